@@ -1,0 +1,106 @@
+/**
+ * Where a delivery stands. Open: `delivering` (first attempt), `retrying` (waiting for, or making, a later one), `parked` (its
+ * endpoint takes nothing at the moment, or somebody paused it). Closed: the other four.
+ */
+export const DELIVERY_STATUSES = [
+  'delivering',
+  'retrying',
+  'parked',
+  'delivered',
+  'exhausted',
+  'expired',
+  'cancelled',
+] as const;
+
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+/** What made an attempt happen. */
+export type Trigger = 'schedule' | 'retry_after' | 'manual' | 'released';
+
+/** One HTTP request to an endpoint, and what came of it. Exactly one of `status_code` and `error_code` is there. */
+export interface Attempt {
+  /** 1 for the first. */
+  number: number;
+  /** ISO 8601, UTC: when it began. */
+  at: string;
+  duration_ms: number;
+  /** Host and port of the URL. Path and query may hold a token of the subscriber's, so they are not kept. */
+  url_host: string;
+  status_code?: number;
+  error_code?: AttemptErrorCode;
+  /** What went wrong, in words. */
+  error?: string;
+  /** A few headers of the answer that help to find it again in the subscriber's logs. */
+  response_headers?: Record<string, string>;
+  /** The beginning of the answer's body. */
+  response_snippet?: string;
+  trigger: Trigger;
+}
+
+/** Why an attempt got no answer that counts. Stable: part of the HTTP interface. */
+export type AttemptErrorCode =
+  | 'timeout'
+  | 'connection_refused'
+  | 'connection_reset'
+  | 'connection_failed'
+  | 'dns_failure'
+  | 'tls_certificate_expired'
+  | 'tls_certificate_untrusted'
+  | 'tls_name_mismatch'
+  | 'tls_handshake_failed'
+  | 'malformed_response'
+  | 'blocked_address'
+  | 'invalid_url';
+
+/** Something that an operator did to a live delivery. */
+export interface Intervention {
+  action: 'retry' | 'cancel' | 'pause' | 'resume';
+  at: string;
+  /** An API key's id, or the identity that Temporal reports. */
+  by: string;
+}
+
+/** A delivery's whole record: the memo while it is open, the workflow's result (or its failure's details) once it is closed. */
+export interface DeliveryRecord {
+  status: DeliveryStatus;
+  attempts: Attempt[];
+  /** Open and waiting: when the next attempt is due. ISO 8601, UTC. */
+  next_attempt_at?: string;
+  /** What happened last and what comes next, in words. */
+  reason?: string;
+  interventions?: Intervention[];
+}
+
+/** What a delivery takes from the configuration. It is input of its workflow, so a later change bends no live delivery. */
+export interface DeliverySettings {
+  /** Waits between attempts, milliseconds. */
+  schedule: readonly number[];
+  /** Time for an endpoint to answer, milliseconds. */
+  attempt_timeout_ms: number;
+  /** How long a delivery may be parked before it expires, milliseconds. */
+  park_limit_ms: number;
+}
+
+/** An event as every delivery of it is told. */
+export interface AcceptedEvent {
+  account_id: string;
+  event_id: string;
+  event_kind: string;
+  /** The body as received. */
+  payload: string;
+  /** ISO 8601, UTC. */
+  accepted_at: string;
+}
+
+/** Where an event goes. */
+export interface DeliveryTarget {
+  endpoint_id: string;
+  /** The endpoint's own waits between attempts, milliseconds; absent where it has the common ones. */
+  schedule?: readonly number[];
+}
+
+/** Names an endpoint. */
+export interface EndpointKey {
+  account_id: string;
+  endpoint_id: string;
+}

@@ -1,0 +1,46 @@
+import { ulid } from 'ulid';
+
+/** What an id names. The prefix stands in front of every id, so that a stray id in a log explains itself. */
+const PREFIXES = {
+  account: 'acct',
+  api_key: 'key',
+  endpoint: 'ep',
+  event: 'evt',
+  request: 'req',
+} as const;
+
+export type IdKind = keyof typeof PREFIXES;
+
+const ULID = '[0-9A-HJKMNP-TV-Z]{26}';
+
+/**
+ * A new id: prefix, underscore, ULID. Ids of one kind sort by the time they were made.
+ *
+ * @param at milliseconds since the epoch that the id sorts by
+ */
+export function newId(kind: IdKind, at = Date.now()): string {
+  return `${PREFIXES[kind]}_${ulid(at)}`;
+}
+
+/** Whether a text is an id of that kind. Everything that is put into a query to the ledger is checked by it. */
+export function isId(kind: IdKind, text: string): boolean {
+  return new RegExp(`^${PREFIXES[kind]}_${ULID}$`).test(text);
+}
+
+/** The two facts that name a delivery. */
+export interface DeliveryKey {
+  event_id: string;
+  endpoint_id: string;
+}
+
+/** A delivery's public id. It holds its event's and its endpoint's, so that none has to be looked up. */
+export function deliveryId(key: DeliveryKey): string {
+  return `dlv_${key.event_id.slice('evt_'.length)}_${key.endpoint_id.slice('ep_'.length)}`;
+}
+
+/** The inverse of {@link deliveryId}; `undefined` where the text is no delivery id. */
+export function parseDeliveryId(text: string): DeliveryKey | undefined {
+  const match = new RegExp(`^dlv_(${ULID})_(${ULID})$`).exec(text);
+  if (!match) return undefined;
+  return { event_id: `evt_${match[1]}`, endpoint_id: `ep_${match[2]}` };
+}

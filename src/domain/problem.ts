@@ -1,0 +1,71 @@
+/**
+ * Every error that the HTTP interface answers with: stable code, HTTP status, title. The one table of codes; `docs/errors.md`
+ * explains them.
+ */
+export const PROBLEMS = {
+  invalid_json: [400, 'The body is not valid JSON'],
+  invalid_payload: [400, 'The payload does not match the schema of its event kind'],
+  invalid_request: [400, 'The request is not valid'],
+  insecure_target_url: [400, 'The target URL is not https'],
+  ambiguous_token: [400, 'More than one access token was sent'],
+  missing_token: [401, 'No access token was sent'],
+  invalid_token: [401, 'The access token is not valid'],
+  expired_token: [401, 'The access token has expired'],
+  revoked_token: [401, 'The access token has been revoked'],
+  missing_scope: [403, 'The access token lacks a scope'],
+  not_found: [404, 'Not found'],
+  version_unknown: [404, 'There is no such version'],
+  unknown_event_kind: [404, 'There is no such event kind'],
+  method_not_allowed: [405, 'The method is not allowed here'],
+  idempotency_conflict: [409, 'The idempotency key was used with another body'],
+  delivery_state_conflict: [409, "The delivery's state does not allow that"],
+  version_withdrawn: [410, 'This version has been withdrawn'],
+  payload_too_large: [413, 'The payload is too large'],
+  unsupported_media_type: [415, 'The media type is not supported'],
+  rate_limited: [429, 'Too many requests'],
+  internal_error: [500, 'Something went wrong on our side'],
+  unavailable: [503, 'The service is not available at the moment'],
+} as const satisfies Record<string, readonly [number, string]>;
+
+export type ProblemCode = keyof typeof PROBLEMS;
+
+/** One place in the input that is wrong. */
+export interface InputError {
+  /** JSON Pointer (RFC 6901) into the body; absent where the error is in a parameter or header. */
+  pointer?: string;
+  /** Name of a path, query or header parameter. */
+  parameter?: string;
+  /** What is wrong, and what to change. */
+  detail: string;
+}
+
+/** An error that a caller is told about, as a problem document (RFC 9457). Anything else that is thrown becomes a bare 500. */
+export class Problem extends Error {
+  readonly code: ProblemCode;
+  readonly errors: readonly InputError[];
+  readonly headers: Readonly<Record<string, string>>;
+
+  /**
+   * @param detail a sentence for the person who reads it: what happened, and what to change
+   * @param options `errors`: each wrong place; `headers`: sent along, such as `Retry-After`
+   */
+  constructor(
+    code: ProblemCode,
+    detail: string,
+    options: { errors?: readonly InputError[]; headers?: Record<string, string>; cause?: unknown } = {},
+  ) {
+    super(detail, { cause: options.cause });
+    this.name = 'Problem';
+    this.code = code;
+    this.errors = options.errors ?? [];
+    this.headers = options.headers ?? {};
+  }
+
+  get status(): number {
+    return PROBLEMS[this.code][0];
+  }
+
+  get title(): string {
+    return PROBLEMS[this.code][1];
+  }
+}

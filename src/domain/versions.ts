@@ -1,0 +1,46 @@
+import { Problem } from './problem.js';
+
+/** A released version of the HTTP interface. */
+export interface ApiVersion {
+  /** As it stands in the path: `v18.0`. */
+  name: string;
+  /** When it was declared deprecated; sent as `Deprecation` (RFC 9745). */
+  deprecated_at?: Date;
+  /** When it will be withdrawn; sent as `Sunset` (RFC 8594). */
+  sunset_at?: Date;
+}
+
+/** Every version that answers, newest first. The one place where a version is released, deprecated or withdrawn. */
+export const VERSIONS: readonly ApiVersion[] = [{ name: 'v18.0' }];
+
+/** The version to use. */
+export const CURRENT_VERSION = 'v18.0';
+
+/** Majors below this one existed once and were withdrawn. */
+const FIRST_LIVING_MAJOR = 18;
+
+const SEGMENT = /^v(0|[1-9]\d{0,3})\.(0|[1-9]\d{0,3})$/;
+
+/**
+ * The version that a path's first segment names.
+ *
+ * @throws Problem 410 for a withdrawn version, 404 for an unknown or missing one, both naming the current one
+ */
+export function resolveVersion(segment: string): ApiVersion {
+  const version = VERSIONS.find((known) => known.name === segment);
+  if (version) return version;
+  const match = SEGMENT.exec(segment);
+  if (match && Number(match[1]) < FIRST_LIVING_MAJOR) {
+    throw new Problem('version_withdrawn', `Version ${segment} has been withdrawn. Use ${CURRENT_VERSION}.`);
+  }
+  if (match) {
+    throw new Problem(
+      'version_unknown',
+      `There is no version ${segment}. The current one is ${CURRENT_VERSION}.`,
+    );
+  }
+  throw new Problem(
+    'not_found',
+    `Nothing is here. Paths of the API begin with the version: /${CURRENT_VERSION}/…`,
+  );
+}
