@@ -1,0 +1,71 @@
+import type { AttemptErrorCode } from '../../src/domain/delivery.js';
+import { formatDuration } from '../../src/domain/duration.js';
+
+/** Codes that Node.js and undici give to errors of a connection, by what they mean to an endpoint's owner. */
+const CODES: Record<string, AttemptErrorCode> = {
+  ECONNREFUSED: 'connection_refused',
+  ECONNRESET: 'connection_reset',
+  EPIPE: 'connection_reset',
+  UND_ERR_SOCKET: 'connection_reset',
+  ENOTFOUND: 'dns_failure',
+  EAI_AGAIN: 'dns_failure',
+  EAI_FAIL: 'dns_failure',
+  CERT_HAS_EXPIRED: 'tls_certificate_expired',
+  CERT_NOT_YET_VALID: 'tls_certificate_expired',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'tls_name_mismatch',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'tls_certificate_untrusted',
+  SELF_SIGNED_CERT_IN_CHAIN: 'tls_certificate_untrusted',
+  UNABLE_TO_GET_ISSUER_CERT: 'tls_certificate_untrusted',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'tls_certificate_untrusted',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'tls_certificate_untrusted',
+  CERT_REVOKED: 'tls_certificate_untrusted',
+  CERT_UNTRUSTED: 'tls_certificate_untrusted',
+  EPROTO: 'tls_handshake_failed',
+  ERR_HOOKLINE_BLOCKED_ADDRESS: 'blocked_address',
+  ERR_INVALID_URL: 'invalid_url',
+  UND_ERR_HEADERS_OVERFLOW: 'malformed_response',
+  UND_ERR_CONNECT_TIMEOUT: 'timeout',
+  UND_ERR_HEADERS_TIMEOUT: 'timeout',
+  ETIMEDOUT: 'timeout',
+};
+
+const WORDS: Record<AttemptErrorCode, string> = {
+  timeout: 'no answer in time',
+  connection_refused: 'the connection was refused',
+  connection_reset: 'the connection was closed before an answer',
+  connection_failed: 'no connection could be made',
+  dns_failure: 'the host name could not be resolved',
+  tls_certificate_expired: 'the TLS certificate is expired or not yet valid',
+  tls_certificate_untrusted: 'the TLS certificate is not signed by a trusted authority',
+  tls_name_mismatch: 'the TLS certificate is for another host name',
+  tls_handshake_failed: 'the TLS handshake failed',
+  malformed_response: 'the answer is no valid HTTP',
+  blocked_address: 'the URL leads to an address that is not public',
+  invalid_url: 'the URL is not valid',
+};
+
+/**
+ * Says why a request got no answer: a stable code and words for the endpoint's owner. The words never come from the error itself, which
+ * may name inner addresses.
+ *
+ * @param timedOut whether the attempt's own limit ended it
+ */
+export function describeFailure(
+  error: unknown,
+  timedOut: boolean,
+  timeoutMs: number,
+): { error_code: AttemptErrorCode; error: string } {
+  if (timedOut) return { error_code: 'timeout', error: `no answer within ${formatDuration(timeoutMs)}` };
+  const error_code = classify(error);
+  return { error_code, error: WORDS[error_code] };
+}
+
+function classify(error: unknown): AttemptErrorCode {
+  // Happy eyeballs reports one error per address: the first one tells enough.
+  const cause = error instanceof AggregateError ? error.errors[0] : error;
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  if (CODES[code]) return CODES[code];
+  if (code.startsWith('HPE_')) return 'malformed_response';
+  if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) return 'tls_handshake_failed';
+  return cause instanceof Error && cause.cause ? classify(cause.cause) : 'connection_failed';
+}

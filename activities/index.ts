@@ -1,0 +1,24 @@
+import { createAttemptDelivery } from './attempt-delivery.js';
+import type { DeliveryStarter, EndpointDirectory, HttpPoster } from './ports.js';
+import { createReleaseParkedDeliveries } from './release-parked-deliveries.js';
+import { createStartDeliveries } from './start-deliveries.js';
+
+/** What the activities stand on. */
+export interface ActivityDependencies {
+  endpoints: EndpointDirectory;
+  poster: HttpPoster;
+  starter: DeliveryStarter;
+  /** Sent as `User-Agent`. */
+  userAgent: string;
+}
+
+/** All side effects of the workflows. */
+export function createActivities(dependencies: ActivityDependencies) {
+  return {
+    attemptDelivery: createAttemptDelivery(dependencies),
+    startDeliveries: createStartDeliveries(dependencies.starter),
+    releaseParkedDeliveries: createReleaseParkedDeliveries(dependencies.starter),
+  };
+}
+
+export type Activities = ReturnType<typeof createActivities>;

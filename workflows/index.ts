@@ -1,0 +1,3 @@
+export { deliverEvent } from './deliver-event.js';
+export { fanOutEvent } from './fan-out-event.js';
+export { releaseParked } from './release-parked.js';
