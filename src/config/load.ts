@@ -1,0 +1,29 @@
+import { type Settings, settingsSchema } from './schema.js';
+
+/** The environment holds a setting that cannot be used. The message names each, and what to change. */
+export class SettingsError extends Error {
+  constructor(problems: readonly string[]) {
+    super(`These settings cannot be used:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+    this.name = 'SettingsError';
+  }
+}
+
+const KNOWN = new Set(Object.keys(settingsSchema.shape));
+
+/**
+ * Reads the settings. Nothing else reads the environment.
+ *
+ * @throws SettingsError where a value is not valid, or a name that begins with `HOOKLINE_` is not known
+ */
+export function loadSettings(environment: NodeJS.ProcessEnv = process.env): Settings {
+  const unknown = Object.keys(environment)
+    .filter((name) => name.startsWith('HOOKLINE_') && !name.startsWith('HOOKLINE_DEMO_') && !KNOWN.has(name))
+    .map((name) => `${name}: there is no such setting`);
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const parsed = settingsSchema.safeParse(given);
+  const invalid = parsed.success
+    ? []
+    : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
+  if (!parsed.success || unknown.length > 0) throw new SettingsError([...unknown, ...invalid]);
+  return parsed.data;
+}

@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import { parseDuration } from '../domain/duration.js';
+import { DEFAULT_RETRY_SCHEDULE, parseRetrySchedule } from '../domain/retry-schedule.js';
+
+const duration = (fallback: string) => z.string().default(fallback).transform(asIssue(parseDuration));
+const port = (fallback: number) => z.coerce.number().int().min(0).max(65_535).default(fallback);
+const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
+const list = z
+  .string()
+  .default('')
+  .transform((text) =>
+    text
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== ''),
+  );
+
+/** Every setting there is: its name in the environment, its meaning, its default. `docs/configuration.md` is checked against it. */
+export const settingsSchema = z.object({
+  HOOKLINE_HOST: z.string().default('127.0.0.1').describe('Address that the API listens on'),
+  HOOKLINE_PORT: port(8080).describe('Port that the API listens on; 0 for any free one'),
+  HOOKLINE_LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
+    .default('info')
+    .describe('Least severe log line that is written'),
+  HOOKLINE_DATA_DIR: z
+    .string()
+    .min(1)
+    .default('.hookline')
+    .describe('Where the embedded servers keep their data (`hookline dev`)'),
+  TEMPORAL_ADDRESS: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Temporal, `host:port`; `hookline dev` starts one where it is absent'),
+  TEMPORAL_NAMESPACE: z.string().min(1).default('hookline').describe('Namespace of Temporal'),
+  TEMPORAL_API_KEY: z.string().min(1).optional().describe('API key for Temporal Cloud'),
+  TEMPORAL_TLS: flag.optional().describe('Whether to use TLS to Temporal'),
+  TEMPORAL_UI_URL: z.url().optional().describe('Temporal UI, for links; `hookline dev` knows its own'),
+  MONGODB_URI: z.string().min(1).optional().describe('MongoDB; `hookline dev` starts one where it is absent'),
+  HOOKLINE_TEMPORAL_PORT: port(7233).describe('Port of the embedded Temporal; 0 for any free one'),
+  HOOKLINE_TEMPORAL_UI_PORT: port(8233).describe('Port of the embedded Temporal UI; 0 for any free one'),
+  HOOKLINE_MONGODB_PORT: port(27017).describe('Port of the embedded MongoDB; 0 for any free one'),
+  HOOKLINE_TASK_QUEUE: z.string().min(1).default('hookline').describe('Task queue of the workers'),
+  HOOKLINE_RETENTION_DAYS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(3_650)
+    .default(30)
+    .describe('How long closed deliveries stay in Temporal, days'),
+  HOOKLINE_RETRY_SCHEDULE: z
+    .string()
+    .optional()
+    .transform((text, context) =>
+      text === undefined ? DEFAULT_RETRY_SCHEDULE : asIssue(parseRetrySchedule)(text, context),
+    )
+    .describe('Waits between attempts, such as `5s,5m,30m`'),
+  HOOKLINE_ATTEMPT_TIMEOUT: duration('5s').describe('Time for an endpoint to answer'),
+  HOOKLINE_PARK_LIMIT: duration('7d').describe('How long a delivery may be parked before it expires'),
+  HOOKLINE_ALLOWED_NETWORKS: list.describe(
+    'Networks that endpoints may be in although they are not public, such as `10.0.0.0/8`',
+  ),
+  HOOKLINE_ALLOW_HTTP: flag
+    .default(false)
+    .describe('Whether endpoints may be plain http; for closed networks and benchmarks only'),
+  HOOKLINE_EXTRA_CA_FILE: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'PEM file of authorities that endpoints’ certificates may be signed by, besides the public ones',
+    ),
+  HOOKLINE_TEMPORAL_METRICS_ADDRESS: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Where the Temporal SDK’s own metrics are served, `host:port`'),
+});
+
+export type Settings = z.output<typeof settingsSchema>;
+
+/** Lets a parser that throws speak through the schema, so that the setting is named. */
+function asIssue<T>(parse: (text: string) => T) {
+  return (text: string, context: z.RefinementCtx): T => {
+    try {
+      return parse(text);
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
+      return z.NEVER;
+    }
+  };
+}

@@ -1,0 +1,54 @@
+import mongoose, { type Connection } from 'mongoose';
+import { AccountRepository } from './accounts.js';
+import { ApiKeyRepository } from './api-keys.js';
+import { EndpointRepository } from './endpoints.js';
+import { IdempotencyRepository } from './idempotency.js';
+
+/** How long a look-up waits for a server before it fails, milliseconds. */
+const SERVER_SELECTION_TIMEOUT_MS = 5_000;
+
+/** MongoDB, and what is kept in it. */
+export interface Database {
+  accounts: AccountRepository;
+  apiKeys: ApiKeyRepository;
+  endpoints: EndpointRepository;
+  idempotency: IdempotencyRepository;
+  /** Resolves where the server answers. */
+  ping(): Promise<void>;
+  /** Makes the indexes. Servers that lack a kind of index are told of in the result; the service works without, more slowly. */
+  createIndexes(): Promise<{ skipped: string[] }>;
+  close(): Promise<void>;
+}
+
+/** Connects to MongoDB. @throws where no server answers within 5 seconds */
+export async function connectDatabase(uri: string): Promise<Database> {
+  const connection = mongoose.createConnection(uri, {
+    autoIndex: false,
+    autoCreate: false,
+    serverSelectionTimeoutMS: SERVER_SELECTION_TIMEOUT_MS,
+  });
+  await connection.asPromise();
+  return {
+    accounts: new AccountRepository(connection),
+    apiKeys: new ApiKeyRepository(connection),
+    endpoints: new EndpointRepository(connection),
+    idempotency: new IdempotencyRepository(connection),
+    async ping() {
+      await connection.db?.command({ ping: 1 });
+    },
+    createIndexes: () => createIndexes(connection),
+    close: () => connection.close(),
+  };
+}
+
+async function createIndexes(connection: Connection): Promise<{ skipped: string[] }> {
+  const skipped: string[] = [];
+  for (const model of Object.values(connection.models)) {
+    try {
+      await model.createIndexes();
+    } catch (error) {
+      skipped.push(`${model.collection.name}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+  return { skipped };
+}

@@ -1,0 +1,39 @@
+/**
+ * Remembers look-ups for moments, so that a busy key costs the database one look-up per moment. Equal look-ups under way are shared.
+ * What failed is not remembered.
+ */
+export class ShortCache<T> {
+  private readonly entries = new Map<string, { value: Promise<T>; until: number }>();
+  private readonly lifetime: number;
+  private readonly maxEntries: number;
+
+  /**
+   * @param lifetime milliseconds
+   * @param maxEntries beyond which the oldest entry makes room
+   */
+  constructor(lifetime: number, maxEntries = 10_000) {
+    this.lifetime = lifetime;
+    this.maxEntries = maxEntries;
+  }
+
+  get(key: string, load: () => Promise<T>): Promise<T> {
+    const known = this.entries.get(key);
+    if (known && known.until > Date.now()) return known.value;
+    const value = load();
+    this.entries.delete(key);
+    this.entries.set(key, { value, until: Date.now() + this.lifetime });
+    if (this.entries.size > this.maxEntries) {
+      const [oldest] = this.entries.keys();
+      if (oldest !== undefined) this.entries.delete(oldest);
+    }
+    value.catch(() => {
+      if (this.entries.get(key)?.value === value) this.entries.delete(key);
+    });
+    return value;
+  }
+
+  /** Forgets one key: it has been changed by this process. */
+  forget(key: string): void {
+    this.entries.delete(key);
+  }
+}

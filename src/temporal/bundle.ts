@@ -1,0 +1,34 @@
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { dirname, extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundleWorkflowCode } from '@temporalio/worker';
+
+/** The bundle beside the compiled code: what `npm run build` makes and every process loads. */
+export const BUNDLE_PATH = fileURLToPath(new URL('../../workflow-bundle.js', import.meta.url));
+
+/**
+ * Bundles the workflows into one file. It fails where a workflow imports what it must not.
+ *
+ * @param bundlePath where the bundle goes
+ */
+export async function buildWorkflowBundle(bundlePath: string): Promise<void> {
+  const warnings: string[] = [];
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: fileURLToPath(
+      new URL(`../../workflows/index${extname(import.meta.url)}`, import.meta.url),
+    ),
+    logger: {
+      log: () => {},
+      trace: () => {},
+      debug: () => {},
+      info: () => {},
+      warn: (message) => warnings.push(message),
+      error: (message) => warnings.push(message),
+    },
+  });
+  if (warnings.length > 0) throw new Error(`the workflow bundle has warnings:\n${warnings.join('\n')}`);
+  await mkdir(dirname(bundlePath), { recursive: true });
+  const partial = `${bundlePath}.${process.pid}`;
+  await writeFile(partial, code);
+  await rename(partial, bundlePath);
+}

@@ -1,0 +1,58 @@
+import { Client } from '@temporalio/client';
+import { makeTelemetryFilterString, NativeConnection, Runtime } from '@temporalio/worker';
+import type { Logger } from 'pino';
+
+/** Where Temporal is. */
+export interface TemporalSettings {
+  /** `host:port` */
+  address: string;
+  namespace: string;
+  /** For Temporal Cloud, or a cluster that checks keys. */
+  api_key?: string | undefined;
+  tls?: boolean | undefined;
+}
+
+/** The one connection to Temporal: shared by client and worker, because only so can the server hand a started workflow straight back. */
+export interface TemporalConnection {
+  native: NativeConnection;
+  client: Client;
+  close(): Promise<void>;
+}
+
+/**
+ * Sets up the SDK for this process; call it once, before anything else of the SDK.
+ *
+ * @param metricsAddress where the SDK's own metrics are served for Prometheus, `host:port`; not served where it is absent
+ */
+export function installRuntime(logger: Logger, metricsAddress: string | undefined): void {
+  const log = logger.child({ component: 'temporal' });
+  Runtime.install({
+    // The process stops in an order of its own: the API first, the worker then.
+    shutdownSignals: [],
+    logger: {
+      log: (level, message, meta) => log[PINO_LEVELS[level]](meta ?? {}, message),
+      trace: (message, meta) => log.trace(meta ?? {}, message),
+      debug: (message, meta) => log.debug(meta ?? {}, message),
+      info: (message, meta) => log.info(meta ?? {}, message),
+      warn: (message, meta) => log.warn(meta ?? {}, message),
+      error: (message, meta) => log.error(meta ?? {}, message),
+    },
+    telemetryOptions: {
+      logging: { forward: {}, filter: makeTelemetryFilterString({ core: 'WARN', other: 'ERROR' }) },
+      ...(metricsAddress && { metrics: { prometheus: { bindAddress: metricsAddress } } }),
+    },
+  });
+}
+
+const PINO_LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
+
+/** Connects to Temporal. @throws where the server cannot be reached. */
+export async function connectTemporal(settings: TemporalSettings): Promise<TemporalConnection> {
+  const native = await NativeConnection.connect({
+    address: settings.address,
+    ...(settings.tls !== undefined && { tls: settings.tls }),
+    ...(settings.api_key !== undefined && { apiKey: settings.api_key }),
+  });
+  const client = new Client({ connection: native, namespace: settings.namespace });
+  return { native, client, close: () => native.close() };
+}

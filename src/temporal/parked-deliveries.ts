@@ -1,0 +1,39 @@
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { endpointChanged } from '../../workflows/messages.js';
+import type { EndpointKey } from '../domain/delivery.js';
+import { ACCOUNT_ATTRIBUTE, ENDPOINT_ATTRIBUTE } from '../domain/search-attributes.js';
+import { statusClauses } from './delivery-view.js';
+import { equals } from './visibility.js';
+
+/**
+ * Wakes the parked deliveries of an endpoint, oldest first.
+ *
+ * @param onProgress called after each one
+ */
+export async function wakeParkedDeliveries(
+  client: Client,
+  { account_id, endpoint_id }: EndpointKey,
+  onProgress: () => void,
+): Promise<void> {
+  const clauses = [
+    equals('WorkflowType', 'deliverEvent'),
+    equals(ACCOUNT_ATTRIBUTE.name, account_id),
+    equals(ENDPOINT_ATTRIBUTE.name, endpoint_id),
+    ...statusClauses('parked'),
+  ];
+  // SQL visibility cannot sort, so the ids are collected first.
+  const parked: { workflowId: string; startTime: Date }[] = [];
+  for await (const { workflowId, startTime } of client.workflow.list({ query: clauses.join(' AND ') })) {
+    parked.push({ workflowId, startTime });
+    onProgress();
+  }
+  parked.sort((a, b) => a.startTime.getTime() - b.startTime.getTime());
+  for (const { workflowId } of parked) {
+    try {
+      await client.workflow.getHandle(workflowId).signal(endpointChanged);
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    }
+    onProgress();
+  }
+}

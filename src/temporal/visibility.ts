@@ -1,0 +1,65 @@
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import { executionInfoFromRaw } from '@temporalio/client/lib/helpers.js';
+import { Problem } from '../domain/problem.js';
+
+/** An execution as Temporal lists or describes it. */
+export type Execution = Omit<WorkflowExecutionInfo, 'raw'>;
+
+/** A page of a list, and where the next one begins. */
+export interface Page<T> {
+  data: T[];
+  /** Opaque; absent on the last page. */
+  after?: string;
+}
+
+const INVALID_ARGUMENT = 3;
+
+/** A clause of a visibility query. Values are quoted here and nowhere else. */
+export function equals(attribute: string, value: string): string {
+  return `${attribute} = ${quote(value)}`;
+}
+
+/** A text as a literal of a visibility query. */
+export function quote(value: string): string {
+  return `'${value.replaceAll("'", "''")}'`;
+}
+
+/**
+ * One page of executions that match every clause: open ones first, then the latest closed.
+ *
+ * @param after the cursor of an earlier page
+ * @throws Problem where the cursor is not one of ours
+ */
+export async function listExecutions(
+  client: Client,
+  clauses: readonly string[],
+  limit: number,
+  after: string | undefined,
+): Promise<Page<Execution>> {
+  const namespace = client.options.namespace;
+  try {
+    const response = await client.workflowService.listWorkflowExecutions({
+      namespace,
+      query: clauses.join(' AND '),
+      pageSize: limit,
+      ...(after && { nextPageToken: Buffer.from(after, 'base64url') }),
+    });
+    const data = await Promise.all(
+      response.executions.map((raw) =>
+        executionInfoFromRaw(raw, client.options.loadedDataConverter, raw, namespace),
+      ),
+    );
+    const token = response.nextPageToken;
+    return {
+      data,
+      ...(token?.length && data.length === limit && { after: Buffer.from(token).toString('base64url') }),
+    };
+  } catch (error) {
+    if (after && error instanceof Error && 'code' in error && error.code === INVALID_ARGUMENT) {
+      throw new Problem('invalid_request', 'The cursor is not valid.', {
+        errors: [{ parameter: 'after', detail: 'must be a cursor of this list, as an earlier page gave it' }],
+      });
+    }
+    throw error;
+  }
+}

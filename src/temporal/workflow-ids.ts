@@ -1,0 +1,25 @@
+import type { DeliveryKey } from '../domain/ids.js';
+
+/** The id of a delivery's workflow. Temporal refuses a second start under it, which is what makes accepting an event idempotent. */
+export function deliveryWorkflowId(accountId: string, key: DeliveryKey): string {
+  return `delivery:${accountId}:${key.event_id}:${key.endpoint_id}`;
+}
+
+/** The inverse of {@link deliveryWorkflowId}. */
+export function parseDeliveryWorkflowId(
+  workflowId: string,
+): (DeliveryKey & { account_id: string }) | undefined {
+  const [type, account_id, event_id, endpoint_id] = workflowId.split(':');
+  if (type !== 'delivery' || !account_id || !event_id || !endpoint_id) return undefined;
+  return { account_id, event_id, endpoint_id };
+}
+
+/** The id of the workflow that starts the deliveries of an event with many endpoints, or none. */
+export function fanOutWorkflowId(accountId: string, eventId: string): string {
+  return `fanout:${accountId}:${eventId}`;
+}
+
+/** The id of the workflow that wakes an endpoint's parked deliveries. */
+export function releaseWorkflowId(endpointId: string): string {
+  return `release:${endpointId}`;
+}
