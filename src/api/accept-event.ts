@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import type { DeliveryTarget } from '../domain/delivery.js';
+import { parseDuration } from '../domain/duration.js';
+import type { Endpoint } from '../domain/endpoint.js';
+import { EVENT_KINDS, findEventKind, matchesKind } from '../domain/event-kinds.js';
+import { newId } from '../domain/ids.js';
+import { validatePayload } from '../domain/payload.js';
+import { Problem } from '../domain/problem.js';
+import type { Database } from '../models/database.js';
+import type { IdempotencyRecord } from '../models/idempotency.js';
+import type { DeliveryStarter } from '../temporal/delivery-starter.js';
+
+/** An event that has been accepted: every delivery of it is persisted. */
+export type Acceptance = Pick<IdempotencyRecord, 'event_id' | 'targets' | 'accepted_at'>;
+
+/**
+ * Accepts an event: checks its payload, finds the endpoints that are told of its kind, and starts a delivery to each. It returns after
+ * Temporal has persisted them all.
+ *
+ * @param kindName the event's kind
+ * @param body the payload as received
+ * @param idempotencyKey a repeat with the same key and body gives the first acceptance again
+ * @throws Problem 400 or 404 for what cannot be accepted, 409 for a key that was used with another body
+ */
+export async function acceptEvent(
+  { database, starter }: { database: Database; starter: DeliveryStarter },
+  accountId: string,
+  kindName: string,
+  body: Buffer,
+  idempotencyKey: string | undefined,
+): Promise<Acceptance> {
+  const kind = findEventKind(kindName);
+  if (!kind) {
+    const known = EVENT_KINDS.map(({ name }) => name).join(', ');
+    throw new Problem('unknown_event_kind', `There is no event kind of that name. Known: ${known}.`, {
+      errors: [{ parameter: 'kind', detail: `must be one of: ${known}` }],
+    });
+  }
+  const payload = validatePayload(kind, body);
+  const endpoints = await database.endpoints.all(accountId);
+  const now = Date.now();
+  const fresh: Acceptance = {
+    event_id: newId('event', now),
+    targets: endpoints.filter((endpoint) => matchesKind(endpoint.event_kinds, kind.name)).map(toTarget),
+    accepted_at: new Date(now).toISOString(),
+  };
+  const start = ({ event_id, targets, accepted_at }: Acceptance) =>
+    starter.accept({ account_id: accountId, event_id, event_kind: kind.name, payload, accepted_at }, targets);
+
+  if (idempotencyKey === undefined) {
+    await start(fresh);
+    return fresh;
+  }
+
+  const body_hash = createHash('sha256').update(`${kind.name}\n`).update(body).digest('hex');
+  const { record, confirmed } = await database.idempotency.claim(accountId, idempotencyKey, {
+    ...fresh,
+    body_hash,
+  });
+  if (record.body_hash !== body_hash) {
+    throw new Problem(
+      'idempotency_conflict',
+      'The Idempotency-Key was used before with another body. Use a new key for a new event.',
+    );
+  }
+  // A claim that nobody confirmed was perhaps cut short: starting again starts what is missing and nothing twice.
+  if (!confirmed) {
+    await start(record);
+    await database.idempotency.confirm(accountId, idempotencyKey);
+  }
+  return record;
+}
+
+function toTarget({ id, retry_schedule }: Endpoint): DeliveryTarget {
+  return { endpoint_id: id, ...(retry_schedule && { schedule: retry_schedule.map(parseDuration) }) };
+}

@@ -1,0 +1,45 @@
+import type Koa from 'koa';
+import type { Logger } from 'pino';
+import type { Settings } from '../config/schema.js';
+import type { Scope } from '../domain/api-key.js';
+import type { Database } from '../models/database.js';
+import type { DeliveryControl } from '../temporal/delivery-control.js';
+import type { DeliveryReader } from '../temporal/delivery-reader.js';
+import type { DeliveryStarter } from '../temporal/delivery-starter.js';
+import type { EventReader } from '../temporal/event-reader.js';
+
+/** Who sent a request, once it has been authenticated. */
+export interface Caller {
+  account_id: string;
+  /** The API key's id. */
+  id: string;
+  scopes: readonly Scope[];
+}
+
+/** What middlewares leave for those behind them. */
+export interface State {
+  request_id: string;
+  caller: Caller;
+}
+
+/** Koa's context here; `params` are there behind the router. */
+export type Context = Koa.ParameterizedContext<
+  State,
+  Koa.DefaultContext & { params?: Record<string, string> }
+>;
+export type Middleware = Koa.Middleware<State>;
+
+/** What the routes stand on. */
+export interface ApiDependencies {
+  settings: Pick<Settings, 'HOOKLINE_ALLOW_HTTP'>;
+  database: Database;
+  starter: DeliveryStarter;
+  control: DeliveryControl;
+  deliveries: DeliveryReader;
+  events: EventReader;
+  logger: Logger;
+  /** What must hold for the service to be ready: name and check; a check that rejects says why. */
+  readiness: Record<string, () => Promise<void>>;
+  /** Errors that mean that a server behind is out of reach for the moment. */
+  isUnavailable: (error: unknown) => boolean;
+}
