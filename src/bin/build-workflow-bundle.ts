@@ -1,0 +1,3 @@
+import { BUNDLE_PATH, buildWorkflowBundle } from '../temporal/bundle.js';
+
+await buildWorkflowBundle(BUNDLE_PATH);

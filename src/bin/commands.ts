@@ -1,0 +1,69 @@
+import type { ParseArgsConfig } from 'node:util';
+import { loadSettings } from '../config/load.js';
+import { ACCOUNT_SCOPES } from '../domain/api-key.js';
+import { connectDatabase } from '../models/database.js';
+import { demo, demoOptions } from './demo.js';
+import { dev } from './dev.js';
+import { migrate, requireServers } from './migrate.js';
+import { createLogger, say } from './output.js';
+import { serve } from './serve.js';
+
+type Values = Record<string, unknown>;
+
+/** One thing that the command line can do. */
+interface Command {
+  summary: string;
+  options: NonNullable<ParseArgsConfig['options']>;
+  run(values: Values, positionals: string[]): Promise<void>;
+}
+
+/** Everything that the command line can do. */
+export const COMMANDS = {
+  dev: {
+    summary: 'a whole system on this machine: finds or starts Temporal and MongoDB',
+    options: {},
+    run: () => dev(loadSettings()),
+  },
+  demo: {
+    summary:
+      'one purchase through a running `hookline dev`, in front of you; --fail, --slow and --refuse make the subscriber misbehave',
+    options: demoOptions,
+    run: (values) => demo(loadSettings(), values),
+  },
+  serve: {
+    summary:
+      'the service, on the servers that TEMPORAL_ADDRESS and MONGODB_URI name; --role all, api or worker',
+    options: { role: { type: 'string', default: 'all' } },
+    run: (values) => serve(loadSettings(), String(values['role'])),
+  },
+  migrate: {
+    summary:
+      'prepare the servers for this version: namespace, search attributes, indexes; run it before the first `serve`',
+    options: {},
+    async run() {
+      const settings = loadSettings();
+      createLogger(settings);
+      await migrate(settings, say);
+      say('Temporal and MongoDB are ready.');
+    },
+  },
+  account: {
+    summary: 'create an account and an API key for it: hookline account <name>',
+    options: {},
+    async run(_values, [name]) {
+      if (!name) throw new Error('Name the account: hookline account <name>');
+      const database = await connectDatabase(requireServers(loadSettings()).mongodbUri);
+      try {
+        const account = await database.accounts.create(name);
+        const { key } = await database.apiKeys.create(account.id, 'first key', ACCOUNT_SCOPES);
+        say(`Account ${account.id} (${name})`);
+        say(`API key ${key}`);
+        say('The key is shown this once: only its hash is kept.');
+      } finally {
+        await database.close();
+      }
+    },
+  },
+} as const satisfies Record<string, Command>;
+
+export type CommandName = keyof typeof COMMANDS;

@@ -1,0 +1,119 @@
+import { join, resolve } from 'node:path';
+import type { Settings } from '../config/schema.js';
+import { loadOrCreateAuthority } from '../demo/certificates.js';
+import { runPurchase } from '../demo/purchase.js';
+import { startDemoSubscriber } from '../demo/resident.js';
+import { readDemoState, writeDemoState } from '../demo/state.js';
+import { ACCOUNT_SCOPES } from '../domain/api-key.js';
+import { startMongo, startTemporal } from '../embedded/index.js';
+import { connectDatabase } from '../models/database.js';
+import { migrate } from './migrate.js';
+import { createLogger, say } from './output.js';
+import { startService } from './service.js';
+import { untilStopped } from './stop.js';
+
+/** What the development default may connect to besides public addresses. */
+const LOOPBACK_NETWORKS = ['127.0.0.0/8', '::1/128'];
+
+/**
+ * A whole system on this machine. The first start makes an account and shows one purchase on its way; each later one finds everything
+ * as it was.
+ */
+export async function dev(configured: Settings): Promise<void> {
+  const dataDir = resolve(configured.HOOKLINE_DATA_DIR);
+  const logFile = join(dataDir, 'logs', 'hookline.log');
+  const logger = createLogger(configured, logFile);
+  const stops: (() => Promise<void>)[] = [];
+  const stopAll = async () => {
+    for (const stop of stops.reverse()) await stop();
+  };
+
+  try {
+    const [temporal, mongo] = await startServers(configured, dataDir, stops);
+    const authority = await loadOrCreateAuthority(join(dataDir, 'demo'));
+    const settings: Settings = {
+      ...configured,
+      TEMPORAL_ADDRESS: temporal.address,
+      TEMPORAL_UI_URL: configured.TEMPORAL_UI_URL ?? temporal.uiUrl,
+      MONGODB_URI: mongo.uri,
+      HOOKLINE_ALLOWED_NETWORKS: [...configured.HOOKLINE_ALLOWED_NETWORKS, ...LOOPBACK_NETWORKS],
+      HOOKLINE_EXTRA_CA_FILE: configured.HOOKLINE_EXTRA_CA_FILE ?? authority.certFile,
+    };
+    await migrate(settings, (line) => logger.info(line));
+
+    const service = await startService(settings, 'all', logger);
+    stops.push(() => service.stop());
+    const apiUrl = service.url ?? '';
+    say(`Hookline: ready at ${apiUrl}, log in ${logFile}.`);
+    say(
+      'Development default: endpoints may be at loopback addresses, and the demo’s certificate authority is trusted.',
+    );
+
+    const known = await readDemoState(dataDir);
+    const state = known ?? (await createAccount(settings));
+    const subscriber = await startDemoSubscriber({ state, authority, apiUrl, firstTime: !known });
+    stops.push(() => subscriber.close());
+    await writeDemoState(dataDir, {
+      ...state,
+      ...subscriber.registration,
+      api_url: apiUrl,
+      temporal_ui_url: settings.TEMPORAL_UI_URL,
+    });
+    if (!known) {
+      say();
+      say(`Account   ${state.account_id}`);
+      say(`API key   ${state.api_key}`);
+      say('          shown this once; `npm run demo` keeps a copy in the data folder, readable by you alone');
+      say();
+      await runPurchase({
+        apiUrl,
+        apiKey: state.api_key,
+        temporalUiUrl: settings.TEMPORAL_UI_URL,
+        namespace: settings.TEMPORAL_NAMESPACE,
+        subscriber,
+        say,
+      });
+    } else if (settings.TEMPORAL_UI_URL) {
+      say(`Temporal UI: ${settings.TEMPORAL_UI_URL}/namespaces/${settings.TEMPORAL_NAMESPACE}/workflows`);
+    }
+    say();
+    say('Running. `npm run demo` sends another purchase; Ctrl-C stops everything, and keeps the data.');
+
+    await untilStopped(service.failed);
+    say();
+    say('Stopping: finishing the attempts in flight, then the servers.');
+  } finally {
+    await stopAll();
+  }
+  say('Stopped.');
+}
+
+async function startServers(settings: Settings, dataDir: string, stops: (() => Promise<void>)[]) {
+  const starting = await Promise.allSettled([
+    startTemporal({
+      dataDir,
+      address: settings.TEMPORAL_ADDRESS,
+      namespace: settings.TEMPORAL_NAMESPACE,
+      port: settings.HOOKLINE_TEMPORAL_PORT,
+      uiPort: settings.HOOKLINE_TEMPORAL_UI_PORT,
+      report: say,
+    }),
+    startMongo({ dataDir, uri: settings.MONGODB_URI, port: settings.HOOKLINE_MONGODB_PORT, report: say }),
+  ]);
+  for (const started of starting) if (started.status === 'fulfilled') stops.push(() => started.value.stop());
+  const [temporal, mongo] = starting;
+  if (temporal.status === 'rejected') throw temporal.reason;
+  if (mongo.status === 'rejected') throw mongo.reason;
+  return [temporal.value, mongo.value] as const;
+}
+
+async function createAccount(settings: Settings): Promise<{ account_id: string; api_key: string }> {
+  const database = await connectDatabase(settings.MONGODB_URI ?? '');
+  try {
+    const account = await database.accounts.create('demo');
+    const { key } = await database.apiKeys.create(account.id, 'demo', ACCOUNT_SCOPES);
+    return { account_id: account.id, api_key: key };
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,26 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { type Logger, pino } from 'pino';
+import type { Settings } from '../config/schema.js';
+import { installRuntime } from '../temporal/connection.js';
+
+/** Writes one line for the person at the terminal. */
+export function say(line = ''): void {
+  process.stdout.write(`${line}\n`);
+}
+
+/**
+ * The log of this process, which the Temporal SDK writes to as well. Call it once, first of all.
+ *
+ * @param file where it goes instead of to standard output
+ */
+export function createLogger(settings: Settings, file?: string): Logger {
+  if (file) mkdirSync(dirname(file), { recursive: true });
+  const destination = file ? pino.destination({ dest: file, sync: false }) : pino.destination(1);
+  const logger = pino(
+    { level: settings.HOOKLINE_LOG_LEVEL, base: undefined, timestamp: pino.stdTimeFunctions.isoTime },
+    destination,
+  );
+  installRuntime(logger, settings.HOOKLINE_TEMPORAL_METRICS_ADDRESS);
+  return logger;
+}

@@ -1,0 +1,19 @@
+import type { Settings } from '../config/schema.js';
+import { createLogger } from './output.js';
+import { type Role, startService } from './service.js';
+import { untilStopped } from './stop.js';
+
+const ROLES = ['all', 'api', 'worker'] as const satisfies Role[];
+
+/** Runs the service until it is told to stop. */
+export async function serve(settings: Settings, roleName: string): Promise<void> {
+  const role = ROLES.find((known) => known === roleName);
+  if (!role) throw new Error(`There is no role "${roleName}"; use one of: ${ROLES.join(', ')}.`);
+  const logger = createLogger(settings);
+  const service = await startService(settings, role, logger);
+  logger.info({ role, url: service.url }, 'serving');
+  const signal = await untilStopped(service.failed);
+  logger.info({ signal }, 'stopping: finishing what is under way');
+  await service.stop();
+  logger.info('stopped');
+}

@@ -1,0 +1,162 @@
+import { readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Logger } from 'pino';
+import { createAddressGuard } from '../../activities/http/address-guard.js';
+import { createPoster } from '../../activities/http/poster.js';
+import { createApp } from '../api/app.js';
+import type { Settings } from '../config/schema.js';
+import { RELEASE } from '../domain/release.js';
+import { connectDatabase } from '../models/database.js';
+import { isDatabaseUnavailable } from '../models/unavailable.js';
+import { BUNDLE_PATH } from '../temporal/bundle.js';
+import { connectTemporal } from '../temporal/connection.js';
+import { DeliveryControl } from '../temporal/delivery-control.js';
+import { DeliveryReader } from '../temporal/delivery-reader.js';
+import { DeliveryStarter } from '../temporal/delivery-starter.js';
+import { EventReader } from '../temporal/event-reader.js';
+import { isTemporalUnavailable } from '../temporal/unavailable.js';
+import { startWorker } from '../temporal/worker.js';
+import { requireServers } from './migrate.js';
+
+/** What a process does: serve the API, run the worker, or both on one connection, which is the fastest. */
+export type Role = 'all' | 'api' | 'worker';
+
+/** Beyond an attempt's own limit, before a worker that stops gives up waiting for it, milliseconds. */
+const SHUTDOWN_MARGIN_MS = 5_000;
+const READY_CHECK_MS = 2_000;
+
+/** A running service. */
+export interface Service {
+  /** Where the API is, without a trailing slash; absent in a worker. */
+  url: string | undefined;
+  /** Rejects where the worker fails. */
+  failed: Promise<never>;
+  /** Stops accepting, answers what was accepted, finishes the attempts in flight, and lets go of the servers, in this order. */
+  stop(): Promise<void>;
+}
+
+/** Starts the service on the servers that the settings name. */
+export async function startService(
+  settings: Settings,
+  role: Role,
+  logger: Logger,
+  bundlePath = BUNDLE_PATH,
+): Promise<Service> {
+  const servers = requireServers(settings);
+  const database = await connectDatabase(servers.mongodbUri);
+  const temporal = await connectTemporal(servers.temporal);
+  const { client } = temporal;
+
+  const poster = createPoster({
+    guard: createAddressGuard(settings.HOOKLINE_ALLOWED_NETWORKS),
+    extraCa: settings.HOOKLINE_EXTRA_CA_FILE ? [await readFile(settings.HOOKLINE_EXTRA_CA_FILE, 'utf8')] : [],
+  });
+  const starter = new DeliveryStarter({
+    client,
+    task_queue: settings.HOOKLINE_TASK_QUEUE,
+    eager: role === 'all',
+    settings: {
+      schedule: settings.HOOKLINE_RETRY_SCHEDULE,
+      attempt_timeout_ms: settings.HOOKLINE_ATTEMPT_TIMEOUT,
+      park_limit_ms: settings.HOOKLINE_PARK_LIMIT,
+    },
+  });
+
+  const worker =
+    role === 'api'
+      ? undefined
+      : await startWorker(
+          temporal,
+          {
+            namespace: settings.TEMPORAL_NAMESPACE,
+            task_queue: settings.HOOKLINE_TASK_QUEUE,
+            bundle_path: bundlePath,
+            shutdown_grace_ms: settings.HOOKLINE_ATTEMPT_TIMEOUT + SHUTDOWN_MARGIN_MS,
+          },
+          {
+            endpoints: {
+              load: (...key) => database.endpoints.get(...key),
+              disable: (...args) => database.endpoints.disable(...args),
+            },
+            poster,
+            starter,
+            userAgent: `Hookline/${RELEASE}`,
+          },
+        );
+
+  const app = createApp({
+    settings,
+    database,
+    starter,
+    control: new DeliveryControl(client),
+    deliveries: new DeliveryReader(client),
+    events: new EventReader(client),
+    logger,
+    readiness: {
+      mongodb: () => within(READY_CHECK_MS, database.ping()),
+      temporal: () =>
+        within(
+          READY_CHECK_MS,
+          client.workflowService.describeNamespace({ namespace: settings.TEMPORAL_NAMESPACE }),
+        ),
+      ...(worker && {
+        worker: async () => {
+          if (!worker.isRunning()) throw new Error('the worker does not run');
+        },
+      }),
+    },
+    isUnavailable: (error) => isTemporalUnavailable(error) || isDatabaseUnavailable(error),
+  });
+  const server = role === 'worker' ? undefined : await listen(createServer(app.callback()), settings);
+
+  return {
+    url: server && `http://${settings.HOOKLINE_HOST}:${(server.address() as AddressInfo).port}`,
+    failed: new Promise((_, reject) => worker?.done.catch(reject)),
+    async stop() {
+      if (server) await closeServer(server);
+      await worker?.stop();
+      await poster.close();
+      await temporal.close();
+      await database.close();
+    },
+  };
+}
+
+/** The port of the API cannot be had. */
+export class ApiPortError extends Error {
+  constructor(port: number, cause: Error) {
+    super(
+      `The API cannot listen on port ${port}: ${cause.message}. Stop what uses it, or set HOOKLINE_PORT to another.`,
+      { cause },
+    );
+    this.name = 'ApiPortError';
+  }
+}
+
+async function listen(server: Server, { HOOKLINE_HOST, HOOKLINE_PORT }: Settings): Promise<Server> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => reject(new ApiPortError(HOOKLINE_PORT, error)));
+    server.listen(HOOKLINE_PORT, HOOKLINE_HOST, resolve);
+  });
+  return server;
+}
+
+/** Resolves when every request under way has been answered; idle connections are closed at once. */
+async function closeServer(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  await closed;
+}
+
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
+  });
+  try {
+    await Promise.race([work, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

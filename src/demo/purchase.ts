@@ -1,0 +1,97 @@
+import type { Attempt, DeliveryStatus } from '../domain/delivery.js';
+import { formatDuration } from '../domain/duration.js';
+import { describeAttempt } from '../domain/outcome.js';
+import { callApi } from './api.js';
+import type { DemoSubscriber } from './resident.js';
+
+interface Delivery {
+  status: DeliveryStatus;
+  workflow_id: string;
+  reason?: string;
+  next_attempt_at?: string;
+  attempts: Attempt[];
+}
+
+const CLOSED: readonly DeliveryStatus[] = ['delivered', 'exhausted', 'expired', 'cancelled'];
+const POLL_MS = 100;
+
+/**
+ * Sends one purchase through the public API and tells what becomes of it, until its delivery to the subscriber is closed.
+ *
+ * @returns the delivery's last status
+ */
+export async function runPurchase(options: {
+  apiUrl: string;
+  apiKey: string;
+  temporalUiUrl: string | undefined;
+  namespace: string;
+  subscriber: DemoSubscriber;
+  say: (line?: string) => void;
+}): Promise<DeliveryStatus> {
+  const { apiUrl, subscriber, say } = options;
+  const { endpoint_id } = subscriber.registration;
+  const step = (name: string, text: string) => say(`${name.padEnd(12)}${text}`);
+
+  step('Registered', `${subscriber.url} for purchase (${endpoint_id})`);
+  const purchase = {
+    order_id: `demo-${Date.now().toString(36)}`,
+    customer_email: 'ada@example.com',
+    total: 12.5,
+    items: [{ name: 'Notebook', qty: 2 }],
+    created_at: new Date().toISOString(),
+  };
+  const began = performance.now();
+  const event = await callApi<{ id: string; deliveries: { id: string; endpoint_id: string }[] }>(
+    options,
+    'POST',
+    '/v18.0/events/purchase',
+    purchase,
+  );
+  step(
+    'Accepted',
+    `POST /v18.0/events/purchase answered 202 in ${formatDuration(performance.now() - began)}: ${event.id}`,
+  );
+
+  const deliveryId = event.deliveries.find((delivery) => delivery.endpoint_id === endpoint_id)?.id;
+  if (!deliveryId) throw new Error('the event has no delivery to the demo subscriber');
+  const read = () => callApi<Delivery>(options, 'GET', `/v18.0/deliveries/${deliveryId}`);
+  let told = 0;
+  let delivery = await read();
+  for (;;) {
+    for (const attempt of delivery.attempts.slice(told)) {
+      step(
+        `Attempt ${attempt.number}`,
+        `${attempt.at.slice(11, 23)} ${describeAttempt(attempt)} after ${formatDuration(attempt.duration_ms)}`,
+      );
+    }
+    const waits = delivery.attempts.length > told && delivery.next_attempt_at;
+    if (waits) step('', `waiting until ${delivery.next_attempt_at?.slice(11, 23)}`);
+    told = delivery.attempts.length;
+    if (CLOSED.includes(delivery.status)) break;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    delivery = await read();
+  }
+
+  const receipts = subscriber.received.filter((request) => request.headers['webhook-id'] === event.id);
+  const last = receipts.at(-1);
+  if (delivery.status === 'delivered' && last) {
+    const verified = last.verified
+      ? 'signature verified'
+      : `signature NOT verified: ${last.verificationError}`;
+    step('Delivered', `${last.body.length} bytes, ${verified} by the standardwebhooks package`);
+    step('', `webhook-id ${last.headers['webhook-id']}`);
+    step('', `webhook-signature ${last.headers['webhook-signature']}`);
+  } else {
+    step(delivery.status[0]?.toUpperCase() + delivery.status.slice(1), delivery.reason ?? '');
+  }
+  say();
+  say('Look further:');
+  step('  API', `curl -H "Authorization: Bearer $API_KEY" ${apiUrl}/v18.0/deliveries/${deliveryId}`);
+  if (options.temporalUiUrl) {
+    step(
+      '  Temporal',
+      `${options.temporalUiUrl}/namespaces/${options.namespace}/workflows/${encodeURIComponent(delivery.workflow_id)}`,
+    );
+  }
+  return delivery.status;
+}
