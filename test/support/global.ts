@@ -1,0 +1,50 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { migrate } from '../../src/bin/migrate.js';
+import { loadSettings } from '../../src/config/load.js';
+import {
+  type EmbeddedMongo,
+  type EmbeddedTemporal,
+  startMongo,
+  startTemporal,
+} from '../../src/embedded/index.js';
+import { BUNDLE_PATH, buildWorkflowBundle } from '../../src/temporal/bundle.js';
+import { installRuntime } from '../../src/temporal/connection.js';
+import { setServers } from './servers.js';
+
+let folder: string | undefined;
+let temporal: EmbeddedTemporal | undefined;
+let mongo: EmbeddedMongo | undefined;
+
+/**
+ * Starts a Temporal and a MongoDB server for the whole run, empty, on free ports. Servers of the environment are not used: tests must
+ * not write to them.
+ */
+export async function mochaGlobalSetup(): Promise<void> {
+  const report = (line: string) => process.stderr.write(`${line}\n`);
+  installRuntime(pino({ level: process.env['TEST_LOG_LEVEL'] ?? 'silent' }), undefined);
+  folder = await mkdtemp(join(tmpdir(), 'hookline-test-'));
+  const namespace = 'hookline-test';
+  [temporal, mongo] = await Promise.all([
+    startTemporal({ dataDir: folder, namespace, port: 0, uiPort: undefined, report, persistent: false }),
+    startMongo({ dataDir: folder, port: 0, report }),
+    buildWorkflowBundle(BUNDLE_PATH),
+  ]);
+  setServers({ temporalAddress: temporal.address, namespace, mongodbUri: mongo.uri });
+  await migrate(
+    loadSettings({
+      TEMPORAL_ADDRESS: temporal.address,
+      TEMPORAL_NAMESPACE: namespace,
+      MONGODB_URI: mongo.uri,
+    }),
+    () => {},
+  );
+}
+
+export async function mochaGlobalTeardown(): Promise<void> {
+  await temporal?.stop();
+  await mongo?.stop();
+  if (folder) await rm(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto';
+import { pino } from 'pino';
+import { type Role, type Service, startService } from '../../src/bin/service.js';
+import { loadSettings } from '../../src/config/load.js';
+import type { Settings } from '../../src/config/schema.js';
+import { ACCOUNT_SCOPES, type Scope } from '../../src/domain/api-key.js';
+import { connectDatabase, type Database } from '../../src/models/database.js';
+import { connectTemporal, type TemporalConnection } from '../../src/temporal/connection.js';
+import { type ApiClient, apiClient } from './api-client.js';
+import { testAuthority } from './receiver.js';
+import { servers } from './servers.js';
+
+/** A Hookline service of a test's own: its own database and task queue, on the run's servers. */
+export interface TestSystem {
+  service: Service;
+  url: string;
+  /** What a process of its own would be started with. */
+  environment: Record<string, string>;
+  settings: Settings;
+  database: Database;
+  temporal: TemporalConnection;
+  /** A new account, and a client with a key of it. */
+  account(scopes?: readonly Scope[]): Promise<ApiClient>;
+  stop(): Promise<void>;
+}
+
+/** The environment of a system of its own: database, task queue, free port, loopback allowed, test authority trusted. */
+export async function testEnvironment(
+  overrides: Record<string, string> = {},
+): Promise<Record<string, string>> {
+  const { temporalAddress, namespace, mongodbUri } = servers();
+  const name = `t${randomBytes(6).toString('hex')}`;
+  const uri = new URL(mongodbUri);
+  uri.pathname = `/${name}`;
+  return {
+    TEMPORAL_ADDRESS: temporalAddress,
+    TEMPORAL_NAMESPACE: namespace,
+    MONGODB_URI: uri.href,
+    HOOKLINE_PORT: '0',
+    HOOKLINE_TASK_QUEUE: name,
+    HOOKLINE_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128',
+    HOOKLINE_EXTRA_CA_FILE: (await testAuthority()).certFile,
+    HOOKLINE_LOG_LEVEL: 'silent',
+    ...overrides,
+  };
+}
+
+/**
+ * Starts a system in this process.
+ *
+ * @param overrides settings by their names in the environment, such as a shorter retry schedule
+ */
+export async function startSystem(
+  overrides: Record<string, string> = {},
+  role: Role = 'all',
+): Promise<TestSystem> {
+  const environment = await testEnvironment(overrides);
+  const settings = loadSettings(environment);
+  const service = await startService(settings, role, pino({ level: settings.HOOKLINE_LOG_LEVEL }));
+  const database = await connectDatabase(environment['MONGODB_URI'] ?? '');
+  const temporal = await connectTemporal({
+    address: environment['TEMPORAL_ADDRESS'] ?? '',
+    namespace: settings.TEMPORAL_NAMESPACE,
+  });
+  const url = service.url ?? '';
+  return {
+    service,
+    url,
+    environment,
+    settings,
+    database,
+    temporal,
+    account: (scopes = ACCOUNT_SCOPES) => newAccount(database, url, scopes),
+    async stop() {
+      await service.stop();
+      await temporal.close();
+      await database.close();
+    },
+  };
+}
+
+/** Makes an account with a key, and a client that uses it. */
+export async function newAccount(
+  database: Database,
+  url: string,
+  scopes: readonly Scope[] = ACCOUNT_SCOPES,
+): Promise<ApiClient> {
+  const account = await database.accounts.create('test');
+  const { key, api_key } = await database.apiKeys.create(account.id, 'test', scopes);
+  return apiClient(url, { accountId: account.id, key, keyId: api_key.id });
+}

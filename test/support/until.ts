@@ -1,0 +1,23 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+const POLL_MS = 20;
+
+/**
+ * Asks again and again until the answer satisfies a condition. For what cannot be waited for by an event.
+ *
+ * @throws after the time limit, default 15 s, showing the last answer
+ */
+export async function until<T>(
+  read: () => Promise<T> | T,
+  condition: (value: T) => boolean,
+  timeoutMs = 15_000,
+): Promise<T> {
+  const deadline = Date.now() + timeoutMs;
+  for (;;) {
+    const value = await read();
+    if (condition(value)) return value;
+    if (Date.now() > deadline)
+      throw new Error(`not so within ${timeoutMs} ms; last seen: ${JSON.stringify(value)}`);
+    await delay(POLL_MS);
+  }
+}
