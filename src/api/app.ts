@@ -5,9 +5,10 @@ import { authenticate } from './middleware/authenticate.js';
 import { answerProblems } from './middleware/problems.js';
 import { identifyRequest } from './middleware/request-id.js';
 import { checkVersion } from './middleware/version.js';
-import { deliveryRoutes } from './routes/deliveries.js';
-import { endpointRoutes } from './routes/endpoints.js';
-import { eventRoutes } from './routes/events.js';
+import { mount, type Operation } from './operation.js';
+import { deliveryOperations } from './routes/deliveries.js';
+import { endpointOperations } from './routes/endpoints.js';
+import { eventOperations } from './routes/events.js';
 import { healthRoutes } from './routes/health.js';
 
 /** The HTTP interface. A request passes the middlewares below from top to bottom. */
@@ -16,9 +17,7 @@ export function createApp(dependencies: ApiDependencies): Koa<State> {
   healthRoutes(operations, dependencies);
 
   const resources = new Router<State>({ prefix: '/:version' });
-  eventRoutes(resources, dependencies);
-  endpointRoutes(resources, dependencies);
-  deliveryRoutes(resources, dependencies);
+  mount(resources, operationsOf(dependencies));
 
   const app = new Koa<State>();
   app.use(identifyRequest(dependencies.logger));
@@ -29,4 +28,13 @@ export function createApp(dependencies: ApiDependencies): Koa<State> {
   app.use(resources.routes());
   app.use(resources.allowedMethods());
   return app;
+}
+
+/** Every operation below the version. */
+function operationsOf(dependencies: ApiDependencies): Operation[] {
+  return [
+    ...eventOperations(dependencies),
+    ...endpointOperations(dependencies),
+    ...deliveryOperations(dependencies),
+  ];
 }

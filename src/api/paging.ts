@@ -24,3 +24,9 @@ export function renderPage<T>(ctx: Context, page: Page<T>) {
   query.set('after', page.after);
   return { data: page.data, paging: { cursors: { after: page.after }, next: `${ctx.path}?${query}` } };
 }
+
+/** A point in time as a query parameter. */
+export const timeParameter = z.iso
+  .datetime()
+  .transform((text) => new Date(text))
+  .optional();

@@ -1,71 +1,98 @@
-import type Router from '@koa/router';
 import { z } from 'zod';
-import { DELIVERY_STATUSES, type Intervention } from '../../domain/delivery.js';
+import { DELIVERY_STATUSES } from '../../domain/delivery.js';
 import { type DeliveryKey, isId, parseDeliveryId } from '../../domain/ids.js';
 import { Problem } from '../../domain/problem.js';
-import { readQuery } from '../body.js';
-import type { ApiDependencies, Context, State } from '../context.js';
-import { requireScope } from '../middleware/authenticate.js';
-import { pagingParameters, renderPage } from '../paging.js';
+import type { ApiDependencies } from '../context.js';
+import { type Operation, operation } from '../operation.js';
+import { pagingParameters, renderPage, timeParameter } from '../paging.js';
+import { deliveryRecordSchema, deliverySchema, deliverySummarySchema, pageOf } from '../schemas.js';
 
-const listParameters = z.strictObject({
-  ...pagingParameters,
-  endpoint_id: z
-    .string()
-    .refine((text) => isId('endpoint', text), 'must be the id of an endpoint')
-    .optional(),
-  event_id: z
-    .string()
-    .refine((text) => isId('event', text), 'must be the id of an event')
-    .optional(),
-  event_kind: z.string().max(256).optional(),
-  status: z.enum(DELIVERY_STATUSES).optional(),
-  created_after: z.iso
-    .datetime()
-    .transform((text) => new Date(text))
-    .optional(),
-  created_before: z.iso
-    .datetime()
-    .transform((text) => new Date(text))
-    .optional(),
-});
+const ACTIONS = {
+  retry: 'Make an attempt now',
+  cancel: 'Give an open delivery up',
+  pause: 'Make no attempt until the delivery is resumed',
+  resume: 'End a pause',
+} as const;
 
 /** Deliveries: what became of events. They are read from Temporal, and steered there. */
-export function deliveryRoutes(router: Router<State>, { deliveries, control }: ApiDependencies): void {
-  router.get('/deliveries', requireScope('deliveries:read'), async (ctx) => {
-    const { limit, after, ...filter } = readQuery(ctx, listParameters);
-    ctx.body = renderPage(ctx, await deliveries.list(ctx.state.caller.account_id, filter, limit, after));
-  });
-
-  router.get('/deliveries/:id', requireScope('deliveries:read'), async (ctx) => {
-    ctx.body = await find(ctx);
-  });
-
-  for (const action of ['retry', 'cancel', 'pause', 'resume'] as const satisfies Intervention['action'][]) {
-    router.post(`/deliveries/:id/${action}`, requireScope('deliveries:write'), async (ctx) => {
-      const { account_id, id: by } = ctx.state.caller;
-      const record = await control.act(action, account_id, readKey(ctx), by);
-      if (!record) {
-        const { status } = await find(ctx);
-        throw new Problem('delivery_state_conflict', `The delivery is closed: ${status}.`);
-      }
-      ctx.body = { id: ctx.params?.['id'], ...record };
-    });
-  }
-
-  const find = async (ctx: Context) => {
-    const delivery = await deliveries.get(ctx.state.caller.account_id, readKey(ctx));
-    if (!delivery) throw missing(ctx);
+export function deliveryOperations({ deliveries, control }: ApiDependencies): Operation[] {
+  const find = async (accountId: string, id: string) => {
+    const delivery = await deliveries.get(accountId, readKey(id));
+    if (!delivery) throw missing(id);
     return delivery;
   };
+
+  return [
+    operation({
+      method: 'get',
+      path: '/deliveries',
+      id: 'listDeliveries',
+      summary: 'List deliveries: open ones first, then the latest closed',
+      scope: 'deliveries:read',
+      query: z.strictObject({
+        ...pagingParameters,
+        endpoint_id: z
+          .string()
+          .refine((text) => isId('endpoint', text), 'must be the id of an endpoint')
+          .optional(),
+        event_id: z
+          .string()
+          .refine((text) => isId('event', text), 'must be the id of an event')
+          .optional(),
+        event_kind: z.string().max(256).optional(),
+        status: z.enum(DELIVERY_STATUSES).optional(),
+        created_after: timeParameter,
+        created_before: timeParameter,
+      }),
+      responses: { 200: { description: 'A page of deliveries', schema: pageOf(deliverySummarySchema) } },
+      problems: [],
+      async handle(ctx, { query: { limit, after, ...filter } }) {
+        ctx.body = renderPage(ctx, await deliveries.list(ctx.state.caller.account_id, filter, limit, after));
+      },
+    }),
+
+    operation({
+      method: 'get',
+      path: '/deliveries/:id',
+      id: 'getDelivery',
+      summary: 'Read a delivery with its attempts',
+      scope: 'deliveries:read',
+      responses: { 200: { description: 'The delivery', schema: deliverySchema } },
+      problems: [],
+      async handle(ctx, { params: { id = '' } }) {
+        ctx.body = await find(ctx.state.caller.account_id, id);
+      },
+    }),
+
+    ...(['retry', 'cancel', 'pause', 'resume'] as const).map((action) =>
+      operation({
+        method: 'post',
+        path: `/deliveries/:id/${action}`,
+        id: `${action}Delivery`,
+        summary: ACTIONS[action],
+        scope: 'deliveries:write',
+        responses: { 200: { description: 'The delivery after it', schema: deliveryRecordSchema } },
+        problems: ['delivery_state_conflict'],
+        async handle(ctx, { params: { id = '' } }) {
+          const { account_id, id: by } = ctx.state.caller;
+          const record = await control.act(action, account_id, readKey(id), by);
+          if (!record) {
+            const { status } = await find(account_id, id);
+            throw new Problem('delivery_state_conflict', `The delivery is closed: ${status}.`);
+          }
+          ctx.body = { id, ...record };
+        },
+      }),
+    ),
+  ];
 }
 
-function readKey(ctx: Context): DeliveryKey {
-  const key = parseDeliveryId(ctx.params?.['id'] ?? '');
-  if (!key) throw missing(ctx);
+function readKey(id: string): DeliveryKey {
+  const key = parseDeliveryId(id);
+  if (!key) throw missing(id);
   return key;
 }
 
-function missing(ctx: Context): Problem {
-  return new Problem('not_found', `There is no delivery ${ctx.params?.['id']}.`);
+function missing(id: string): Problem {
+  return new Problem('not_found', `There is no delivery ${id}.`);
 }

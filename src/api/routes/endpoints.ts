@@ -1,14 +1,14 @@
-import type Router from '@koa/router';
 import { z } from 'zod';
 import { checkEventKinds, checkTargetUrl } from '../../domain/endpoint.js';
 import { isId } from '../../domain/ids.js';
 import { Problem } from '../../domain/problem.js';
 import { isRetryWait, MAX_WAITS } from '../../domain/retry-schedule.js';
 import type { EndpointInput, StoredEndpoint } from '../../models/endpoints.js';
-import { invalidRequest, readBody, readQuery } from '../body.js';
-import type { ApiDependencies, Context, State } from '../context.js';
-import { requireScope } from '../middleware/authenticate.js';
+import { invalidRequest } from '../body.js';
+import type { ApiDependencies, Context } from '../context.js';
+import { type Operation, operation } from '../operation.js';
 import { pagingParameters, renderPage } from '../paging.js';
+import { endpointSchema, endpointWithSecretSchema, pageOf, secretSchema } from '../schemas.js';
 
 const endpointBody = z.strictObject({
   target_url: z.string(),
@@ -22,64 +22,16 @@ const endpointBody = z.strictObject({
 });
 
 /** Endpoints: where events are sent. */
-export function endpointRoutes(
-  router: Router<State>,
-  { settings, database, starter }: ApiDependencies,
-): void {
+export function endpointOperations({ settings, database, starter }: ApiDependencies): Operation[] {
   const { endpoints } = database;
 
-  router.post('/endpoints', requireScope('endpoints:write'), async (ctx) => {
-    const endpoint = await endpoints.create(ctx.state.caller.account_id, await readInput(ctx));
-    ctx.status = 201;
-    ctx.set('location', `${ctx.path}/${endpoint.id}`);
-    ctx.body = { ...render(endpoint), secret: endpoint.signing_secrets[0] };
-  });
-
-  router.get('/endpoints', requireScope('endpoints:read'), async (ctx) => {
-    const { limit, after } = readQuery(ctx, z.strictObject(pagingParameters));
-    const all = await endpoints.all(ctx.state.caller.account_id);
-    const rest = all.filter((endpoint) => after === undefined || endpoint.id > after);
-    const data = rest.slice(0, limit).map(render);
-    ctx.body = renderPage(ctx, { data, ...(rest.length > limit && { after: data.at(-1)?.id }) });
-  });
-
-  router.get('/endpoints/:id', requireScope('endpoints:read'), async (ctx) => {
-    ctx.body = render(await find(ctx));
-  });
-
-  router.get('/endpoints/:id/secret', requireScope('secrets:read'), async (ctx) => {
-    const [secret] = (await find(ctx)).signing_secrets;
-    ctx.set('cache-control', 'no-store');
-    ctx.body = { secret };
-  });
-
-  router.put('/endpoints/:id', requireScope('endpoints:write'), async (ctx) => {
-    const before = await find(ctx);
-    const endpoint = await endpoints.replace(before.account_id, before.id, await readInput(ctx));
-    if (!endpoint) throw missing(ctx);
-    if (before.status !== 'active' && endpoint.status === 'active') {
-      await starter.release({ account_id: endpoint.account_id, endpoint_id: endpoint.id });
-    }
-    ctx.body = render(endpoint);
-  });
-
-  router.delete('/endpoints/:id', requireScope('endpoints:write'), async (ctx) => {
-    const { account_id, id } = await find(ctx);
-    await endpoints.delete(account_id, id);
-    // Parked deliveries must not wait for an endpoint that will not return.
-    await starter.release({ account_id, endpoint_id: id });
-    ctx.status = 204;
-  });
-
-  const find = async (ctx: Context): Promise<StoredEndpoint> => {
-    const id = ctx.params?.['id'] ?? '';
+  const find = async (ctx: Context, id: string): Promise<StoredEndpoint> => {
     const endpoint = isId('endpoint', id) ? await endpoints.get(ctx.state.caller.account_id, id) : undefined;
-    if (!endpoint) throw missing(ctx);
+    if (!endpoint) throw missing(id);
     return endpoint;
   };
 
-  const readInput = async (ctx: Context): Promise<EndpointInput> => {
-    const input = await readBody(ctx, endpointBody);
+  const check = (input: EndpointInput): EndpointInput => {
     const mistake = checkTargetUrl(input.target_url, settings.HOOKLINE_ALLOW_HTTP);
     const errors = [
       ...(mistake ? [{ pointer: '/target_url', detail: mistake.detail }] : []),
@@ -90,12 +42,115 @@ export function endpointRoutes(
     if (errors.length > 0) throw invalidRequest(errors);
     return input;
   };
+
+  return [
+    operation({
+      method: 'post',
+      path: '/endpoints',
+      id: 'createEndpoint',
+      summary: 'Register an endpoint',
+      scope: 'endpoints:write',
+      body: endpointBody,
+      responses: {
+        201: { description: 'The endpoint, with its signing secret', schema: endpointWithSecretSchema },
+      },
+      problems: ['invalid_request', 'insecure_target_url'],
+      async handle(ctx, { body }) {
+        const endpoint = await endpoints.create(ctx.state.caller.account_id, check(body));
+        ctx.status = 201;
+        ctx.set('location', `${ctx.path}/${endpoint.id}`);
+        ctx.body = { ...render(endpoint), secret: endpoint.signing_secrets[0] };
+      },
+    }),
+
+    operation({
+      method: 'get',
+      path: '/endpoints',
+      id: 'listEndpoints',
+      summary: 'List endpoints, oldest first',
+      scope: 'endpoints:read',
+      query: z.strictObject(pagingParameters),
+      responses: { 200: { description: 'A page of endpoints', schema: pageOf(endpointSchema) } },
+      problems: [],
+      async handle(ctx, { query: { limit, after } }) {
+        const all = await endpoints.all(ctx.state.caller.account_id);
+        const rest = all.filter((endpoint) => after === undefined || endpoint.id > after);
+        const data = rest.slice(0, limit).map(render);
+        ctx.body = renderPage(ctx, { data, ...(rest.length > limit && { after: data.at(-1)?.id }) });
+      },
+    }),
+
+    operation({
+      method: 'get',
+      path: '/endpoints/:id',
+      id: 'getEndpoint',
+      summary: 'Read an endpoint',
+      scope: 'endpoints:read',
+      responses: { 200: { description: 'The endpoint', schema: endpointSchema } },
+      problems: [],
+      async handle(ctx, { params: { id = '' } }) {
+        ctx.body = render(await find(ctx, id));
+      },
+    }),
+
+    operation({
+      method: 'get',
+      path: '/endpoints/:id/secret',
+      id: 'getEndpointSecret',
+      summary: "Read an endpoint's signing secret",
+      scope: 'secrets:read',
+      responses: { 200: { description: 'The secret', schema: secretSchema } },
+      problems: [],
+      async handle(ctx, { params: { id = '' } }) {
+        const [secret] = (await find(ctx, id)).signing_secrets;
+        ctx.set('cache-control', 'no-store');
+        ctx.body = { secret };
+      },
+    }),
+
+    operation({
+      method: 'put',
+      path: '/endpoints/:id',
+      id: 'replaceEndpoint',
+      summary: 'Replace what the owner of an endpoint sets',
+      scope: 'endpoints:write',
+      body: endpointBody,
+      responses: { 200: { description: 'The endpoint after it', schema: endpointSchema } },
+      problems: ['invalid_request', 'insecure_target_url'],
+      async handle(ctx, { params: { id = '' }, body }) {
+        const before = await find(ctx, id);
+        const endpoint = await endpoints.replace(before.account_id, before.id, check(body));
+        if (!endpoint) throw missing(id);
+        if (before.status !== 'active' && endpoint.status === 'active') {
+          await starter.release({ account_id: endpoint.account_id, endpoint_id: endpoint.id });
+        }
+        ctx.body = render(endpoint);
+      },
+    }),
+
+    operation({
+      method: 'delete',
+      path: '/endpoints/:id',
+      id: 'deleteEndpoint',
+      summary: 'Remove an endpoint; its open deliveries are cancelled when they next look at it',
+      scope: 'endpoints:write',
+      responses: { 204: { description: 'Removed' } },
+      problems: [],
+      async handle(ctx, { params: { id = '' } }) {
+        const { account_id } = await find(ctx, id);
+        await endpoints.delete(account_id, id);
+        // Parked deliveries must not wait for an endpoint that will not return.
+        await starter.release({ account_id, endpoint_id: id });
+        ctx.status = 204;
+      },
+    }),
+  ];
 }
 
 function render({ signing_secrets: _, ...endpoint }: StoredEndpoint) {
   return endpoint;
 }
 
-function missing(ctx: Context): Problem {
-  return new Problem('not_found', `There is no endpoint ${ctx.params?.['id']}.`);
+function missing(id: string): Problem {
+  return new Problem('not_found', `There is no endpoint ${id}.`);
 }

@@ -1,0 +1,70 @@
+import type Router from '@koa/router';
+import type { z } from 'zod';
+import type { Scope } from '../domain/api-key.js';
+import type { ProblemCode } from '../domain/problem.js';
+import { readBody, readQuery } from './body.js';
+import type { Context, State } from './context.js';
+import { requireScope } from './middleware/authenticate.js';
+
+/** What one answer of an operation looks like. */
+export interface ResponseDocument {
+  description: string;
+  /** Shape of the JSON body; absent where there is none. */
+  schema?: z.ZodType;
+}
+
+/** What a handler is given besides Koa's context: everything checked. */
+interface Checked<Query, Body> {
+  query: Query;
+  body: Body;
+  /** Parameters of the path, by name. */
+  params: Record<string, string>;
+}
+
+/**
+ * One operation of the HTTP interface: what it takes, what it answers, and the code that does it. Validation, authorization and the
+ * OpenAPI document all come from here.
+ */
+export interface Operation<Query extends z.ZodType = z.ZodType, Body extends z.ZodType = z.ZodType> {
+  method: 'get' | 'post' | 'put' | 'delete';
+  /** Below the version, with parameters as `:name`. */
+  path: string;
+  /** Name of the operation in the OpenAPI document, camelCase and unique. */
+  id: string;
+  summary: string;
+  /** What the caller's token must allow. */
+  scope: Scope;
+  /** Shape of the query; a strict object. Absent where the operation takes no parameters. */
+  query?: Query;
+  /** Shape of the JSON body. Absent where it takes none, or reads the bytes itself. */
+  body?: Body;
+  /** For an operation that reads the bytes itself: what the document says of them. */
+  rawBody?: { description: string };
+  /** Request headers it heeds, and what they mean. */
+  headers?: Record<string, string>;
+  /** Answers of success, by status. */
+  responses: Record<number, ResponseDocument>;
+  /** Errors it answers with, besides those that every operation can. */
+  problems: readonly ProblemCode[];
+  handle(ctx: Context, input: Checked<z.output<Query>, z.output<Body>>): Promise<void>;
+}
+
+/** Declares an operation, with the types of its handler taken from its schemas. */
+export function operation<Query extends z.ZodType, Body extends z.ZodType>(
+  definition: Operation<Query, Body>,
+): Operation {
+  return definition as unknown as Operation;
+}
+
+/** Has a router answer operations. */
+export function mount(router: Router<State>, operations: readonly Operation[]): void {
+  for (const { method, path, scope, query, body, handle } of operations) {
+    router[method](path, requireScope(scope), async (ctx) => {
+      await handle(ctx, {
+        query: query ? readQuery(ctx, query) : undefined,
+        body: body ? await readBody(ctx, body) : undefined,
+        params: ctx.params,
+      });
+    });
+  }
+}

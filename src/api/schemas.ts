@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import { DELIVERY_STATUSES } from '../domain/delivery.js';
+
+/** Shapes of what the API answers. They document; answers are not filtered through them. */
+
+const time = z.iso.datetime().describe('ISO 8601, UTC');
+
+/** A list's answer. */
+export function pageOf<T extends z.ZodType>(row: T) {
+  return z.object({
+    data: z.array(row),
+    paging: z.object({
+      cursors: z.object({ after: z.string().optional() }),
+      next: z.string().optional().describe('Path of the next page; absent on the last'),
+    }),
+  });
+}
+
+export const endpointSchema = z.object({
+  id: z.string(),
+  account_id: z.string(),
+  target_url: z.string(),
+  event_kinds: z.array(z.string()),
+  description: z.string(),
+  status: z.enum(['active', 'paused', 'disabled']),
+  status_reason: z.string().optional(),
+  retry_schedule: z.array(z.string()).optional(),
+  created_at: time,
+  updated_at: time,
+});
+
+export const endpointWithSecretSchema = endpointSchema.extend({
+  secret: z.string().describe('Signing secret, whsec_…'),
+});
+
+export const secretSchema = z.object({ secret: z.string() });
+
+const attemptSchema = z.object({
+  number: z.number().int(),
+  at: time,
+  duration_ms: z.number().int(),
+  url_host: z.string(),
+  status_code: z.number().int().optional(),
+  error_code: z.string().optional(),
+  error: z.string().optional(),
+  response_headers: z.record(z.string(), z.string()).optional(),
+  response_snippet: z.string().optional(),
+  trigger: z.enum(['schedule', 'retry_after', 'manual', 'released']),
+});
+
+export const deliverySummarySchema = z.object({
+  id: z.string(),
+  event_id: z.string(),
+  endpoint_id: z.string(),
+  event_kind: z.string(),
+  status: z.enum(DELIVERY_STATUSES),
+  created_at: time,
+  closed_at: time.optional(),
+  next_attempt_at: time.optional(),
+  reason: z.string().optional(),
+  workflow_id: z.string(),
+  run_id: z.string(),
+});
+
+const interventionSchema = z.object({
+  action: z.enum(['retry', 'cancel', 'pause', 'resume']),
+  at: time,
+  by: z.string(),
+});
+
+export const deliverySchema = deliverySummarySchema.extend({
+  attempts: z.array(attemptSchema),
+  interventions: z.array(interventionSchema).optional(),
+});
+
+export const deliveryRecordSchema = z.object({
+  id: z.string(),
+  status: z.enum(DELIVERY_STATUSES),
+  attempts: z.array(attemptSchema),
+  next_attempt_at: time.optional(),
+  reason: z.string().optional(),
+  interventions: z.array(interventionSchema).optional(),
+});
+
+export const eventSummarySchema = z.object({ id: z.string(), kind: z.string(), created_at: time });
+
+export const eventSchema = eventSummarySchema.extend({
+  deliveries: z.array(deliverySummarySchema),
+  payload: z.unknown().describe('As it was received'),
+});
+
+export const acceptanceSchema = eventSummarySchema.extend({
+  delivery_count: z.number().int(),
+  deliveries: z
+    .array(z.object({ id: z.string(), endpoint_id: z.string() }))
+    .optional()
+    .describe('Absent where there are more than 10'),
+});
