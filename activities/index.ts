@@ -1,4 +1,5 @@
 import { createAttemptDelivery } from './attempt-delivery.js';
+import { createAttemptGroup } from './attempt-group.js';
 import type { DeliveryStarter, EndpointDirectory, HttpPoster } from './ports.js';
 import { createReleaseParkedDeliveries } from './release-parked-deliveries.js';
 import { createStartDeliveries } from './start-deliveries.js';
@@ -14,8 +15,10 @@ export interface ActivityDependencies {
 
 /** All side effects of the workflows. */
 export function createActivities(dependencies: ActivityDependencies) {
+  const attemptDelivery = createAttemptDelivery(dependencies);
   return {
-    attemptDelivery: createAttemptDelivery(dependencies),
+    attemptDelivery,
+    attemptGroup: createAttemptGroup(attemptDelivery),
     startDeliveries: createStartDeliveries(dependencies.starter),
     releaseParkedDeliveries: createReleaseParkedDeliveries(dependencies.starter),
   };

@@ -1,6 +1,7 @@
 import type {
   AcceptedEvent,
   Attempt,
+  DeliveryGroup,
   DeliverySettings,
   DeliveryTarget,
   EndpointKey,
@@ -18,6 +19,11 @@ export interface AttemptRequest {
   payload: string;
   number: number;
   trigger: Trigger;
+  timeout_ms: number;
+}
+
+/** First attempts to make side by side. */
+export interface GroupAttemptRequest extends DeliveryGroup {
   timeout_ms: number;
 }
 
@@ -70,8 +76,8 @@ export interface DeliveryBatch extends AcceptedEvent, DeliverySettings {
 
 /** The ledger, as far as activities write to it. */
 export interface DeliveryStarter {
-  /** Starts a delivery, unless it has been started already. */
-  start(event: AcceptedEvent, target: DeliveryTarget): Promise<void>;
+  /** Starts deliveries of an event, unless they have been started already. */
+  start(event: AcceptedEvent, targets: readonly DeliveryTarget[]): Promise<void>;
   /** Wakes the parked deliveries of an endpoint, oldest first. */
   wakeParked(endpoint: EndpointKey, onProgress: () => void): Promise<void>;
 }

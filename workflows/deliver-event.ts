@@ -13,7 +13,7 @@ import type { DeliverEventInput } from './inputs.js';
 import { LiveDelivery } from './live-delivery.js';
 
 /** Beyond the attempt's own limit: reading the endpoint, signing, and the way back to Temporal. */
-const ATTEMPT_OVERHEAD_MS = 10_000;
+export const ATTEMPT_OVERHEAD_MS = 10_000;
 
 /**
  * Delivers one event to one endpoint: the first attempt at once, as a local activity in the first workflow task, so that a delivery
@@ -50,9 +50,11 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliveryRe
     );
 
   try {
-    let report = await attempt(local.attemptDelivery, 'schedule').catch(() =>
-      attempt(durable.attemptDelivery, 'schedule'),
-    );
+    let report =
+      input.first_report ??
+      (await attempt(local.attemptDelivery, 'schedule').catch(() =>
+        attempt(durable.attemptDelivery, 'schedule'),
+      ));
     while (delivery.settle(report) === 'open') {
       const trigger = await delivery.wait();
       if (trigger === undefined) break;

@@ -1,3 +1,4 @@
 export { deliverEvent } from './deliver-event.js';
+export { deliverGroup } from './deliver-group.js';
 export { fanOutEvent } from './fan-out-event.js';
 export { releaseParked } from './release-parked.js';

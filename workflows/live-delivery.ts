@@ -240,6 +240,17 @@ export class LiveDelivery {
   }
 }
 
+/** The record of a delivery that succeeded at once; `null` where it did not. */
+export function deliveredRecord(report: AttemptReport | null | undefined): DeliveryRecord | null {
+  if (report?.kind !== 'attempted' || report.outcome !== 'delivered') return null;
+  const { attempt } = report;
+  return {
+    status: 'delivered',
+    attempts: [attempt],
+    reason: `Attempt ${attempt.number} ${describeAttempt(attempt)}.`,
+  };
+}
+
 function refusal(detail: string): ApplicationFailure {
   return ApplicationFailure.create({ type: 'refused', message: detail, nonRetryable: true });
 }

@@ -56,6 +56,7 @@ export async function startService(
     client,
     task_queue: settings.HOOKLINE_TASK_QUEUE,
     eager: role === 'all',
+    starts_in_flight: settings.HOOKLINE_GROUP_COMMIT ? settings.HOOKLINE_STARTS_IN_FLIGHT : 0,
     settings: {
       schedule: settings.HOOKLINE_RETRY_SCHEDULE,
       attempt_timeout_ms: settings.HOOKLINE_ATTEMPT_TIMEOUT,
@@ -90,8 +91,8 @@ export async function startService(
     database,
     starter,
     control: new DeliveryControl(client),
-    deliveries: new DeliveryReader(client),
-    events: new EventReader(client),
+    deliveries: new DeliveryReader(client, starter.recentGroups),
+    events: new EventReader(client, starter.recentGroups),
     logger,
     readiness: {
       mongodb: () => within(READY_CHECK_MS, database.ping()),

@@ -58,6 +58,20 @@ export const settingsSchema = z.object({
     .describe('Waits between attempts, such as `5s,5m,30m`'),
   HOOKLINE_ATTEMPT_TIMEOUT: duration('5s').describe('Time for an endpoint to answer'),
   HOOKLINE_PARK_LIMIT: duration('7d').describe('How long a delivery may be parked before it expires'),
+  HOOKLINE_GROUP_COMMIT: z
+    .enum(['on', 'off'])
+    .default('on')
+    .transform((text) => text === 'on')
+    .describe(
+      'Whether deliveries that arrive while Temporal is busy are committed in groups; `off`: strictly one workflow each',
+    ),
+  HOOKLINE_STARTS_IN_FLIGHT: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(64)
+    .default(1)
+    .describe('Start calls to Temporal in flight at once; what arrives meanwhile is committed in a group'),
   HOOKLINE_ALLOWED_NETWORKS: list.describe(
     'Networks that endpoints may be in although they are not public, such as `10.0.0.0/8`',
   ),

@@ -99,6 +99,18 @@ export interface DeliveryTarget {
   schedule?: readonly number[];
 }
 
+/** One delivery of a group. */
+export interface GroupMember extends DeliveryTarget {
+  /** Its event's place in the group's list of events. */
+  event: number;
+}
+
+/** Deliveries whose first attempts are made together, and the events they are of. */
+export interface DeliveryGroup {
+  events: AcceptedEvent[];
+  deliveries: GroupMember[];
+}
+
 /** Names an endpoint. */
 export interface EndpointKey {
   account_id: string;

@@ -6,6 +6,7 @@ const PREFIXES = {
   api_key: 'key',
   endpoint: 'ep',
   event: 'evt',
+  group: 'grp',
   request: 'req',
 } as const;
 

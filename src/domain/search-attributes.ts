@@ -1,4 +1,5 @@
-import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
+import type { AcceptedEvent } from './delivery.js';
 
 /**
  * Search attributes of every execution: what the ledger can be searched by. Keyword lists where a group will have several values;
@@ -26,3 +27,22 @@ export const SEARCH_ATTRIBUTES = [
   STATUS_ATTRIBUTE,
   EVENT_HEAD_ATTRIBUTE,
 ] as const;
+
+/** The value of {@link STATUS_ATTRIBUTE} on an execution that stands for several deliveries. */
+export const GROUP_STATUS = 'group';
+
+/** The attributes that the execution of one delivery starts with. */
+export function deliveryAttributes(
+  { account_id, event_id, event_kind }: Pick<AcceptedEvent, 'account_id' | 'event_id' | 'event_kind'>,
+  endpointId: string,
+  isHead = false,
+): TypedSearchAttributes {
+  return new TypedSearchAttributes([
+    { key: ACCOUNT_ATTRIBUTE, value: [account_id] },
+    { key: ENDPOINT_ATTRIBUTE, value: [endpointId] },
+    { key: EVENT_ATTRIBUTE, value: [event_id] },
+    { key: KIND_ATTRIBUTE, value: event_kind },
+    { key: STATUS_ATTRIBUTE, value: 'delivering' },
+    ...(isHead ? [{ key: EVENT_HEAD_ATTRIBUTE, value: true }] : []),
+  ]);
+}

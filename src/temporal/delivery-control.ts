@@ -4,7 +4,7 @@ import { cancel, pause, resume, retryNow } from '../../workflows/messages.js';
 import type { DeliveryRecord, Intervention } from '../domain/delivery.js';
 import type { DeliveryKey } from '../domain/ids.js';
 import { Problem } from '../domain/problem.js';
-import { deliveryWorkflowId } from './workflow-ids.js';
+import { deliveryWorkflowId } from '../domain/workflow-ids.js';
 
 const UPDATES = { retry: retryNow, cancel, pause, resume } as const;
 

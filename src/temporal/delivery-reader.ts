@@ -7,16 +7,19 @@ import {
   EVENT_ATTRIBUTE,
   KIND_ATTRIBUTE,
 } from '../domain/search-attributes.js';
+import { deliveryWorkflowId } from '../domain/workflow-ids.js';
 import {
   type Delivery,
+  type DeliveryRow,
   type DeliverySummary,
+  deliveriesOf,
   recordInMemo,
   statusClauses,
-  summarize,
 } from './delivery-view.js';
+import { listExpanded } from './expanded-list.js';
+import type { RecentGroups } from './groups.js';
 import { readClosingRecord } from './history.js';
-import { equals, listExecutions, type Page, quote } from './visibility.js';
-import { deliveryWorkflowId } from './workflow-ids.js';
+import { type Execution, equals, listExecutions, type Page, quote } from './visibility.js';
 
 /** What a list of deliveries is narrowed by. Every one that is given must match. */
 export interface DeliveryFilter {
@@ -28,33 +31,39 @@ export interface DeliveryFilter {
   created_before?: Date | undefined;
 }
 
+/** Executions that stand for deliveries. */
+const DELIVERY_TYPES = "WorkflowType IN ('deliverEvent', 'deliverGroup')";
+
 /** Reads deliveries from the ledger. Nothing here needs a worker, so it answers while deliveries stand still. */
 export class DeliveryReader {
   private readonly client: Client;
+  private readonly recentGroups: RecentGroups;
 
-  constructor(client: Client) {
+  constructor(client: Client, recentGroups: RecentGroups) {
     this.client = client;
+    this.recentGroups = recentGroups;
   }
 
-  /** One delivery of an account; `undefined` where it has none such. */
+  /** One delivery of an account, whether it travels alone or in a group; `undefined` where it has none such. */
   async get(accountId: string, key: DeliveryKey): Promise<Delivery | undefined> {
-    try {
-      const execution = await this.client.workflow.getHandle(deliveryWorkflowId(accountId, key)).describe();
-      const summary = summarize(execution);
-      if (!summary) return undefined;
-      const closed =
-        execution.status.name === 'RUNNING' ? undefined : await readClosingRecord(this.client, execution);
-      const record = closed ?? recordInMemo(execution);
-      return {
-        ...summary,
-        reason: record?.reason ?? summary.reason,
-        attempts: record?.attempts ?? [],
-        interventions: record?.interventions,
-      };
-    } catch (error) {
-      if (error instanceof WorkflowNotFoundError) return undefined;
-      throw error;
-    }
+    const workflowId = deliveryWorkflowId(accountId, key);
+    const execution =
+      (await this.describe(workflowId)) ??
+      (await this.describe(this.recentGroups.find(workflowId))) ??
+      (await this.findGroup(accountId, key));
+    const row = execution && deliveriesOf(execution).find((candidate) => isOf(candidate, accountId, key));
+    if (!row) return undefined;
+    const closed =
+      execution.status.name === 'RUNNING'
+        ? undefined
+        : await readClosingRecord(this.client, execution, row.place);
+    const record = closed ?? recordInMemo(execution);
+    return {
+      ...row.summary,
+      reason: record?.reason ?? row.summary.reason,
+      attempts: record?.attempts ?? [],
+      interventions: record?.interventions,
+    };
   }
 
   /** A page of an account's deliveries: open ones first, then the latest closed. */
@@ -65,7 +74,7 @@ export class DeliveryReader {
     after?: string,
   ): Promise<Page<DeliverySummary>> {
     const clauses = [
-      equals('WorkflowType', 'deliverEvent'),
+      DELIVERY_TYPES,
       equals(ACCOUNT_ATTRIBUTE.name, accountId),
       ...(filter.endpoint_id ? [equals(ENDPOINT_ATTRIBUTE.name, filter.endpoint_id)] : []),
       ...(filter.event_id ? [equals(EVENT_ATTRIBUTE.name, filter.event_id)] : []),
@@ -74,7 +83,46 @@ export class DeliveryReader {
       ...(filter.created_after ? [`StartTime > ${quote(filter.created_after.toISOString())}`] : []),
       ...(filter.created_before ? [`StartTime < ${quote(filter.created_before.toISOString())}`] : []),
     ];
-    const page = await listExecutions(this.client, clauses, limit, after);
-    return { ...page, data: page.data.flatMap((execution) => summarize(execution) ?? []) };
+    // A row may be a group, in which others' deliveries stand as well.
+    const wanted = ({ account_id, summary }: DeliveryRow): boolean =>
+      account_id === accountId &&
+      (!filter.endpoint_id || summary.endpoint_id === filter.endpoint_id) &&
+      (!filter.event_id || summary.event_id === filter.event_id) &&
+      (!filter.status || summary.status === filter.status);
+    const expand = (execution: Execution) =>
+      deliveriesOf(execution)
+        .filter(wanted)
+        .map(({ summary }) => summary);
+    return listExpanded(this.client, clauses, expand, limit, after);
   }
+
+  private async describe(workflowId: string | undefined): Promise<Execution | undefined> {
+    if (workflowId === undefined) return undefined;
+    try {
+      return await this.client.workflow.getHandle(workflowId).describe();
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return undefined;
+      throw error;
+    }
+  }
+
+  private async findGroup(accountId: string, key: DeliveryKey): Promise<Execution | undefined> {
+    const clauses = [
+      equals('WorkflowType', 'deliverGroup'),
+      equals(ACCOUNT_ATTRIBUTE.name, accountId),
+      equals(EVENT_ATTRIBUTE.name, key.event_id),
+      equals(ENDPOINT_ATTRIBUTE.name, key.endpoint_id),
+    ];
+    const { data } = await listExecutions(this.client, clauses, GROUPS_OF_AN_EVENT, undefined);
+    return data.find((execution) => deliveriesOf(execution).some((row) => isOf(row, accountId, key)));
+  }
+}
+
+/** More groups than an event's deliveries to one endpoint can be in. */
+const GROUPS_OF_AN_EVENT = 10;
+
+function isOf({ account_id, summary }: DeliveryRow, accountId: string, key: DeliveryKey): boolean {
+  return (
+    account_id === accountId && summary.event_id === key.event_id && summary.endpoint_id === key.endpoint_id
+  );
 }

@@ -1,17 +1,33 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { TypedSearchAttributes, type WorkflowIdReusePolicy } from '@temporalio/common';
-import type { deliverEvent, fanOutEvent, releaseParked } from '../../workflows/index.js';
-import type { AcceptedEvent, DeliverySettings, DeliveryTarget, EndpointKey } from '../domain/delivery.js';
+import { TypedSearchAttributes } from '@temporalio/common';
+import type { deliverEvent, deliverGroup, fanOutEvent, releaseParked } from '../../workflows/index.js';
+import type {
+  AcceptedEvent,
+  DeliveryGroup,
+  DeliverySettings,
+  DeliveryTarget,
+  EndpointKey,
+} from '../domain/delivery.js';
+import { newId } from '../domain/ids.js';
 import {
   ACCOUNT_ATTRIBUTE,
+  deliveryAttributes,
   ENDPOINT_ATTRIBUTE,
   EVENT_ATTRIBUTE,
   EVENT_HEAD_ATTRIBUTE,
+  GROUP_STATUS,
   KIND_ATTRIBUTE,
   STATUS_ATTRIBUTE,
 } from '../domain/search-attributes.js';
+import {
+  deliveryWorkflowId,
+  fanOutWorkflowId,
+  groupWorkflowId,
+  releaseWorkflowId,
+} from '../domain/workflow-ids.js';
+import { Admission, type PendingDelivery } from './admission.js';
+import { type GroupMemo, RecentGroups } from './groups.js';
 import { wakeParkedDeliveries } from './parked-deliveries.js';
-import { deliveryWorkflowId, fanOutWorkflowId, releaseWorkflowId } from './workflow-ids.js';
 
 /** Up to this many deliveries are started before an event is answered; more are started by a workflow. */
 export const MAX_DIRECT_DELIVERIES = 10;
@@ -22,68 +38,43 @@ export interface DeliveryStarterOptions {
   settings: DeliverySettings;
   /** Whether this process runs a worker on the client's connection, which can take the first workflow task back with the start. */
   eager: boolean;
-}
-
-/** What sets one start of a delivery apart from another. */
-interface StartOptions {
-  /** Whether the delivery stands for its event in a list of events. */
-  head?: boolean;
-  reuse?: WorkflowIdReusePolicy;
+  /** Start calls in flight at once; what arrives meanwhile is committed in groups. 0: no groups, every delivery by itself. */
+  starts_in_flight: number;
 }
 
 /** Writes to the ledger: every promise resolves after Temporal has persisted what was asked for. */
 export class DeliveryStarter {
+  /** Groups that visibility may not know yet. */
+  readonly recentGroups = new RecentGroups();
   private readonly options: DeliveryStarterOptions;
+  private readonly admission: Admission | undefined;
 
   constructor(options: DeliveryStarterOptions) {
     this.options = options;
+    if (options.starts_in_flight === 0) return;
+    this.admission = new Admission({
+      startsInFlight: options.starts_in_flight,
+      startAlone: (deliveries) => this.startAlone(deliveries),
+      startGroup: (deliveries) => this.startGroup(deliveries),
+    });
   }
 
-  /** Starts the deliveries of an event. Done again, it starts those that are missing and nothing twice. */
+  /** Starts the deliveries of an event. Done again, it starts those that are missing; a delivery may then be made twice. */
   async accept(event: AcceptedEvent, targets: readonly DeliveryTarget[]): Promise<void> {
-    if (targets.length === 0 || targets.length > MAX_DIRECT_DELIVERIES) {
+    if (targets.length === 0 || targets.length > MAX_DIRECT_DELIVERIES)
       await this.startFanOut(event, targets);
-    } else {
-      await Promise.all(targets.map((target, index) => this.start(event, target, { head: index === 0 })));
-    }
+    else await this.start(event, targets, true);
   }
 
-  /** Starts one delivery, unless it has been started already. */
-  async start(
-    event: AcceptedEvent,
-    { endpoint_id, schedule = this.options.settings.schedule }: DeliveryTarget,
-    { head = false, reuse = 'REJECT_DUPLICATE' }: StartOptions = {},
-  ): Promise<void> {
-    const { account_id, event_id, event_kind, payload, accepted_at } = event;
-    await unlessStarted(
-      this.options.client.workflow.start<typeof deliverEvent>('deliverEvent', {
-        workflowId: deliveryWorkflowId(account_id, { event_id, endpoint_id }),
-        taskQueue: this.options.task_queue,
-        args: [
-          {
-            account_id,
-            event_id,
-            event_kind,
-            payload,
-            accepted_at,
-            endpoint_id,
-            ...this.options.settings,
-            schedule,
-          },
-        ],
-        workflowIdReusePolicy: reuse,
-        workflowIdConflictPolicy: 'USE_EXISTING',
-        requestEagerStart: this.options.eager,
-        typedSearchAttributes: new TypedSearchAttributes([
-          { key: ACCOUNT_ATTRIBUTE, value: [account_id] },
-          { key: ENDPOINT_ATTRIBUTE, value: [endpoint_id] },
-          { key: EVENT_ATTRIBUTE, value: [event_id] },
-          { key: KIND_ATTRIBUTE, value: event_kind },
-          { key: STATUS_ATTRIBUTE, value: 'delivering' },
-          ...(head ? [{ key: EVENT_HEAD_ATTRIBUTE, value: true }] : []),
-        ]),
-      }),
-    );
+  /**
+   * Starts deliveries of an event, unless they have been started already.
+   *
+   * @param head whether the first of them stands for its event in a list of events
+   */
+  async start(event: AcceptedEvent, targets: readonly DeliveryTarget[], head = false): Promise<void> {
+    const deliveries = targets.map((target, index) => ({ event, target, head: head && index === 0 }));
+    if (this.admission) await this.admission.submit(deliveries);
+    else await this.startAlone(deliveries);
   }
 
   /** Has the parked deliveries of an endpoint look at it anew, because it takes deliveries again or is gone. */
@@ -103,26 +94,62 @@ export class DeliveryStarter {
     await wakeParkedDeliveries(this.options.client, endpoint, onProgress);
   }
 
+  private async startAlone(deliveries: readonly PendingDelivery[]): Promise<void> {
+    const { client, task_queue, settings, eager } = this.options;
+    await Promise.all(
+      deliveries.map(({ event, target: { endpoint_id, schedule = settings.schedule }, head }) =>
+        unlessStarted(
+          client.workflow.start<typeof deliverEvent>('deliverEvent', {
+            workflowId: deliveryWorkflowId(event.account_id, { event_id: event.event_id, endpoint_id }),
+            taskQueue: task_queue,
+            args: [{ ...event, endpoint_id, ...settings, schedule }],
+            workflowIdReusePolicy: 'REJECT_DUPLICATE',
+            workflowIdConflictPolicy: 'USE_EXISTING',
+            requestEagerStart: eager,
+            typedSearchAttributes: deliveryAttributes(event, endpoint_id, head),
+          }),
+        ),
+      ),
+    );
+  }
+
+  private async startGroup(pending: readonly PendingDelivery[]): Promise<void> {
+    const { client, task_queue, settings, eager } = this.options;
+    const group = toGroup(pending);
+    const workflowId = groupWorkflowId(newId('group'));
+    const members = pending.map(({ event, target: { endpoint_id } }) =>
+      deliveryWorkflowId(event.account_id, { event_id: event.event_id, endpoint_id }),
+    );
+    const heads = pending.flatMap(({ head }, index) => (head ? [index] : []));
+    await client.workflow.start<typeof deliverGroup>('deliverGroup', {
+      workflowId,
+      taskQueue: task_queue,
+      args: [{ ...group, ...settings }],
+      requestEagerStart: eager,
+      memo: { members, heads } satisfies GroupMemo,
+      typedSearchAttributes: new TypedSearchAttributes([
+        { key: ACCOUNT_ATTRIBUTE, value: distinct(group.events.map(({ account_id }) => account_id)) },
+        { key: ENDPOINT_ATTRIBUTE, value: distinct(group.deliveries.map(({ endpoint_id }) => endpoint_id)) },
+        { key: EVENT_ATTRIBUTE, value: group.events.map(({ event_id }) => event_id) },
+        { key: KIND_ATTRIBUTE, value: group.events[0]?.event_kind ?? '' },
+        { key: STATUS_ATTRIBUTE, value: GROUP_STATUS },
+        ...(heads.length > 0 ? [{ key: EVENT_HEAD_ATTRIBUTE, value: true }] : []),
+      ]),
+    });
+    this.recentGroups.add(workflowId, members);
+  }
+
   private async startFanOut(event: AcceptedEvent, targets: readonly DeliveryTarget[]): Promise<void> {
-    const { account_id, event_id, event_kind, payload, accepted_at } = event;
+    const { client, task_queue, settings, eager } = this.options;
+    const { account_id, event_id, event_kind } = event;
     await unlessStarted(
-      this.options.client.workflow.start<typeof fanOutEvent>('fanOutEvent', {
+      client.workflow.start<typeof fanOutEvent>('fanOutEvent', {
         workflowId: fanOutWorkflowId(account_id, event_id),
-        taskQueue: this.options.task_queue,
-        args: [
-          {
-            account_id,
-            event_id,
-            event_kind,
-            payload,
-            accepted_at,
-            targets: [...targets],
-            ...this.options.settings,
-          },
-        ],
+        taskQueue: task_queue,
+        args: [{ ...event, targets: [...targets], ...settings }],
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
         workflowIdConflictPolicy: 'USE_EXISTING',
-        requestEagerStart: this.options.eager,
+        requestEagerStart: eager,
         typedSearchAttributes: new TypedSearchAttributes([
           { key: ACCOUNT_ATTRIBUTE, value: [account_id] },
           { key: EVENT_ATTRIBUTE, value: [event_id] },
@@ -132,6 +159,22 @@ export class DeliveryStarter {
       }),
     );
   }
+}
+
+/** Deliveries as a group's input: each event once, however many of them are of it. */
+function toGroup(pending: readonly PendingDelivery[]): DeliveryGroup {
+  const places = new Map<string, number>();
+  const events: AcceptedEvent[] = [];
+  const deliveries = pending.map(({ event, target }) => {
+    const place = places.get(event.event_id) ?? events.push(event) - 1;
+    places.set(event.event_id, place);
+    return { ...target, event: place };
+  });
+  return { events, deliveries };
+}
+
+function distinct(values: readonly string[]): string[] {
+  return [...new Set(values)];
 }
 
 /** A workflow that runs already, or has run, is what was wanted. */

@@ -1,8 +1,9 @@
 import { DELIVERY_STATUSES, type DeliveryRecord, type DeliveryStatus } from '../domain/delivery.js';
-import { deliveryId } from '../domain/ids.js';
-import { KIND_ATTRIBUTE, STATUS_ATTRIBUTE } from '../domain/search-attributes.js';
+import { type DeliveryKey, deliveryId } from '../domain/ids.js';
+import { GROUP_STATUS, KIND_ATTRIBUTE, STATUS_ATTRIBUTE } from '../domain/search-attributes.js';
+import { parseDeliveryWorkflowId } from '../domain/workflow-ids.js';
+import type { GroupMemo } from './groups.js';
 import { type Execution, equals } from './visibility.js';
-import { parseDeliveryWorkflowId } from './workflow-ids.js';
 
 /** A delivery as the HTTP interface shows it in a list. */
 export interface DeliverySummary {
@@ -24,13 +25,66 @@ export interface DeliverySummary {
 /** A delivery with everything that happened to it. */
 export type Delivery = DeliverySummary & Pick<DeliveryRecord, 'attempts' | 'interventions'>;
 
-/** Reads a delivery's summary from its execution. `undefined` where the execution is no delivery. */
-export function summarize(execution: Execution): DeliverySummary | undefined {
-  const key = parseDeliveryWorkflowId(execution.workflowId);
-  if (!key) return undefined;
-  const status = statusOf(execution);
+/** A delivery in the execution that stands for it. */
+export interface DeliveryRow {
+  account_id: string;
+  summary: DeliverySummary;
+  /** Its place in a group; absent where the execution is its own. */
+  place?: number;
+  /** In a group: whether it stands for its event in a list of events. */
+  head: boolean;
+}
+
+/** The deliveries that an execution stands for: one, those of a group that do not go on elsewhere, or none where it is neither. */
+export function deliveriesOf(execution: Execution): DeliveryRow[] {
+  const group = execution.memo as Partial<GroupMemo> | undefined;
+  if (execution.type !== 'deliverGroup') {
+    const key = parseDeliveryWorkflowId(execution.workflowId);
+    return key ? [{ account_id: key.account_id, summary: summarizeSingle(execution, key), head: false }] : [];
+  }
+  return (group?.members ?? []).flatMap((member, place) => {
+    const key = parseDeliveryWorkflowId(member);
+    if (!key || group?.handed_over?.includes(place)) return [];
+    const summary = summarize(execution, key, groupStatus(execution));
+    return [{ account_id: key.account_id, summary, place, head: group?.heads?.includes(place) ?? false }];
+  });
+}
+
+/** The record as the memo of a single delivery has it: absent while nothing has gone wrong. */
+export function recordInMemo(execution: Execution): DeliveryRecord | undefined {
+  return execution.memo?.['delivery'] as DeliveryRecord | undefined;
+}
+
+/** The clauses that find deliveries of a status, and the groups they may be in: the inverse of how a status is read. */
+export function statusClauses(status: DeliveryStatus): string[] {
+  switch (status) {
+    case 'delivered':
+      return [equals('ExecutionStatus', 'Completed')];
+    case 'cancelled':
+      return ["ExecutionStatus IN ('Canceled', 'Terminated')"];
+    case 'exhausted':
+    case 'expired':
+      return [equals('ExecutionStatus', 'Failed'), equals(STATUS_ATTRIBUTE.name, status)];
+    case 'delivering':
+      return [
+        equals('ExecutionStatus', 'Running'),
+        `${STATUS_ATTRIBUTE.name} IN ('delivering', '${GROUP_STATUS}')`,
+      ];
+    default:
+      return [equals('ExecutionStatus', 'Running'), equals(STATUS_ATTRIBUTE.name, status)];
+  }
+}
+
+function summarizeSingle(execution: Execution, key: DeliveryKey): DeliverySummary {
   const memo = recordInMemo(execution);
-  const open = execution.status.name === 'RUNNING';
+  return {
+    ...summarize(execution, key, singleStatus(execution)),
+    next_attempt_at: execution.status.name === 'RUNNING' ? memo?.next_attempt_at : undefined,
+    reason: memo?.reason,
+  };
+}
+
+function summarize(execution: Execution, key: DeliveryKey, status: DeliveryStatus): DeliverySummary {
   return {
     id: deliveryId(key),
     event_id: key.event_id,
@@ -39,20 +93,15 @@ export function summarize(execution: Execution): DeliverySummary | undefined {
     status,
     created_at: execution.startTime.toISOString(),
     closed_at: execution.closeTime?.toISOString(),
-    next_attempt_at: open ? memo?.next_attempt_at : undefined,
-    reason: memo?.reason,
+    next_attempt_at: undefined,
+    reason: undefined,
     workflow_id: execution.workflowId,
     run_id: execution.runId,
   };
 }
 
-/** The record as the memo has it: absent while nothing has gone wrong. */
-export function recordInMemo(execution: Execution): DeliveryRecord | undefined {
-  return execution.memo?.['delivery'] as DeliveryRecord | undefined;
-}
-
 /** A closed execution's own status tells the outcome; the search attribute tells the rest. */
-function statusOf(execution: Execution): DeliveryStatus {
+function singleStatus(execution: Execution): DeliveryStatus {
   const attribute = execution.typedSearchAttributes.get(STATUS_ATTRIBUTE);
   switch (execution.status.name) {
     case 'RUNNING':
@@ -67,17 +116,8 @@ function statusOf(execution: Execution): DeliveryStatus {
   }
 }
 
-/** The clauses that find deliveries of a status: the inverse of how a status is read. */
-export function statusClauses(status: DeliveryStatus): string[] {
-  switch (status) {
-    case 'delivered':
-      return [equals('ExecutionStatus', 'Completed')];
-    case 'cancelled':
-      return ["ExecutionStatus IN ('Canceled', 'Terminated')"];
-    case 'exhausted':
-    case 'expired':
-      return [equals('ExecutionStatus', 'Failed'), equals(STATUS_ATTRIBUTE.name, status)];
-    default:
-      return [equals('ExecutionStatus', 'Running'), equals(STATUS_ATTRIBUTE.name, status)];
-  }
+/** What a group has not handed over was delivered, once it has completed. */
+function groupStatus(execution: Execution): DeliveryStatus {
+  if (execution.status.name === 'RUNNING') return 'delivering';
+  return execution.status.name === 'COMPLETED' ? 'delivered' : 'cancelled';
 }

@@ -5,10 +5,12 @@ import {
   EVENT_HEAD_ATTRIBUTE,
   KIND_ATTRIBUTE,
 } from '../domain/search-attributes.js';
-import { type DeliverySummary, summarize } from './delivery-view.js';
+import { deliveryWorkflowId, fanOutWorkflowId } from '../domain/workflow-ids.js';
+import { type DeliverySummary, deliveriesOf } from './delivery-view.js';
+import { listExpanded } from './expanded-list.js';
+import type { RecentGroups } from './groups.js';
 import { readStartedEvent } from './history.js';
 import { type Execution, equals, listExecutions, type Page, quote } from './visibility.js';
-import { deliveryWorkflowId, fanOutWorkflowId } from './workflow-ids.js';
 
 /** An event as a list shows it. */
 export interface EventSummary {
@@ -20,7 +22,7 @@ export interface EventSummary {
 /** An event with its payload, exactly as it was received, and the first of its deliveries. */
 export interface EventWithPayload extends EventSummary {
   payload: string;
-  deliveries: Page<DeliverySummary>;
+  deliveries: DeliverySummary[];
 }
 
 export interface EventFilter {
@@ -29,15 +31,17 @@ export interface EventFilter {
   created_before?: Date | undefined;
 }
 
-/** So many of an event's deliveries are shown with it; the others are found in the list of deliveries. */
-const SHOWN_DELIVERIES = 100;
+/** So many of an event's executions are shown with it; other deliveries are found in the list of deliveries. */
+const SHOWN_EXECUTIONS = 100;
 
 /** Reads events from the ledger: an event is known by the executions that it started. */
 export class EventReader {
   private readonly client: Client;
+  private readonly recentGroups: RecentGroups;
 
-  constructor(client: Client) {
+  constructor(client: Client, recentGroups: RecentGroups) {
     this.client = client;
+    this.recentGroups = recentGroups;
   }
 
   /**
@@ -51,20 +55,17 @@ export class EventReader {
     candidates: readonly string[],
   ): Promise<EventWithPayload | undefined> {
     const clauses = [equals(ACCOUNT_ATTRIBUTE.name, accountId), equals(EVENT_ATTRIBUTE.name, eventId)];
-    const page = await listExecutions(this.client, clauses, SHOWN_DELIVERIES, undefined);
-    const executions =
-      page.data.length > 0 ? page.data : await this.describeAll(accountId, eventId, candidates);
+    const { data } = await listExecutions(this.client, clauses, SHOWN_EXECUTIONS, undefined);
+    const executions = data.length > 0 ? data : await this.describeAll(accountId, eventId, candidates);
     const [first] = executions;
-    if (!first) return undefined;
-    const { event_kind, accepted_at, payload } = await readStartedEvent(this.client, first);
-    const deliveries = executions.flatMap((execution) => summarize(execution) ?? []);
-    return {
-      id: eventId,
-      kind: event_kind,
-      created_at: accepted_at,
-      payload,
-      deliveries: { ...page, data: deliveries },
-    };
+    const event = first && (await readStartedEvent(this.client, first, eventId));
+    if (event?.account_id !== accountId) return undefined;
+    const deliveries = executions
+      .flatMap(deliveriesOf)
+      .filter((row) => row.account_id === accountId && row.summary.event_id === eventId)
+      .map(({ summary }) => summary);
+    const { event_kind: kind, accepted_at: created_at, payload } = event;
+    return { id: eventId, kind, created_at, payload, deliveries };
   }
 
   /** A page of an account's events. */
@@ -81,8 +82,7 @@ export class EventReader {
       ...(filter.created_after ? [`StartTime > ${quote(filter.created_after.toISOString())}`] : []),
       ...(filter.created_before ? [`StartTime < ${quote(filter.created_before.toISOString())}`] : []),
     ];
-    const page = await listExecutions(this.client, clauses, limit, after);
-    return { ...page, data: page.data.map(summarizeEvent) };
+    return listExpanded(this.client, clauses, (execution) => eventsOf(execution, accountId), limit, after);
   }
 
   private async describeAll(
@@ -93,6 +93,9 @@ export class EventReader {
     const workflowIds = [
       fanOutWorkflowId(accountId, eventId),
       ...endpointIds.map((endpoint_id) => deliveryWorkflowId(accountId, { event_id: eventId, endpoint_id })),
+      ...this.recentGroups.findByPrefix(
+        deliveryWorkflowId(accountId, { event_id: eventId, endpoint_id: '' }),
+      ),
     ];
     const found = await Promise.all(
       workflowIds.map(async (workflowId) => {
@@ -108,10 +111,15 @@ export class EventReader {
   }
 }
 
-function summarizeEvent(execution: Execution): EventSummary {
-  return {
-    id: execution.typedSearchAttributes.get(EVENT_ATTRIBUTE)?.[0] ?? '',
-    kind: execution.typedSearchAttributes.get(KIND_ATTRIBUTE) ?? '',
-    created_at: execution.startTime.toISOString(),
-  };
+/** The events that an execution stands for in a list of an account's events. */
+function eventsOf(execution: Execution, accountId: string): EventSummary[] {
+  const kind = execution.typedSearchAttributes.get(KIND_ATTRIBUTE) ?? '';
+  const created_at = execution.startTime.toISOString();
+  if (execution.type !== 'deliverGroup') {
+    const [id = ''] = execution.typedSearchAttributes.get(EVENT_ATTRIBUTE) ?? [];
+    return [{ id, kind, created_at }];
+  }
+  return deliveriesOf(execution)
+    .filter(({ account_id, head }) => head && account_id === accountId)
+    .map(({ summary }) => ({ id: summary.event_id, kind, created_at }));
 }

@@ -5,7 +5,8 @@ import {
   decodeOptionalFailureToOptionalError,
 } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto, { type temporal } from '@temporalio/proto';
-import type { AcceptedEvent, DeliveryRecord } from '../domain/delivery.js';
+import type { DeliverGroupResult } from '../../workflows/inputs.js';
+import type { AcceptedEvent, DeliveryGroup, DeliveryRecord } from '../domain/delivery.js';
 
 const { HistoryEventFilterType } = proto.temporal.api.enums.v1;
 
@@ -14,18 +15,28 @@ interface Execution {
   runId?: string;
 }
 
-/** The event that an execution was started with. */
-export async function readStartedEvent(client: Client, execution: Execution): Promise<AcceptedEvent> {
+/** An event that an execution was started with; `undefined` where it was started with another. */
+export async function readStartedEvent(
+  client: Client,
+  execution: Execution,
+  eventId: string,
+): Promise<AcceptedEvent | undefined> {
   const event = await oneEvent(client, execution, HistoryEventFilterType.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT);
   const payloads = event?.workflowExecutionStartedEventAttributes?.input?.payloads;
   const [input] = await decodeArrayFromPayloads(client.options.loadedDataConverter, payloads);
-  return input as AcceptedEvent;
+  const events = isGroup(input) ? input.events : [input as AcceptedEvent];
+  return events.find(({ event_id }) => event_id === eventId);
 }
 
-/** The record with which a delivery closed: its result, or its failure's details. `undefined` where it left none. */
+/**
+ * The record with which a delivery closed: the workflow's result, or its failure's details. `undefined` where it left none.
+ *
+ * @param place the delivery's place, where the execution is a group
+ */
 export async function readClosingRecord(
   client: Client,
   execution: Execution,
+  place: number | undefined,
 ): Promise<DeliveryRecord | undefined> {
   const event = await oneEvent(
     client,
@@ -36,15 +47,18 @@ export async function readClosingRecord(
   const completed = event?.workflowExecutionCompletedEventAttributes;
   if (completed) {
     const [result] = await decodeArrayFromPayloads(converter, completed.result?.payloads);
-    return result as DeliveryRecord;
+    if (place === undefined) return result as DeliveryRecord;
+    return (result as DeliverGroupResult).deliveries[place] ?? undefined;
   }
-  const failure = await decodeOptionalFailureToOptionalError(
-    converter,
-    event?.workflowExecutionFailedEventAttributes?.failure,
-  );
+  const failed = event?.workflowExecutionFailedEventAttributes;
+  const failure = await decodeOptionalFailureToOptionalError(converter, failed?.failure);
   return failure instanceof ApplicationFailure
     ? (failure.details?.[0] as DeliveryRecord | undefined)
     : undefined;
+}
+
+function isGroup(input: unknown): input is DeliveryGroup {
+  return typeof input === 'object' && input !== null && 'events' in input;
 }
 
 async function oneEvent(

@@ -27,8 +27,8 @@ export function quote(value: string): string {
 /**
  * One page of executions that match every clause: open ones first, then the latest closed.
  *
- * @param after the cursor of an earlier page
- * @throws Problem where the cursor is not one of ours
+ * @param after where an earlier page ended
+ * @throws Problem where that is not of Temporal's making
  */
 export async function listExecutions(
   client: Client,
@@ -55,11 +55,15 @@ export async function listExecutions(
       ...(token?.length && data.length === limit && { after: Buffer.from(token).toString('base64url') }),
     };
   } catch (error) {
-    if (after && error instanceof Error && 'code' in error && error.code === INVALID_ARGUMENT) {
-      throw new Problem('invalid_request', 'The cursor is not valid.', {
-        errors: [{ parameter: 'after', detail: 'must be a cursor of this list, as an earlier page gave it' }],
-      });
-    }
+    if (after && error instanceof Error && 'code' in error && error.code === INVALID_ARGUMENT)
+      throw invalidCursor();
     throw error;
   }
+}
+
+/** The answer to a cursor that no list gave. */
+export function invalidCursor(): Problem {
+  return new Problem('invalid_request', 'The cursor is not valid.', {
+    errors: [{ parameter: 'after', detail: 'must be a cursor of this list, as an earlier page gave it' }],
+  });
 }

@@ -85,7 +85,7 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
         if (!event) throw new Problem('not_found', `There is no event ${id}.`);
         const { payload, deliveries, ...summary } = event;
         // The payload is put in as it was received: parsing it would change numbers that JavaScript cannot hold.
-        const rest = JSON.stringify({ ...summary, deliveries: deliveries.data });
+        const rest = JSON.stringify({ ...summary, deliveries });
         ctx.type = 'application/json';
         ctx.body = `${rest.slice(0, -1)},"payload":${payload}}`;
       },

@@ -1,4 +1,4 @@
-import type { DeliveryKey } from '../domain/ids.js';
+import type { DeliveryKey } from './ids.js';
 
 /** The id of a delivery's workflow. Temporal refuses a second start under it, which is what makes accepting an event idempotent. */
 export function deliveryWorkflowId(accountId: string, key: DeliveryKey): string {
@@ -22,4 +22,9 @@ export function fanOutWorkflowId(accountId: string, eventId: string): string {
 /** The id of the workflow that wakes an endpoint's parked deliveries. */
 export function releaseWorkflowId(endpointId: string): string {
   return `release:${endpointId}`;
+}
+
+/** The id of a workflow that makes the first attempts of several deliveries. */
+export function groupWorkflowId(groupId: string): string {
+  return `group:${groupId}`;
 }

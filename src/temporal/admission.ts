@@ -1,0 +1,142 @@
+import type { AcceptedEvent, DeliveryTarget } from '../domain/delivery.js';
+import { Problem } from '../domain/problem.js';
+
+/** A delivery that is to be started. */
+export interface PendingDelivery {
+  event: AcceptedEvent;
+  target: DeliveryTarget;
+  /** Whether it stands for its event in a list of events. */
+  head: boolean;
+}
+
+export interface AdmissionOptions {
+  /** Start calls in flight at once. */
+  startsInFlight: number;
+  /** Starts deliveries each by itself. */
+  startAlone(deliveries: readonly PendingDelivery[]): Promise<void>;
+  /** Starts several deliveries as one group. */
+  startGroup(deliveries: readonly PendingDelivery[]): Promise<void>;
+}
+
+/** A group has no more deliveries than this: its row and its result must stay readable. */
+export const MAX_GROUP_SIZE = 64;
+/** Nor more bytes of payload than this: it is one input of a workflow, of which Temporal takes 2 MiB. */
+export const MAX_GROUP_BYTES = 512 * 1024;
+/** Beyond so many deliveries that wait, no more are taken: their senders are told to come back. */
+export const MAX_WAITING = 5_000;
+/** A start that lasts longer than this gives its place to another, so that one slow call does not hold everything up. Milliseconds. */
+const SLOW_START_MS = 250;
+/** So many slow starts may give their places away. */
+const MAX_SLOW_STARTS = 8;
+/** Deliveries that find a free place are started by themselves; more than this that come together are groups even so. */
+const MAX_ALONE = 10;
+
+interface Waiting {
+  delivery: PendingDelivery;
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Lets few start calls go to Temporal at a time. What finds a free place is started by itself; what arrives while all places are taken
+ * waits for the next one and goes together with what else is waiting. Nothing waits on purpose, so at ordinary load nothing waits at all.
+ */
+export class Admission {
+  private readonly options: AdmissionOptions;
+  private readonly queue: Waiting[] = [];
+  private inFlight = 0;
+  private slowStarts = 0;
+
+  constructor(options: AdmissionOptions) {
+    this.options = options;
+  }
+
+  /**
+   * Starts deliveries of one event, by themselves or with others. Resolves once every one of them is persisted.
+   *
+   * @throws Problem 503 where too many wait already
+   */
+  async submit(deliveries: readonly PendingDelivery[]): Promise<void> {
+    if (this.hasPlace() && this.queue.length === 0 && deliveries.length <= MAX_ALONE) {
+      await this.occupyPlace(() => this.options.startAlone(deliveries));
+      return;
+    }
+    if (this.queue.length + deliveries.length > MAX_WAITING) {
+      throw new Problem(
+        'unavailable',
+        'Too many events wait to be accepted. Nothing was accepted; send it again.',
+        {
+          headers: { 'retry-after': '1' },
+        },
+      );
+    }
+    const started = deliveries.map(
+      (delivery) => new Promise<void>((resolve, reject) => this.queue.push({ delivery, resolve, reject })),
+    );
+    this.pump();
+    await Promise.all(started);
+  }
+
+  private hasPlace(): boolean {
+    return this.inFlight < this.options.startsInFlight;
+  }
+
+  private pump(): void {
+    while (this.hasPlace() && this.queue.length > 0) {
+      const batch = this.takeBatch();
+      const deliveries = batch.map(({ delivery }) => delivery);
+      const start = batch.length === 1 ? this.options.startAlone : this.options.startGroup;
+      this.occupyPlace(() => start(deliveries)).then(
+        () => {
+          for (const { resolve } of batch) resolve();
+        },
+        (error: unknown) => {
+          for (const { reject } of batch) reject(error);
+        },
+      );
+    }
+  }
+
+  /** The deliveries that have waited longest, of one event kind, as many as fit into a group. */
+  private takeBatch(): Waiting[] {
+    const kind = this.queue[0]?.delivery.event.event_kind;
+    const batch: Waiting[] = [];
+    const rest: Waiting[] = [];
+    const events = new Set<string>();
+    let bytes = 0;
+    for (const waiting of this.queue) {
+      const { event } = waiting.delivery;
+      const added = events.has(event.event_id) ? 0 : Buffer.byteLength(event.payload);
+      const fits =
+        batch.length === 0 ||
+        (event.event_kind === kind && batch.length < MAX_GROUP_SIZE && bytes + added <= MAX_GROUP_BYTES);
+      (fits ? batch : rest).push(waiting);
+      if (!fits) continue;
+      events.add(event.event_id);
+      bytes += added;
+    }
+    this.queue.splice(0, this.queue.length, ...rest);
+    return batch;
+  }
+
+  /** Runs a start in a place, which is free again when it is over, or sooner where it is slow. */
+  private async occupyPlace(start: () => Promise<void>): Promise<void> {
+    this.inFlight += 1;
+    let hasGivenWay = false;
+    const giveWay = setTimeout(() => {
+      if (this.slowStarts >= MAX_SLOW_STARTS) return;
+      hasGivenWay = true;
+      this.slowStarts += 1;
+      this.inFlight -= 1;
+      this.pump();
+    }, SLOW_START_MS);
+    try {
+      await start();
+    } finally {
+      clearTimeout(giveWay);
+      if (hasGivenWay) this.slowStarts -= 1;
+      else this.inFlight -= 1;
+      this.pump();
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import type { Client } from '@temporalio/client';
+import { type Execution, invalidCursor, listExecutions, type Page } from './visibility.js';
+
+/** Where a page begins: after Temporal's token, in the row of that run, after so many of its items. */
+interface Cursor {
+  token: string;
+  run_id: string;
+  skip: number;
+}
+
+/**
+ * A page of what executions stand for: one item each, or several where an execution is a group. A page may end in the middle of a group;
+ * the next one goes on there.
+ *
+ * @param expand the items of an execution that the caller wants; none is allowed
+ * @param after the cursor of an earlier page
+ * @throws Problem where the cursor is not one of ours
+ */
+export async function listExpanded<T>(
+  client: Client,
+  clauses: readonly string[],
+  expand: (execution: Execution) => T[],
+  limit: number,
+  after: string | undefined,
+): Promise<Page<T>> {
+  let cursor = after === undefined ? undefined : decodeCursor(after);
+  const data: T[] = [];
+  for (;;) {
+    const token = cursor?.token || undefined;
+    const page = await listExecutions(client, clauses, limit, token);
+    for (const [index, execution] of page.data.entries()) {
+      const skip = index === 0 && execution.runId === cursor?.run_id ? cursor.skip : 0;
+      const items = expand(execution).slice(skip);
+      const room = limit - data.length;
+      if (items.length > room) {
+        data.push(...items.slice(0, room));
+        // Temporal gives tokens for the ends of pages only: a page that ends right before this row gives the one that is needed.
+        const before = index === 0 ? token : (await listExecutions(client, clauses, index, token)).after;
+        return {
+          data,
+          after: encodeCursor({ token: before ?? '', run_id: execution.runId, skip: skip + room }),
+        };
+      }
+      data.push(...items);
+    }
+    if (page.after === undefined) return { data };
+    cursor = { token: page.after, run_id: '', skip: 0 };
+    if (data.length === limit) return { data, after: encodeCursor(cursor) };
+  }
+}
+
+function encodeCursor({ token, run_id, skip }: Cursor): string {
+  return Buffer.from(JSON.stringify([token, run_id, skip])).toString('base64url');
+}
+
+function decodeCursor(text: string): Cursor {
+  try {
+    const [token, run_id, skip] = JSON.parse(Buffer.from(text, 'base64url').toString()) as unknown[];
+    if (
+      typeof token === 'string' &&
+      typeof run_id === 'string' &&
+      Number.isInteger(skip) &&
+      Number(skip) >= 0
+    ) {
+      return { token, run_id, skip: Number(skip) };
+    }
+  } catch {
+    // Not JSON: the same answer.
+  }
+  throw invalidCursor();
+}
