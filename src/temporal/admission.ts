@@ -18,8 +18,11 @@ export interface AdmissionOptions {
   startGroup(deliveries: readonly PendingDelivery[]): Promise<void>;
 }
 
-/** A group has no more deliveries than this: its row and its result must stay readable. */
-export const MAX_GROUP_SIZE = 64;
+/**
+ * A group has no more deliveries than this: the ids of so many events fit into one search attribute, of which Temporal takes 2 KiB
+ * (`frontend.searchAttributesSizeOfValueLimit`).
+ */
+export const MAX_GROUP_SIZE = 60;
 /** Nor more bytes of payload than this: it is one input of a workflow, of which Temporal takes 2 MiB. */
 export const MAX_GROUP_BYTES = 512 * 1024;
 /** Beyond so many deliveries that wait, no more are taken: their senders are told to come back. */

@@ -6,17 +6,20 @@ import { bundleWorkflowCode } from '@temporalio/worker';
 /** The bundle beside the compiled code: what `npm run build` makes and every process loads. */
 export const BUNDLE_PATH = fileURLToPath(new URL('../../workflow-bundle.js', import.meta.url));
 
+const WORKFLOWS_PATH = fileURLToPath(
+  new URL(`../../workflows/index${extname(import.meta.url)}`, import.meta.url),
+);
+
 /**
  * Bundles the workflows into one file. It fails where a workflow imports what it must not.
  *
  * @param bundlePath where the bundle goes
+ * @param workflowsPath the module that exports the workflows
  */
-export async function buildWorkflowBundle(bundlePath: string): Promise<void> {
+export async function buildWorkflowBundle(bundlePath: string, workflowsPath = WORKFLOWS_PATH): Promise<void> {
   const warnings: string[] = [];
   const { code } = await bundleWorkflowCode({
-    workflowsPath: fileURLToPath(
-      new URL(`../../workflows/index${extname(import.meta.url)}`, import.meta.url),
-    ),
+    workflowsPath,
     logger: {
       log: () => {},
       trace: () => {},

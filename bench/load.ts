@@ -1,0 +1,72 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Pool } from 'undici';
+import type { BenchSystem } from './system.js';
+
+/** A purchase of ordinary size. */
+const PURCHASE = JSON.stringify({
+  order_id: 'order-1',
+  customer_email: 'ada@example.com',
+  total: 12.5,
+  items: [{ name: 'Notebook', qty: 2 }],
+  created_at: '2026-01-31T12:00:00Z',
+});
+
+/** An event that was sent. */
+export interface Sent {
+  id: string;
+  /** As by `performance.now()`: when the request was sent, and when its answer had come. */
+  sentAt: number;
+  answeredAt: number;
+}
+
+function sender(system: BenchSystem, connections: number) {
+  const pool = new Pool(system.url, { connections, pipelining: 1 });
+  const headers = { authorization: `Bearer ${system.key}`, 'content-type': 'application/json' };
+  const send = async (): Promise<Sent> => {
+    const sentAt = performance.now();
+    const response = await pool.request({
+      method: 'POST',
+      path: '/v18.0/events/purchase',
+      headers,
+      body: PURCHASE,
+    });
+    const body = (await response.body.json()) as { id: string };
+    if (response.statusCode !== 202)
+      throw new Error(`answered ${response.statusCode}: ${JSON.stringify(body)}`);
+    return { id: body.id, sentAt, answeredAt: performance.now() };
+  };
+  return { send, close: () => pool.close() };
+}
+
+/** Sends events as fast as they are answered. */
+export async function saturate(system: BenchSystem, events: number, concurrency: number): Promise<Sent[]> {
+  const { send, close } = sender(system, concurrency);
+  const sent: Sent[] = [];
+  let left = events;
+  await Promise.all(
+    Array.from({ length: concurrency }, async () => {
+      while (left > 0) {
+        left -= 1;
+        sent.push(await send());
+      }
+    }),
+  );
+  await close();
+  return sent;
+}
+
+/** Sends events at a steady rate, whether they are answered or not. */
+export async function sendSteadily(system: BenchSystem, perSecond: number, seconds: number): Promise<Sent[]> {
+  const { send, close } = sender(system, 64);
+  const began = performance.now();
+  const sending: Promise<Sent>[] = [];
+  for (let index = 0; index < perSecond * seconds; index += 1) {
+    const due = began + (index * 1_000) / perSecond;
+    const wait = due - performance.now();
+    if (wait > 0) await delay(wait);
+    sending.push(send());
+  }
+  const sent = await Promise.all(sending);
+  await close();
+  return sent;
+}

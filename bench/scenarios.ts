@@ -1,0 +1,133 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { saturate, sendSteadily } from './load.js';
+import { startReceiver } from './receiver.js';
+import { percentile } from './statistics.js';
+import { type BenchServers, startBenchSystem } from './system.js';
+import { findProcess, usageOf } from './usage.js';
+
+/** Deliveries that must arrive have not, for so long: the run is wrong. */
+const STALLED_MS = 30_000;
+
+/** A saturated run. */
+export interface Saturated {
+  /** Deliveries that arrived per second, from the first request to the last arrival. */
+  perSecond: number;
+  answerP50Ms: number;
+  answerP99Ms: number;
+  /** Processor time per delivery, milliseconds. */
+  cpu: { service: number; temporal: number } | undefined;
+  /** Resident memory of the service at the end, bytes. */
+  residentBytes: number | undefined;
+}
+
+/** Sends events as fast as they are answered, and waits until all have arrived. */
+export async function measureSaturated(
+  servers: BenchServers,
+  options: {
+    tls: boolean;
+    events?: number;
+    concurrency?: number;
+    overrides?: Record<string, string>;
+    script?: string;
+  },
+): Promise<Saturated> {
+  const { events = 1_000, concurrency = 32, overrides = {}, script } = options;
+  const receiver = await startReceiver(options.tls ? servers.authority : undefined);
+  const system = await startBenchSystem(servers, overrides, script);
+  const temporalPid = await findProcess('start-dev', servers.temporalAddress.split(':')[1] ?? '');
+  const usage = async () => [await usageOf(system.pid), await usageOf(temporalPid ?? 0)] as const;
+  try {
+    await system.register(`${receiver.url}/`);
+    await saturate(system, concurrency * 2, concurrency);
+    await untilArrived(receiver, concurrency * 2);
+    receiver.arrivals.clear();
+
+    const before = await usage();
+    const began = performance.now();
+    const sent = await saturate(system, events, concurrency);
+    await untilArrived(receiver, events);
+    const last = Math.max(...receiver.arrivals.values());
+    const after = await usage();
+    const spent = (place: 0 | 1) => ((after[place]?.cpuMs ?? 0) - (before[place]?.cpuMs ?? 0)) / events;
+    const answers = sent.map(({ sentAt, answeredAt }) => answeredAt - sentAt);
+    return {
+      perSecond: events / ((last - began) / 1_000),
+      answerP50Ms: percentile(answers, 50),
+      answerP99Ms: percentile(answers, 99),
+      cpu: after[0] && { service: spent(0), temporal: spent(1) },
+      residentBytes: after[0]?.residentBytes,
+    };
+  } finally {
+    await system.stop();
+    await receiver.close();
+  }
+}
+
+/** Time from sending an event to its arrival, milliseconds. */
+export interface Latency {
+  p50: number;
+  p95: number;
+  p99: number;
+  answerP50: number;
+}
+
+/** Sends events at a steady rate and measures how long each one travels. */
+export async function measureLatency(
+  servers: BenchServers,
+  { perSecond, seconds }: { perSecond: number; seconds: number },
+): Promise<Latency> {
+  const receiver = await startReceiver(servers.authority);
+  const system = await startBenchSystem(servers);
+  try {
+    await system.register(`${receiver.url}/`);
+    await sendSteadily(system, perSecond, 3);
+    const sent = await sendSteadily(system, perSecond, seconds);
+    await untilArrived(receiver, perSecond * (seconds + 3));
+    const travelled = sent.map(({ id, sentAt }) => (receiver.arrivals.get(`${id} /`) ?? Number.NaN) - sentAt);
+    const answered = sent.map(({ sentAt, answeredAt }) => answeredAt - sentAt);
+    return {
+      p50: percentile(travelled, 50),
+      p95: percentile(travelled, 95),
+      p99: percentile(travelled, 99),
+      answerP50: percentile(answered, 50),
+    };
+  } finally {
+    await system.stop();
+    await receiver.close();
+  }
+}
+
+/** Sends one event to many endpoints: deliveries per second, from the request to the last arrival. The best of three. */
+export async function measureFanOut(servers: BenchServers, endpoints: number): Promise<number> {
+  const receiver = await startReceiver();
+  const system = await startBenchSystem(servers);
+  try {
+    for (let index = 0; index < endpoints; index += 1) await system.register(`${receiver.url}/${index}`);
+    const rates: number[] = [];
+    for (let round = 0; round < 4; round += 1) {
+      receiver.arrivals.clear();
+      const began = performance.now();
+      await saturate(system, 1, 1);
+      await untilArrived(receiver, endpoints);
+      const last = Math.max(...receiver.arrivals.values());
+      rates.push(endpoints / ((last - began) / 1_000));
+    }
+    return percentile(rates.slice(1), 50);
+  } finally {
+    await system.stop();
+    await receiver.close();
+  }
+}
+
+async function untilArrived(receiver: { arrivals: Map<string, number> }, count: number): Promise<void> {
+  let seen = 0;
+  let since = performance.now();
+  while (receiver.arrivals.size < count) {
+    await delay(5);
+    if (receiver.arrivals.size > seen) {
+      seen = receiver.arrivals.size;
+      since = performance.now();
+    }
+    if (performance.now() - since > STALLED_MS) throw new Error(`only ${seen} of ${count} arrived`);
+  }
+}

@@ -1,0 +1,40 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+/** A service in a process of its own. */
+export interface ServiceProcess {
+  url: string;
+  pid: number;
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts `bench/serve.ts`, or another script that sends `{ url }` to its parent once it serves.
+ *
+ * @throws where it ends before
+ */
+export async function startServiceProcess(
+  environment: Record<string, string>,
+  script = 'serve.ts',
+): Promise<ServiceProcess> {
+  const child: ChildProcess = spawn(
+    process.execPath,
+    ['--import', 'tsx', fileURLToPath(new URL(script, import.meta.url))],
+    { env: { PATH: process.env['PATH'], ...environment }, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] },
+  );
+  const ended = once(child, 'exit').then(() => {
+    throw new Error(`${script} ended before it served`);
+  });
+  const [{ url }] = (await Promise.race([once(child, 'message'), ended])) as [{ url: string }];
+  ended.catch(() => {});
+  return {
+    url,
+    pid: child.pid ?? 0,
+    async stop() {
+      const exited = once(child, 'exit');
+      child.kill('SIGTERM');
+      await exited;
+    },
+  };
+}

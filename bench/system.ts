@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { migrate } from '../src/bin/migrate.js';
+import { loadSettings } from '../src/config/load.js';
+import { loadOrCreateAuthority } from '../src/demo/certificates.js';
+import { ACCOUNT_SCOPES } from '../src/domain/api-key.js';
+import { startMongo, startTemporal } from '../src/embedded/index.js';
+import { connectDatabase } from '../src/models/database.js';
+import { type ServiceProcess, startServiceProcess } from './service-process.js';
+
+/** The servers that a benchmark runs on: its own, empty, on free ports. */
+export interface BenchServers {
+  temporalAddress: string;
+  namespace: string;
+  /** Settings of a service on them, with a task queue and a database of its own. */
+  environment(overrides?: Record<string, string>): Record<string, string>;
+  authority: Awaited<ReturnType<typeof loadOrCreateAuthority>>;
+  folder: string;
+  stop(): Promise<void>;
+}
+
+/** Starts Temporal, MongoDB and what a service needs in them. */
+export async function startServers(report: (line: string) => void): Promise<BenchServers> {
+  const folder = await mkdtemp(join(tmpdir(), 'hookline-bench-'));
+  const namespace = 'bench';
+  const [temporal, mongo, authority] = await Promise.all([
+    startTemporal({ dataDir: folder, namespace, port: 0, uiPort: undefined, report, persistent: false }),
+    startMongo({ dataDir: folder, port: 0, report }),
+    loadOrCreateAuthority(folder),
+  ]);
+  const environment = (overrides: Record<string, string> = {}) => {
+    const name = `b${randomBytes(4).toString('hex')}`;
+    const uri = new URL(mongo.uri);
+    uri.pathname = `/${name}`;
+    return {
+      TEMPORAL_ADDRESS: temporal.address,
+      TEMPORAL_NAMESPACE: namespace,
+      MONGODB_URI: uri.href,
+      HOOKLINE_PORT: '0',
+      HOOKLINE_TASK_QUEUE: name,
+      HOOKLINE_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128',
+      HOOKLINE_ALLOW_HTTP: 'true',
+      HOOKLINE_EXTRA_CA_FILE: authority.certFile,
+      HOOKLINE_LOG_LEVEL: 'error',
+      ...overrides,
+    };
+  };
+  await migrate(loadSettings(environment()), () => {});
+  return {
+    temporalAddress: temporal.address,
+    namespace,
+    environment,
+    authority,
+    folder,
+    async stop() {
+      await Promise.all([temporal.stop(), mongo.stop()]);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A running service and an account's key for it. */
+export interface BenchSystem extends ServiceProcess {
+  key: string;
+  /** Registers an endpoint for purchases. */
+  register(targetUrl: string): Promise<void>;
+}
+
+/** Starts a service in a process of its own, with an account. */
+export async function startBenchSystem(
+  servers: BenchServers,
+  overrides: Record<string, string> = {},
+  script?: string,
+): Promise<BenchSystem> {
+  const environment = servers.environment(overrides);
+  const database = await connectDatabase(environment['MONGODB_URI'] ?? '');
+  const account = await database.accounts.create('bench');
+  const { key } = await database.apiKeys.create(account.id, 'bench', ACCOUNT_SCOPES);
+  await database.close();
+  const service = await startServiceProcess(environment, script);
+  return {
+    ...service,
+    key,
+    async register(targetUrl) {
+      const response = await fetch(`${service.url}/v18.0/endpoints`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ target_url: targetUrl, event_kinds: ['purchase'] }),
+      });
+      if (response.status !== 201)
+        throw new Error(`registration answered ${response.status}: ${await response.text()}`);
+    },
+  };
+}

@@ -1,0 +1,2 @@
+/** The workflows that Hookline is compared with. */
+export { empty } from './empty.js';
