@@ -25,7 +25,7 @@ export async function measureFloor(
   });
   const taskQueue = `floor-${Date.now()}`;
   const workflowBundle = await bundleWorkflowCode({
-    workflowsPath: fileURLToPath(new URL('workflows/index.ts', import.meta.url)),
+    workflowsPath: fileURLToPath(new URL('workflows/index.js', import.meta.url)),
     logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} },
   });
   const worker = await Worker.create({

@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { pino } from 'pino';
-import { BUNDLE_PATH, buildWorkflowBundle } from '../src/temporal/bundle.js';
 import { installRuntime } from '../src/temporal/connection.js';
 import { measureFloor } from './floor.js';
 import { measureFanOut, measureLatency, measureSaturated } from './scenarios.js';
@@ -70,7 +69,7 @@ async function run(servers: BenchServers): Promise<Record<string, unknown>> {
     const plain = await saturated('plain', '(c) the plain way: one regular activity', EVENTS / 4, {
       tls: false,
       overrides: { ...off, BENCH_FOLDER: servers.folder },
-      script: 'serve-plain.ts',
+      script: 'serve-plain.js',
     });
     note(
       'single_over_plain',
@@ -110,7 +109,6 @@ async function run(servers: BenchServers): Promise<Record<string, unknown>> {
 }
 
 installRuntime(pino({ level: 'error' }, pino.destination(2)), undefined);
-await buildWorkflowBundle(BUNDLE_PATH);
 const servers = await startServers(say);
 const machine = {
   cores: cpus().length,

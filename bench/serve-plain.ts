@@ -10,7 +10,7 @@ import { buildWorkflowBundle } from '../src/temporal/bundle.js';
 const settings = loadSettings();
 const logger = createLogger(settings);
 const bundle = join(process.env['BENCH_FOLDER'] ?? '.', 'plain-bundle.js');
-await buildWorkflowBundle(bundle, fileURLToPath(new URL('plain/index.ts', import.meta.url)));
+await buildWorkflowBundle(bundle, fileURLToPath(new URL('plain/index.js', import.meta.url)));
 const worker = await startService(settings, 'worker', logger, bundle);
 const api = await startService(settings, 'api', logger);
 process.send?.({ url: api.url });

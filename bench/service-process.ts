@@ -10,17 +10,17 @@ export interface ServiceProcess {
 }
 
 /**
- * Starts `bench/serve.ts`, or another script that sends `{ url }` to its parent once it serves.
+ * Starts `serve.js`, or another script that sends `{ url }` to its parent once it serves.
  *
  * @throws where it ends before
  */
 export async function startServiceProcess(
   environment: Record<string, string>,
-  script = 'serve.ts',
+  script = 'serve.js',
 ): Promise<ServiceProcess> {
   const child: ChildProcess = spawn(
     process.execPath,
-    ['--import', 'tsx', fileURLToPath(new URL(script, import.meta.url))],
+    ['--enable-source-maps', fileURLToPath(new URL(script, import.meta.url))],
     { env: { PATH: process.env['PATH'], ...environment }, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] },
   );
   const ended = once(child, 'exit').then(() => {

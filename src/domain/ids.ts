@@ -1,3 +1,4 @@
+import { randomFillSync } from 'node:crypto';
 import { ulid } from 'ulid';
 
 /** What an id names. The prefix stands in front of every id, so that a stray id in a log explains itself. */
@@ -20,7 +21,20 @@ const ULID = '[0-9A-HJKMNP-TV-Z]{26}';
  * @param at milliseconds since the epoch that the id sorts by
  */
 export function newId(kind: IdKind, at = Date.now()): string {
-  return `${PREFIXES[kind]}_${ulid(at)}`;
+  return `${PREFIXES[kind]}_${ulid(at, nextRandom)}`;
+}
+
+const pool = new Uint8Array(4_096);
+let unused = 0;
+
+/** A number from 0 up to 1, of one random byte. The library asks the system for each byte by itself, which costs as much as a request. */
+function nextRandom(): number {
+  if (unused === 0) {
+    randomFillSync(pool);
+    unused = pool.length;
+  }
+  unused -= 1;
+  return (pool[unused] ?? 0) / 256;
 }
 
 /** Whether a text is an id of that kind. Everything that is put into a query to the ledger is checked by it. */
