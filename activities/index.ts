@@ -2,6 +2,7 @@ import { createAttemptDelivery } from './attempt-delivery.js';
 import { createAttemptGroup } from './attempt-group.js';
 import type { DeliveryStarter, EndpointDirectory, HttpPoster } from './ports.js';
 import { createReleaseParkedDeliveries } from './release-parked-deliveries.js';
+import { requestCancellation } from './request-cancellation.js';
 import { createStartDeliveries } from './start-deliveries.js';
 
 /** What the activities stand on. */
@@ -21,6 +22,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     attemptGroup: createAttemptGroup(attemptDelivery),
     startDeliveries: createStartDeliveries(dependencies.starter),
     releaseParkedDeliveries: createReleaseParkedDeliveries(dependencies.starter),
+    requestCancellation,
   };
 }
 

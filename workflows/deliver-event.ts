@@ -1,7 +1,6 @@
 import {
   ApplicationFailure,
   CancellationScope,
-  CancelledFailure,
   isCancellation,
   proxyActivities,
   proxyLocalActivities,
@@ -64,14 +63,21 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliveryRe
     if (!isCancellation(error)) throw error;
     delivery.cancelledByTemporal();
   }
+  if (delivery.record.status === 'cancelled') return endCancelled(durable.requestCancellation);
   return close(delivery.record);
+}
+
+/** Ends the execution as Canceled. Where nobody has asked the server for that yet, it asks. */
+async function endCancelled(requestCancellation: Activities['requestCancellation']): Promise<never> {
+  const scope = CancellationScope.current();
+  if (!scope.consideredCancelled) await requestCancellation();
+  return scope.cancelRequested;
 }
 
 /** The execution's own status tells the outcome, so that Temporal UI's filters tell the truth. */
 function close(record: DeliveryRecord): DeliveryRecord {
   if (record.status === 'delivered') return record;
   const reason = record.reason ?? record.status;
-  if (record.status === 'cancelled') throw new CancelledFailure(reason);
   throw ApplicationFailure.create({
     type: record.status,
     message: reason,

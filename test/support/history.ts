@@ -1,0 +1,34 @@
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import proto, { type temporal } from '@temporalio/proto';
+import { parseDeliveryId } from '../../src/domain/ids.js';
+import { deliveryWorkflowId } from '../../src/temporal/workflow-ids.js';
+import type { ApiClient } from './api-client.js';
+import type { TestSystem } from './system.js';
+
+const { EventType } = proto.temporal.api.enums.v1;
+
+export type History = temporal.api.history.v1.IHistory;
+
+/** The workflow id of a delivery, from its public id. */
+export function workflowIdOf(client: Pick<ApiClient, 'accountId'>, deliveryId: string): string {
+  const key = parseDeliveryId(deliveryId);
+  if (!key) throw new Error(`${deliveryId} is no delivery id`);
+  return deliveryWorkflowId(client.accountId, key);
+}
+
+/** The history of the latest execution under a workflow id. */
+export function fetchHistory(system: Pick<TestSystem, 'temporal'>, workflowId: string): Promise<History> {
+  return system.temporal.client.workflow.getHandle(workflowId).fetchHistory();
+}
+
+/** The types of its events in order, such as `WORKFLOW_EXECUTION_STARTED`. */
+export function eventTypes(history: History): string[] {
+  return (history.events ?? []).map(({ eventType }) =>
+    (EventType[eventType ?? 0] ?? '').replace('EVENT_TYPE_', ''),
+  );
+}
+
+/** A history in the form that Temporal's own tools write. */
+export function toJson(history: History): string {
+  return historyToJSON(history as never);
+}
