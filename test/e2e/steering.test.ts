@@ -42,6 +42,20 @@ describe('steering a delivery', () => {
       (status) => status !== 'RUNNING',
     );
 
+  /** Holds the next request until the returned function is called; those that follow are answered 200 at once. */
+  function holdNext(): () => void {
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    receiver.handle(async (_request, response) => {
+      receiver.handle(reply(200));
+      await released;
+      response.writeHead(200).end();
+    });
+    return release;
+  }
+
   it('retries at once when told to', async () => {
     const { id } = await retrying();
     receiver.handle(reply(200));
@@ -99,18 +113,34 @@ describe('steering a delivery', () => {
   });
 
   it('finishes an attempt in flight before it heeds a cancellation by Temporal', async () => {
-    let answer: (() => void) | undefined;
-    receiver.handle((_request, response) => {
-      answer = () => void response.writeHead(200).end();
-    });
+    const { id } = await retrying();
+    const answer = holdNext();
+    await act(id, 'retry');
+    await receiver.waitFor((all) => all.length === 2);
+    await system.temporal.client.workflow.getHandle(workflowIdOf(client, id)).cancel();
+    answer();
+    assert.equal(await untilClosed(id), 'COMPLETED');
+    const delivery = await client.delivery(id);
+    assert.equal(delivery.status, 'delivered');
+    assert.equal(delivery.attempts.length, 2);
+    assert.equal(receiver.received.length, 2);
+  });
+
+  // The server refuses to close an execution that has news, and runs the task again: with it the first attempt, which is part of it.
+  it('may repeat the first attempt where Temporal is asked to cancel during it, under the same webhook-id', async () => {
+    const answer = holdNext();
     await client.register(receiver.url);
     const event = await client.purchase();
     const id = event.deliveries[0]?.id ?? '';
     await receiver.waitFor((all) => all.length === 1);
     await system.temporal.client.workflow.getHandle(workflowIdOf(client, id)).cancel();
-    answer?.();
-    await client.deliveryUntil(id, ({ status }) => status === 'delivered');
+    answer();
     assert.equal(await untilClosed(id), 'COMPLETED');
+    assert.equal((await client.delivery(id)).attempts.length, 1);
+    assert.deepEqual(
+      new Set(receiver.received.map(({ headers }) => headers['webhook-id'])),
+      new Set([event.id]),
+    );
   });
 
   it('pauses and resumes, and the schedule goes on where it stood', async () => {
