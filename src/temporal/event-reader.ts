@@ -1,4 +1,5 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { idTime } from '../domain/ids.js';
 import {
   ACCOUNT_ATTRIBUTE,
   EVENT_ATTRIBUTE,
@@ -34,6 +35,12 @@ export interface EventFilter {
 /** So many of an event's executions are shown with it; other deliveries are found in the list of deliveries. */
 const SHOWN_EXECUTIONS = 100;
 
+/** Visibility takes executions in a little after they were started; an event older than this it knows in full. Milliseconds. */
+const VISIBLE_WITHIN_MS = 10_000;
+
+/** Looked at one by one for a young event. Accounts with more endpoints wait for visibility. */
+const MAX_CANDIDATES = 50;
+
 /** Reads events from the ledger: an event is known by the executions that it started. */
 export class EventReader {
   private readonly client: Client;
@@ -47,7 +54,7 @@ export class EventReader {
   /**
    * One event of an account; `undefined` where it has none such.
    *
-   * @param candidates endpoints that the event may have gone to: an event so young that visibility does not know it is found by them
+   * @param candidates endpoints that the event may have gone to: deliveries that visibility does not know yet are found by them
    */
   async get(
     accountId: string,
@@ -56,7 +63,10 @@ export class EventReader {
   ): Promise<EventWithPayload | undefined> {
     const clauses = [equals(ACCOUNT_ATTRIBUTE.name, accountId), equals(EVENT_ATTRIBUTE.name, eventId)];
     const { data } = await listExecutions(this.client, clauses, SHOWN_EXECUTIONS, undefined);
-    const executions = data.length > 0 ? data : await this.describeAll(accountId, eventId, candidates);
+    const young = Date.now() - idTime(eventId) < VISIBLE_WITHIN_MS;
+    const executions = young
+      ? [...data, ...(await this.describeOthers(data, accountId, eventId, candidates))]
+      : data;
     const [first] = executions;
     const event = first && (await readStartedEvent(this.client, first, eventId));
     if (event?.account_id !== accountId) return undefined;
@@ -85,18 +95,22 @@ export class EventReader {
     return listExpanded(this.client, clauses, (execution) => eventsOf(execution, accountId), limit, after);
   }
 
-  private async describeAll(
+  private async describeOthers(
+    known: readonly Execution[],
     accountId: string,
     eventId: string,
     endpointIds: readonly string[],
   ): Promise<Execution[]> {
+    const listed = new Set(known.map(({ workflowId }) => workflowId));
     const workflowIds = [
       fanOutWorkflowId(accountId, eventId),
-      ...endpointIds.map((endpoint_id) => deliveryWorkflowId(accountId, { event_id: eventId, endpoint_id })),
+      ...endpointIds
+        .slice(0, MAX_CANDIDATES)
+        .map((endpoint_id) => deliveryWorkflowId(accountId, { event_id: eventId, endpoint_id })),
       ...this.recentGroups.findByPrefix(
         deliveryWorkflowId(accountId, { event_id: eventId, endpoint_id: '' }),
       ),
-    ];
+    ].filter((workflowId) => !listed.has(workflowId));
     const found = await Promise.all(
       workflowIds.map(async (workflowId) => {
         try {
