@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { DeliveryTarget } from '../domain/delivery.js';
 import { parseDuration } from '../domain/duration.js';
 import type { Endpoint } from '../domain/endpoint.js';
@@ -9,6 +10,10 @@ import { Problem } from '../domain/problem.js';
 import type { Database } from '../models/database.js';
 import type { IdempotencyRecord } from '../models/idempotency.js';
 import type { DeliveryStarter } from '../temporal/delivery-starter.js';
+
+/** Whoever has claimed a key has this long to start the deliveries before a repeat of the request does so. Milliseconds. */
+const CLAIM_MS = 5_000;
+const CLAIM_POLL_MS = 50;
 
 /** An event that has been accepted: every delivery of it is persisted. */
 export type Acceptance = Pick<IdempotencyRecord, 'event_id' | 'targets' | 'accepted_at'>;
@@ -53,7 +58,7 @@ export async function acceptEvent(
   }
 
   const body_hash = createHash('sha256').update(`${kind.name}\n`).update(body).digest('hex');
-  const { record, confirmed } = await database.idempotency.claim(accountId, idempotencyKey, {
+  const { record, state } = await database.idempotency.claim(accountId, idempotencyKey, {
     ...fresh,
     body_hash,
   });
@@ -63,12 +68,30 @@ export async function acceptEvent(
       'The Idempotency-Key was used before with another body. Use a new key for a new event.',
     );
   }
-  // A claim that nobody confirmed was perhaps cut short: starting again starts what is missing and nothing twice.
-  if (!confirmed) {
+  const started =
+    state === 'confirmed' ||
+    (state === 'pending' && (await hasBeenStarted(database, accountId, idempotencyKey, record)));
+  // A claim that nobody confirms was cut short: its deliveries are started again, at least once, under the same event id.
+  if (!started) {
     await start(record);
     await database.idempotency.confirm(accountId, idempotencyKey);
   }
   return record;
+}
+
+/** Whether whoever claimed a key confirms it in time; where the claim is old, it is clear at once. */
+async function hasBeenStarted(
+  { idempotency }: Database,
+  accountId: string,
+  key: string,
+  { accepted_at }: IdempotencyRecord,
+): Promise<boolean> {
+  const deadline = Date.parse(accepted_at) + CLAIM_MS;
+  while (Date.now() < deadline) {
+    await delay(CLAIM_POLL_MS);
+    if (await idempotency.isConfirmed(accountId, key)) return true;
+  }
+  return false;
 }
 
 function toTarget({ id, retry_schedule }: Endpoint): DeliveryTarget {

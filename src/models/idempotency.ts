@@ -71,27 +71,30 @@ export class IdempotencyRepository {
   /**
    * Claims a key for an event, or gives what it was claimed for before.
    *
-   * @returns the first claim, and whether its deliveries are known to have been started
+   * @returns the first claim; `state` is `new` where this is it, `pending` where the deliveries of an earlier one are not known to have
+   *   been started
    */
   async claim(
     accountId: string,
     key: string,
     record: IdempotencyRecord,
-  ): Promise<{ record: IdempotencyRecord; confirmed: boolean }> {
+  ): Promise<{ record: IdempotencyRecord; state: 'new' | 'pending' | 'confirmed' }> {
     const _id = `${accountId}:${key}`;
     try {
       await this.records.create({ _id, ...record, created_at: new Date() });
-      return { record, confirmed: false };
+      return { record, state: 'new' };
     } catch (error) {
-      if (!(error instanceof mongo.MongoServerError) || error.code !== DUPLICATE_KEY) throw error;
+      if (!isDuplicateKey(error)) throw error;
     }
-    const [first, confirmation] = await Promise.all([
-      this.records.findById(_id).lean(),
-      this.confirmations.findById(_id).lean(),
-    ]);
+    const first = await this.records.findById(_id).lean();
     // Expired between the two: the key is free again.
     if (!first) return this.claim(accountId, key, record);
-    return { record: first, confirmed: confirmation !== null };
+    return { record: first, state: (await this.isConfirmed(accountId, key)) ? 'confirmed' : 'pending' };
+  }
+
+  /** Whether all deliveries of the event that the key was claimed for have been started. */
+  async isConfirmed(accountId: string, key: string): Promise<boolean> {
+    return (await this.confirmations.exists({ _id: `${accountId}:${key}` })) !== null;
   }
 
   /** Notes that all deliveries of the event have been started. */
@@ -99,7 +102,11 @@ export class IdempotencyRepository {
     try {
       await this.confirmations.create({ _id: `${accountId}:${key}`, created_at: new Date() });
     } catch (error) {
-      if (!(error instanceof mongo.MongoServerError) || error.code !== DUPLICATE_KEY) throw error;
+      if (!isDuplicateKey(error)) throw error;
     }
   }
+}
+
+function isDuplicateKey(error: unknown): boolean {
+  return error instanceof mongo.MongoServerError && error.code === DUPLICATE_KEY;
 }
