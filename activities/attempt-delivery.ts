@@ -1,8 +1,7 @@
 import { decideOutcome, mayDefer } from '../src/domain/outcome.js';
 import { parseRetryAfter } from '../src/domain/retry-after.js';
 import { sign } from '../src/domain/signature.js';
-import type { ActivityDependencies } from './index.js';
-import type { AttemptReport, AttemptRequest } from './ports.js';
+import type { AttemptReport, AttemptRequest, EndpointDirectory, HttpPoster } from './ports.js';
 
 /**
  * Makes one attempt: reads the endpoint as it is now, signs the payload with its live secrets, posts it, and decides what the answer
@@ -12,7 +11,11 @@ export function createAttemptDelivery({
   endpoints,
   poster,
   userAgent,
-}: Omit<ActivityDependencies, 'starter'>) {
+}: {
+  endpoints: EndpointDirectory;
+  poster: HttpPoster;
+  userAgent: string;
+}) {
   return async function attemptDelivery(request: AttemptRequest): Promise<AttemptReport> {
     const endpoint = await endpoints.load(request.account_id, request.endpoint_id);
     if (!endpoint) return { kind: 'not_attempted', endpoint: 'deleted' };

@@ -12,7 +12,7 @@ import {
   loadOrCreateAuthority,
   type ServerCertificate,
 } from '../../src/demo/certificates.js';
-import { listenLocally, plainHeaders, RequestLog } from '../../src/demo/subscriber.js';
+import { listenLocally, plainHeaders, RequestLog } from '../../src/demo/local-server.js';
 
 /** One request, recorded when its whole body has arrived. */
 export interface ReceivedRequest {

@@ -1,0 +1,137 @@
+/**
+ * Who may import whom: the layers of the README's "How the code is laid out", checked on the sources, where `import type` counts as an import,
+ * and again on the compiled files in `dist`, where only what is loaded at run time is left.
+ */
+
+/** A folder of ours, in the sources and in `dist` alike. */
+const ours = (...folders) => `^(dist/)?(${folders.join('|')})/`;
+const npm = (...packages) => `(^|/)node_modules/(${packages.join('|')})(/|$)`;
+const OURS = ours('src', 'workflows', 'activities', 'test', 'bench');
+
+const error = (name, comment, from, to) => ({ name, severity: 'error', comment, from, to });
+
+module.exports = {
+  forbidden: [
+    error('no-cycles', 'Nothing may import itself through others.', { path: OURS }, { circular: true }),
+    error('no-unresolved', 'Every import must lead somewhere.', { path: OURS }, { couldNotResolve: true }),
+    error(
+      'nothing-imports-test',
+      'Tests use the code, never the other way round.',
+      { pathNot: ours('test', 'bench') },
+      { path: ours('test') },
+    ),
+    error(
+      'domain-is-alone',
+      'Domain rules import nothing of ours.',
+      { path: ours('src/domain') },
+      { path: OURS, pathNot: ours('src/domain') },
+    ),
+    error(
+      'workflows-import-domain',
+      'Workflows import domain rules, and types of activities.',
+      { path: ours('workflows') },
+      { path: OURS, pathNot: ours('workflows', 'src/domain', 'activities') },
+    ),
+    error(
+      'workflows-import-activities-as-types',
+      'Workflows may import activities by `import type` only: seen on the compiled files, where such imports are gone.',
+      { path: '^dist/workflows/' },
+      { path: '^dist/activities/' },
+    ),
+    error(
+      'workflows-are-deterministic',
+      'What is loaded into the workflow sandbox may use no Node module, however far away.',
+      { path: '^dist/workflows/' },
+      {
+        path: `^(node:)?(${require('node:module')
+          .builtinModules.filter((name) => !name.startsWith('_'))
+          .join('|')})$`,
+        reachable: true,
+      },
+    ),
+    error(
+      'workflow-packages',
+      "Of packages, the workflow sandbox holds Temporal's workflow SDK alone.",
+      { path: '^dist/workflows/' },
+      { path: 'node_modules/', pathNot: npm('@temporalio/(workflow|common)'), reachable: true },
+    ),
+    error(
+      'activities-import-domain',
+      'Activities import domain rules and their own ports.',
+      { path: ours('activities') },
+      { path: OURS, pathNot: ours('activities', 'src/domain') },
+    ),
+    error(
+      'models-import-domain',
+      'Models import domain rules.',
+      { path: ours('src/models') },
+      { path: OURS, pathNot: ours('src/models', 'src/domain') },
+    ),
+    error(
+      'temporal-imports-workflows',
+      'Temporal is reached with domain rules and the definitions of workflows; activities are registered by the worker alone.',
+      { path: ours('src/temporal') },
+      {
+        path: OURS,
+        pathNot: [
+          ours('src/temporal', 'src/domain', 'workflows'),
+          '/activities/index\\.[jt]s$',
+          '^(dist/)?activities/index\\.[jt]s$',
+        ],
+      },
+    ),
+    error(
+      'api-imports',
+      'The HTTP interface imports domain, models, temporal and settings; never activities or workflows.',
+      { path: ours('src/api') },
+      { path: OURS, pathNot: ours('src/api', 'src/domain', 'src/models', 'src/temporal', 'src/config') },
+    ),
+    error(
+      'config-imports-domain',
+      'Settings import domain rules.',
+      { path: ours('src/config') },
+      { path: OURS, pathNot: ours('src/config', 'src/domain') },
+    ),
+    error(
+      'embedded-is-alone',
+      'The embedded servers know nothing of Hookline.',
+      { path: ours('src/embedded') },
+      { path: OURS, pathNot: ours('src/embedded') },
+    ),
+    error(
+      'demo-is-a-client',
+      'The demo uses the public API, as any client.',
+      { path: ours('src/demo') },
+      { path: OURS, pathNot: ours('src/demo', 'src/domain') },
+    ),
+    error(
+      'only-bin-imports-bin',
+      'Composition roots are imported by nobody but each other, and tests.',
+      { path: OURS, pathNot: ours('src/bin', 'test', 'bench') },
+      { path: ours('src/bin') },
+    ),
+    error(
+      'mongoose-in-models',
+      'Only models import mongoose.',
+      { path: OURS, pathNot: ours('src/models', 'test', 'bench') },
+      { path: npm('mongoose') },
+    ),
+    error(
+      'koa-in-api',
+      'Only the HTTP interface imports Koa.',
+      { path: OURS, pathNot: ours('src/api', 'test', 'bench') },
+      { path: npm('koa', '@koa') },
+    ),
+  ],
+  options: {
+    // TypeScript 7 has no compiler API in JavaScript, which the usual parser needs.
+    parser: 'swc',
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: 'workflow-bundle\\.js$' },
+    enhancedResolveOptions: {
+      extensions: ['.ts', '.js', '.cjs', '.json'],
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default'],
+    },
+  },
+};

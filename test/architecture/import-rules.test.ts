@@ -1,0 +1,143 @@
+import { deepEqual, equal, match } from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+
+interface Rule {
+  name: string;
+}
+
+const RULES = createRequire(import.meta.url)('../../.dependency-cruiser.cjs') as { forbidden: Rule[] };
+
+/** For each rule, the smallest project that breaks it: every file's name and text. */
+const VIOLATIONS: Record<string, Record<string, string>> = {
+  'no-cycles': {
+    'src/domain/a.ts': "import { b } from './b.js'; export const a = () => b;",
+    'src/domain/b.ts': "import { a } from './a.js'; export const b = () => a;",
+  },
+  'no-unresolved': { 'src/domain/a.ts': "import './absent.js';" },
+  'nothing-imports-test': { 'src/bin/a.ts': "import '../../test/b.js';", 'test/b.ts': 'export {};' },
+  'domain-is-alone': {
+    'src/domain/a.ts': "import type { B } from '../config/b.js'; export type A = B;",
+    'src/config/b.ts': 'export type B = 1;',
+  },
+  'workflows-import-domain': {
+    'workflows/a.ts': "import type { B } from '../src/temporal/b.js'; export type A = B;",
+    'src/temporal/b.ts': 'export type B = 1;',
+  },
+  'workflows-import-activities-as-types': {
+    'dist/workflows/a.js': "import '../activities/b.js';",
+    'dist/activities/b.js': 'export {};',
+  },
+  'workflows-are-deterministic': {
+    'dist/workflows/a.js': "import '../src/domain/b.js';",
+    'dist/src/domain/b.js': "import 'node:crypto';",
+  },
+  'workflow-packages': {
+    'dist/workflows/a.js': "import '../src/domain/b.js';",
+    'dist/src/domain/b.js': "import 'ulid';",
+  },
+  'activities-import-domain': {
+    'activities/a.ts': "import '../src/config/b.js';",
+    'src/config/b.ts': 'export {};',
+  },
+  'models-import-domain': { 'src/models/a.ts': "import '../api/b.js';", 'src/api/b.ts': 'export {};' },
+  'temporal-imports-workflows': {
+    'src/temporal/a.ts': "import '../models/b.js';",
+    'src/models/b.ts': 'export {};',
+  },
+  'api-imports': { 'src/api/a.ts': "import '../../activities/b.js';", 'activities/b.ts': 'export {};' },
+  'config-imports-domain': { 'src/config/a.ts': "import '../api/b.js';", 'src/api/b.ts': 'export {};' },
+  'embedded-is-alone': { 'src/embedded/a.ts': "import '../config/b.js';", 'src/config/b.ts': 'export {};' },
+  'demo-is-a-client': { 'src/demo/a.ts': "import '../models/b.js';", 'src/models/b.ts': 'export {};' },
+  'only-bin-imports-bin': { 'src/api/a.ts': "import '../bin/b.js';", 'src/bin/b.ts': 'export {};' },
+  'mongoose-in-models': {
+    'src/api/a.ts': "import type { Types } from 'mongoose'; export type A = Types.ObjectId;",
+  },
+  'koa-in-api': { 'activities/a.ts': "import Koa from 'koa'; export const a = Koa;" },
+};
+
+describe('Import rules', () => {
+  it('are each proven below', () => {
+    deepEqual(Object.keys(VIOLATIONS).sort(), RULES.forbidden.map(({ name }) => name).sort());
+  });
+
+  for (const [rule, files] of Object.entries(VIOLATIONS)) {
+    it(`refuse what breaks ${rule}`, () => {
+      const { status, output } = cruise(files);
+      equal(status > 0, true, output);
+      match(output, new RegExp(`error ${rule}:`));
+    });
+  }
+
+  it('accept types of activities in workflows, and domain rules everywhere', () => {
+    const { status, output } = cruise({
+      'src/domain/a.ts': 'export const a = 1; export type A = 1;',
+      'activities/b.ts': "import type { A } from '../src/domain/a.js'; export type B = A;",
+      'workflows/c.ts':
+        "import type { B } from '../activities/b.js'; import { a } from '../src/domain/a.js'; export const c: B = a;",
+      'dist/workflows/c.js': "import { a } from '../src/domain/a.js'; export const c = a;",
+      'dist/src/domain/a.js': 'export const a = 1;',
+    });
+    equal(status, 0, output);
+  });
+});
+
+describe('Source rules', () => {
+  it('refuse a file of more than 400 lines, and one that reads the environment', () => {
+    inProject(
+      {
+        'src/domain/long.ts': '\n// line'.repeat(401),
+        'src/api/sly.ts': 'export const key = process.env["KEY"];',
+        'src/config/load.ts': 'export const all = process.env;',
+      },
+      (folder) => {
+        const run = spawnSync(process.execPath, [resolve('tools/check-sources.mjs'), folder], {
+          encoding: 'utf8',
+        });
+        equal(run.status, 1);
+        deepEqual(
+          run.stderr
+            .trim()
+            .split('\n')
+            .map((line) => line.split(':')[0]),
+          ['src/api/sly.ts', 'src/domain/long.ts'],
+        );
+      },
+    );
+  });
+});
+
+function cruise(files: Record<string, string>): { status: number; output: string } {
+  return inProject(files, (folder) => {
+    const depcruise = resolve('node_modules/dependency-cruiser/bin/dependency-cruise.mjs');
+    const folders = [...new Set(Object.keys(files).map((file) => file.split('/')[0] ?? ''))];
+    const run = spawnSync(process.execPath, [depcruise, '--config', '.dependency-cruiser.cjs', ...folders], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    return { status: run.status ?? 1, output: run.stdout + run.stderr };
+  });
+}
+
+/** A folder that holds these files, our import rules and our packages, for as long as `use` runs. */
+function inProject<T>(files: Record<string, string>, use: (folder: string) => T): T {
+  const folder = mkdtempSync(join(tmpdir(), 'hookline-rules-'));
+  try {
+    symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
+    const all = {
+      ...files,
+      '.dependency-cruiser.cjs': readFileSync('.dependency-cruiser.cjs', 'utf8'),
+      'package.json': '{"type":"module"}',
+    };
+    for (const [name, text] of Object.entries(all)) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
+      writeFileSync(join(folder, name), text);
+    }
+    return use(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
