@@ -12,7 +12,10 @@ type Values = Record<string, unknown>;
 
 /** One thing that the command line can do. */
 interface Command {
+  /** In a few words. */
   summary: string;
+  /** What its options do, a line each. */
+  help: readonly string[];
   options: NonNullable<ParseArgsConfig['options']>;
   run(values: Values, positionals: string[]): Promise<void>;
 }
@@ -20,25 +23,31 @@ interface Command {
 /** Everything that the command line can do. */
 export const COMMANDS = {
   dev: {
-    summary: 'a whole system on this machine: finds or starts Temporal and MongoDB',
+    summary: 'run a whole system on this machine: finds or starts Temporal and MongoDB',
+    help: [],
     options: {},
     run: () => dev(loadSettings()),
   },
   demo: {
-    summary:
-      'one purchase through a running `hookline dev`, in front of you; --fail, --slow and --refuse make the subscriber misbehave',
+    summary: 'send one purchase through a running `hookline dev` and watch it arrive',
+    help: [
+      '--fail 2          the subscriber answers 500 to the first two attempts',
+      '--slow 6s         it takes six seconds to answer, longer than the limit of five',
+      '--refuse          it closes every connection',
+      '--schedule 1s,2s  the waits between attempts; by default 1s,2s,3s,4s',
+    ],
     options: demoOptions,
     run: (values) => demo(loadSettings(), values),
   },
   serve: {
-    summary:
-      'the service, on the servers that TEMPORAL_ADDRESS and MONGODB_URI name; --role all, api or worker',
+    summary: 'run the service on the servers that TEMPORAL_ADDRESS and MONGODB_URI name',
+    help: ['--role all        all, api or worker'],
     options: { role: { type: 'string', default: 'all' } },
     run: (values) => serve(loadSettings(), String(values['role'])),
   },
   migrate: {
-    summary:
-      'prepare the servers for this version: namespace, search attributes, indexes; run it before the first `serve`',
+    summary: 'prepare those servers for this version; needed once before `serve`',
+    help: [],
     options: {},
     async run() {
       const settings = loadSettings();
@@ -48,7 +57,8 @@ export const COMMANDS = {
     },
   },
   account: {
-    summary: 'create an account and an API key for it: hookline account <name>',
+    summary: 'create an account and an API key: hookline account <name>',
+    help: [],
     options: {},
     async run(_values, [name]) {
       if (!name) throw new Error('Name the account: hookline account <name>');

@@ -8,7 +8,7 @@ import { ACCOUNT_SCOPES } from '../domain/api-key.js';
 import { startMongo, startTemporal } from '../embedded/index.js';
 import { connectDatabase } from '../models/database.js';
 import { migrate } from './migrate.js';
-import { createLogger, say } from './output.js';
+import { createLogger, say, shortPath } from './output.js';
 import { startService } from './service.js';
 import { untilStopped } from './stop.js';
 
@@ -44,10 +44,8 @@ export async function dev(configured: Settings): Promise<void> {
     const service = await startService(settings, 'all', logger);
     stops.push(() => service.stop());
     const apiUrl = service.url ?? '';
-    say(`Hookline: ready at ${apiUrl}, log in ${logFile}.`);
-    say(
-      'Development default: endpoints may be at loopback addresses, and the demo’s certificate authority is trusted.',
-    );
+    say(`Hookline: ready at ${apiUrl}, log in ${shortPath(logFile)}.`);
+    say('For development, endpoints may be on this machine, and certificates of the demo are trusted.');
 
     const known = await readDemoState(dataDir);
     const state = known ?? (await createAccount(settings));
@@ -61,10 +59,13 @@ export async function dev(configured: Settings): Promise<void> {
     });
     if (!known) {
       say();
-      say(`Account   ${state.account_id}`);
-      say(`API key   ${state.api_key}`);
-      say('          shown this once; `npm run demo` keeps a copy in the data folder, readable by you alone');
+      say('The first start: an account for you, and one purchase on its way to a demo subscriber.');
       say();
+      say(`Account     ${state.account_id}`);
+      say(`API key     ${state.api_key}`);
+      say(
+        `            shown this once; ${shortPath(join(dataDir, 'demo', 'state.json'))} keeps it for the demo`,
+      );
       await runPurchase({
         apiUrl,
         apiKey: state.api_key,
@@ -77,7 +78,9 @@ export async function dev(configured: Settings): Promise<void> {
       say(`Temporal UI: ${settings.TEMPORAL_UI_URL}/namespaces/${settings.TEMPORAL_NAMESPACE}/workflows`);
     }
     say();
-    say('Running. `npm run demo` sends another purchase; Ctrl-C stops everything, and keeps the data.');
+    say('Running until Ctrl-C, which keeps the data. Next, in another terminal:');
+    say('  npm run demo               another purchase');
+    say('  npm run demo -- --fail 2   a subscriber that fails twice, so that you can watch the retries');
 
     await untilStopped(service.failed);
     say();

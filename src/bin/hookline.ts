@@ -3,11 +3,12 @@ import { parseArgs } from 'node:util';
 import { SettingsError } from '../config/load.js';
 import { COMMANDS, type CommandName } from './commands.js';
 
-/** A command that failed for a reason that its caller can mend: said in plain words, without a stack. */
 const USAGE = `hookline <command>
 
 ${Object.entries(COMMANDS)
-  .map(([name, { summary }]) => `  ${name.padEnd(10)} ${summary}`)
+  .map(([name, { summary, help }]) =>
+    [`  ${name.padEnd(10)} ${summary}`, ...help.map((line) => `             ${line}`)].join('\n'),
+  )
   .join('\n')}
 
 Settings come from the environment: docs/configuration.md.
@@ -17,6 +18,8 @@ const [name = 'help', ...rest] = process.argv.slice(2);
 const command = name in COMMANDS ? COMMANDS[name as CommandName] : undefined;
 
 if (!command || rest.includes('--help')) {
+  if (!command && name !== 'help' && name !== '--help')
+    process.stderr.write(`hookline: there is no command "${name}"\n\n`);
   process.stdout.write(USAGE);
   process.exitCode = command || name === 'help' || name === '--help' ? 0 : 2;
 } else {

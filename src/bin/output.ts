@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, relative } from 'node:path';
 import { type Logger, pino } from 'pino';
 import type { Settings } from '../config/schema.js';
 import { installRuntime } from '../temporal/connection.js';
@@ -7,6 +7,12 @@ import { installRuntime } from '../temporal/connection.js';
 /** Writes one line for the person at the terminal. */
 export function say(line = ''): void {
   process.stdout.write(`${line}\n`);
+}
+
+/** A path as it is shown: seen from the current folder, where it lies in it. */
+export function shortPath(path: string): string {
+  const seen = relative('', path);
+  return seen.startsWith('..') ? path : seen;
 }
 
 /**

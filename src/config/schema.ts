@@ -3,7 +3,9 @@ import { parseDuration } from '../domain/duration.js';
 import { DEFAULT_RETRY_SCHEDULE, parseRetrySchedule } from '../domain/retry-schedule.js';
 
 const duration = (fallback: string) => z.string().default(fallback).transform(asIssue(parseDuration));
-const port = (fallback: number) => z.coerce.number().int().min(0).max(65_535).default(fallback);
+const PORT = 'must be a port, a whole number from 0 to 65535';
+const port = (fallback: number) =>
+  z.coerce.number(PORT).int(PORT).min(0, PORT).max(65_535, PORT).default(fallback);
 const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
 const list = z
   .string()

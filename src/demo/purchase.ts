@@ -32,7 +32,7 @@ export async function runPurchase(options: {
   const { endpoint_id } = subscriber.registration;
   const step = (name: string, text: string) => say(`${name.padEnd(12)}${text}`);
 
-  step('Registered', `${subscriber.url} for purchase (${endpoint_id})`);
+  step('Endpoint', `${endpoint_id}, told of every purchase at ${subscriber.url}`);
   const purchase = {
     order_id: `demo-${Date.now().toString(36)}`,
     customer_email: 'ada@example.com',
@@ -47,10 +47,7 @@ export async function runPurchase(options: {
     '/v18.0/events/purchase',
     purchase,
   );
-  step(
-    'Accepted',
-    `POST /v18.0/events/purchase answered 202 in ${formatDuration(performance.now() - began)}: ${event.id}`,
-  );
+  step('Event', `${event.id}, accepted with 202 in ${formatDuration(performance.now() - began)}`);
 
   const deliveryId = event.deliveries.find((delivery) => delivery.endpoint_id === endpoint_id)?.id;
   if (!deliveryId) throw new Error('the event has no delivery to the demo subscriber');
@@ -65,7 +62,7 @@ export async function runPurchase(options: {
       );
     }
     const waits = delivery.attempts.length > told && delivery.next_attempt_at;
-    if (waits) step('', `waiting until ${delivery.next_attempt_at?.slice(11, 23)}`);
+    if (waits) step('', `the next one at ${delivery.next_attempt_at?.slice(11, 23)}`);
     told = delivery.attempts.length;
     if (CLOSED.includes(delivery.status)) break;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
@@ -85,12 +82,12 @@ export async function runPurchase(options: {
     step(delivery.status[0]?.toUpperCase() + delivery.status.slice(1), delivery.reason ?? '');
   }
   say();
-  say('Look further:');
-  step('  API', `curl -H "Authorization: Bearer $API_KEY" ${apiUrl}/v18.0/deliveries/${deliveryId}`);
+  say('Look further. The delivery in the API, with your API key:');
+  say(`  curl -H 'Authorization: Bearer <API key>' ${apiUrl}/v18.0/deliveries/${deliveryId}`);
   if (options.temporalUiUrl) {
-    step(
-      '  Temporal',
-      `${options.temporalUiUrl}/namespaces/${options.namespace}/workflows/${encodeURIComponent(delivery.workflow_id)}`,
+    say('The same delivery in Temporal UI, step by step:');
+    say(
+      `  ${options.temporalUiUrl}/namespaces/${options.namespace}/workflows/${encodeURIComponent(delivery.workflow_id)}`,
     );
   }
   return delivery.status;
