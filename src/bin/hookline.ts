@@ -38,6 +38,7 @@ if (!command || rest.includes('--help')) {
     process.stderr.write(
       `hookline: ${expected && error instanceof Error ? error.message : (error as Error).stack}\n`,
     );
-    process.exitCode = 1;
+    // Temporal's runtime, once installed, keeps a process alive that never came to use it.
+    process.exit(1);
   }
 }

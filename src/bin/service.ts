@@ -109,17 +109,26 @@ export async function startService(
     },
     isUnavailable: (error) => isTemporalUnavailable(error) || isDatabaseUnavailable(error),
   });
-  const server = role === 'worker' ? undefined : await listen(createServer(app.callback()), settings);
+  const letGo = async () => {
+    await worker?.stop();
+    await poster.close();
+    await temporal.close();
+    await database.close();
+  };
+  const server =
+    role === 'worker'
+      ? undefined
+      : await listen(createServer(app.callback()), settings).catch(async (error: unknown) => {
+          await letGo();
+          throw error;
+        });
 
   return {
     url: server && `http://${settings.HOOKLINE_HOST}:${(server.address() as AddressInfo).port}`,
     failed: new Promise((_, reject) => worker?.done.catch(reject)),
     async stop() {
       if (server) await closeServer(server);
-      await worker?.stop();
-      await poster.close();
-      await temporal.close();
-      await database.close();
+      await letGo();
     },
   };
 }
@@ -128,7 +137,7 @@ export async function startService(
 export class ApiPortError extends Error {
   constructor(port: number, cause: Error) {
     super(
-      `The API cannot listen on port ${port}: ${cause.message}. Stop what uses it, or set HOOKLINE_PORT to another.`,
+      `Port ${port} (the API) cannot be listened on: ${cause.message}. Choose another one with HOOKLINE_PORT.`,
       { cause },
     );
     this.name = 'ApiPortError';
