@@ -56,7 +56,7 @@ export async function startService(
     client,
     task_queue: settings.HOOKLINE_TASK_QUEUE,
     eager: role === 'all',
-    starts_in_flight: settings.HOOKLINE_GROUP_COMMIT ? settings.HOOKLINE_STARTS_IN_FLIGHT : 0,
+    starts_in_flight: settings.HOOKLINE_GROUP_COMMIT === 'on' ? settings.HOOKLINE_STARTS_IN_FLIGHT : 0,
     settings: {
       schedule: settings.HOOKLINE_RETRY_SCHEDULE,
       attempt_timeout_ms: settings.HOOKLINE_ATTEMPT_TIMEOUT,

@@ -63,7 +63,6 @@ export const settingsSchema = z.object({
   HOOKLINE_GROUP_COMMIT: z
     .enum(['on', 'off'])
     .default('on')
-    .transform((text) => text === 'on')
     .describe(
       'Whether deliveries that arrive while Temporal is busy are committed in groups; `off`: strictly one workflow each',
     ),
