@@ -6,6 +6,7 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY src src
 COPY workflows workflows
 COPY activities activities
+COPY bench bench
 RUN npm run build
 
 FROM node:22-slim AS dependencies
