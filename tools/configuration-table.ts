@@ -6,11 +6,13 @@ import { DEFAULT_RETRY_SCHEDULE } from '../src/domain/retry-schedule.js';
 /** The table of `docs/configuration.md`: a row for each setting, in the order of the schema. */
 export function configurationTable(): string {
   const { properties = {} } = z.toJSONSchema(settingsSchema, { io: 'input', unrepresentable: 'any' });
+  const parsed = settingsSchema.parse({}) as Record<string, unknown>;
   const rows = Object.entries(settingsSchema.shape).map(([name, { description = '' }]) => {
     const schema = properties[name];
-    const value =
-      name === 'HOOKLINE_RETRY_SCHEDULE' ? SCHEDULE : typeof schema === 'object' ? schema.default : '';
-    return `| \`${name}\` | ${(value ?? '') === '' ? '' : `\`${value}\``} | ${description} |`;
+    const byInput = typeof schema === 'object' ? schema.default : undefined;
+    const fallback = typeof parsed[name] === 'boolean' ? parsed[name] : '';
+    const value = name === 'HOOKLINE_RETRY_SCHEDULE' ? SCHEDULE : (byInput ?? fallback);
+    return `| \`${name}\` | ${value === '' ? '' : `\`${value}\``} | ${description} |`;
   });
   return ['| Name | Default | Meaning |', '|---|---|---|', ...rows].join('\n');
 }
