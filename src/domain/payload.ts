@@ -8,13 +8,18 @@ import { type InputError, Problem } from './problem.js';
 export const MAX_PAYLOAD_BYTES = 256 * 1024;
 
 const UTC_DATE_TIME =
-  /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d{1,9})?(Z|\+00:00)$/;
+  /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|\+00:00)$/;
 
 const ajv = new Ajv2020({ allErrors: true, strict: true });
 addFormats.default(ajv, ['email']);
 ajv.addFormat('utc-date-time', {
-  validate: (text: string) => UTC_DATE_TIME.test(text) && !Number.isNaN(Date.parse(text)),
+  validate: (text: string) => UTC_DATE_TIME.test(text) && isCalendarDay(text.slice(0, 10)),
 });
+
+/** JavaScript takes 30 February for 2 March; the day that comes out must be the one that went in. */
+function isCalendarDay(day: string): boolean {
+  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
+}
 
 const validators = new Map<string, ValidateFunction>();
 
