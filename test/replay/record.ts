@@ -1,0 +1,43 @@
+import { writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { mochaGlobalSetup, mochaGlobalTeardown } from '../support/global.js';
+import { fetchHistory, toJson } from '../support/history.js';
+import { startReceiver } from '../support/receiver.js';
+import { startSystem } from '../support/system.js';
+import { SCENARIOS, type Scenario } from './scenarios.js';
+
+// Records the histories that replay.test.ts replays: `npm run record-histories`, or with names only those.
+// After a release a history is not recorded anew: the ones that are kept stand for executions that still run somewhere.
+
+async function record(name: string, { settings, play }: Scenario): Promise<void> {
+  const system = await startSystem(settings);
+  const receiver = await startReceiver();
+  try {
+    const workflowId = await play({ system, client: await system.account(), receiver });
+    const json = toJson(await fetchHistory(system, workflowId));
+    const anonymous = anonymize(json);
+    await writeFile(fileURLToPath(new URL(`histories/${name}.json`, import.meta.url)), `${anonymous}\n`);
+    process.stdout.write(`${name}\n`);
+  } finally {
+    await receiver.close();
+    await system.stop();
+  }
+}
+
+/** Who recorded a history, on which machine and in which folder, is nobody's business. */
+function anonymize(json: string): string {
+  return json
+    .replace(/("identity": )"[^"]*"/g, '$1"recorder"')
+    .replace(/("stackTrace": )"(?:[^"\\]|\\.)*"/g, '$1""')
+    .replace(/"\d+@[^"]*"/g, '"sticky"');
+}
+
+await mochaGlobalSetup();
+try {
+  const chosen = process.argv.slice(2);
+  for (const [name, scenario] of Object.entries(SCENARIOS)) {
+    if (chosen.length === 0 || chosen.includes(name)) await record(name, scenario);
+  }
+} finally {
+  await mochaGlobalTeardown();
+}
