@@ -1,6 +1,6 @@
 import type { AttemptReport } from '../../activities/ports.js';
 import { newId } from '../../src/domain/ids.js';
-import { deliveryWorkflowId, fanOutWorkflowId, releaseWorkflowId } from '../../src/temporal/workflow-ids.js';
+import { deliveryWorkflowId, fanOutWorkflowId, releaseWorkflowId } from '../../src/domain/workflow-ids.js';
 import type { ApiClient } from '../support/api-client.js';
 import { PURCHASE } from '../support/api-client.js';
 import { workflowIdOf } from '../support/history.js';
