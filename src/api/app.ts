@@ -1,15 +1,21 @@
 import Router from '@koa/router';
 import Koa from 'koa';
 import type { ApiDependencies, State } from './context.js';
+import { requireJsonAccepted } from './middleware/accept.js';
 import { authenticate } from './middleware/authenticate.js';
 import { answerProblems } from './middleware/problems.js';
 import { identifyRequest } from './middleware/request-id.js';
 import { checkVersion } from './middleware/version.js';
 import { mount, type Operation } from './operation.js';
+import { accountOperations } from './routes/accounts.js';
+import { apiKeyOperations } from './routes/api-keys.js';
 import { deliveryOperations } from './routes/deliveries.js';
 import { endpointOperations } from './routes/endpoints.js';
 import { eventOperations } from './routes/events.js';
 import { healthRoutes } from './routes/health.js';
+import { meOperations } from './routes/me.js';
+import { profileOperations } from './routes/profiles.js';
+import { createTokenCheck } from './token-check.js';
 
 /** The HTTP interface. A request passes the middlewares below from top to bottom. */
 export function createApp(dependencies: ApiDependencies): Koa<State> {
@@ -24,7 +30,8 @@ export function createApp(dependencies: ApiDependencies): Koa<State> {
   app.use(answerProblems(dependencies.logger, dependencies.isUnavailable));
   app.use(operations.routes());
   app.use(checkVersion);
-  app.use(authenticate(dependencies.database.apiKeys));
+  app.use(requireJsonAccepted);
+  app.use(authenticate(createTokenCheck(dependencies)));
   app.use(resources.routes());
   app.use(resources.allowedMethods());
   return app;
@@ -36,5 +43,9 @@ function operationsOf(dependencies: ApiDependencies): Operation[] {
     ...eventOperations(dependencies),
     ...endpointOperations(dependencies),
     ...deliveryOperations(dependencies),
+    ...meOperations(dependencies),
+    ...profileOperations(dependencies),
+    ...apiKeyOperations(dependencies),
+    ...accountOperations(dependencies),
   ];
 }

@@ -11,8 +11,10 @@ import type { EventReader } from '../temporal/event-reader.js';
 /** Who sent a request, once it has been authenticated. */
 export interface Caller {
   account_id: string;
-  /** The API key's id. */
+  /** The id of the API key, or of the OAuth client that holds the token. */
   id: string;
+  /** The profile behind the token: what `GET /me` answers. */
+  profile_id: string;
   scopes: readonly Scope[];
 }
 

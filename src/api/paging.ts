@@ -30,3 +30,10 @@ export const timeParameter = z.iso
   .datetime()
   .transform((text) => new Date(text))
   .optional();
+
+/** Makes a page of rows that were read one beyond the limit, which tells whether more follow. */
+export function cutPage<T extends { id: string }>(rows: readonly T[], limit: number): Page<T> {
+  const data = rows.slice(0, limit);
+  const last = data.at(-1);
+  return { data, ...(rows.length > limit && last && { after: last.id }) };
+}

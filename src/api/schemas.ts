@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { SCOPES } from '../domain/api-key.js';
 import { DELIVERY_STATUSES } from '../domain/delivery.js';
 
 /** Shapes of what the API answers. They document; answers are not filtered through them. */
@@ -96,3 +97,38 @@ export const acceptanceSchema = eventSummarySchema.extend({
     .optional()
     .describe('Absent where there are more than 10'),
 });
+
+export const profileSchema = z.object({
+  id: z.string(),
+  account_id: z.string(),
+  username: z.string(),
+  name: z.string(),
+  biography: z.string(),
+  website: z.string().nullable(),
+  picture_url: z.string().nullable(),
+  followers_count: z.int().min(0),
+  following_count: z.int().min(0),
+  posts_count: z.int().min(0),
+  created_at: time,
+  updated_at: time,
+});
+
+export const apiKeySchema = z.object({
+  id: z.string(),
+  account_id: z.string(),
+  name: z.string(),
+  scopes: z.array(z.enum(SCOPES)),
+  profile_id: z.string().optional(),
+  created_at: time,
+  expires_at: time.optional(),
+  last_used_at: time.optional().describe('To within a minute'),
+  revoked_at: time.optional(),
+});
+
+export const apiKeyWithKeySchema = apiKeySchema.extend({
+  key: z.string().describe('The key, hlk_…: shown this once, only its hash is kept'),
+});
+
+export const accountSchema = z.object({ id: z.string(), name: z.string(), created_at: time });
+
+export const accountWithKeySchema = accountSchema.extend({ api_key: apiKeyWithKeySchema });

@@ -1,6 +1,6 @@
 import type { ParseArgsConfig } from 'node:util';
 import { loadSettings } from '../config/load.js';
-import { ACCOUNT_SCOPES } from '../domain/api-key.js';
+import { ACCOUNT_SCOPES, SCOPES } from '../domain/api-key.js';
 import { connectDatabase } from '../models/database.js';
 import { demo, demoOptions } from './demo.js';
 import { dev } from './dev.js';
@@ -58,14 +58,18 @@ export const COMMANDS = {
   },
   account: {
     summary: 'create an account and an API key: hookline account <name>',
-    help: [],
-    options: {},
-    async run(_values, [name]) {
+    help: ['--operator   the key may manage accounts, too'],
+    options: { operator: { type: 'boolean', default: false } },
+    async run({ operator }, [name]) {
       if (!name) throw new Error('Name the account: hookline account <name>');
       const database = await connectDatabase(requireServers(loadSettings()).mongodbUri);
       try {
         const account = await database.accounts.create(name);
-        const { key } = await database.apiKeys.create(account.id, 'first key', ACCOUNT_SCOPES);
+        const { key } = await database.apiKeys.create(
+          account.id,
+          'first key',
+          operator ? SCOPES : ACCOUNT_SCOPES,
+        );
         say(`Account ${account.id} (${name})`);
         say(`API key ${key}`);
         say('The key is shown this once: only its hash is kept.');

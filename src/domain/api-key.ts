@@ -8,6 +8,10 @@ export const SCOPES = [
   'endpoints:read',
   'endpoints:write',
   'profile:read',
+  'profiles:read',
+  'profiles:write',
+  'keys:read',
+  'keys:write',
   'secrets:read',
   'admin',
 ] as const;

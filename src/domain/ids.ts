@@ -8,6 +8,8 @@ const PREFIXES = {
   endpoint: 'ep',
   event: 'evt',
   group: 'grp',
+  oauth_client: 'client',
+  profile: 'prof',
   request: 'req',
 } as const;
 

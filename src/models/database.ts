@@ -3,6 +3,7 @@ import { AccountRepository } from './accounts.js';
 import { ApiKeyRepository } from './api-keys.js';
 import { EndpointRepository } from './endpoints.js';
 import { IdempotencyRepository } from './idempotency.js';
+import { ProfileRepository } from './profiles.js';
 
 /** How long a look-up waits for a server before it fails, milliseconds. */
 const SERVER_SELECTION_TIMEOUT_MS = 5_000;
@@ -13,6 +14,7 @@ export interface Database {
   apiKeys: ApiKeyRepository;
   endpoints: EndpointRepository;
   idempotency: IdempotencyRepository;
+  profiles: ProfileRepository;
   /** Resolves where the server answers. */
   ping(): Promise<void>;
   /** Makes the indexes. Servers that lack a kind of index are told of in the result; the service works without, more slowly. */
@@ -28,11 +30,13 @@ export async function connectDatabase(uri: string): Promise<Database> {
     serverSelectionTimeoutMS: SERVER_SELECTION_TIMEOUT_MS,
   });
   await connection.asPromise();
+  const profiles = new ProfileRepository(connection);
   return {
-    accounts: new AccountRepository(connection),
+    accounts: new AccountRepository(connection, profiles),
     apiKeys: new ApiKeyRepository(connection),
     endpoints: new EndpointRepository(connection),
     idempotency: new IdempotencyRepository(connection),
+    profiles,
     async ping() {
       await connection.db?.command({ ping: 1 });
     },

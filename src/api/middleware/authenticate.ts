@@ -1,21 +1,18 @@
-import { looksLikeApiKey, type Scope } from '../../domain/api-key.js';
-import { Problem, type ProblemCode } from '../../domain/problem.js';
-import type { ApiKeyRepository } from '../../models/api-keys.js';
+import type { Scope } from '../../domain/api-key.js';
+import { Problem } from '../../domain/problem.js';
 import type { Context, Middleware } from '../context.js';
+import type { Refusal, TokenCheck } from '../token-check.js';
 
 /**
- * Finds out who calls, by the API key in `Authorization: Bearer` or in the query parameter `access_token`.
+ * Finds out who calls, by the token in `Authorization: Bearer` or in the query parameter `access_token`.
  *
  * @throws Problem 401, or 400 where a token is sent both ways (RFC 6750, section 2)
  */
-export function authenticate(apiKeys: ApiKeyRepository): Middleware {
+export function authenticate(check: TokenCheck): Middleware {
   return async (ctx, next) => {
-    const token = readToken(ctx);
-    if (!looksLikeApiKey(token))
-      throw refusal('invalid_token', 'The token is not one of ours, or was cut short.');
-    const apiKey = await apiKeys.find(token);
-    if (!apiKey) throw refusal('invalid_token', 'There is no such API key.');
-    ctx.state.caller = apiKey;
+    const result = await check(readToken(ctx));
+    if ('refusal' in result) throw refuse(result.refusal);
+    ctx.state.caller = result.caller;
     await next();
   };
 }
@@ -23,16 +20,19 @@ export function authenticate(apiKeys: ApiKeyRepository): Middleware {
 /** Lets a caller pass who holds the scope. @throws Problem 403 naming it */
 export function requireScope(scope: Scope): Middleware {
   return async (ctx, next) => {
-    if (!ctx.state.caller.scopes.includes(scope)) {
-      throw new Problem('missing_scope', `This needs the scope ${scope}, which the token does not have.`, {
-        headers: {
-          'www-authenticate': `Bearer realm="hookline", error="insufficient_scope", scope="${scope}"`,
-        },
-      });
-    }
+    if (!ctx.state.caller.scopes.includes(scope)) throw missingScope(scope);
     await next();
   };
 }
+
+/** The refusal of a caller whose token lacks a scope. */
+export function missingScope(scope: Scope): Problem {
+  return new Problem('missing_scope', `This needs the scope ${scope}, which the token does not have.`, {
+    headers: { 'www-authenticate': `${CHALLENGE}, error="insufficient_scope", scope="${scope}"` },
+  });
+}
+
+const CHALLENGE = 'Bearer realm="hookline"';
 
 function readToken(ctx: Context): string {
   const header = ctx.get('authorization');
@@ -41,31 +41,29 @@ function readToken(ctx: Context): string {
     throw new Problem(
       'ambiguous_token',
       'Send the token once: as Authorization: Bearer, or as access_token.',
-      {
-        headers: { 'www-authenticate': 'Bearer realm="hookline", error="invalid_request"' },
-      },
+      { headers: { 'www-authenticate': `${CHALLENGE}, error="invalid_request"` } },
     );
   }
   const token = header ? /^Bearer +(\S+) *$/i.exec(header)?.[1] : query;
-  if (header && !token)
-    throw refusal('invalid_token', 'The Authorization header must read: Bearer, a space, the token.');
+  if (header && !token) {
+    throw refuse({
+      code: 'malformed_token',
+      detail: 'The Authorization header must read: Bearer, a space, the token.',
+    });
+  }
   if (!token) {
     throw new Problem(
       'missing_token',
-      'Send an API key as Authorization: Bearer …, or as the query parameter access_token.',
-      {
-        headers: { 'www-authenticate': 'Bearer realm="hookline"' },
-      },
+      'Send an access token or API key as Authorization: Bearer …, or as the query parameter access_token.',
+      { headers: { 'www-authenticate': CHALLENGE } },
     );
   }
   return token;
 }
 
 /** RFC 6750, section 3. */
-function refusal(code: ProblemCode, detail: string): Problem {
+function refuse({ code, detail }: Refusal): Problem {
   return new Problem(code, detail, {
-    headers: {
-      'www-authenticate': `Bearer realm="hookline", error="invalid_token", error_description="${detail}"`,
-    },
+    headers: { 'www-authenticate': `${CHALLENGE}, error="invalid_token", error_description="${detail}"` },
   });
 }

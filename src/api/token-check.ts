@@ -1,0 +1,45 @@
+import { looksLikeApiKey } from '../domain/api-key.js';
+import type { ProblemCode } from '../domain/problem.js';
+import { ownProfileId } from '../domain/profile.js';
+import type { ApiDependencies, Caller } from './context.js';
+
+/** Why a token is refused. */
+export interface Refusal {
+  code: Extract<ProblemCode, 'malformed_token' | 'invalid_token' | 'expired_token' | 'revoked_token'>;
+  detail: string;
+}
+
+/** Finds out whom a token stands for. */
+export type TokenCheck = (token: string) => Promise<{ caller: Caller } | { refusal: Refusal }>;
+
+/** The check of API keys. Look-ups are cached for seconds; what expires does so at its time. */
+export function createTokenCheck({
+  database,
+  logger,
+}: Pick<ApiDependencies, 'database' | 'logger'>): TokenCheck {
+  return async (token) => {
+    if (!looksLikeApiKey(token)) {
+      return refuse(
+        'malformed_token',
+        'The token has not the form of an API key: it may have been cut short.',
+      );
+    }
+    const key = await database.apiKeys.find(token);
+    if (!key) return refuse('invalid_token', 'There is no such API key.');
+    if (key.revoked_at) return refuse('revoked_token', `The API key was revoked at ${key.revoked_at}.`);
+    if (key.expires_at && Date.parse(key.expires_at) <= Date.now()) {
+      return refuse('expired_token', `The API key expired at ${key.expires_at}.`);
+    }
+    database.apiKeys
+      .noteUse(token, key.id)
+      .catch((error: unknown) =>
+        logger.warn({ err: error, api_key: key.id }, 'the use of a key was not noted'),
+      );
+    const { account_id, id, scopes, profile_id = ownProfileId(account_id) } = key;
+    return { caller: { account_id, id, scopes, profile_id } };
+  };
+}
+
+function refuse(code: Refusal['code'], detail: string): { refusal: Refusal } {
+  return { refusal: { code, detail } };
+}
