@@ -3,6 +3,7 @@ import Koa from 'koa';
 import type { ApiDependencies, State } from './context.js';
 import { requireJsonAccepted } from './middleware/accept.js';
 import { authenticate } from './middleware/authenticate.js';
+import { limitCaller, limitUnauthenticated } from './middleware/limit-rate.js';
 import { answerProblems } from './middleware/problems.js';
 import { identifyRequest } from './middleware/request-id.js';
 import { checkVersion } from './middleware/version.js';
@@ -26,12 +27,17 @@ export function createApp(dependencies: ApiDependencies): Koa<State> {
   mount(resources, operationsOf(dependencies));
 
   const app = new Koa<State>();
+  const hops = dependencies.settings.HOOKLINE_PROXY_HOPS;
+  app.proxy = hops > 0;
+  app.maxIpsCount = hops;
   app.use(identifyRequest(dependencies.logger));
   app.use(answerProblems(dependencies.logger, dependencies.isUnavailable));
   app.use(operations.routes());
+  app.use(limitUnauthenticated(dependencies.limiters));
   app.use(checkVersion);
   app.use(requireJsonAccepted);
   app.use(authenticate(createTokenCheck(dependencies)));
+  app.use(limitCaller(dependencies.limiters));
   app.use(resources.routes());
   app.use(resources.allowedMethods());
   return app;

@@ -7,6 +7,8 @@ import type { DeliveryControl } from '../temporal/delivery-control.js';
 import type { DeliveryReader } from '../temporal/delivery-reader.js';
 import type { DeliveryStarter } from '../temporal/delivery-starter.js';
 import type { EventReader } from '../temporal/event-reader.js';
+import type { Metrics } from './metrics.js';
+import type { Limiters } from './middleware/limit-rate.js';
 
 /** Who sent a request, once it has been authenticated. */
 export interface Caller {
@@ -33,12 +35,14 @@ export type Middleware = Koa.Middleware<State>;
 
 /** What the routes stand on. */
 export interface ApiDependencies {
-  settings: Pick<Settings, 'HOOKLINE_ALLOW_HTTP'>;
+  settings: Settings;
   database: Database;
   starter: DeliveryStarter;
   control: DeliveryControl;
   deliveries: DeliveryReader;
   events: EventReader;
+  limiters: Limiters;
+  metrics: Metrics;
   logger: Logger;
   /** What must hold for the service to be ready: name and check; a check that rejects says why. */
   readiness: Record<string, () => Promise<void>>;

@@ -37,6 +37,8 @@ export async function dev(configured: Settings): Promise<void> {
       TEMPORAL_UI_URL: configured.TEMPORAL_UI_URL ?? temporal.uiUrl,
       MONGODB_URI: mongo.uri,
       HOOKLINE_ALLOWED_NETWORKS: [...configured.HOOKLINE_ALLOWED_NETWORKS, ...LOOPBACK_NETWORKS],
+      // One process counts by itself.
+      HOOKLINE_RATE_LIMIT_STORE: 'memory',
       HOOKLINE_EXTRA_CA_FILE: configured.HOOKLINE_EXTRA_CA_FILE ?? authority.certFile,
     };
     await migrate(settings, (line) => logger.info(line));

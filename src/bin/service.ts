@@ -5,9 +5,12 @@ import type { Logger } from 'pino';
 import { createAddressGuard } from '../../activities/http/address-guard.js';
 import { createPoster } from '../../activities/http/poster.js';
 import { createApp } from '../api/app.js';
+import { createLimiters } from '../api/limiters.js';
+import { createMetrics } from '../api/metrics.js';
 import type { Settings } from '../config/schema.js';
 import { RELEASE } from '../domain/release.js';
 import { connectDatabase } from '../models/database.js';
+import { memoryCounters } from '../models/rate-counters.js';
 import { isDatabaseUnavailable } from '../models/unavailable.js';
 import { BUNDLE_PATH } from '../temporal/bundle.js';
 import { connectTemporal } from '../temporal/connection.js';
@@ -86,9 +89,13 @@ export async function startService(
           },
         );
 
+  const metrics = createMetrics();
+  const counters = settings.HOOKLINE_RATE_LIMIT_STORE === 'memory' ? memoryCounters : database.rateCounters;
   const app = createApp({
     settings,
     database,
+    limiters: createLimiters(settings, counters, logger, metrics),
+    metrics,
     starter,
     control: new DeliveryControl(client),
     deliveries: new DeliveryReader(client, starter.recentGroups),

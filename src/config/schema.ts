@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { parseDuration } from '../domain/duration.js';
+import { parseRateLimits } from '../domain/rate-limit.js';
 import { DEFAULT_RETRY_SCHEDULE, parseRetrySchedule } from '../domain/retry-schedule.js';
 
 const duration = (fallback: string) => z.string().default(fallback).transform(asIssue(parseDuration));
+const rateLimits = (fallback: string) => z.string().default(fallback).transform(asIssue(parseRateLimits));
 const PORT = 'must be a port, a whole number from 0 to 65535';
 const port = (fallback: number) =>
   z.coerce.number(PORT).int(PORT).min(0, PORT).max(65_535, PORT).default(fallback);
@@ -21,6 +23,20 @@ const list = z
 export const settingsSchema = z.object({
   HOOKLINE_HOST: z.string().default('127.0.0.1').describe('Address that the API listens on'),
   HOOKLINE_PORT: port(8080).describe('Port that the API listens on; 0 for any free one'),
+  HOOKLINE_PUBLIC_URL: z
+    .url({ protocol: /^https?$/ })
+    .transform((text) => text.replace(/\/+$/, ''))
+    .optional()
+    .describe(
+      'Address of the API as its callers see it, such as `https://hooks.example.com`: the OAuth issuer. Default: where it listens',
+    ),
+  HOOKLINE_PROXY_HOPS: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(10)
+    .default(0)
+    .describe('How many proxies stand before the API, whose `X-Forwarded-For` and `-Proto` are believed'),
   HOOKLINE_LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
     .default('info')
@@ -85,6 +101,23 @@ export const settingsSchema = z.object({
     .optional()
     .describe(
       'PEM file of authorities that endpoints’ certificates may be signed by, besides the public ones',
+    ),
+  HOOKLINE_RATE_LIMIT_TOKEN: rateLimits('600/1m,20000/1h').describe(
+    'Requests per token, events excepted: `requests/window`, several separated by commas, or `off`',
+  ),
+  HOOKLINE_RATE_LIMIT_ACCOUNT: rateLimits('6000/1m').describe('Events per account, written alike'),
+  HOOKLINE_RATE_LIMIT_ADDRESS: rateLimits('300/1m,5000/1h').describe(
+    'Requests per address without a valid token, written alike; the OAuth endpoints and the documentation count too',
+  ),
+  HOOKLINE_RATE_LIMIT_BLOCK: duration('1m').describe(
+    'First block of a caller who goes on although refused; each further one is twice as long',
+  ),
+  HOOKLINE_RATE_LIMIT_LONGEST_BLOCK: duration('1h').describe('Longest block'),
+  HOOKLINE_RATE_LIMIT_STORE: z
+    .enum(['memory', 'mongodb'])
+    .default('mongodb')
+    .describe(
+      'Where requests are counted: `mongodb` for all processes together, `memory` for each alone; `hookline dev` uses memory',
     ),
   HOOKLINE_TEMPORAL_METRICS_ADDRESS: z
     .string()

@@ -4,6 +4,7 @@ import { ApiKeyRepository } from './api-keys.js';
 import { EndpointRepository } from './endpoints.js';
 import { IdempotencyRepository } from './idempotency.js';
 import { ProfileRepository } from './profiles.js';
+import { type CounterFactory, mongoCounters } from './rate-counters.js';
 
 /** How long a look-up waits for a server before it fails, milliseconds. */
 const SERVER_SELECTION_TIMEOUT_MS = 5_000;
@@ -15,6 +16,8 @@ export interface Database {
   endpoints: EndpointRepository;
   idempotency: IdempotencyRepository;
   profiles: ProfileRepository;
+  /** Counters that all processes share. */
+  rateCounters: CounterFactory;
   /** Resolves where the server answers. */
   ping(): Promise<void>;
   /** Makes the indexes. Servers that lack a kind of index are told of in the result; the service works without, more slowly. */
@@ -37,6 +40,7 @@ export async function connectDatabase(uri: string): Promise<Database> {
     endpoints: new EndpointRepository(connection),
     idempotency: new IdempotencyRepository(connection),
     profiles,
+    rateCounters: mongoCounters(connection),
     async ping() {
       await connection.db?.command({ ping: 1 });
     },

@@ -41,6 +41,11 @@ export async function testEnvironment(
     HOOKLINE_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128',
     HOOKLINE_EXTRA_CA_FILE: (await testAuthority()).certFile,
     HOOKLINE_LOG_LEVEL: 'silent',
+    // Tests ask again and again until something has happened. Those of the limits set their own.
+    HOOKLINE_RATE_LIMIT_TOKEN: 'off',
+    HOOKLINE_RATE_LIMIT_ACCOUNT: 'off',
+    HOOKLINE_RATE_LIMIT_ADDRESS: 'off',
+    HOOKLINE_RATE_LIMIT_STORE: 'memory',
     ...overrides,
   };
 }

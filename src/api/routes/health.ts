@@ -1,8 +1,8 @@
 import type Router from '@koa/router';
 import type { ApiDependencies, State } from '../context.js';
 
-/** `/healthz`: the process answers. `/readyz`: everything that accepting an event needs answers, too. */
-export function healthRoutes(router: Router<State>, { readiness }: ApiDependencies): void {
+/** `/healthz`: the process answers. `/readyz`: everything that accepting an event needs answers, too. `/metrics`: counts for Prometheus. */
+export function healthRoutes(router: Router<State>, { readiness, metrics }: ApiDependencies): void {
   router.get('/healthz', (ctx) => {
     ctx.body = { status: 'ok' };
   });
@@ -20,5 +20,10 @@ export function healthRoutes(router: Router<State>, { readiness }: ApiDependenci
     const ready = checks.every(([, state]) => state === 'ok');
     ctx.status = ready ? 200 : 503;
     ctx.body = { status: ready ? 'ok' : 'unavailable', checks: Object.fromEntries(checks) };
+  });
+
+  router.get('/metrics', async (ctx) => {
+    ctx.type = metrics.registry.contentType;
+    ctx.body = await metrics.registry.metrics();
   });
 }

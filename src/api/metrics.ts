@@ -1,0 +1,26 @@
+import { Counter, Registry } from 'prom-client';
+
+/** What the API counts, for Prometheus. No label holds anything of a request but its policy. */
+export interface Metrics {
+  registry: Registry;
+  rateLimited: Counter<'policy'>;
+  rateLimitStoreFailures: Counter;
+}
+
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  return {
+    registry,
+    rateLimited: new Counter({
+      name: 'hookline_rate_limited_requests_total',
+      help: 'Requests refused because a rate limit was exceeded',
+      labelNames: ['policy'],
+      registers: [registry],
+    }),
+    rateLimitStoreFailures: new Counter({
+      name: 'hookline_rate_limit_store_failures_total',
+      help: 'Times that the counters of the rate limits could not be reached, so that requests passed uncounted',
+      registers: [registry],
+    }),
+  };
+}

@@ -1,0 +1,67 @@
+import ipaddr from 'ipaddr.js';
+import type { Context, Middleware } from '../context.js';
+import type { RateLimiter } from '../rate-limiter.js';
+
+/** The limiters of the API. */
+export interface Limiters {
+  /** Per token: everything but events. */
+  token: RateLimiter;
+  /** Per account: events. */
+  account: RateLimiter;
+  /** Per address: requests without a valid token, OAuth's, and the documentation's. */
+  address: RateLimiter;
+}
+
+/** Counts every request against the caller's address. @throws Problem 429 */
+export function limitAddress({ address }: Limiters): Middleware {
+  return async (ctx, next) => {
+    await count(ctx, address, addressKey(ctx.ip));
+    await next();
+  };
+}
+
+/**
+ * Counts requests that end before their caller is known against the address, so that nobody can try tokens at leisure. A valid token
+ * passes, whatever else its address sends.
+ *
+ * @throws Problem 429
+ */
+export function limitUnauthenticated({ address }: Limiters): Middleware {
+  return async (ctx, next) => {
+    try {
+      await next();
+    } catch (error) {
+      if (!ctx.state.caller) await count(ctx, address, addressKey(ctx.ip));
+      throw error;
+    }
+  };
+}
+
+/** Counts an authenticated request: events against the account, everything else against the token. @throws Problem 429 */
+export function limitCaller({ token, account }: Limiters): Middleware {
+  return async (ctx, next) => {
+    const { account_id, id, profile_id } = ctx.state.caller;
+    if (ctx.method === 'POST' && EVENTS.test(ctx.path)) await count(ctx, account, account_id);
+    else await count(ctx, token, `${id}:${profile_id}`);
+    await next();
+  };
+}
+
+const EVENTS = /^\/[^/]+\/events\//;
+
+async function count(ctx: Context, limiter: RateLimiter, key: string): Promise<void> {
+  const { headers, refusal } = await limiter.consume(key);
+  ctx.set(headers);
+  if (refusal) throw refusal;
+}
+
+/** IPv4 addresses one by one; of IPv6 the network of 64 bits, which is what one caller is given. */
+function addressKey(ip: string): string {
+  if (!ipaddr.isValid(ip)) return ip;
+  const address = ipaddr.process(ip);
+  if (address.kind() === 'ipv4') return address.toString();
+  return (address as ipaddr.IPv6).parts
+    .slice(0, 4)
+    .map((part) => part.toString(16))
+    .join(':');
+}
