@@ -1,12 +1,13 @@
 import Router from '@koa/router';
 import Koa from 'koa';
-import type { ApiDependencies, State } from './context.js';
+import type { ApiDependencies, Middleware, State } from './context.js';
 import { requireJsonAccepted } from './middleware/accept.js';
 import { authenticate } from './middleware/authenticate.js';
-import { limitCaller, limitUnauthenticated } from './middleware/limit-rate.js';
+import { limitAddress, limitCaller, limitUnauthenticated } from './middleware/limit-rate.js';
 import { answerProblems } from './middleware/problems.js';
 import { identifyRequest } from './middleware/request-id.js';
 import { checkVersion } from './middleware/version.js';
+import { oauthRoutes } from './oauth/routes.js';
 import { mount, type Operation } from './operation.js';
 import { accountOperations } from './routes/accounts.js';
 import { apiKeyOperations } from './routes/api-keys.js';
@@ -14,7 +15,9 @@ import { deliveryOperations } from './routes/deliveries.js';
 import { endpointOperations } from './routes/endpoints.js';
 import { eventOperations } from './routes/events.js';
 import { healthRoutes } from './routes/health.js';
+import { loginOperations } from './routes/logins.js';
 import { meOperations } from './routes/me.js';
+import { oauthClientOperations } from './routes/oauth-clients.js';
 import { profileOperations } from './routes/profiles.js';
 import { createTokenCheck } from './token-check.js';
 
@@ -33,6 +36,9 @@ export function createApp(dependencies: ApiDependencies): Koa<State> {
   app.use(identifyRequest(dependencies.logger));
   app.use(answerProblems(dependencies.logger, dependencies.isUnavailable));
   app.use(operations.routes());
+  const oauth = oauthRoutes(dependencies.oauth, dependencies.database, dependencies.limiters.login);
+  app.use(only(oauth, limitAddress(dependencies.limiters)));
+  app.use(oauth.routes());
   app.use(limitUnauthenticated(dependencies.limiters));
   app.use(checkVersion);
   app.use(requireJsonAccepted);
@@ -52,6 +58,13 @@ function operationsOf(dependencies: ApiDependencies): Operation[] {
     ...meOperations(dependencies),
     ...profileOperations(dependencies),
     ...apiKeyOperations(dependencies),
+    ...oauthClientOperations(dependencies),
+    ...loginOperations(dependencies),
     ...accountOperations(dependencies),
   ];
+}
+
+/** Applies a middleware where a router has a route. */
+function only(router: Router<State>, middleware: Middleware): Middleware {
+  return (ctx, next) => (router.match(ctx.path, ctx.method).route ? middleware(ctx, next) : next());
 }

@@ -1,4 +1,5 @@
 import type Koa from 'koa';
+import type Provider from 'oidc-provider';
 import type { Logger } from 'pino';
 import type { Settings } from '../config/schema.js';
 import type { Scope } from '../domain/api-key.js';
@@ -41,6 +42,8 @@ export interface ApiDependencies {
   control: DeliveryControl;
   deliveries: DeliveryReader;
   events: EventReader;
+  /** The OAuth 2.0 server. */
+  oauth: Provider;
   limiters: Limiters;
   metrics: Metrics;
   logger: Logger;

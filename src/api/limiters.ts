@@ -27,5 +27,6 @@ export function createLimiters(
     token: new RateLimiter('token', settings.HOOKLINE_RATE_LIMIT_TOKEN, counters, block, events),
     account: new RateLimiter('account', settings.HOOKLINE_RATE_LIMIT_ACCOUNT, counters, block, events),
     address: new RateLimiter('address', settings.HOOKLINE_RATE_LIMIT_ADDRESS, counters, block, events),
+    login: new RateLimiter('login', settings.HOOKLINE_RATE_LIMIT_LOGIN, counters, block, events),
   };
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { SCOPES } from '../domain/api-key.js';
 import { DELIVERY_STATUSES } from '../domain/delivery.js';
+import { CLIENT_AUTH_METHODS, GRANT_TYPES } from '../domain/oauth-client.js';
 
 /** Shapes of what the API answers. They document; answers are not filtered through them. */
 
@@ -132,3 +133,25 @@ export const apiKeyWithKeySchema = apiKeySchema.extend({
 export const accountSchema = z.object({ id: z.string(), name: z.string(), created_at: time });
 
 export const accountWithKeySchema = accountSchema.extend({ api_key: apiKeyWithKeySchema });
+
+export const oauthClientSchema = z.object({
+  id: z.string(),
+  account_id: z.string(),
+  name: z.string(),
+  grant_types: z.array(z.enum(GRANT_TYPES)),
+  redirect_uris: z.array(z.string()),
+  scopes: z.array(z.enum(SCOPES)),
+  token_endpoint_auth_method: z.enum(CLIENT_AUTH_METHODS),
+  created_at: time,
+});
+
+export const oauthClientWithSecretSchema = oauthClientSchema.extend({
+  secret: z.string().optional().describe('hlcs_…: shown this once; a public client has none'),
+});
+
+export const loginSchema = z.object({
+  account_id: z.string(),
+  profile_id: z.string(),
+  login_name: z.string(),
+  scopes: z.array(z.enum(SCOPES)),
+});

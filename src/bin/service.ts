@@ -7,6 +7,7 @@ import { createPoster } from '../../activities/http/poster.js';
 import { createApp } from '../api/app.js';
 import { createLimiters } from '../api/limiters.js';
 import { createMetrics } from '../api/metrics.js';
+import { createOAuthProvider } from '../api/oauth/provider.js';
 import type { Settings } from '../config/schema.js';
 import { RELEASE } from '../domain/release.js';
 import { connectDatabase } from '../models/database.js';
@@ -89,11 +90,35 @@ export async function startService(
           },
         );
 
+  const cookieSecret = await database.installationSecrets.get('cookies');
+  const letGo = async () => {
+    await worker?.stop();
+    await poster.close();
+    await temporal.close();
+    await database.close();
+  };
+  const server =
+    role === 'worker'
+      ? undefined
+      : await listen(createServer(), settings).catch(async (error: unknown) => {
+          await letGo();
+          throw error;
+        });
+  const url = server && `http://${settings.HOOKLINE_HOST}:${(server.address() as AddressInfo).port}`;
+
   const metrics = createMetrics();
   const counters = settings.HOOKLINE_RATE_LIMIT_STORE === 'memory' ? memoryCounters : database.rateCounters;
   const app = createApp({
     settings,
     database,
+    oauth: createOAuthProvider({
+      database,
+      // A worker serves nobody.
+      publicUrl: settings.HOOKLINE_PUBLIC_URL ?? url ?? 'http://localhost',
+      cookieSecret,
+      proxyHops: settings.HOOKLINE_PROXY_HOPS,
+      logger,
+    }),
     limiters: createLimiters(settings, counters, logger, metrics),
     metrics,
     starter,
@@ -116,22 +141,10 @@ export async function startService(
     },
     isUnavailable: (error) => isTemporalUnavailable(error) || isDatabaseUnavailable(error),
   });
-  const letGo = async () => {
-    await worker?.stop();
-    await poster.close();
-    await temporal.close();
-    await database.close();
-  };
-  const server =
-    role === 'worker'
-      ? undefined
-      : await listen(createServer(app.callback()), settings).catch(async (error: unknown) => {
-          await letGo();
-          throw error;
-        });
+  server?.on('request', app.callback());
 
   return {
-    url: server && `http://${settings.HOOKLINE_HOST}:${(server.address() as AddressInfo).port}`,
+    url,
     failed: new Promise((_, reject) => worker?.done.catch(reject)),
     async stop() {
       if (server) await closeServer(server);

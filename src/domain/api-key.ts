@@ -18,6 +18,11 @@ export const SCOPES = [
 
 export type Scope = (typeof SCOPES)[number];
 
+/** Whether a text names a scope. */
+export function isScope(text: string): text is Scope {
+  return (SCOPES as readonly string[]).includes(text);
+}
+
 /** Everything an account's own key can do: all scopes but the operator's. */
 export const ACCOUNT_SCOPES: readonly Scope[] = SCOPES.filter((scope) => scope !== 'admin');
 
@@ -39,11 +44,6 @@ export function looksLikeApiKey(text: string): boolean {
   if (!match) return false;
   const [, random = '', given = ''] = match;
   return timingSafeEqual(Buffer.from(checksum(random)), Buffer.from(given));
-}
-
-/** The form in which a key is stored: its SHA-256, hexadecimal. A key is 256 random bits, so no slow hash is needed. */
-export function hashApiKey(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
 }
 
 function checksum(random: string): string {

@@ -1,6 +1,7 @@
 import { type Connection, type Model, Schema } from 'mongoose';
-import { hashApiKey, newApiKey, type Scope } from '../domain/api-key.js';
+import { newApiKey, type Scope } from '../domain/api-key.js';
 import { newId } from '../domain/ids.js';
+import { hashSecret } from '../domain/secret-hash.js';
 import { ShortCache } from './short-cache.js';
 
 /** An API key, as far as it can be shown after it was made. */
@@ -78,7 +79,7 @@ export class ApiKeyRepository {
   ): Promise<{ key: string; api_key: ApiKey }> {
     const key = newApiKey();
     const document: ApiKeyDocument = {
-      _id: hashApiKey(key),
+      _id: hashSecret(key),
       key_id: newId('api_key'),
       account_id: accountId,
       name,
@@ -92,7 +93,7 @@ export class ApiKeyRepository {
 
   /** The key that a caller sent, expired and revoked ones too; `undefined` where there is none such. */
   find(key: string): Promise<ApiKey | undefined> {
-    const hash = hashApiKey(key);
+    const hash = hashSecret(key);
     return this.cache.get(hash, async () => {
       const document = await this.model.findById(hash).lean();
       return document ? toApiKey(document) : undefined;
@@ -128,7 +129,7 @@ export class ApiKeyRepository {
     const now = Date.now();
     if (now - (this.noted.get(keyId) ?? 0) < USE_PRECISION_MS) return;
     this.noted.set(keyId, now);
-    await this.model.updateOne({ _id: hashApiKey(key) }, { last_used_at: new Date(now) });
+    await this.model.updateOne({ _id: hashSecret(key) }, { last_used_at: new Date(now) });
   }
 }
 

@@ -3,6 +3,10 @@ import { AccountRepository } from './accounts.js';
 import { ApiKeyRepository } from './api-keys.js';
 import { EndpointRepository } from './endpoints.js';
 import { IdempotencyRepository } from './idempotency.js';
+import { InstallationSecretRepository } from './installation-secrets.js';
+import { LoginRepository } from './logins.js';
+import { OAuthClientRepository } from './oauth-clients.js';
+import { OAuthRecordRepository } from './oauth-records.js';
 import { ProfileRepository } from './profiles.js';
 import { type CounterFactory, mongoCounters } from './rate-counters.js';
 
@@ -15,6 +19,10 @@ export interface Database {
   apiKeys: ApiKeyRepository;
   endpoints: EndpointRepository;
   idempotency: IdempotencyRepository;
+  installationSecrets: InstallationSecretRepository;
+  logins: LoginRepository;
+  oauthClients: OAuthClientRepository;
+  oauthRecords: OAuthRecordRepository;
   profiles: ProfileRepository;
   /** Counters that all processes share. */
   rateCounters: CounterFactory;
@@ -39,6 +47,10 @@ export async function connectDatabase(uri: string): Promise<Database> {
     apiKeys: new ApiKeyRepository(connection),
     endpoints: new EndpointRepository(connection),
     idempotency: new IdempotencyRepository(connection),
+    installationSecrets: new InstallationSecretRepository(connection),
+    logins: new LoginRepository(connection),
+    oauthClients: new OAuthClientRepository(connection),
+    oauthRecords: new OAuthRecordRepository(connection),
     profiles,
     rateCounters: mongoCounters(connection),
     async ping() {

@@ -1,5 +1,6 @@
-import { type Connection, type Model, mongo, Schema } from 'mongoose';
+import { type Connection, type Model, Schema } from 'mongoose';
 import type { DeliveryTarget } from '../domain/delivery.js';
+import { isDuplicateKey } from './duplicate-key.js';
 
 /** What an idempotency key was first used for. */
 export interface IdempotencyRecord {
@@ -25,7 +26,6 @@ interface ConfirmationDocument {
 
 /** How long a key is remembered, seconds: 24 hours. */
 const LIFETIME_S = 24 * 3_600;
-const DUPLICATE_KEY = 11_000;
 
 const expiring = { type: Date, required: true, expires: LIFETIME_S };
 const recordSchema = new Schema<IdempotencyDocument>(

@@ -78,11 +78,16 @@ export class ProfileRepository {
 
   /** One profile of an account; `undefined` where it has none such. */
   async get(accountId: string, profileId: string): Promise<StoredProfile | undefined> {
-    const stored = await this.cache.get(profileId, async () => {
+    const stored = await this.find(profileId);
+    return stored?.profile.account_id === accountId ? stored : undefined;
+  }
+
+  /** A profile of any account: for logins, which learn the account from it. */
+  find(profileId: string): Promise<StoredProfile | undefined> {
+    return this.cache.get(profileId, async () => {
       const document = await this.model.findById(profileId).lean();
       return document ? toStored(document) : undefined;
     });
-    return stored?.profile.account_id === accountId ? stored : undefined;
   }
 
   /** A profile as it is now, past the cache: what `If-Match` is compared with. */

@@ -10,6 +10,8 @@ export interface Limiters {
   account: RateLimiter;
   /** Per address: requests without a valid token, OAuth's, and the documentation's. */
   address: RateLimiter;
+  /** Per login name: tries to log in. */
+  login: RateLimiter;
 }
 
 /** Counts every request against the caller's address. @throws Problem 429 */

@@ -29,6 +29,7 @@ export function answerProblems(logger: Logger, isUnavailable: (error: unknown) =
   return async (ctx, next) => {
     try {
       await next();
+      if (ctx.respond === false) return; // the OAuth server has answered
       if (ctx.body === undefined || ctx.body === null) answerMissing(ctx);
     } catch (error) {
       const problem = toProblem(error);

@@ -145,6 +145,8 @@ export function profileOperations({ database }: ApiDependencies): Operation[] {
           );
         }
         if (!(await profiles.delete(account_id, id, revision))) throw changedMeanwhile();
+        await database.logins.delete(account_id, id);
+        await database.oauthRecords.revokeAllOf('profile', id);
         ctx.status = 204;
       },
     }),

@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto';
+import type { Scope } from '../../domain/api-key.js';
+
+/** Plain pages: no scripts, nothing from elsewhere, usable by keyboard and screen reader, in light and dark. */
+
+const STYLE = `:root{color-scheme:light dark}
+body{font:1rem/1.5 system-ui,sans-serif;max-width:26rem;margin:10vh auto;padding:0 1rem}
+h1{font-size:1.4rem}label{display:block;margin-top:1rem}
+input{font:inherit;width:100%;box-sizing:border-box;padding:.5rem}
+button{font:inherit;padding:.5rem 1rem;margin:1.5rem .5rem 0 0}
+[role=alert]{border-left:.3rem solid #c00;padding-left:.7rem}code{overflow-wrap:anywhere}`;
+
+/** What a scope allows, in words for the person who is asked. */
+const MEANINGS: Record<Scope, string> = {
+  'events:write': 'send events',
+  'deliveries:read': 'read events and their deliveries',
+  'deliveries:write': 'retry, cancel and resend deliveries',
+  'endpoints:read': 'read endpoints',
+  'endpoints:write': 'change endpoints',
+  'profile:read': 'read your profile',
+  'profiles:read': 'read all profiles of the account',
+  'profiles:write': 'change all profiles of the account',
+  'keys:read': 'read which keys and applications the account has',
+  'keys:write': 'create and revoke keys and applications',
+  'secrets:read': 'read signing secrets',
+  admin: 'manage the whole installation',
+};
+
+/**
+ * What a page may do: its own style, and nothing else. `form-action` must allow the client's address, because browsers apply it to the
+ * redirect that follows the form, too.
+ */
+export function contentSecurityPolicy(redirectUri: string | undefined): string {
+  const hash = createHash('sha256').update(STYLE).digest('base64');
+  const client = redirectUri && URL.canParse(redirectUri) ? ` ${new URL(redirectUri).origin}` : '';
+  return `default-src 'none'; style-src 'sha256-${hash}'; form-action 'self'${client}; frame-ancestors 'none'; base-uri 'none'`;
+}
+
+/** The page where a person logs in. */
+export function renderLogin(options: {
+  uid: string;
+  client: string;
+  loginName: string;
+  mistake?: string;
+}): string {
+  const { uid, client, loginName, mistake } = options;
+  return page(
+    'Log in',
+    `${mistake ? `<p role="alert">${escapeHtml(mistake)}</p>` : ''}
+<p>to go on to <strong>${escapeHtml(client)}</strong></p>
+<form method="post" action="/oauth/interaction/${escapeHtml(uid)}/login">
+<label for="login_name">Name</label>
+<input id="login_name" name="login_name" value="${escapeHtml(loginName)}" autocomplete="username" autocapitalize="none" required>
+<label for="password">Password</label>
+<input id="password" name="password" type="password" autocomplete="current-password" required>
+<button>Log in</button></form>${cancelForm(uid)}`,
+  );
+}
+
+/** The page where a person allows a client something. */
+export function renderConsent(options: {
+  uid: string;
+  client: string;
+  person: string;
+  scopes: readonly Scope[];
+}): string {
+  const { uid, client, person, scopes } = options;
+  return page(
+    `Allow ${client}?`,
+    `<p>You are logged in as <strong>${escapeHtml(person)}</strong>. <strong>${escapeHtml(client)}</strong> asks to:</p>
+<ul>${scopes.map((scope) => `<li>${escapeHtml(MEANINGS[scope])} <code>(${escapeHtml(scope)})</code></li>`).join('')}</ul>
+<form method="post" action="/oauth/interaction/${escapeHtml(uid)}/consent"><button>Allow</button></form>${cancelForm(uid)}`,
+  );
+}
+
+/** A page that says one thing. */
+export function renderMessage(title: string, text: string): string {
+  return page(title, `<p>${escapeHtml(text)}</p>`);
+}
+
+function cancelForm(uid: string): string {
+  return `<form method="post" action="/oauth/interaction/${escapeHtml(uid)}/cancel"><button>Cancel</button></form>`;
+}
+
+function page(title: string, body: string): string {
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(title)} · Hookline</title>
+<style>${STYLE}</style></head><body><main><h1>${escapeHtml(title)}</h1>
+${body}
+</main></body></html>
+`;
+}
+
+/** Text as HTML shows it, in elements and in quoted attributes. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

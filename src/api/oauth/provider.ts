@@ -1,0 +1,168 @@
+import { createHmac, generateKeyPairSync } from 'node:crypto';
+import Provider, { type Client, interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider';
+import type { Logger } from 'pino';
+import { SCOPES } from '../../domain/api-key.js';
+import { CLIENT_AUTH_METHODS } from '../../domain/oauth-client.js';
+import { matchesHash } from '../../domain/secret-hash.js';
+import type { Database } from '../../models/database.js';
+import { createAdapter } from './adapter.js';
+import { renderMessage } from './pages.js';
+
+/** Seconds. */
+const LIFETIMES = {
+  AccessToken: 3_600,
+  AuthorizationCode: 60,
+  ClientCredentials: 3_600,
+  Grant: 30 * 24 * 3_600,
+  Interaction: 600,
+  RefreshToken: 30 * 24 * 3_600,
+  Session: 8 * 3_600,
+};
+
+/** Where people log in and consent. */
+export const INTERACTION_PATH = '/oauth/interaction';
+
+/** What the OAuth server needs to know of the installation. */
+export interface OAuthOptions {
+  database: Database;
+  /** The issuer: the API's address as its callers see it. */
+  publicUrl: string;
+  /** Signs the cookies of people who log in; the same in every process. */
+  cookieSecret: string;
+  /** Proxies before the API. */
+  proxyHops: number;
+  logger: Logger;
+}
+
+/**
+ * The OAuth 2.0 server: client credentials, authorization code with PKCE, refresh tokens that rotate, revocation (RFC 7009),
+ * introspection (RFC 7662), and discovery (RFC 8414). Its tokens are opaque. It is no OpenID provider: there are no id tokens.
+ */
+export function createOAuthProvider(options: OAuthOptions): Provider {
+  const { database, publicUrl, cookieSecret, proxyHops, logger } = options;
+  const cookieKey = createHmac('sha256', cookieSecret).update('oauth cookies').digest('base64url');
+
+  const provider = new Provider(publicUrl, {
+    adapter: createAdapter(database),
+    clientAuthMethods: [...CLIENT_AUTH_METHODS],
+    clientDefaults: { id_token_signed_response_alg: 'ES256' },
+    extraClientMetadata: { properties: ['account_id'] },
+    jwks: { keys: [requiredKey()] },
+    cookies: {
+      keys: [cookieKey],
+      names: { session: 'hookline_session', interaction: 'hookline_interaction', resume: 'hookline_resume' },
+      long: { signed: true, httpOnly: true, sameSite: 'lax', path: '/oauth' },
+      short: { signed: true, httpOnly: true, sameSite: 'lax', path: '/oauth' },
+    },
+    routes: {
+      authorization: '/oauth/authorize',
+      token: '/oauth/token',
+      revocation: '/oauth/revoke',
+      introspection: '/oauth/introspect',
+      jwks: '/oauth/jwks',
+    },
+    interactions: { url: (_ctx, { uid }) => `${INTERACTION_PATH}/${uid}`, policy: interactions(database) },
+    features: {
+      devInteractions: { enabled: false },
+      userinfo: { enabled: false },
+      rpInitiatedLogout: { enabled: false },
+      dPoP: { enabled: false },
+      pushedAuthorizationRequests: { enabled: false },
+      resourceIndicators: { enabled: false },
+      clientCredentials: { enabled: true },
+      revocation: {
+        enabled: true,
+        allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId,
+      },
+      introspection: {
+        enabled: true,
+        async allowedPolicy(_ctx, client, token) {
+          if (client.tokenEndpointAuthMethod === 'none') return token.clientId === client.clientId;
+          const owner = token.clientId ? await database.oauthClients.find(token.clientId) : undefined;
+          return owner?.account_id === accountOf(client);
+        },
+      },
+    },
+    pkce: { required: () => true },
+    responseTypes: ['code'],
+    scopes: [...SCOPES],
+    subjectTypes: ['public'],
+    ttl: LIFETIMES,
+    rotateRefreshToken: true,
+    issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
+    // A refresh token is for when the person is away.
+    expiresWithSession: async () => false,
+    // Otherwise a later login would continue a grant whose tokens are all revoked.
+    revokeGrantPolicy: () => true,
+    clientBasedCORS: (_ctx, origin, client) =>
+      (client.redirectUris ?? []).some((uri) => new URL(uri).origin === origin),
+    async findAccount(_ctx, profileId) {
+      const profile = await database.profiles.find(profileId);
+      return profile && { accountId: profileId, claims: async () => ({ sub: profileId }) };
+    },
+    extraTokenClaims: (_ctx, token) =>
+      token.kind === 'AccessToken' || token.kind === 'ClientCredentials'
+        ? { account_id: accountOf((token as unknown as { client: Client }).client) }
+        : undefined,
+    async renderError(ctx, { error, error_description }) {
+      ctx.type = 'html';
+      ctx.body = renderMessage('This request cannot be answered', error_description ?? error);
+    },
+  });
+
+  provider.use(async (ctx, next) => {
+    await next();
+    if ((ctx as Partial<KoaContextWithOIDC>).oidc?.route === 'discovery')
+      ctx.body = withoutOpenId(ctx.body as Record<string, unknown>);
+  });
+  provider.proxy = proxyHops > 0;
+  provider.maxIpsCount = proxyHops;
+  Object.assign(provider.Client.prototype, {
+    compareClientSecret(this: Client, secret: string) {
+      return matchesHash(secret, this.clientSecret ?? '');
+    },
+  });
+  provider.on('server_error', (_ctx: KoaContextWithOIDC, error: Error) => {
+    logger.error(
+      { err: { name: error.name, stack: error.stack } },
+      'OAuth: something went wrong on our side',
+    );
+  });
+  return provider;
+}
+
+/** The account that a client is registered for. */
+export function accountOf(client: Client): string {
+  return String(client['account_id']);
+}
+
+/** A login counts for clients of the person's own account only. */
+function interactions(database: Database) {
+  const { base, Check } = interactionPolicy;
+  const policy = base();
+  policy.get('login')?.checks.add(
+    new Check('other_account', 'the person belongs to another account', async ({ oidc }) => {
+      const { session, client } = oidc;
+      if (!session?.accountId || !client) return Check.NO_NEED_TO_PROMPT;
+      const stored = await database.profiles.find(session.accountId);
+      return stored?.profile.account_id === accountOf(client)
+        ? Check.NO_NEED_TO_PROMPT
+        : Check.REQUEST_PROMPT;
+    }),
+  );
+  return policy;
+}
+
+/** The library wants a signing key. Nothing is ever signed with it, as there are no id tokens, so each process makes its own. */
+function requiredKey() {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return { ...privateKey.export({ format: 'jwk' }), alg: 'ES256', use: 'sig' };
+}
+
+/** The library describes itself as an OpenID provider, whatever is switched off. */
+function withoutOpenId(metadata: Record<string, unknown>): Record<string, unknown> {
+  const rest = Object.entries(metadata).filter(
+    ([name]) => !/^(id_token|claim|subject_types|acr_values)/.test(name),
+  );
+  return { ...Object.fromEntries(rest), scopes_supported: SCOPES };
+}
