@@ -8,10 +8,12 @@ import { answerProblems } from './middleware/problems.js';
 import { identifyRequest } from './middleware/request-id.js';
 import { checkVersion } from './middleware/version.js';
 import { oauthRoutes } from './oauth/routes.js';
+import { createOpenApiDocument } from './openapi.js';
 import { mount, type Operation } from './operation.js';
 import { accountOperations } from './routes/accounts.js';
 import { apiKeyOperations } from './routes/api-keys.js';
 import { deliveryOperations } from './routes/deliveries.js';
+import { documentRoutes } from './routes/documents.js';
 import { endpointOperations } from './routes/endpoints.js';
 import { eventOperations } from './routes/events.js';
 import { healthRoutes } from './routes/health.js';
@@ -26,8 +28,13 @@ export function createApp(dependencies: ApiDependencies): Koa<State> {
   const operations = new Router<State>();
   healthRoutes(operations, dependencies);
 
+  const declared = operationsOf(dependencies);
   const resources = new Router<State>({ prefix: '/:version' });
-  mount(resources, operationsOf(dependencies));
+  mount(resources, declared);
+
+  const open = new Router<State>();
+  documentRoutes(open, createOpenApiDocument(declared));
+  oauthRoutes(open, dependencies);
 
   const app = new Koa<State>();
   const hops = dependencies.settings.HOOKLINE_PROXY_HOPS;
@@ -36,9 +43,8 @@ export function createApp(dependencies: ApiDependencies): Koa<State> {
   app.use(identifyRequest(dependencies.logger));
   app.use(answerProblems(dependencies.logger, dependencies.isUnavailable));
   app.use(operations.routes());
-  const oauth = oauthRoutes(dependencies.oauth, dependencies.database, dependencies.limiters.login);
-  app.use(only(oauth, limitAddress(dependencies.limiters)));
-  app.use(oauth.routes());
+  app.use(where(open, limitAddress(dependencies.limiters)));
+  app.use(open.routes());
   app.use(limitUnauthenticated(dependencies.limiters));
   app.use(checkVersion);
   app.use(requireJsonAccepted);
@@ -65,6 +71,6 @@ function operationsOf(dependencies: ApiDependencies): Operation[] {
 }
 
 /** Applies a middleware where a router has a route. */
-function only(router: Router<State>, middleware: Middleware): Middleware {
+function where(router: Router<State>, middleware: Middleware): Middleware {
   return (ctx, next) => (router.match(ctx.path, ctx.method).route ? middleware(ctx, next) : next());
 }

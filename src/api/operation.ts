@@ -44,7 +44,7 @@ export interface Operation<Query extends z.ZodType = z.ZodType, Body extends z.Z
   headers?: Record<string, string>;
   /** Answers of success, by status. */
   responses: Record<number, ResponseDocument>;
-  /** Errors it answers with, besides those that every operation can. */
+  /** Errors it answers with, besides those that {@link problemsOf} knows from the rest of the declaration. */
   problems: readonly ProblemCode[];
   handle(ctx: Context, input: Checked<z.output<Query>, z.output<Body>>): Promise<void>;
 }
@@ -67,4 +67,35 @@ export function mount(router: Router<State>, operations: readonly Operation[]): 
       });
     });
   }
+}
+
+/** Errors that every operation can answer with. */
+const COMMON: readonly ProblemCode[] = [
+  'ambiguous_token',
+  'missing_token',
+  'malformed_token',
+  'invalid_token',
+  'expired_token',
+  'revoked_token',
+  'missing_scope',
+  'not_acceptable',
+  'rate_limited',
+  'internal_error',
+  'unavailable',
+];
+
+/** Every error that an operation can answer with: its own, and those that follow from what it takes. */
+export function problemsOf(operation: Operation): ProblemCode[] {
+  const { path, query, body, rawBody, headers = {}, problems } = operation;
+  const takesBody = body !== undefined || rawBody !== undefined;
+  return [
+    ...new Set<ProblemCode>([
+      ...COMMON,
+      ...(query || takesBody ? (['invalid_request'] as const) : []),
+      ...(takesBody ? (['invalid_json', 'payload_too_large', 'unsupported_media_type'] as const) : []),
+      ...(path.includes('/:id') ? (['not_found'] as const) : []),
+      ...('If-Match' in headers ? (['precondition_failed'] as const) : []),
+      ...problems,
+    ]),
+  ];
 }

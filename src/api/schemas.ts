@@ -155,3 +155,21 @@ export const loginSchema = z.object({
   login_name: z.string(),
   scopes: z.array(z.enum(SCOPES)),
 });
+
+export const problemSchema = z.object({
+  type: z.string(),
+  title: z.string(),
+  status: z.int(),
+  detail: z.string(),
+  code: z.string().describe('Stable: build on it'),
+  request_id: z.string(),
+  errors: z
+    .array(
+      z.object({
+        pointer: z.string().optional().describe('JSON Pointer into the body'),
+        parameter: z.string().optional().describe('Name of a parameter or header'),
+        detail: z.string(),
+      }),
+    )
+    .optional(),
+});

@@ -39,9 +39,17 @@ function nextRandom(): number {
   return (pool[unused] ?? 0) / 256;
 }
 
+/** The form of ids of that kind. */
+export function idPattern(kind: IdKind): RegExp {
+  return new RegExp(`^${PREFIXES[kind]}_${ULID}$`);
+}
+
+/** The form of deliveries' ids. */
+export const DELIVERY_ID_PATTERN = new RegExp(`^dlv_${ULID}_${ULID}$`);
+
 /** Whether a text is an id of that kind. Everything that is put into a query to the ledger is checked by it. */
 export function isId(kind: IdKind, text: string): boolean {
-  return new RegExp(`^${PREFIXES[kind]}_${ULID}$`).test(text);
+  return idPattern(kind).test(text);
 }
 
 /** When a valid id was made, in milliseconds since the epoch. */

@@ -44,3 +44,11 @@ export function resolveVersion(segment: string): ApiVersion {
     `Nothing is here. Paths of the API begin with the version: /${CURRENT_VERSION}/…`,
   );
 }
+
+/** What is sent along with every answer of a version that is due to be withdrawn: RFC 9745 and RFC 8594. */
+export function announcements({ deprecated_at, sunset_at }: ApiVersion): Record<string, string> {
+  return {
+    ...(deprecated_at && { deprecation: `@${Math.floor(deprecated_at.getTime() / 1_000)}` }),
+    ...(sunset_at && { sunset: sunset_at.toUTCString() }),
+  };
+}

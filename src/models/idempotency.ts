@@ -106,7 +106,3 @@ export class IdempotencyRepository {
     }
   }
 }
-
-function isDuplicateKey(error: unknown): boolean {
-  return error instanceof mongo.MongoServerError && error.code === DUPLICATE_KEY;
-}

@@ -1,7 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { Scope } from '../../domain/api-key.js';
-
-/** Plain pages: no scripts, nothing from elsewhere, usable by keyboard and screen reader, in light and dark. */
+import { escapeHtml, pagePolicy, renderPage } from '../html.js';
 
 const STYLE = `:root{color-scheme:light dark}
 body{font:1rem/1.5 system-ui,sans-serif;max-width:26rem;margin:10vh auto;padding:0 1rem}
@@ -26,14 +24,10 @@ const MEANINGS: Record<Scope, string> = {
   admin: 'manage the whole installation',
 };
 
-/**
- * What a page may do: its own style, and nothing else. `form-action` must allow the client's address, because browsers apply it to the
- * redirect that follows the form, too.
- */
+/** What these pages may do. @param redirectUri where the client waits for the person */
 export function contentSecurityPolicy(redirectUri: string | undefined): string {
-  const hash = createHash('sha256').update(STYLE).digest('base64');
-  const client = redirectUri && URL.canParse(redirectUri) ? ` ${new URL(redirectUri).origin}` : '';
-  return `default-src 'none'; style-src 'sha256-${hash}'; form-action 'self'${client}; frame-ancestors 'none'; base-uri 'none'`;
+  const target = redirectUri && URL.canParse(redirectUri) ? new URL(redirectUri).origin : undefined;
+  return pagePolicy(STYLE, target);
 }
 
 /** The page where a person logs in. */
@@ -44,8 +38,9 @@ export function renderLogin(options: {
   mistake?: string;
 }): string {
   const { uid, client, loginName, mistake } = options;
-  return page(
+  return renderPage(
     'Log in',
+    STYLE,
     `${mistake ? `<p role="alert">${escapeHtml(mistake)}</p>` : ''}
 <p>to go on to <strong>${escapeHtml(client)}</strong></p>
 <form method="post" action="/oauth/interaction/${escapeHtml(uid)}/login">
@@ -65,8 +60,9 @@ export function renderConsent(options: {
   scopes: readonly Scope[];
 }): string {
   const { uid, client, person, scopes } = options;
-  return page(
+  return renderPage(
     `Allow ${client}?`,
+    STYLE,
     `<p>You are logged in as <strong>${escapeHtml(person)}</strong>. <strong>${escapeHtml(client)}</strong> asks to:</p>
 <ul>${scopes.map((scope) => `<li>${escapeHtml(MEANINGS[scope])} <code>(${escapeHtml(scope)})</code></li>`).join('')}</ul>
 <form method="post" action="/oauth/interaction/${escapeHtml(uid)}/consent"><button>Allow</button></form>${cancelForm(uid)}`,
@@ -75,23 +71,9 @@ export function renderConsent(options: {
 
 /** A page that says one thing. */
 export function renderMessage(title: string, text: string): string {
-  return page(title, `<p>${escapeHtml(text)}</p>`);
+  return renderPage(title, STYLE, `<p>${escapeHtml(text)}</p>`);
 }
 
 function cancelForm(uid: string): string {
   return `<form method="post" action="/oauth/interaction/${escapeHtml(uid)}/cancel"><button>Cancel</button></form>`;
-}
-
-function page(title: string, body: string): string {
-  return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(title)} · Hookline</title>
-<style>${STYLE}</style></head><body><main><h1>${escapeHtml(title)}</h1>
-${body}
-</main></body></html>
-`;
-}
-
-/** Text as HTML shows it, in elements and in quoted attributes. */
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -1,12 +1,11 @@
-import Router from '@koa/router';
+import type Router from '@koa/router';
 import type Provider from 'oidc-provider';
 import getRawBody from 'raw-body';
 import type { Scope } from '../../domain/api-key.js';
 import { matchesPassword, PASSWORD_LENGTH } from '../../domain/password.js';
 import { Problem } from '../../domain/problem.js';
 import type { Database } from '../../models/database.js';
-import type { Context, State } from '../context.js';
-import type { RateLimiter } from '../rate-limiter.js';
+import type { ApiDependencies, Context, State } from '../context.js';
 import { contentSecurityPolicy, renderConsent, renderLogin } from './pages.js';
 import { accountOf, INTERACTION_PATH } from './provider.js';
 
@@ -17,12 +16,9 @@ type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 
 /** Where people log in and consent; everything else of OAuth is the provider's. */
 export function oauthRoutes(
-  provider: Provider,
-  database: Database,
-  loginLimiter: RateLimiter,
-): Router<State> {
-  const router = new Router<State>();
-
+  router: Router<State>,
+  { oauth: provider, database, limiters }: ApiDependencies,
+): void {
   /** The interaction that the person's cookie stands for. @throws Problem 404 where it has ended, or is another's */
   const details = async (ctx: Context): Promise<Interaction> => {
     const interaction = await provider.interactionDetails(ctx.req, ctx.res).catch(() => undefined);
@@ -72,7 +68,7 @@ export function oauthRoutes(
     const form = await readForm(ctx);
     const loginName = form.get('login_name') ?? '';
     const password = (form.get('password') ?? '').slice(0, PASSWORD_LENGTH.max + 1);
-    const { refusal } = await loginLimiter.consume(`${client.accountId}:${loginName.toLowerCase()}`);
+    const { refusal } = await limiters.login.consume(`${client.accountId}:${loginName.toLowerCase()}`);
     if (refusal) throw refusal;
     const login = await database.logins.find(client.accountId, loginName);
     if ((await matchesPassword(password, login?.password_hash)) && login) {
@@ -124,7 +120,6 @@ export function oauthRoutes(
       await answer(ctx.req, ctx.res);
     });
   }
-  return router;
 }
 
 /** What the person who is logged in may allow of what is asked. @throws Problem 404 where they have no login any more */

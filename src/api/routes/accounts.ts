@@ -19,7 +19,7 @@ export function accountOperations({ database }: ApiDependencies): Operation[] {
       scope: 'admin',
       body: z.strictObject({ name: z.string().min(1).max(256) }),
       responses: { 201: { description: 'The account, with its first key', schema: accountWithKeySchema } },
-      problems: ['invalid_json', 'invalid_request', 'payload_too_large', 'unsupported_media_type'],
+      problems: [],
       async handle(ctx, { body: { name } }) {
         const account = await accounts.create(name);
         const { key, api_key } = await apiKeys.create(account.id, 'first key', ACCOUNT_SCOPES);

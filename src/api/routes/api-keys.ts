@@ -34,7 +34,7 @@ export function apiKeyOperations({ database }: ApiDependencies): Operation[] {
       scope: 'keys:write',
       body: apiKeyBody,
       responses: { 201: { description: 'The key', schema: apiKeyWithKeySchema } },
-      problems: ['invalid_json', 'invalid_request', 'payload_too_large', 'unsupported_media_type'],
+      problems: [],
       async handle(ctx, { body: { name, scopes, expires_at, profile_id } }) {
         const { account_id } = ctx.state.caller;
         requireHeld(ctx, scopes);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DELIVERY_STATUSES } from '../../domain/delivery.js';
-import { type DeliveryKey, isId, parseDeliveryId } from '../../domain/ids.js';
+import { type DeliveryKey, idPattern, parseDeliveryId } from '../../domain/ids.js';
 import { Problem } from '../../domain/problem.js';
 import type { ApiDependencies } from '../context.js';
 import { type Operation, operation } from '../operation.js';
@@ -31,14 +31,8 @@ export function deliveryOperations({ deliveries, control }: ApiDependencies): Op
       scope: 'deliveries:read',
       query: z.strictObject({
         ...pagingParameters,
-        endpoint_id: z
-          .string()
-          .refine((text) => isId('endpoint', text), 'must be the id of an endpoint')
-          .optional(),
-        event_id: z
-          .string()
-          .refine((text) => isId('event', text), 'must be the id of an event')
-          .optional(),
+        endpoint_id: z.string().regex(idPattern('endpoint'), 'must be the id of an endpoint').optional(),
+        event_id: z.string().regex(idPattern('event'), 'must be the id of an event').optional(),
         event_kind: z.string().max(256).optional(),
         status: z.enum(DELIVERY_STATUSES).optional(),
         created_after: timeParameter,

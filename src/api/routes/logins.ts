@@ -40,13 +40,7 @@ export function loginOperations({ database }: ApiDependencies): Operation[] {
       scope: 'keys:write',
       body: loginBody,
       responses: { 200: { description: 'The login, without its password', schema: loginSchema } },
-      problems: [
-        'invalid_json',
-        'invalid_request',
-        'login_name_taken',
-        'payload_too_large',
-        'unsupported_media_type',
-      ],
+      problems: ['login_name_taken'],
       async handle(ctx, { params: { id = '' }, body: { login_name, password, scopes } }) {
         const key = await profileOf(ctx, id);
         requireHeld(ctx, scopes);

@@ -15,7 +15,8 @@ const query = z.strictObject({
     .union([z.string(), z.array(z.string())])
     .optional()
     .meta({
-      override: { type: 'string', pattern: FIELD_LIST.source },
+      // What is sent otherwise is refused with a list of what is known.
+      openapi: { type: 'string', pattern: FIELD_LIST.source },
       examples: ['id,followers_count'],
       description: `Fields to answer with, separated by commas, each once. Default: ${DEFAULT_PROFILE_FIELDS.join(',')}.`,
     }),

@@ -41,7 +41,7 @@ export function oauthClientOperations({ database }: ApiDependencies): Operation[
       scope: 'keys:write',
       body: clientBody,
       responses: { 201: { description: 'The client', schema: oauthClientWithSecretSchema } },
-      problems: ['invalid_json', 'invalid_request', 'payload_too_large', 'unsupported_media_type'],
+      problems: [],
       async handle(ctx, { body }) {
         requireHeld(ctx, body.scopes);
         checkGrants(body);

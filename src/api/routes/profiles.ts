@@ -54,7 +54,7 @@ export function profileOperations({ database }: ApiDependencies): Operation[] {
       scope: 'profiles:write',
       body: profileBody,
       responses: { 201: { description: 'The profile', schema: profileSchema } },
-      problems: ['invalid_json', 'invalid_request', 'payload_too_large', 'unsupported_media_type'],
+      problems: [],
       async handle(ctx, { body }) {
         const stored = await profiles.create(ctx.state.caller.account_id, body);
         ctx.status = 201;
@@ -111,13 +111,7 @@ export function profileOperations({ database }: ApiDependencies): Operation[] {
       body: profileBody,
       headers: IF_MATCH,
       responses: { 200: { description: 'The profile after it', schema: profileSchema } },
-      problems: [
-        'invalid_json',
-        'invalid_request',
-        'precondition_failed',
-        'payload_too_large',
-        'unsupported_media_type',
-      ],
+      problems: [],
       async handle(ctx, { params: { id = '' }, body }) {
         const { account_id, revision } = flatten(await read(ctx, id, true), ctx);
         const stored = await profiles.replace(account_id, id, body, revision);
@@ -135,7 +129,7 @@ export function profileOperations({ database }: ApiDependencies): Operation[] {
       scope: 'profiles:write',
       headers: IF_MATCH,
       responses: { 204: { description: 'Deleted' } },
-      problems: ['profile_in_use', 'precondition_failed'],
+      problems: ['profile_in_use'],
       async handle(ctx, { params: { id = '' } }) {
         const { account_id, revision } = flatten(await read(ctx, id, true), ctx);
         if (id === ownProfileId(account_id)) {
