@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { ACCOUNT_SCOPES, hashApiKey, looksLikeApiKey, newApiKey, SCOPES } from '../../src/domain/api-key.js';
+import { ACCOUNT_SCOPES, looksLikeApiKey, newApiKey, SCOPES } from '../../src/domain/api-key.js';
 import { formatDuration, parseDuration } from '../../src/domain/duration.js';
 import { checkEventKinds, checkTargetUrl } from '../../src/domain/endpoint.js';
 import { EVENT_KINDS, findEventKind, matchesKind } from '../../src/domain/event-kinds.js';
 import { deliveryId, type IdKind, idTime, isId, newId, parseDeliveryId } from '../../src/domain/ids.js';
 import { Problem } from '../../src/domain/problem.js';
 import { RELEASE } from '../../src/domain/release.js';
+import { hashSecret } from '../../src/domain/secret-hash.js';
 import { CURRENT_VERSION, resolveVersion, VERSIONS } from '../../src/domain/versions.js';
 
 describe('ids', () => {
@@ -109,7 +110,7 @@ describe('API keys', () => {
   });
 
   it('are stored as SHA-256', () => {
-    assert.equal(hashApiKey('abc'), 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+    assert.equal(hashSecret('abc'), 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
   });
 
   it('of an account cannot do what only the operator can', () => {
