@@ -20,6 +20,11 @@ const CODES: Record<string, AttemptErrorCode> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'tls_certificate_untrusted',
   CERT_REVOKED: 'tls_certificate_untrusted',
   CERT_UNTRUSTED: 'tls_certificate_untrusted',
+  CERT_REJECTED: 'tls_certificate_untrusted',
+  CERT_SIGNATURE_FAILURE: 'tls_certificate_untrusted',
+  INVALID_CA: 'tls_certificate_untrusted',
+  INVALID_PURPOSE: 'tls_certificate_untrusted',
+  PATH_LENGTH_EXCEEDED: 'tls_certificate_untrusted',
   EPROTO: 'tls_handshake_failed',
   ERR_HOOKLINE_BLOCKED_ADDRESS: 'blocked_address',
   ERR_INVALID_URL: 'invalid_url',
@@ -65,7 +70,9 @@ function classify(error: unknown): AttemptErrorCode {
   const cause = error instanceof AggregateError ? error.errors[0] : error;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   if (CODES[code]) return CODES[code];
-  if (code.startsWith('HPE_')) return 'malformed_response';
+  // undici's parser names a code only where it has one of its own.
+  if (code.startsWith('HPE_') || (cause instanceof Error && cause.name === 'HTTPParserError'))
+    return 'malformed_response';
   if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) return 'tls_handshake_failed';
   return cause instanceof Error && cause.cause ? classify(cause.cause) : 'connection_failed';
 }

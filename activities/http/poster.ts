@@ -11,6 +11,8 @@ const MAX_BODY_BYTES = 16 * 1024;
 const SNIPPET_LENGTH = 1_024;
 /** The whole head of an answer, in bytes. */
 const MAX_HEADER_BYTES = 16 * 1024;
+/** A connection that is still not there then is given up for good, milliseconds; the attempt it was for has ended at its own limit. */
+const CONNECT_TIMEOUT_MS = 10_000;
 /** Connections to one origin, so that one endpoint cannot use them all up. */
 const CONNECTIONS_PER_ORIGIN = 64;
 const KEPT_HEADERS = ['content-type', 'date', 'retry-after', 'server', 'x-request-id'] as const;
@@ -37,13 +39,10 @@ export function createPoster({ guard, extraCa }: PosterOptions): HttpPoster & { 
     async post(url, headers, body, timeoutMs) {
       const limit = AbortSignal.timeout(timeoutMs);
       try {
-        const response = await request(url, {
-          method: 'POST',
-          headers,
-          body,
-          dispatcher: agent,
-          signal: limit,
-        });
+        const response = await within(
+          limit,
+          request(url, { method: 'POST', headers, body, dispatcher: agent, signal: limit }),
+        );
         const kept = keepHeaders(response.headers);
         const snippet = await readSnippet(response.body);
         const retryAfter = single(response.headers['retry-after']);
@@ -61,10 +60,18 @@ export function createPoster({ guard, extraCa }: PosterOptions): HttpPoster & { 
   };
 }
 
+/** undici heeds a signal only once it is connected: looking up, connecting and TLS must not outlast the limit either. */
+async function within<T>(limit: AbortSignal, work: Promise<T>): Promise<T> {
+  const ended = new Promise<never>((_, reject) => {
+    limit.addEventListener('abort', () => reject(limit.reason), { once: true });
+  });
+  return Promise.race([work, ended]);
+}
+
 function guardedConnector(guard: AddressGuard, extraCa: readonly string[]): buildConnector.connector {
   const connect = buildConnector({
     lookup: guard.lookup,
-    timeout: 0,
+    timeout: CONNECT_TIMEOUT_MS,
     ...(extraCa.length > 0 && { ca: [...rootCertificates, ...extraCa] }),
   });
   return (options, callback) => {
