@@ -180,6 +180,8 @@ export class LiveDelivery {
   }
 
   private validateResume(): void {
+    // Cancelled and resumed in one workflow task: what has been given up is not taken up again.
+    if (this.record.status === 'cancelled') throw refusal('the delivery is cancelled');
     if (!this.paused) throw refusal('the delivery is not paused');
   }
 

@@ -12,7 +12,8 @@ export interface Page<T> {
   after?: string;
 }
 
-const INVALID_ARGUMENT = 3;
+/** gRPC codes with which servers refuse a page token: invalid argument, or, from SQL visibility, unknown and internal. */
+const TOKEN_REFUSED = new Set<unknown>([2, 3, 13]);
 
 /** A clause of a visibility query. Values are quoted here and nowhere else. */
 export function equals(attribute: string, value: string): string {
@@ -55,7 +56,7 @@ export async function listExecutions(
       ...(token?.length && data.length === limit && { after: Buffer.from(token).toString('base64url') }),
     };
   } catch (error) {
-    if (after && error instanceof Error && 'code' in error && error.code === INVALID_ARGUMENT)
+    if (after && error instanceof Error && 'code' in error && TOKEN_REFUSED.has(error.code))
       throw invalidCursor();
     throw error;
   }

@@ -69,7 +69,16 @@ export function endpointOperations({ settings, database, starter }: ApiDependenc
       id: 'listEndpoints',
       summary: 'List endpoints, oldest first',
       scope: 'endpoints:read',
-      query: z.strictObject(pagingParameters),
+      query: z.strictObject({
+        ...pagingParameters,
+        after: z
+          .string()
+          .refine(
+            (text) => isId('endpoint', text),
+            'must be a cursor of this list, as an earlier page gave it',
+          )
+          .optional(),
+      }),
       responses: { 200: { description: 'A page of endpoints', schema: pageOf(endpointSchema) } },
       problems: [],
       async handle(ctx, { query: { limit, after } }) {
