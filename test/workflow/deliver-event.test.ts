@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { WorkflowFailedError } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import type { AttemptReport, AttemptRequest } from '../../activities/ports.js';
+import type { DeliveryRecord } from '../../src/domain/delivery.js';
+import { newId } from '../../src/domain/ids.js';
+import { DEFAULT_RETRY_SCHEDULE } from '../../src/domain/retry-schedule.js';
+import { connectTemporal, type TemporalConnection } from '../../src/temporal/connection.js';
+import type { deliverEvent } from '../../workflows/index.js';
+import { PURCHASE } from '../support/api-client.js';
+import { servers } from '../support/servers.js';
+import { startStubWorker } from '../support/stub-worker.js';
+
+describe('deliverEvent', () => {
+  let temporal: TemporalConnection;
+
+  before(async () => {
+    const { temporalAddress, namespace } = servers();
+    temporal = await connectTemporal({ address: temporalAddress, namespace });
+  });
+  after(() => temporal.close());
+
+  /** Runs one delivery over an attempt of the test's own. */
+  async function run(
+    attemptDelivery: (request: AttemptRequest) => Promise<AttemptReport>,
+    schedule: readonly number[],
+  ): Promise<DeliveryRecord> {
+    const workflowId = newId('event');
+    const stop = await startStubWorker(temporal, workflowId, { attemptDelivery });
+    try {
+      return await temporal.client.workflow.execute<typeof deliverEvent>('deliverEvent', {
+        workflowId,
+        taskQueue: workflowId,
+        args: [
+          {
+            account_id: newId('account'),
+            event_id: workflowId,
+            endpoint_id: newId('endpoint'),
+            event_kind: 'purchase',
+            payload: PURCHASE,
+            accepted_at: new Date().toISOString(),
+            schedule,
+            attempt_timeout_ms: 1_000,
+            park_limit_ms: 1_000,
+          },
+        ],
+      });
+    } finally {
+      await stop();
+    }
+  }
+
+  const answered = ({ number, trigger }: AttemptRequest, status_code: number): AttemptReport => ({
+    kind: 'attempted',
+    outcome: status_code === 200 ? 'delivered' : 'failed',
+    attempt: {
+      number,
+      at: new Date().toISOString(),
+      duration_ms: 1,
+      url_host: 'example.com',
+      status_code,
+      trigger,
+    },
+  });
+
+  it('makes an attempt that could not be made durably, and counts it once', async () => {
+    let calls = 0;
+    const record = await run(
+      async (request) => {
+        calls += 1;
+        if (calls <= 2) throw new Error('the endpoints cannot be read');
+        return answered(request, 200);
+      },
+      [1],
+    );
+    assert.equal(calls, 3);
+    assert.equal(record.status, 'delivered');
+    assert.deepEqual(
+      record.attempts.map(({ number }) => number),
+      [1],
+    );
+  });
+
+  it('goes through the whole default schedule, scaled down a hundred thousand times', async () => {
+    const schedule = DEFAULT_RETRY_SCHEDULE.map((wait) => Math.max(1, Math.round(wait / 100_000)));
+    const times: number[] = [];
+    const outcome = run(async (request) => {
+      times.push(Date.now());
+      return answered(request, 503);
+    }, schedule);
+    const failed = await outcome.then(
+      () => assert.fail('it succeeded'),
+      (error: unknown) => error,
+    );
+    assert.ok(failed instanceof WorkflowFailedError && failed.cause instanceof ApplicationFailure);
+    assert.equal(failed.cause.type, 'exhausted');
+    const record = failed.cause.details?.[0] as DeliveryRecord;
+    assert.deepEqual(
+      record.attempts.map(({ number }) => number),
+      [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+    );
+    for (const [index, wait] of schedule.entries()) {
+      const waited = (times[index + 1] ?? 0) - (times[index] ?? 0);
+      assert.ok(waited >= wait, `attempt ${index + 2} came after ${waited} ms, not ${wait}`);
+    }
+  });
+});
