@@ -35,9 +35,9 @@ describe('access to the API', () => {
   const refused: [string, () => [string, string?], number, string][] = [
     ['no token', () => ['/v18.0/endpoints'], 401, 'missing_token'],
     ['an empty token', () => ['/v18.0/endpoints?access_token='], 401, 'missing_token'],
-    ['another scheme', () => ['/v18.0/endpoints', `Basic ${client.key}`], 401, 'invalid_token'],
-    ['a malformed token', () => ['/v18.0/endpoints', 'Bearer abc'], 401, 'invalid_token'],
-    ['a mistyped token', () => ['/v18.0/endpoints', `Bearer ${client.key}x`], 401, 'invalid_token'],
+    ['another scheme', () => ['/v18.0/endpoints', `Basic ${client.key}`], 401, 'malformed_token'],
+    ['a malformed token', () => ['/v18.0/endpoints', 'Bearer abc'], 401, 'malformed_token'],
+    ['a mistyped token', () => ['/v18.0/endpoints', `Bearer ${client.key}x`], 401, 'malformed_token'],
     ['an unknown token', () => ['/v18.0/endpoints', `Bearer ${newApiKey()}`], 401, 'invalid_token'],
     [
       'a token both ways',
