@@ -18,13 +18,23 @@ let folder: string | undefined;
 let temporal: EmbeddedTemporal | undefined;
 let mongo: EmbeddedMongo | undefined;
 
+let isInstalled = false;
+
+/** Sets the SDK up, once in each process that runs tests. */
+export const mochaHooks = {
+  beforeAll(): void {
+    if (!isInstalled) installRuntime(pino({ level: process.env['TEST_LOG_LEVEL'] ?? 'silent' }), undefined);
+    isInstalled = true;
+  },
+};
+
 /**
  * Starts a Temporal and a MongoDB server for the whole run, empty, on free ports. Servers of the environment are not used: tests must
  * not write to them.
  */
 export async function mochaGlobalSetup(): Promise<void> {
   const report = (line: string) => process.stderr.write(`${line}\n`);
-  installRuntime(pino({ level: process.env['TEST_LOG_LEVEL'] ?? 'silent' }), undefined);
+  mochaHooks.beforeAll();
   folder = await mkdtemp(join(tmpdir(), 'hookline-test-'));
   const namespace = 'hookline-test';
   [temporal, mongo] = await Promise.all([
