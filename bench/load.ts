@@ -39,7 +39,12 @@ function sender(system: BenchSystem, connections: number) {
 }
 
 /** Sends events as fast as they are answered. */
-export async function saturate(system: BenchSystem, events: number, concurrency: number): Promise<Sent[]> {
+export async function saturate(
+  system: BenchSystem,
+  events: number,
+  concurrency: number,
+  onAnswer: (sent: Sent) => void = () => {},
+): Promise<Sent[]> {
   const { send, close } = sender(system, concurrency);
   const sent: Sent[] = [];
   let left = events;
@@ -47,7 +52,9 @@ export async function saturate(system: BenchSystem, events: number, concurrency:
     Array.from({ length: concurrency }, async () => {
       while (left > 0) {
         left -= 1;
-        sent.push(await send());
+        const answered = await send();
+        sent.push(answered);
+        onAnswer(answered);
       }
     }),
   );

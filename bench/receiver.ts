@@ -15,7 +15,11 @@ export interface BenchReceiver {
 }
 
 /** @param authority for HTTPS; plain HTTP where it is absent */
-export async function startReceiver(authority?: CertificateAuthority, delayMs = 0): Promise<BenchReceiver> {
+export async function startReceiver(
+  authority?: CertificateAuthority,
+  delayMs = 0,
+  status = () => 200,
+): Promise<BenchReceiver> {
   const arrivals = new Map<string, number>();
   const receiver = { arrivals, count: 0 };
   const listener: RequestListener = (request, response) => {
@@ -25,8 +29,9 @@ export async function startReceiver(authority?: CertificateAuthority, delayMs = 
       receiver.count += 1;
       const key = `${request.headers['webhook-id']} ${request.url}`;
       if (!arrivals.has(key)) arrivals.set(key, arrived);
-      if (delayMs === 0) response.end();
-      else setTimeout(() => response.end(), delayMs);
+      const answer = () => response.writeHead(status()).end();
+      if (delayMs === 0) answer();
+      else setTimeout(answer, delayMs);
     });
   };
   const server = authority

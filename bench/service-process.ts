@@ -7,6 +7,8 @@ export interface ServiceProcess {
   url: string;
   pid: number;
   stop(): Promise<void>;
+  /** Ends it at once, as a crash would. */
+  kill(): Promise<void>;
 }
 
 /**
@@ -28,13 +30,15 @@ export async function startServiceProcess(
   });
   const [{ url }] = (await Promise.race([once(child, 'message'), ended])) as [{ url: string }];
   ended.catch(() => {});
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    await exited;
+  };
   return {
     url,
     pid: child.pid ?? 0,
-    async stop() {
-      const exited = once(child, 'exit');
-      child.kill('SIGTERM');
-      await exited;
-    },
+    stop: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
   };
 }

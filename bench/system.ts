@@ -67,6 +67,8 @@ export async function startServers(report: (line: string) => void): Promise<Benc
 /** A running service and an account's key for it. */
 export interface BenchSystem extends ServiceProcess {
   key: string;
+  taskQueue: string;
+  environment: Record<string, string>;
   /** Registers an endpoint for purchases. */
   register(targetUrl: string): Promise<void>;
 }
@@ -86,6 +88,8 @@ export async function startBenchSystem(
   return {
     ...service,
     key,
+    taskQueue: environment['HOOKLINE_TASK_QUEUE'] ?? '',
+    environment,
     async register(targetUrl) {
       const response = await fetch(`${service.url}/v18.0/endpoints`, {
         method: 'POST',
@@ -96,4 +100,9 @@ export async function startBenchSystem(
         throw new Error(`registration answered ${response.status}: ${await response.text()}`);
     },
   };
+}
+
+/** Starts a service again that has ended, with everything it had. */
+export function restartBenchSystem(system: BenchSystem): Promise<ServiceProcess> {
+  return startServiceProcess(system.environment);
 }

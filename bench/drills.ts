@@ -1,0 +1,112 @@
+import { cpus } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import { pino } from 'pino';
+import { connectTemporal, installRuntime, type TemporalConnection } from '../src/temporal/connection.js';
+import { saturate } from './load.js';
+import { startReceiver } from './receiver.js';
+import { type BenchServers, restartBenchSystem, startBenchSystem, startServers } from './system.js';
+import { usageOf } from './usage.js';
+
+const say = (line = '') => process.stdout.write(`${line}\n`);
+const CONCURRENCY = 32;
+
+/** Kills the service in the middle of a saturated run, starts it again, and counts what arrived. */
+async function crash(servers: BenchServers, events: number): Promise<void> {
+  const receiver = await startReceiver();
+  const system = await startBenchSystem(servers);
+  await system.register(`${receiver.url}/`);
+  const acknowledged: string[] = [];
+  const killAfter = events / 2;
+  let killed: Promise<void> | undefined;
+  const sending = saturate(system, events, CONCURRENCY, ({ id }) => {
+    acknowledged.push(id);
+    if (acknowledged.length === killAfter) killed = system.kill();
+  });
+  await sending.catch(() => {});
+  await killed;
+  const atCrash = receiver.count;
+  const restarted = await restartBenchSystem(system);
+  const missing = () => acknowledged.filter((id) => !receiver.arrivals.has(`${id} /`)).length;
+  await until(() => missing() === 0);
+  await untilNoneOpen(servers, system.taskQueue);
+  say(
+    `crash: killed after ${killAfter} of ${events} were acknowledged, ${atCrash} had arrived; started again.`,
+  );
+  say(
+    `       ${acknowledged.length} acknowledged, ${missing()} of them lost, 0 stuck, ${receiver.count - receiver.arrivals.size} repeated.`,
+  );
+  await restarted.stop();
+  await receiver.close();
+}
+
+/** Has many deliveries wait for a retry, kills the service, starts it again, and sees all of them delivered. */
+async function waiting(servers: BenchServers, deliveries: number): Promise<void> {
+  let status = 500;
+  const receiver = await startReceiver(undefined, 0, () => status);
+  const system = await startBenchSystem(servers, { HOOKLINE_RETRY_SCHEDULE: '8m' });
+  await system.register(`${receiver.url}/`);
+  const began = performance.now();
+  await saturate(system, deliveries, CONCURRENCY);
+  await until(() => receiver.arrivals.size === deliveries);
+  await untilCount(servers, `TaskQueue = '${system.taskQueue}' AND HooklineStatus = 'retrying'`, deliveries);
+  const before = await usageOf(system.pid);
+  say(
+    `waiting: ${deliveries} deliveries wait for a retry after ${seconds(began)}; the service holds ${megabytes(before)}.`,
+  );
+  await system.kill();
+  status = 200;
+  const restarted = await restartBenchSystem(system);
+  let peak = 0;
+  const watch = setInterval(async () => {
+    peak = Math.max(peak, (await usageOf(restarted.pid))?.residentBytes ?? 0);
+  }, 500);
+  await until(() => receiver.count >= 2 * deliveries, 900_000);
+  await untilNoneOpen(servers, system.taskQueue);
+  clearInterval(watch);
+  say(
+    `         killed and started again: all delivered after ${seconds(began)}, ${receiver.count - 2 * deliveries} repeated; at most ${megabytes({ residentBytes: peak })}.`,
+  );
+  await restarted.stop();
+  await receiver.close();
+}
+
+async function untilNoneOpen(servers: BenchServers, taskQueue: string): Promise<void> {
+  await untilCount(servers, `TaskQueue = '${taskQueue}' AND ExecutionStatus = 'Running'`, 0);
+}
+
+async function untilCount(servers: BenchServers, query: string, expected: number): Promise<void> {
+  const temporal: TemporalConnection = await connectTemporal({
+    address: servers.temporalAddress,
+    namespace: servers.namespace,
+  });
+  for (;;) {
+    const { count } = await temporal.client.workflow.count(query);
+    if (count === expected) break;
+    await delay(250);
+  }
+  await temporal.close();
+}
+
+async function until(condition: () => boolean, timeoutMs = 300_000): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error('not so in time');
+    await delay(20);
+  }
+}
+
+const seconds = (since: number) => `${((performance.now() - since) / 1_000).toFixed(1)} s`;
+const megabytes = (usage: { residentBytes: number } | undefined) =>
+  `${((usage?.residentBytes ?? 0) / 1e6).toFixed(0)} MB`;
+
+const [drill = 'crash', size] = process.argv.slice(2);
+installRuntime(pino({ level: 'silent' }), undefined);
+const servers = await startServers(() => {});
+say(`${cpus().length} cores, Node.js ${process.version}, Temporal dev server on SQLite (WAL)`);
+try {
+  if (drill === 'crash') await crash(servers, Number(size ?? 5_000));
+  else if (drill === 'waiting') await waiting(servers, Number(size ?? 10_000));
+  else throw new Error('npm run drill -- crash|waiting [how many]');
+} finally {
+  await servers.stop();
+}
