@@ -3,7 +3,7 @@ import { cpus } from 'node:os';
 import { pino } from 'pino';
 import { installRuntime } from '../src/temporal/connection.js';
 import { measureFloor } from './floor.js';
-import { measureFanOut, measureLatency, measureSaturated } from './scenarios.js';
+import { measureFanOut, measureIsolation, measureLatency, measureSaturated } from './scenarios.js';
 import { type BenchServers, startServers } from './system.js';
 
 /** Events of a saturated run, and how many are on their way at once. */
@@ -104,6 +104,16 @@ async function run(servers: BenchServers): Promise<Record<string, unknown>> {
         `${perSecond.toFixed(0)} deliveries/s`,
       );
     }
+  }
+  if (wanted('isolation')) {
+    const { alone, besideBad } = await measureIsolation(servers, 15);
+    const ratio = besideBad / alone;
+    note(
+      'isolation',
+      { alone, besideBad },
+      '(f) p99 of good endpoints, alone and beside a third that hang',
+      `${alone.toFixed(0)}, ${besideBad.toFixed(0)} ms = ${ratio.toFixed(2)} x`,
+    );
   }
   return result;
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'undici';
-import type { BenchSystem } from './system.js';
+import type { BenchAccount } from './system.js';
 
 /** A purchase of ordinary size. */
 const PURCHASE = JSON.stringify({
@@ -19,9 +19,9 @@ export interface Sent {
   answeredAt: number;
 }
 
-function sender(system: BenchSystem, connections: number) {
-  const pool = new Pool(system.url, { connections, pipelining: 1 });
-  const headers = { authorization: `Bearer ${system.key}`, 'content-type': 'application/json' };
+function sender(account: BenchAccount, connections: number) {
+  const pool = new Pool(account.url, { connections, pipelining: 1 });
+  const headers = { authorization: `Bearer ${account.key}`, 'content-type': 'application/json' };
   const send = async (): Promise<Sent> => {
     const sentAt = performance.now();
     const response = await pool.request({
@@ -40,12 +40,12 @@ function sender(system: BenchSystem, connections: number) {
 
 /** Sends events as fast as they are answered. */
 export async function saturate(
-  system: BenchSystem,
+  account: BenchAccount,
   events: number,
   concurrency: number,
   onAnswer: (sent: Sent) => void = () => {},
 ): Promise<Sent[]> {
-  const { send, close } = sender(system, concurrency);
+  const { send, close } = sender(account, concurrency);
   const sent: Sent[] = [];
   let left = events;
   await Promise.all(
@@ -63,8 +63,12 @@ export async function saturate(
 }
 
 /** Sends events at a steady rate, whether they are answered or not. */
-export async function sendSteadily(system: BenchSystem, perSecond: number, seconds: number): Promise<Sent[]> {
-  const { send, close } = sender(system, 64);
+export async function sendSteadily(
+  account: BenchAccount,
+  perSecond: number,
+  seconds: number,
+): Promise<Sent[]> {
+  const { send, close } = sender(account, 64);
   const began = performance.now();
   const sending: Promise<Sent>[] = [];
   for (let index = 0; index < perSecond * seconds; index += 1) {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { saturate, sendSteadily } from './load.js';
 import { startReceiver } from './receiver.js';
 import { percentile } from './statistics.js';
-import { type BenchServers, startBenchSystem } from './system.js';
+import { type BenchAccount, type BenchServers, startBenchSystem } from './system.js';
 import { findProcess, usageOf } from './usage.js';
 
 /** Deliveries that must arrive have not, for so long: the run is wrong. */
@@ -119,6 +119,56 @@ export async function measureFanOut(servers: BenchServers, endpoints: number): P
   }
 }
 
+/** What bad endpoints do to good ones: time to arrival at good ones, 99th percentile, milliseconds. */
+export interface Isolation {
+  alone: number;
+  besideBad: number;
+}
+
+/** Accounts of the run for isolation; a third of them has an endpoint that never answers in time. */
+const ACCOUNTS = 12;
+const RATE_EACH = 4;
+
+/** Sends events for many accounts at a steady rate, first with good endpoints alone, then beside a third that hang for the whole limit. */
+export async function measureIsolation(servers: BenchServers, seconds: number): Promise<Isolation> {
+  const good = await startReceiver(servers.authority);
+  const bad = await startReceiver(servers.authority, HANGING_MS);
+  const system = await startBenchSystem(servers);
+  try {
+    const accounts: BenchAccount[] = [];
+    for (let index = 0; index < ACCOUNTS; index += 1) {
+      const account = await system.newAccount();
+      await account.register(`${index % 3 === 0 ? bad.url : good.url}/`);
+      accounts.push(account);
+    }
+    const healthy = accounts.filter((_, index) => index % 3 !== 0);
+    const p99 = async (sending: readonly BenchAccount[]): Promise<number> => {
+      const sent = await Promise.all(sending.map((account) => sendSteadily(account, RATE_EACH, seconds)));
+      const wanted = sent.flatMap((events, index) =>
+        healthy.includes(sending[index] as BenchAccount) ? events : [],
+      );
+      const arrivedAt = (id: string) => good.arrivals.get(`${id} /`);
+      await until(() => wanted.every(({ id }) => arrivedAt(id) !== undefined));
+      return percentile(
+        wanted.map(({ id, sentAt }) => (arrivedAt(id) ?? Number.NaN) - sentAt),
+        99,
+      );
+    };
+    await p99(healthy);
+    const alone = await p99(healthy);
+    await p99(accounts);
+    const besideBad = await p99(accounts);
+    return { alone, besideBad };
+  } finally {
+    await system.stop();
+    await good.close();
+    await bad.close();
+  }
+}
+
+/** Longer than an attempt may last. */
+const HANGING_MS = 30_000;
+
 async function untilArrived(receiver: { arrivals: Map<string, number> }, count: number): Promise<void> {
   let seen = 0;
   let since = performance.now();
@@ -129,5 +179,13 @@ async function untilArrived(receiver: { arrivals: Map<string, number> }, count: 
       since = performance.now();
     }
     if (performance.now() - since > STALLED_MS) throw new Error(`only ${seen} of ${count} arrived`);
+  }
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  const deadline = performance.now() + STALLED_MS;
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error('not all arrived');
+    await delay(5);
   }
 }
