@@ -1,21 +1,61 @@
-import { decideOutcome, mayDefer } from '../src/domain/outcome.js';
-import { parseRetryAfter } from '../src/domain/retry-after.js';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import type { Attempt } from '../src/domain/delivery.js';
+import { isOperational } from '../src/domain/event-kinds.js';
+import type { FailingMark } from '../src/domain/incident.js';
+import { decide, describeAttempt, type Outcome } from '../src/domain/outcome.js';
+import { MAX_JITTER } from '../src/domain/retry-schedule.js';
 import { sign } from '../src/domain/signature.js';
-import type { AttemptReport, AttemptRequest, EndpointDirectory, HttpPoster } from './ports.js';
+import type {
+  AttemptReport,
+  AttemptRequest,
+  EndpointDirectory,
+  EndpointWatch,
+  HttpPoster,
+  IncidentLog,
+} from './ports.js';
 
 /**
  * Makes one attempt: reads the endpoint as it is now, signs the payload with its live secrets, posts it, and decides what the answer
- * means. It throws only where no attempt could be made, such as when the endpoints cannot be read.
+ * means. It throws only where no attempt could be made: when the endpoints cannot be read, or when the endpoint is in trouble and the
+ * attempt would have been made in the direct lane.
  */
 export function createAttemptDelivery({
   endpoints,
   poster,
+  health,
+  incidents,
   userAgent,
 }: {
   endpoints: EndpointDirectory;
   poster: HttpPoster;
+  health: EndpointWatch;
+  incidents: IncidentLog;
   userAgent: string;
 }) {
+  /**
+   * Tells the endpoint's incident, where there is something to tell: nothing is said of a healthy endpoint. What an operational event
+   * meets is not told, or endpoints that watch each other would keep each other busy.
+   */
+  const tellIncident = async (
+    { account_id, endpoint_id, event_kind, number }: AttemptRequest,
+    attempt: Attempt,
+    outcome: Outcome,
+    failing: FailingMark | undefined,
+    wasTroubled: boolean,
+  ): Promise<void> => {
+    const endpoint = { account_id, endpoint_id };
+    if (outcome === 'gone') return incidents.gone(endpoint);
+    if (isOperational(event_kind)) return;
+    try {
+      if (outcome === 'failed') return await incidents.failed(endpoint, describeAttempt(attempt));
+      if (number === 1 && !wasTroubled) return;
+      const isOpen = await incidents.succeeded(endpoint);
+      if (failing && !isOpen) await endpoints.setFailing(account_id, endpoint_id, null);
+    } catch {
+      // The attempt has been made, and counts; the next one tells.
+    }
+  };
+
   return async function attemptDelivery(request: AttemptRequest): Promise<AttemptReport> {
     const endpoint = await endpoints.load(request.account_id, request.endpoint_id);
     if (!endpoint) return { kind: 'not_attempted', endpoint: 'deleted' };
@@ -26,6 +66,11 @@ export function createAttemptDelivery({
         ...(endpoint.status_reason && { reason: endpoint.status_reason }),
       };
     }
+
+    const held = holdBack(endpoint.failing, request);
+    if (held) return held;
+    const isDirect = request.isolated !== true;
+    if (isDirect && (endpoint.failing || health.isTroubled(request.endpoint_id))) throw needsIsolation();
 
     const began = Date.now();
     const timestamp = Math.floor(began / 1_000);
@@ -38,6 +83,7 @@ export function createAttemptDelivery({
       'webhook-event-kind': request.event_kind,
       'webhook-attempt': String(request.number),
     };
+    const over = health.begin(request.endpoint_id, isDirect);
     const { retry_after, ...answer } = await poster.post(
       endpoint.target_url,
       headers,
@@ -54,19 +100,48 @@ export function createAttemptDelivery({
       ...answer,
       trigger: request.trigger,
     };
-    const outcome = decideOutcome(attempt);
-    if (outcome === 'gone') {
-      await endpoints.disable(request.account_id, request.endpoint_id, 'It answered 410 Gone.');
-    }
-    const deferred =
-      answer.status_code !== undefined && mayDefer(answer.status_code)
-        ? parseRetryAfter(retry_after, ended)
-        : undefined;
+    const { outcome, not_before } = decide(
+      { ...answer, ...(retry_after !== undefined && { retry_after }) },
+      ended,
+    );
+    const wasTroubled = endpoint.failing !== undefined || health.isTroubled(request.endpoint_id);
+    over(outcome === 'delivered');
+    await tellIncident(request, attempt, outcome, endpoint.failing, wasTroubled);
     return {
       kind: 'attempted',
       attempt,
       outcome,
-      ...(deferred !== undefined && { retry_after: new Date(deferred).toISOString() }),
+      ...(not_before !== undefined && { retry_after: new Date(not_before).toISOString() }),
     };
   };
+}
+
+/**
+ * A delivery that waits for a failing endpoint is told when to go on. Where it is not, because the incident was terminated by hand, it
+ * looks so long after the time by which it should have been, milliseconds.
+ */
+const UNTOLD_MS = 10 * 60_000;
+
+/** Of an endpoint that keeps failing, first attempts wait, but for those that somebody, or its incident, chose. */
+function holdBack(failing: FailingMark | undefined, request: AttemptRequest): AttemptReport | undefined {
+  const until = Date.parse(failing?.backoff_until ?? '');
+  if (!failing || request.number > 1 || request.trigger !== 'schedule' || !(until > Date.now()))
+    return undefined;
+  const wait = until - Date.now() + UNTOLD_MS;
+  return {
+    kind: 'not_attempted',
+    endpoint: 'failing',
+    reason: `since ${failing.since}, so new deliveries wait until it answers again.`,
+    look_again_at: new Date(Date.now() + wait * (1 + MAX_JITTER * Math.random())).toISOString(),
+  };
+}
+
+/** Sends a delivery to the isolated lane. Nothing is wrong with it, so it is no error to be counted. */
+function needsIsolation(): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: 'isolated',
+    message: 'The endpoint is slow or failing: its attempts are made in the isolated lane.',
+    nonRetryable: true,
+    category: ApplicationFailureCategory.BENIGN,
+  });
 }

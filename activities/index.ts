@@ -1,6 +1,7 @@
 import { createAttemptDelivery } from './attempt-delivery.js';
 import { createAttemptGroup } from './attempt-group.js';
-import type { DeliveryStarter, EndpointDirectory, HttpPoster } from './ports.js';
+import { createIncidentActivities } from './endpoint-incident.js';
+import type { DeliveryStarter, EndpointDirectory, EndpointWatch, HttpPoster, IncidentLog } from './ports.js';
 import { createReleaseParkedDeliveries } from './release-parked-deliveries.js';
 import { requestCancellation } from './request-cancellation.js';
 import { createStartDeliveries } from './start-deliveries.js';
@@ -9,6 +10,8 @@ import { createStartDeliveries } from './start-deliveries.js';
 export interface ActivityDependencies {
   endpoints: EndpointDirectory;
   poster: HttpPoster;
+  health: EndpointWatch;
+  incidents: IncidentLog;
   starter: DeliveryStarter;
   /** Sent as `User-Agent`. */
   userAgent: string;
@@ -21,6 +24,8 @@ export function createActivities(dependencies: ActivityDependencies) {
     attemptDelivery,
     attemptGroup: createAttemptGroup(attemptDelivery),
     startDeliveries: createStartDeliveries(dependencies.starter),
+    // biome-ignore lint/nursery/noMisusedPromises: an object of functions, which the rule takes for a promise
+    ...createIncidentActivities(dependencies),
     releaseParkedDeliveries: createReleaseParkedDeliveries(dependencies.starter),
     requestCancellation,
   };

@@ -8,6 +8,7 @@ import type {
   Trigger,
 } from '../src/domain/delivery.js';
 import type { EndpointStatus } from '../src/domain/endpoint.js';
+import type { FailingMark } from '../src/domain/incident.js';
 import type { Outcome } from '../src/domain/outcome.js';
 
 /** An attempt to make. */
@@ -20,6 +21,8 @@ export interface AttemptRequest {
   number: number;
   trigger: Trigger;
   timeout_ms: number;
+  /** Made in the isolated lane, where its endpoint may be slow or failing. */
+  isolated?: boolean;
 }
 
 /** First attempts to make side by side. */
@@ -36,13 +39,22 @@ export type AttemptReport =
       /** The endpoint asked not to be called before. ISO 8601, UTC. */
       retry_after?: string;
     }
-  | { kind: 'not_attempted'; endpoint: Exclude<EndpointStatus, 'active'> | 'deleted'; reason?: string };
+  | {
+      kind: 'not_attempted';
+      /** `failing`: active, but known to fail, so that only deliveries chosen for it are attempted at the moment. */
+      endpoint: Exclude<EndpointStatus, 'active'> | 'deleted' | 'failing';
+      reason?: string;
+      /** When to look at the endpoint again, unless it changes before. ISO 8601, UTC. */
+      look_again_at?: string;
+    };
 
 /** What an attempt needs of an endpoint. Secrets stay inside the activity. */
 export interface EndpointForAttempt {
   target_url: string;
   status: EndpointStatus;
   status_reason?: string;
+  /** It has been failing. */
+  failing?: FailingMark;
   /** Newest first. */
   signing_secrets: readonly string[];
 }
@@ -51,8 +63,33 @@ export interface EndpointForAttempt {
 export interface EndpointDirectory {
   /** The endpoint as it is now; `undefined` where there is none. */
   load(accountId: string, endpointId: string): Promise<EndpointForAttempt | undefined>;
-  /** Takes an active endpoint out of service. */
-  disable(accountId: string, endpointId: string, reason: string): Promise<void>;
+  /** Keeps with an endpoint that it is failing, or, with `null`, that it is not. */
+  setFailing(accountId: string, endpointId: string, failing: FailingMark | null): Promise<void>;
+  /**
+   * Takes an active endpoint out of service.
+   *
+   * @param cause what does so
+   * @returns whether it is out of service for this cause, now or since an earlier call
+   */
+  disable(accountId: string, endpointId: string, reason: string, cause: string): Promise<boolean>;
+  /** The endpoints that are told of events of a kind. */
+  subscribers(accountId: string, kind: string): Promise<DeliveryTarget[]>;
+}
+
+/** The incidents of endpoints, as far as attempts report to them. */
+export interface IncidentLog {
+  failed(endpoint: EndpointKey, said: string): Promise<void>;
+  /** @returns whether there is an incident */
+  succeeded(endpoint: EndpointKey): Promise<boolean>;
+  gone(endpoint: EndpointKey): Promise<void>;
+}
+
+/** What is known of endpoints in this process. */
+export interface EndpointWatch {
+  /** Whether an endpoint is slow or failing, so that the direct lane should be spared of it. */
+  isTroubled(endpointId: string): boolean;
+  /** Notes that an attempt begins; to be told when it is over, and whether the endpoint took it. */
+  begin(endpointId: string, isDirect: boolean): (taken: boolean) => void;
 }
 
 /** What an endpoint answered, or why there is no answer. */
@@ -79,5 +116,13 @@ export interface DeliveryStarter {
   /** Starts deliveries of an event, unless they have been started already. */
   start(event: AcceptedEvent, targets: readonly DeliveryTarget[]): Promise<void>;
   /** Wakes the parked deliveries of an endpoint, oldest first. */
-  wakeParked(endpoint: EndpointKey, onProgress: () => void): Promise<void>;
+  wakeParked(
+    endpoint: EndpointKey,
+    options: { limit?: number; per_second?: number },
+    onProgress: () => void,
+  ): Promise<void>;
+  /** Accepts an event: starts its deliveries, once each. */
+  accept(event: AcceptedEvent, targets: readonly DeliveryTarget[]): Promise<void>;
+  /** Has the parked deliveries of an endpoint woken, durably and at a bounded rate. */
+  release(endpoint: EndpointKey): Promise<void>;
 }

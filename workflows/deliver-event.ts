@@ -4,10 +4,12 @@ import {
   isCancellation,
   proxyActivities,
   proxyLocalActivities,
+  workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 import type { AttemptReport } from '../activities/ports.js';
 import type { DeliveryRecord, Trigger } from '../src/domain/delivery.js';
+import { attemptPriority, isolatedQueue } from '../src/domain/lanes.js';
 import type { DeliverEventInput } from './inputs.js';
 import { LiveDelivery } from './live-delivery.js';
 
@@ -22,65 +24,74 @@ export const ATTEMPT_OVERHEAD_MS = 10_000;
  * where the delivery is exhausted or expired, and is cancelled where somebody gave it up.
  */
 export async function deliverEvent(input: DeliverEventInput): Promise<DeliveryRecord> {
-  const delivery = new LiveDelivery(input);
+  const delivery = new LiveDelivery(input, input.resent);
   const startToCloseTimeout = input.attempt_timeout_ms + ATTEMPT_OVERHEAD_MS;
   const local = proxyLocalActivities<Activities>({ startToCloseTimeout, retry: { maximumAttempts: 1 } });
-  // An attempt that the endpoint fails is a result, not an error: Temporal repeats only attempts that could not be made or were lost.
-  const durable = proxyActivities<Activities>({
-    startToCloseTimeout,
-    retry: { initialInterval: '1s', maximumInterval: '1m' },
+  const request = (trigger: Trigger) => ({
+    account_id: input.account_id,
+    event_id: input.event_id,
+    endpoint_id: input.endpoint_id,
+    event_kind: input.event_kind,
+    payload: input.payload,
+    number: delivery.nextNumber,
+    trigger,
+    timeout_ms: input.attempt_timeout_ms,
   });
 
-  const attempt = (
-    attemptDelivery: Activities['attemptDelivery'],
-    trigger: Trigger,
-  ): Promise<AttemptReport> =>
-    CancellationScope.nonCancellable(() =>
-      attemptDelivery({
-        account_id: input.account_id,
-        event_id: input.event_id,
-        endpoint_id: input.endpoint_id,
-        event_kind: input.event_kind,
-        payload: input.payload,
-        number: delivery.nextNumber,
-        trigger,
-        timeout_ms: input.attempt_timeout_ms,
-      }),
-    );
+  const attemptDirectly = (trigger: Trigger): Promise<AttemptReport> =>
+    CancellationScope.nonCancellable(() => local.attemptDelivery(request(trigger)));
+
+  const attemptIsolated = (trigger: Trigger): Promise<AttemptReport> => {
+    // An attempt that the endpoint fails is a result, not an error: Temporal repeats only attempts that could not be made or were lost.
+    const { attemptDelivery } = proxyActivities<Activities>({
+      taskQueue: isolatedQueue(workflowInfo().taskQueue),
+      startToCloseTimeout,
+      retry: { initialInterval: '1s', maximumInterval: '1m' },
+      priority: {
+        priorityKey: attemptPriority(trigger, delivery.nextNumber, input.resent !== undefined),
+        fairnessKey: input.endpoint_id,
+      },
+    });
+    return CancellationScope.nonCancellable(() => attemptDelivery({ ...request(trigger), isolated: true }));
+  };
+
+  const attemptFirst = (): Promise<AttemptReport> => {
+    const trigger = input.resent ? 'manual' : 'schedule';
+    return input.isolated
+      ? attemptIsolated(trigger)
+      : attemptDirectly(trigger).catch(() => attemptIsolated(trigger));
+  };
 
   try {
-    let report =
-      input.first_report ??
-      (await attempt(local.attemptDelivery, 'schedule').catch(() =>
-        attempt(durable.attemptDelivery, 'schedule'),
-      ));
+    let report = input.first_report ?? (await attemptFirst());
     while (delivery.settle(report) === 'open') {
       const trigger = await delivery.wait();
       if (trigger === undefined) break;
-      report = await attempt(durable.attemptDelivery, trigger);
+      report = await attemptIsolated(trigger);
     }
   } catch (error) {
     if (!isCancellation(error)) throw error;
     delivery.cancelledByTemporal();
   }
-  if (delivery.record.status === 'cancelled') return endCancelled(durable.requestCancellation);
+  if (delivery.record.status === 'cancelled') return endCancelled();
   return close(delivery.record);
 }
 
 /** Ends the execution as Canceled. Where nobody has asked the server for that yet, it asks. */
-async function endCancelled(requestCancellation: Activities['requestCancellation']): Promise<never> {
+async function endCancelled(): Promise<never> {
+  const { requestCancellation } = proxyActivities<Activities>({ startToCloseTimeout: '30s' });
   const scope = CancellationScope.current();
-  if (!scope.consideredCancelled) await requestCancellation();
+  // The cancellation may arrive before the activity's result does.
+  if (!scope.consideredCancelled) await Promise.race([requestCancellation(), scope.cancelRequested]);
   return scope.cancelRequested;
 }
 
 /** The execution's own status tells the outcome, so that Temporal UI's filters tell the truth. */
 function close(record: DeliveryRecord): DeliveryRecord {
   if (record.status === 'delivered') return record;
-  const reason = record.reason ?? record.status;
   throw ApplicationFailure.create({
     type: record.status,
-    message: reason,
+    message: record.reason ?? record.status,
     nonRetryable: true,
     details: [record],
   });

@@ -55,7 +55,15 @@ async function handOver(
   try {
     await startChild(deliverEvent, {
       workflowId: deliveryWorkflowId(event.account_id, { event_id: event.event_id, endpoint_id }),
-      args: [{ ...event, ...settings, endpoint_id, schedule, ...(report && { first_report: report }) }],
+      args: [
+        {
+          ...event,
+          ...settings,
+          endpoint_id,
+          schedule,
+          ...(report ? { first_report: report } : { isolated: true }),
+        },
+      ],
       parentClosePolicy: ParentClosePolicy.ABANDON,
       typedSearchAttributes: deliveryAttributes(event, endpoint_id),
     });

@@ -1,4 +1,5 @@
 export { deliverEvent } from './deliver-event.js';
 export { deliverGroup } from './deliver-group.js';
+export { endpointIncident } from './endpoint-incident.js';
 export { fanOutEvent } from './fan-out-event.js';
 export { releaseParked } from './release-parked.js';

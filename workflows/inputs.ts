@@ -5,10 +5,17 @@ import type {
   DeliveryRecord,
   DeliverySettings,
   DeliveryTarget,
+  EndpointKey,
+  Intervention,
 } from '../src/domain/delivery.js';
+import type { IncidentOutcome, OpenIncident } from '../src/domain/incident.js';
 
 export interface DeliverEventInput extends AcceptedEvent, DeliverySettings {
   endpoint_id: string;
+  /** The endpoint is slow or failing: the first attempt, too, is made in the isolated lane. */
+  isolated?: boolean;
+  /** Who sent the delivery again, where this run is that. */
+  resent?: Intervention;
   /** What came of the first attempt, where a group has made it. */
   first_report?: AttemptReport;
 }
@@ -18,6 +25,35 @@ export interface DeliverGroupInput extends DeliveryGroup, DeliverySettings {}
 export interface DeliverGroupResult {
   /** A record for each delivery of the group, in its order; `null` for one that goes on as a workflow of its own. */
   deliveries: (DeliveryRecord | null)[];
+}
+
+export interface EndpointIncidentInput {
+  endpoint: EndpointKey;
+  disable_after_ms: number;
+  probe_interval_ms: number;
+  /** Where the run goes on from another. */
+  state?: IncidentState;
+}
+
+export interface IncidentState {
+  /** Names the incident, over all its runs. */
+  id: string;
+  since: string;
+  failures: number;
+  last_failure: string;
+  last_failure_at: string;
+  /** How many there have been. */
+  probes: number;
+  next_probe_at?: string;
+  /** Whether the account was told that the endpoint is failing. */
+  announced: boolean;
+}
+
+export type EndpointIncidentResult = OpenIncident & { outcome: IncidentOutcome };
+
+export interface ReleaseParkedInput extends EndpointKey {
+  /** Deliveries to wake each second, at most. */
+  per_second: number;
 }
 
 export interface FanOutEventInput extends AcceptedEvent, DeliverySettings {

@@ -1,22 +1,52 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { DeliveryRecord } from '../src/domain/delivery.js';
 
-/** Who steers a delivery: an API key's id, or whatever name an operator gives in Temporal UI. */
+/** Who steers a delivery: an API key's id, or whatever name an operator gives in Temporal UI, where anything can be sent, or nothing. */
 export interface Operator {
   by?: string;
 }
 
+const MAX_NAME = 200;
+
+/** The name by which an act is recorded. Whatever was sent, it gives one. */
+export function operatorName(operator: unknown): string {
+  const by = typeof operator === 'object' && operator !== null && 'by' in operator ? operator.by : operator;
+  return typeof by === 'string' && by.trim() !== '' ? by.trim().slice(0, MAX_NAME) : 'an operator';
+}
+
 /** Make an attempt now. Refused while one is in flight, and while the delivery is paused. */
-export const retryNow = defineUpdate<DeliveryRecord, [Operator]>('retryNow');
+export const retryNow = defineUpdate<DeliveryRecord, [Operator | undefined]>('retryNow');
 
 /** Give the delivery up. Refused while an attempt is in flight: it may be delivering. */
-export const cancel = defineUpdate<DeliveryRecord, [Operator]>('cancel');
+export const cancel = defineUpdate<DeliveryRecord, [Operator | undefined]>('cancel');
 
 /** Make no further attempt until it is resumed, at most for the park limit. */
-export const pause = defineUpdate<DeliveryRecord, [Operator]>('pause');
+export const pause = defineUpdate<DeliveryRecord, [Operator | undefined]>('pause');
 
 /** End a pause; the schedule goes on where it stood. */
-export const resume = defineUpdate<DeliveryRecord, [Operator]>('resume');
+export const resume = defineUpdate<DeliveryRecord, [Operator | undefined]>('resume');
+
+/** What an operator can do to a live delivery, by the name that the HTTP interface and the record give it. */
+export const OPERATOR_UPDATES = { retry: retryNow, cancel, pause, resume } as const;
+
+/** Failures of an endpoint, as a process reports them to its incident. */
+export interface FailureReport {
+  /** How many there were since the last report. */
+  count: number;
+  /** The last one, in words. */
+  said: string;
+  /** ISO 8601, UTC: when the last one was. */
+  at: string;
+}
+
+/** Attempts at the endpoint failed. Opens an incident. */
+export const attemptFailed = defineSignal<[FailureReport]>('attemptFailed');
+
+/** An attempt at the endpoint went well. Ends the incident. */
+export const attemptSucceeded = defineSignal('attemptSucceeded');
+
+/** The endpoint answered 410 Gone. */
+export const endpointGone = defineSignal('endpointGone');
 
 /** The delivery's endpoint takes deliveries again, or is gone: look at it anew. Only a parked delivery heeds it. */
 export const endpointChanged = defineSignal('endpointChanged');

@@ -35,9 +35,11 @@ export async function acceptEvent(
   idempotencyKey: string | undefined,
 ): Promise<Acceptance> {
   const kind = findEventKind(kindName);
-  if (!kind) {
-    const known = EVENT_KINDS.map(({ name }) => name).join(', ');
-    throw new Problem('unknown_event_kind', `There is no event kind of that name. Known: ${known}.`, {
+  if (!kind || kind.operational) {
+    const known = EVENT_KINDS.filter(({ operational }) => !operational)
+      .map(({ name }) => name)
+      .join(', ');
+    throw new Problem('unknown_event_kind', `There is no event kind of that name to post. Known: ${known}.`, {
       errors: [{ parameter: 'kind', detail: `must be one of: ${known}` }],
     });
   }
@@ -94,6 +96,7 @@ async function hasBeenStarted(
   return false;
 }
 
-function toTarget({ id, retry_schedule }: Endpoint): DeliveryTarget {
+/** An endpoint as a delivery is told of it. */
+export function toTarget({ id, retry_schedule }: Endpoint): DeliveryTarget {
   return { endpoint_id: id, ...(retry_schedule && { schedule: retry_schedule.map(parseDuration) }) };
 }

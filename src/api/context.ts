@@ -8,6 +8,7 @@ import type { DeliveryControl } from '../temporal/delivery-control.js';
 import type { DeliveryReader } from '../temporal/delivery-reader.js';
 import type { DeliveryStarter } from '../temporal/delivery-starter.js';
 import type { EventReader } from '../temporal/event-reader.js';
+import type { Incidents } from '../temporal/incidents.js';
 import type { Metrics } from './metrics.js';
 import type { Limiters } from './middleware/limit-rate.js';
 
@@ -41,6 +42,7 @@ export interface ApiDependencies {
   starter: DeliveryStarter;
   control: DeliveryControl;
   deliveries: DeliveryReader;
+  incidents: Incidents;
   events: EventReader;
   /** The OAuth 2.0 server. */
   oauth: Provider;

@@ -35,6 +35,20 @@ export const endpointWithSecretSchema = endpointSchema.extend({
   secret: z.string().describe('Signing secret, whsec_…'),
 });
 
+export const endpointWithIncidentSchema = endpointSchema.extend({
+  incident: z
+    .object({
+      since: time,
+      failures: z.number().int(),
+      last_failure: z.string(),
+      last_failure_at: time,
+      next_probe_at: time.optional().describe('Absent while no delivery has to wait'),
+      disable_at: time.describe('When it is disabled unless it succeeds before'),
+    })
+    .optional()
+    .describe('Absent where the endpoint is not failing'),
+});
+
 export const secretSchema = z.object({ secret: z.string() });
 
 const attemptSchema = z.object({
@@ -65,15 +79,28 @@ export const deliverySummarySchema = z.object({
 });
 
 const interventionSchema = z.object({
-  action: z.enum(['retry', 'cancel', 'pause', 'resume']),
+  action: z.enum(['retry', 'cancel', 'pause', 'resume', 'resend']),
   at: time,
   by: z.string(),
 });
 
-export const deliverySchema = deliverySummarySchema.extend({
+const historySchema = z.object({
   attempts: z.array(attemptSchema),
   interventions: z.array(interventionSchema).optional(),
 });
+
+export const deliverySchema = deliverySummarySchema.extend(historySchema.shape).extend({
+  earlier_runs: z
+    .array(
+      deliverySummarySchema
+        .pick({ run_id: true, status: true, created_at: true, closed_at: true, reason: true })
+        .extend(historySchema.shape),
+    )
+    .optional()
+    .describe('What the delivery was before it was sent again, newest first'),
+});
+
+export const resendSchema = z.object({ id: z.string(), run_id: z.string() });
 
 export const deliveryRecordSchema = z.object({
   id: z.string(),

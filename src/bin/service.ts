@@ -4,11 +4,14 @@ import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { createAddressGuard } from '../../activities/http/address-guard.js';
 import { createPoster } from '../../activities/http/poster.js';
+import { toTarget } from '../api/accept-event.js';
 import { createApp } from '../api/app.js';
 import { createLimiters } from '../api/limiters.js';
 import { createMetrics } from '../api/metrics.js';
 import { createOAuthProvider } from '../api/oauth/provider.js';
 import type { Settings } from '../config/schema.js';
+import { EndpointHealth } from '../domain/endpoint-health.js';
+import { matchesKind } from '../domain/event-kinds.js';
 import { RELEASE } from '../domain/release.js';
 import { connectDatabase } from '../models/database.js';
 import { memoryCounters } from '../models/rate-counters.js';
@@ -19,6 +22,7 @@ import { DeliveryControl } from '../temporal/delivery-control.js';
 import { DeliveryReader } from '../temporal/delivery-reader.js';
 import { DeliveryStarter } from '../temporal/delivery-starter.js';
 import { EventReader } from '../temporal/event-reader.js';
+import { Incidents } from '../temporal/incidents.js';
 import { isTemporalUnavailable } from '../temporal/unavailable.js';
 import { startWorker } from '../temporal/worker.js';
 import { requireServers } from './migrate.js';
@@ -56,16 +60,27 @@ export async function startService(
     guard: createAddressGuard(settings.HOOKLINE_ALLOWED_NETWORKS),
     extraCa: settings.HOOKLINE_EXTRA_CA_FILE ? [await readFile(settings.HOOKLINE_EXTRA_CA_FILE, 'utf8')] : [],
   });
+  const health = new EndpointHealth(settings.HOOKLINE_SLOW_ANSWER);
   const starter = new DeliveryStarter({
     client,
     task_queue: settings.HOOKLINE_TASK_QUEUE,
     eager: role === 'all',
     starts_in_flight: settings.HOOKLINE_GROUP_COMMIT === 'on' ? settings.HOOKLINE_STARTS_IN_FLIGHT : 0,
+    health,
+    release_per_second: settings.HOOKLINE_RELEASE_RATE,
+    max_first_attempts: settings.HOOKLINE_MAX_FIRST_ATTEMPTS,
     settings: {
       schedule: settings.HOOKLINE_RETRY_SCHEDULE,
       attempt_timeout_ms: settings.HOOKLINE_ATTEMPT_TIMEOUT,
       park_limit_ms: settings.HOOKLINE_PARK_LIMIT,
     },
+  });
+
+  const incidents = new Incidents({
+    client,
+    task_queue: settings.HOOKLINE_TASK_QUEUE,
+    disable_after_ms: settings.HOOKLINE_DISABLE_AFTER,
+    probe_interval_ms: settings.HOOKLINE_PROBE_INTERVAL,
   });
 
   const worker =
@@ -77,14 +92,22 @@ export async function startService(
             namespace: settings.TEMPORAL_NAMESPACE,
             task_queue: settings.HOOKLINE_TASK_QUEUE,
             bundle_path: bundlePath,
+            isolated_attempts: settings.HOOKLINE_ISOLATED_ATTEMPTS,
             shutdown_grace_ms: settings.HOOKLINE_ATTEMPT_TIMEOUT + SHUTDOWN_MARGIN_MS,
           },
           {
             endpoints: {
               load: (...key) => database.endpoints.get(...key),
               disable: (...args) => database.endpoints.disable(...args),
+              setFailing: (...args) => database.endpoints.setFailing(...args),
+              subscribers: async (accountId, kind) => {
+                const all = await database.endpoints.all(accountId);
+                return all.filter(({ event_kinds }) => matchesKind(event_kinds, kind)).map(toTarget);
+              },
             },
             poster,
+            health,
+            incidents,
             starter,
             userAgent: `Hookline/${RELEASE}`,
           },
@@ -108,6 +131,7 @@ export async function startService(
 
   const metrics = createMetrics();
   const counters = settings.HOOKLINE_RATE_LIMIT_STORE === 'memory' ? memoryCounters : database.rateCounters;
+  const deliveries = new DeliveryReader(client, starter.recentGroups);
   const app = createApp({
     settings,
     database,
@@ -122,8 +146,9 @@ export async function startService(
     limiters: createLimiters(settings, counters, logger, metrics),
     metrics,
     starter,
-    control: new DeliveryControl(client),
-    deliveries: new DeliveryReader(client, starter.recentGroups),
+    control: new DeliveryControl(client, starter, deliveries),
+    deliveries,
+    incidents,
     events: new EventReader(client, starter.recentGroups),
     logger,
     readiness: {

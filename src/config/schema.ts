@@ -76,6 +76,18 @@ export const settingsSchema = z.object({
     .describe('Waits between attempts, such as `5s,5m,30m`'),
   HOOKLINE_ATTEMPT_TIMEOUT: duration('5s').describe('Time for an endpoint to answer'),
   HOOKLINE_PARK_LIMIT: duration('7d').describe('How long a delivery may be parked before it expires'),
+  HOOKLINE_DISABLE_AFTER: duration('5d').describe(
+    'An endpoint that fails for so long without a success is disabled',
+  ),
+  HOOKLINE_PROBE_INTERVAL: duration('1m').describe(
+    'Of an endpoint that keeps failing, one waiting delivery is attempted after so long; the wait doubles, up to 60 times as long',
+  ),
+  HOOKLINE_RELEASE_RATE: z.coerce
+    .number()
+    .min(0.1)
+    .max(10_000)
+    .default(50)
+    .describe('Parked deliveries of an endpoint that are attempted each second when it returns, at most'),
   HOOKLINE_GROUP_COMMIT: z
     .enum(['on', 'off'])
     .default('on')
@@ -89,6 +101,25 @@ export const settingsSchema = z.object({
     .max(64)
     .default(1)
     .describe('Start calls to Temporal in flight at once; what arrives meanwhile is committed in a group'),
+  HOOKLINE_MAX_FIRST_ATTEMPTS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(100_000)
+    .default(1_000)
+    .describe('First attempts in flight in a process, beyond which its API answers 503 with Retry-After'),
+  HOOKLINE_SLOW_ANSWER: duration('1s').describe(
+    'An endpoint that has not answered after so long is a slow one: its attempts are isolated from others',
+  ),
+  HOOKLINE_ISOLATED_ATTEMPTS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(10_000)
+    .default(100)
+    .describe(
+      'Attempts under way at once in a process to endpoints that are slow or failing, and of retries',
+    ),
   HOOKLINE_ALLOWED_NETWORKS: list.describe(
     'Networks that endpoints may be in although they are not public, such as `10.0.0.0/8`',
   ),

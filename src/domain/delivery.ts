@@ -14,6 +14,11 @@ export const DELIVERY_STATUSES = [
 
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
+/** Whether nothing more happens to a delivery of that status, unless it is sent again. */
+export function isClosed(status: DeliveryStatus): boolean {
+  return status !== 'delivering' && status !== 'retrying' && status !== 'parked';
+}
+
 /** What made an attempt happen. */
 export type Trigger = 'schedule' | 'retry_after' | 'manual' | 'released';
 
@@ -52,11 +57,12 @@ export type AttemptErrorCode =
   | 'blocked_address'
   | 'invalid_url';
 
-/** Something that an operator did to a live delivery. */
+/** Something that an operator did to a delivery: to a live one, or `resend` to a closed one, which began this run. */
 export interface Intervention {
-  action: 'retry' | 'cancel' | 'pause' | 'resume';
+  action: 'retry' | 'cancel' | 'pause' | 'resume' | 'resend';
+  /** ISO 8601, UTC. */
   at: string;
-  /** An API key's id, or the identity that Temporal reports. */
+  /** An API key's id, or the name that was given in Temporal UI. */
   by: string;
 }
 

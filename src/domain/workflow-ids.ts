@@ -19,6 +19,11 @@ export function fanOutWorkflowId(accountId: string, eventId: string): string {
   return `fanout:${accountId}:${eventId}`;
 }
 
+/** The id of the workflow that watches an endpoint while it is failing. */
+export function incidentWorkflowId(accountId: string, endpointId: string): string {
+  return `incident:${accountId}:${endpointId}`;
+}
+
 /** The id of the workflow that wakes an endpoint's parked deliveries. */
 export function releaseWorkflowId(endpointId: string): string {
   return `release:${endpointId}`;

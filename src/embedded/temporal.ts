@@ -111,6 +111,9 @@ function serverArguments(server: {
   args.push('--dynamic-config-value', 'history.timerProcessorMaxTimeShift="1ms"');
   // By default a namespace may list, count and scan ten times a second, which protects a shared cluster.
   args.push('--dynamic-config-value', 'frontend.namespaceRPS.visibility=100000');
+  // Attempts in the isolated lane are shared out between endpoints where there is a backlog, and go by priority.
+  args.push('--dynamic-config-value', 'matching.useNewMatcher=true');
+  args.push('--dynamic-config-value', 'matching.enableFairness=true');
   return args;
 }
 

@@ -1,6 +1,7 @@
 import { type Connection, type Model, Schema } from 'mongoose';
 import type { Endpoint, EndpointStatus } from '../domain/endpoint.js';
 import { newId } from '../domain/ids.js';
+import type { FailingMark } from '../domain/incident.js';
 import { newSigningSecret } from '../domain/signature.js';
 import { ShortCache } from './short-cache.js';
 
@@ -16,6 +17,8 @@ export type EndpointInput = Pick<
 export interface StoredEndpoint extends Endpoint {
   /** Newest first. */
   signing_secrets: string[];
+  /** It has been failing. */
+  failing?: FailingMark;
 }
 
 interface EndpointDocument {
@@ -28,6 +31,9 @@ interface EndpointDocument {
   status_reason?: string | null;
   retry_schedule?: string[] | null;
   signing_secrets: string[];
+  failing?: FailingMark | null;
+  /** What disabled it. */
+  disabled_by?: string | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -43,6 +49,8 @@ const schema = new Schema<EndpointDocument>(
     status_reason: String,
     retry_schedule: { type: [String], default: undefined },
     signing_secrets: { type: [String], required: true },
+    failing: { type: { since: String, backoff_until: String }, default: undefined, _id: false },
+    disabled_by: String,
     created_at: { type: Date, required: true },
     updated_at: { type: Date, required: true },
   },
@@ -116,11 +124,30 @@ export class EndpointRepository {
     return document ? toEndpoint(document) : undefined;
   }
 
-  /** Takes an active endpoint out of service, saying why. */
-  async disable(accountId: string, endpointId: string, reason: string): Promise<void> {
+  /**
+   * Takes an active endpoint out of service, saying why.
+   *
+   * @param cause names what does so
+   * @returns whether it is out of service for this cause, now or since an earlier call
+   */
+  async disable(accountId: string, endpointId: string, reason: string, cause: string): Promise<boolean> {
     await this.model.updateOne(
       { _id: endpointId, account_id: accountId, status: 'active' },
-      { $set: { status: 'disabled', status_reason: reason, updated_at: new Date() } },
+      {
+        $set: { status: 'disabled', status_reason: reason, disabled_by: cause, updated_at: new Date() },
+        $unset: { failing: 1 },
+      },
+    );
+    this.forget(accountId, endpointId);
+    const document = await this.model.findById(endpointId).lean();
+    return document?.status === 'disabled' && document.disabled_by === cause;
+  }
+
+  /** Keeps with an endpoint that it is failing, or, with `null`, that it is not. */
+  async setFailing(accountId: string, endpointId: string, failing: FailingMark | null): Promise<void> {
+    await this.model.updateOne(
+      { _id: endpointId, account_id: accountId },
+      failing ? { $set: { failing } } : { $unset: { failing: 1 } },
     );
     this.forget(accountId, endpointId);
   }
@@ -149,6 +176,7 @@ function toEndpoint(document: EndpointDocument): StoredEndpoint {
     status_reason: document.status_reason ?? undefined,
     retry_schedule: document.retry_schedule ?? undefined,
     signing_secrets: document.signing_secrets,
+    failing: document.failing ?? undefined,
     created_at: document.created_at.toISOString(),
     updated_at: document.updated_at.toISOString(),
   };

@@ -1,19 +1,32 @@
-import { type Client, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
+import {
+  type Client,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+} from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import { cancel, pause, resume, retryNow } from '../../workflows/messages.js';
-import type { DeliveryRecord, Intervention } from '../domain/delivery.js';
+import { OPERATOR_UPDATES } from '../../workflows/messages.js';
+import { type DeliveryRecord, type DeliveryTarget, isClosed } from '../domain/delivery.js';
 import type { DeliveryKey } from '../domain/ids.js';
 import { Problem } from '../domain/problem.js';
 import { deliveryWorkflowId } from '../domain/workflow-ids.js';
+import type { DeliveryReader } from './delivery-reader.js';
+import type { DeliveryStarter } from './delivery-starter.js';
+import { readStartedEvent } from './history.js';
 
-const UPDATES = { retry: retryNow, cancel, pause, resume } as const;
+/** What can be done to a live delivery. */
+export type OperatorAction = keyof typeof OPERATOR_UPDATES;
 
-/** Steers live deliveries. The same updates can be sent from Temporal UI. */
+/** Steers deliveries. The same updates can be sent from Temporal UI. */
 export class DeliveryControl {
   private readonly client: Client;
+  private readonly starter: DeliveryStarter;
+  private readonly deliveries: DeliveryReader;
 
-  constructor(client: Client) {
+  constructor(client: Client, starter: DeliveryStarter, deliveries: DeliveryReader) {
     this.client = client;
+    this.starter = starter;
+    this.deliveries = deliveries;
   }
 
   /**
@@ -24,14 +37,14 @@ export class DeliveryControl {
    * @throws Problem 409 where the delivery's state does not allow it
    */
   async act(
-    action: Intervention['action'],
+    action: OperatorAction,
     accountId: string,
     key: DeliveryKey,
     by: string,
   ): Promise<DeliveryRecord | undefined> {
     const handle = this.client.workflow.getHandle(deliveryWorkflowId(accountId, key));
     try {
-      return await handle.executeUpdate(UPDATES[action], { args: [{ by }] });
+      return await handle.executeUpdate(OPERATOR_UPDATES[action], { args: [{ by }] });
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return undefined;
       if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure) {
@@ -40,4 +53,41 @@ export class DeliveryControl {
       throw error;
     }
   }
+
+  /**
+   * Sends a closed delivery again: a new run under the same workflow id, with the same payload and `webhook-id`, from the beginning of
+   * its schedule.
+   *
+   * @param target the delivery's endpoint as it is now
+   * @param by who does it: an API key's id
+   * @returns the new run's id; `undefined` where the account has no delivery of that name
+   * @throws Problem 409 where the delivery is open
+   */
+  async resend(
+    accountId: string,
+    key: DeliveryKey,
+    target: DeliveryTarget,
+    by: string,
+  ): Promise<string | undefined> {
+    const { workflow_id, run_id, status } = (await this.deliveries.get(accountId, key)) ?? {};
+    if (!workflow_id || !run_id || !status) return undefined;
+    if (!isClosed(status)) throw stillOpen();
+    const event = await readStartedEvent(
+      this.client,
+      { workflowId: workflow_id, runId: run_id },
+      key.event_id,
+    );
+    if (!event) return undefined;
+    try {
+      return await this.starter.resend(event, target, { workflow_id, run_id, by });
+    } catch (error) {
+      // Somebody else was faster.
+      if (error instanceof WorkflowExecutionAlreadyStartedError) throw stillOpen();
+      throw error;
+    }
+  }
+}
+
+function stillOpen(): Problem {
+  return new Problem('delivery_state_conflict', 'The delivery is open: only a closed one is sent again.');
 }

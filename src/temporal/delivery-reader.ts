@@ -16,6 +16,7 @@ import {
   recordInMemo,
   statusClauses,
 } from './delivery-view.js';
+import { readEarlierRuns } from './earlier-runs.js';
 import { listExpanded } from './expanded-list.js';
 import type { RecentGroups } from './groups.js';
 import { readClosingRecord } from './history.js';
@@ -58,11 +59,13 @@ export class DeliveryReader {
         ? undefined
         : await readClosingRecord(this.client, execution, row.place);
     const record = closed ?? recordInMemo(execution);
+    const earlierRuns = await readEarlierRuns(this.client, execution, workflowId);
     return {
       ...row.summary,
       reason: record?.reason ?? row.summary.reason,
       attempts: record?.attempts ?? [],
       interventions: record?.interventions,
+      earlier_runs: earlierRuns.length > 0 ? earlierRuns : undefined,
     };
   }
 

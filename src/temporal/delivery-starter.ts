@@ -8,7 +8,9 @@ import type {
   DeliveryTarget,
   EndpointKey,
 } from '../domain/delivery.js';
+import type { EndpointHealth } from '../domain/endpoint-health.js';
 import { newId } from '../domain/ids.js';
+import { Problem } from '../domain/problem.js';
 import {
   ACCOUNT_ATTRIBUTE,
   deliveryAttributes,
@@ -26,8 +28,9 @@ import {
   releaseWorkflowId,
 } from '../domain/workflow-ids.js';
 import { Admission, type PendingDelivery } from './admission.js';
+import { RESEND_MEMO, type ResendMemo } from './earlier-runs.js';
 import { type GroupMemo, RecentGroups } from './groups.js';
-import { wakeParkedDeliveries } from './parked-deliveries.js';
+import { type WakeOptions, wakeParkedDeliveries } from './parked-deliveries.js';
 
 /** Up to this many deliveries are started before an event is answered; more are started by a workflow. */
 export const MAX_DIRECT_DELIVERIES = 10;
@@ -38,6 +41,12 @@ export interface DeliveryStarterOptions {
   settings: DeliverySettings;
   /** Whether this process runs a worker on the client's connection, which can take the first workflow task back with the start. */
   eager: boolean;
+  /** What this process knows of endpoints. */
+  health: EndpointHealth;
+  /** With so many first attempts in flight in this process, no more events are accepted. */
+  max_first_attempts: number;
+  /** Parked deliveries of an endpoint that are woken each second, at most. */
+  release_per_second: number;
   /** Start calls in flight at once; what arrives meanwhile is committed in groups. 0: no groups, every delivery by itself. */
   starts_in_flight: number;
 }
@@ -59,8 +68,19 @@ export class DeliveryStarter {
     });
   }
 
-  /** Starts the deliveries of an event. Done again, it starts those that are missing; a delivery may then be made twice. */
+  /**
+   * Starts the deliveries of an event. Done again, it starts those that are missing; a delivery may then be made twice.
+   *
+   * @throws Problem 503 where this process has too many first attempts in flight
+   */
   async accept(event: AcceptedEvent, targets: readonly DeliveryTarget[]): Promise<void> {
+    if (this.options.health.directAttempts >= this.options.max_first_attempts) {
+      throw new Problem(
+        'unavailable',
+        'Too many first attempts are in flight. Nothing was accepted; send it again.',
+        { headers: { 'retry-after': '1' } },
+      );
+    }
     if (targets.length === 0 || targets.length > MAX_DIRECT_DELIVERIES)
       await this.startFanOut(event, targets);
     else await this.start(event, targets, true);
@@ -82,7 +102,7 @@ export class DeliveryStarter {
     await this.options.client.workflow.start<typeof releaseParked>('releaseParked', {
       workflowId: releaseWorkflowId(endpoint_id),
       taskQueue: this.options.task_queue,
-      args: [{ account_id, endpoint_id }],
+      args: [{ account_id, endpoint_id, per_second: this.options.release_per_second }],
       // A run that is under way may have passed deliveries that were parked since: begin anew.
       workflowIdConflictPolicy: 'TERMINATE_EXISTING',
       typedSearchAttributes: new TypedSearchAttributes([{ key: ACCOUNT_ATTRIBUTE, value: [account_id] }]),
@@ -90,19 +110,62 @@ export class DeliveryStarter {
   }
 
   /** Wakes the parked deliveries of an endpoint, oldest first. It lasts as long as there are any; a workflow should wait for it. */
-  async wakeParked(endpoint: EndpointKey, onProgress: () => void): Promise<void> {
-    await wakeParkedDeliveries(this.options.client, endpoint, onProgress);
+  async wakeParked(endpoint: EndpointKey, options: WakeOptions, onProgress: () => void): Promise<void> {
+    await wakeParkedDeliveries(this.options.client, endpoint, options, onProgress);
+  }
+
+  /**
+   * Starts a new run of a closed delivery.
+   *
+   * @param previous the run that is sent again, and who has it sent
+   * @returns the new run's id
+   * @throws WorkflowExecutionAlreadyStartedError where the delivery is open
+   */
+  async resend(
+    event: AcceptedEvent,
+    { endpoint_id, schedule = this.options.settings.schedule }: DeliveryTarget,
+    { by, ...of }: ResendMemo & { by: string },
+  ): Promise<string> {
+    const { client, task_queue, settings, eager } = this.options;
+    const { firstExecutionRunId } = await client.workflow.start<typeof deliverEvent>('deliverEvent', {
+      workflowId: deliveryWorkflowId(event.account_id, { event_id: event.event_id, endpoint_id }),
+      taskQueue: task_queue,
+      args: [
+        {
+          ...event,
+          endpoint_id,
+          ...settings,
+          schedule,
+          isolated: true,
+          resent: { action: 'resend', at: new Date().toISOString(), by },
+        },
+      ],
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      workflowIdConflictPolicy: 'FAIL',
+      requestEagerStart: eager,
+      memo: { [RESEND_MEMO]: of },
+      typedSearchAttributes: deliveryAttributes(event, endpoint_id),
+    });
+    return firstExecutionRunId;
   }
 
   private async startAlone(deliveries: readonly PendingDelivery[]): Promise<void> {
-    const { client, task_queue, settings, eager } = this.options;
+    const { client, task_queue, settings, eager, health } = this.options;
     await Promise.all(
       deliveries.map(({ event, target: { endpoint_id, schedule = settings.schedule }, head }) =>
         unlessStarted(
           client.workflow.start<typeof deliverEvent>('deliverEvent', {
             workflowId: deliveryWorkflowId(event.account_id, { event_id: event.event_id, endpoint_id }),
             taskQueue: task_queue,
-            args: [{ ...event, endpoint_id, ...settings, schedule }],
+            args: [
+              {
+                ...event,
+                endpoint_id,
+                ...settings,
+                schedule,
+                ...(health.isTroubled(endpoint_id) && { isolated: true }),
+              },
+            ],
             workflowIdReusePolicy: 'REJECT_DUPLICATE',
             workflowIdConflictPolicy: 'USE_EXISTING',
             requestEagerStart: eager,

@@ -2,6 +2,7 @@ import { DELIVERY_STATUSES, type DeliveryRecord, type DeliveryStatus } from '../
 import { type DeliveryKey, deliveryId } from '../domain/ids.js';
 import { GROUP_STATUS, KIND_ATTRIBUTE, STATUS_ATTRIBUTE } from '../domain/search-attributes.js';
 import { parseDeliveryWorkflowId } from '../domain/workflow-ids.js';
+import type { EarlierRun } from './earlier-runs.js';
 import type { GroupMemo } from './groups.js';
 import { type Execution, equals } from './visibility.js';
 
@@ -23,7 +24,11 @@ export interface DeliverySummary {
 }
 
 /** A delivery with everything that happened to it. */
-export type Delivery = DeliverySummary & Pick<DeliveryRecord, 'attempts' | 'interventions'>;
+export type Delivery = DeliverySummary &
+  Pick<DeliveryRecord, 'attempts' | 'interventions'> & {
+    /** What the delivery was before it was sent again, newest first; absent where it never was. */
+    earlier_runs: EarlierRun[] | undefined;
+  };
 
 /** A delivery in the execution that stands for it. */
 export interface DeliveryRow {

@@ -1,9 +1,18 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { endpointChanged } from '../../workflows/messages.js';
 import type { EndpointKey } from '../domain/delivery.js';
 import { ACCOUNT_ATTRIBUTE, ENDPOINT_ATTRIBUTE } from '../domain/search-attributes.js';
 import { statusClauses } from './delivery-view.js';
 import { equals } from './visibility.js';
+
+/** How many of them, and how fast. */
+export interface WakeOptions {
+  /** No more than so many; absent for all. */
+  limit?: number;
+  /** No faster than so many each second; absent for as fast as it goes. */
+  per_second?: number;
+}
 
 /**
  * Wakes the parked deliveries of an endpoint, oldest first.
@@ -13,6 +22,7 @@ import { equals } from './visibility.js';
 export async function wakeParkedDeliveries(
   client: Client,
   { account_id, endpoint_id }: EndpointKey,
+  { limit, per_second }: WakeOptions,
   onProgress: () => void,
 ): Promise<void> {
   const clauses = [
@@ -28,12 +38,13 @@ export async function wakeParkedDeliveries(
     onProgress();
   }
   parked.sort((a, b) => a.startTime.getTime() - b.startTime.getTime());
-  for (const { workflowId } of parked) {
+  for (const { workflowId } of parked.slice(0, limit)) {
     try {
       await client.workflow.getHandle(workflowId).signal(endpointChanged);
     } catch (error) {
       if (!(error instanceof WorkflowNotFoundError)) throw error;
     }
     onProgress();
+    if (per_second !== undefined) await delay(1_000 / per_second);
   }
 }

@@ -1,5 +1,6 @@
 import { Worker } from '@temporalio/worker';
 import { type ActivityDependencies, createActivities } from '../../activities/index.js';
+import { isolatedQueue } from '../domain/lanes.js';
 import type { TemporalConnection } from './connection.js';
 
 export interface WorkerSettings {
@@ -9,6 +10,8 @@ export interface WorkerSettings {
   bundle_path: string;
   /** For attempts under way when the worker is told to stop, milliseconds. */
   shutdown_grace_ms: number;
+  /** Attempts of the isolated lane under way at once. */
+  isolated_attempts: number;
 }
 
 /** A worker, running. */
@@ -22,11 +25,14 @@ export interface RunningWorker {
 }
 
 /**
- * Workflow tasks under way at once. Each first attempt holds one while it waits for its endpoint, so this bounds the attempts in
- * flight of this process.
+ * Workflow tasks under way at once. A first attempt in the direct lane, or a group of them, holds one while it waits for its endpoint;
+ * as endpoints that hang leave that lane after a second, and one endpoint has 100 attempts in it at most, the others find slots.
  */
-const WORKFLOW_TASK_SLOTS = 200;
-const ACTIVITY_SLOTS = 200;
+const WORKFLOW_TASK_SLOTS = 250;
+/** Less than the workflow tasks, so that what waits for a slot here does not hold up tasks that need none. */
+const LOCAL_ACTIVITY_SLOTS = 200;
+/** Activities that start, wake and watch deliveries: none waits for an endpoint. */
+const ACTIVITY_SLOTS = 50;
 /** Waiting deliveries kept in memory; others are replayed from their history when they wake. About 1 GB at most. */
 const CACHED_WORKFLOWS = 600;
 
@@ -36,24 +42,35 @@ export async function startWorker(
   settings: WorkerSettings,
   dependencies: ActivityDependencies,
 ): Promise<RunningWorker> {
-  const worker = await Worker.create({
+  const activities = createActivities(dependencies);
+  const common = {
     connection: connection.native,
     namespace: settings.namespace,
+    shutdownGraceTime: settings.shutdown_grace_ms,
+  };
+  const main = await Worker.create({
+    ...common,
     taskQueue: settings.task_queue,
     workflowBundle: { codePath: settings.bundle_path },
-    activities: createActivities(dependencies),
+    activities,
     maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASK_SLOTS,
-    maxConcurrentLocalActivityExecutions: WORKFLOW_TASK_SLOTS,
+    maxConcurrentLocalActivityExecutions: LOCAL_ACTIVITY_SLOTS,
     maxConcurrentActivityTaskExecutions: ACTIVITY_SLOTS,
     maxCachedWorkflows: CACHED_WORKFLOWS,
-    shutdownGraceTime: settings.shutdown_grace_ms,
   });
-  const done = worker.run();
+  const isolated = await Worker.create({
+    ...common,
+    taskQueue: isolatedQueue(settings.task_queue),
+    activities: { attemptDelivery: activities.attemptDelivery },
+    maxConcurrentActivityTaskExecutions: settings.isolated_attempts,
+  });
+  const workers = [main, isolated];
+  const done = Promise.all(workers.map((worker) => worker.run())).then(() => {});
   return {
-    isRunning: () => worker.getState() === 'RUNNING',
+    isRunning: () => workers.every((worker) => worker.getState() === 'RUNNING'),
     done,
     async stop() {
-      if (worker.getState() === 'RUNNING') worker.shutdown();
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await done;
     },
   };

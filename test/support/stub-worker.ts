@@ -1,5 +1,6 @@
 import { Worker } from '@temporalio/worker';
 import type { Activities } from '../../activities/index.js';
+import { isolatedQueue } from '../../src/domain/lanes.js';
 import { BUNDLE_PATH } from '../../src/temporal/bundle.js';
 import type { TemporalConnection } from '../../src/temporal/connection.js';
 import { servers } from './servers.js';
@@ -14,16 +15,14 @@ export async function startStubWorker(
   taskQueue: string,
   activities: Partial<Activities>,
 ): Promise<() => Promise<void>> {
-  const worker = await Worker.create({
-    connection: temporal.native,
-    namespace: servers().namespace,
-    taskQueue,
-    workflowBundle: { codePath: BUNDLE_PATH },
-    activities,
-  });
-  const done = worker.run();
+  const common = { connection: temporal.native, namespace: servers().namespace, activities };
+  const workers = [
+    await Worker.create({ ...common, taskQueue, workflowBundle: { codePath: BUNDLE_PATH } }),
+    await Worker.create({ ...common, taskQueue: isolatedQueue(taskQueue) }),
+  ];
+  const done = Promise.all(workers.map((worker) => worker.run()));
   return async () => {
-    worker.shutdown();
+    for (const worker of workers) worker.shutdown();
     await done;
   };
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { decideOutcome, describeAttempt, mayDefer } from '../../src/domain/outcome.js';
+import { describeAttempt } from '../../src/domain/outcome.js';
 import { MAX_RETRY_AFTER_MS, parseRetryAfter } from '../../src/domain/retry-after.js';
 import {
   DEFAULT_RETRY_SCHEDULE,
@@ -119,37 +119,7 @@ describe('Retry-After', () => {
   }
 });
 
-describe('the outcome of an attempt', () => {
-  for (const status of [200, 201, 202, 204, 226, 299]) {
-    it(`answered ${status} is delivered`, () => {
-      assert.equal(decideOutcome({ status_code: status }), 'delivered');
-    });
-  }
-  for (const status of [
-    300, 301, 302, 304, 307, 308, 400, 401, 403, 404, 408, 409, 413, 418, 425, 429, 500, 501, 502, 503, 504,
-    599,
-  ]) {
-    it(`answered ${status} is failed, and tried again`, () => {
-      assert.equal(decideOutcome({ status_code: status }), 'failed');
-    });
-  }
-  it('answered 410 is gone', () => assert.equal(decideOutcome({ status_code: 410 }), 'gone'));
-  for (const code of [
-    'timeout',
-    'connection_refused',
-    'tls_certificate_expired',
-    'blocked_address',
-  ] as const) {
-    it(`without an answer, ${code}, is failed`, () => {
-      assert.equal(decideOutcome({ error_code: code }), 'failed');
-    });
-  }
-
-  it('may be deferred by 429 and 503 alone', () => {
-    const deferring = Array.from({ length: 500 }, (_, index) => 100 + index).filter(mayDefer);
-    assert.deepEqual(deferring, [429, 503]);
-  });
-
+describe('an attempt', () => {
   it('is told in words', () => {
     const attempt = { number: 1, at: '', duration_ms: 1, url_host: '', trigger: 'schedule' } as const;
     assert.equal(describeAttempt({ ...attempt, status_code: 503 }), 'answered 503');

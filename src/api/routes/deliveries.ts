@@ -2,10 +2,17 @@ import { z } from 'zod';
 import { DELIVERY_STATUSES } from '../../domain/delivery.js';
 import { type DeliveryKey, idPattern, parseDeliveryId } from '../../domain/ids.js';
 import { Problem } from '../../domain/problem.js';
+import { toTarget } from '../accept-event.js';
 import type { ApiDependencies } from '../context.js';
 import { type Operation, operation } from '../operation.js';
 import { pagingParameters, renderPage, timeParameter } from '../paging.js';
-import { deliveryRecordSchema, deliverySchema, deliverySummarySchema, pageOf } from '../schemas.js';
+import {
+  deliveryRecordSchema,
+  deliverySchema,
+  deliverySummarySchema,
+  pageOf,
+  resendSchema,
+} from '../schemas.js';
 
 const ACTIONS = {
   retry: 'Make an attempt now',
@@ -15,7 +22,7 @@ const ACTIONS = {
 } as const;
 
 /** Deliveries: what became of events. They are read from Temporal, and steered there. */
-export function deliveryOperations({ deliveries, control }: ApiDependencies): Operation[] {
+export function deliveryOperations({ database, deliveries, control }: ApiDependencies): Operation[] {
   const find = async (accountId: string, id: string) => {
     const delivery = await deliveries.get(accountId, readKey(id));
     if (!delivery) throw missing(id);
@@ -78,6 +85,33 @@ export function deliveryOperations({ deliveries, control }: ApiDependencies): Op
         },
       }),
     ),
+
+    operation({
+      method: 'post',
+      path: '/deliveries/:id/resend',
+      id: 'resendDelivery',
+      summary: 'Send a closed delivery again: same payload, same webhook-id, a new run',
+      scope: 'deliveries:write',
+      responses: { 202: { description: 'The new run is persisted', schema: resendSchema } },
+      problems: ['delivery_state_conflict'],
+      async handle(ctx, { params: { id = '' } }) {
+        const { account_id, id: by } = ctx.state.caller;
+        const key = readKey(id);
+        const endpoint = await database.endpoints.get(account_id, key.endpoint_id);
+        if (!endpoint) {
+          await find(account_id, id);
+          throw new Problem(
+            'delivery_state_conflict',
+            'The endpoint was deleted, so nothing can be sent to it.',
+          );
+        }
+        const run_id = await control.resend(account_id, key, toTarget(endpoint), by);
+        if (run_id === undefined) throw missing(id);
+        ctx.status = 202;
+        ctx.set('location', ctx.path.slice(0, -'/resend'.length));
+        ctx.body = { id, run_id };
+      },
+    }),
   ];
 }
 

@@ -8,7 +8,13 @@ import { invalidRequest } from '../body.js';
 import type { ApiDependencies, Context } from '../context.js';
 import { type Operation, operation } from '../operation.js';
 import { pagingParameters, renderPage } from '../paging.js';
-import { endpointSchema, endpointWithSecretSchema, pageOf, secretSchema } from '../schemas.js';
+import {
+  endpointSchema,
+  endpointWithIncidentSchema,
+  endpointWithSecretSchema,
+  pageOf,
+  secretSchema,
+} from '../schemas.js';
 
 const endpointBody = z.strictObject({
   target_url: z.string(),
@@ -22,7 +28,7 @@ const endpointBody = z.strictObject({
 });
 
 /** Endpoints: where events are sent. */
-export function endpointOperations({ settings, database, starter }: ApiDependencies): Operation[] {
+export function endpointOperations({ settings, database, starter, incidents }: ApiDependencies): Operation[] {
   const { endpoints } = database;
 
   const find = async (ctx: Context, id: string): Promise<StoredEndpoint> => {
@@ -95,10 +101,18 @@ export function endpointOperations({ settings, database, starter }: ApiDependenc
       id: 'getEndpoint',
       summary: 'Read an endpoint',
       scope: 'endpoints:read',
-      responses: { 200: { description: 'The endpoint', schema: endpointSchema } },
+      responses: {
+        200: {
+          description: 'The endpoint, with its incident where it is failing',
+          schema: endpointWithIncidentSchema,
+        },
+      },
       problems: [],
       async handle(ctx, { params: { id = '' } }) {
-        ctx.body = render(await find(ctx, id));
+        const endpoint = await find(ctx, id);
+        const { account_id } = endpoint;
+        const incident = endpoint.failing && (await incidents.get({ account_id, endpoint_id: id }));
+        ctx.body = { ...render(endpoint), ...(incident && { incident }) };
       },
     }),
 
@@ -156,7 +170,7 @@ export function endpointOperations({ settings, database, starter }: ApiDependenc
   ];
 }
 
-function render({ signing_secrets: _, ...endpoint }: StoredEndpoint) {
+function render({ signing_secrets: _, failing: __, ...endpoint }: StoredEndpoint) {
   return endpoint;
 }
 

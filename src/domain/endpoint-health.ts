@@ -1,0 +1,69 @@
+/** How long a failure or a slow answer is remembered, unless a quick success comes before, milliseconds. */
+const REMEMBERED_MS = 60_000;
+/** No more endpoints than this are remembered; beyond, the one whose trouble is oldest is forgotten. */
+const MAX_REMEMBERED = 10_000;
+
+/**
+ * What this process has seen of endpoints lately: which are slow or failing, so that the direct lane is spared of them. It is a guess
+ * that costs nothing, not a record: it is lost with the process, and other processes have their own.
+ */
+export class EndpointHealth {
+  /** When trouble is forgotten, by endpoint, oldest first. */
+  private readonly troubledUntil = new Map<string, number>();
+  /** Attempts in flight in the direct lane: when each began, by endpoint. */
+  private readonly direct = new Map<string, Set<{ began: number }>>();
+  private directCount = 0;
+  private readonly slowMs: number;
+  private readonly now: () => number;
+
+  /** @param slowMs an attempt that has had no answer for so long makes its endpoint a slow one, milliseconds */
+  constructor(slowMs: number, now: () => number = Date.now) {
+    this.slowMs = slowMs;
+    this.now = now;
+  }
+
+  /** Attempts in flight in the direct lane. */
+  get directAttempts(): number {
+    return this.directCount;
+  }
+
+  /** Whether an endpoint should be kept out of the direct lane. */
+  isTroubled(endpointId: string): boolean {
+    const now = this.now();
+    if ((this.troubledUntil.get(endpointId) ?? 0) > now) return true;
+    const [oldest] = this.direct.get(endpointId) ?? [];
+    return oldest !== undefined && oldest.began <= now - this.slowMs;
+  }
+
+  /**
+   * Notes that an attempt begins.
+   *
+   * @param isDirect whether it is made in the direct lane
+   * @returns to be called when it is over, with whether the endpoint took it
+   */
+  begin(endpointId: string, isDirect: boolean): (taken: boolean) => void {
+    const attempt = { began: this.now() };
+    if (isDirect) this.enter(endpointId, attempt);
+    return (taken) => {
+      if (isDirect) this.leave(endpointId, attempt);
+      this.troubledUntil.delete(endpointId);
+      if (taken && this.now() - attempt.began < this.slowMs) return;
+      this.troubledUntil.set(endpointId, this.now() + REMEMBERED_MS);
+      const [oldest] = this.troubledUntil.keys();
+      if (oldest !== undefined && this.troubledUntil.size > MAX_REMEMBERED) this.troubledUntil.delete(oldest);
+    };
+  }
+
+  private enter(endpointId: string, attempt: { began: number }): void {
+    const inFlight = this.direct.get(endpointId) ?? new Set();
+    this.direct.set(endpointId, inFlight.add(attempt));
+    this.directCount += 1;
+  }
+
+  private leave(endpointId: string, attempt: { began: number }): void {
+    const inFlight = this.direct.get(endpointId);
+    inFlight?.delete(attempt);
+    if (inFlight?.size === 0) this.direct.delete(endpointId);
+    this.directCount -= 1;
+  }
+}

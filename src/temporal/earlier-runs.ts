@@ -1,0 +1,76 @@
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { DeliveryRecord } from '../domain/delivery.js';
+import { deliveryWorkflowId } from '../domain/workflow-ids.js';
+import { type DeliverySummary, deliveriesOf } from './delivery-view.js';
+import { readClosingRecord } from './history.js';
+import type { Execution } from './visibility.js';
+
+/** A run of a delivery before it was sent again. */
+export type EarlierRun = Pick<DeliverySummary, 'run_id' | 'status' | 'created_at' | 'closed_at' | 'reason'> &
+  Pick<DeliveryRecord, 'attempts' | 'interventions'>;
+
+/** Key of the memo of a run that was sent again. */
+export const RESEND_MEMO = 'resend';
+
+/** What that memo holds: the execution that stood for the delivery before, its own or a group's. */
+export interface ResendMemo {
+  workflow_id: string;
+  run_id: string;
+}
+
+/** More runs than this are not shown; Temporal UI has them. */
+const MAX_EARLIER_RUNS = 10;
+
+/**
+ * The runs of a delivery before the one that is given, newest first, with their attempts. Each run that was sent again names the one
+ * before, so a delivery that never was costs no call. Runs beyond the namespace's retention are gone.
+ *
+ * @param member the workflow id that the delivery has by itself
+ */
+export async function readEarlierRuns(
+  client: Client,
+  execution: Execution,
+  member: string,
+): Promise<EarlierRun[]> {
+  const runs: EarlierRun[] = [];
+  let previous = previousRun(execution);
+  while (previous !== undefined && runs.length < MAX_EARLIER_RUNS) {
+    const run = await describeRun(client, previous);
+    const row =
+      run && deliveriesOf(run).find(({ account_id, summary }) => member === idOf(account_id, summary));
+    if (!row) break;
+    const { run_id, status, created_at, closed_at, reason } = row.summary;
+    const record = await readClosingRecord(client, run, row.place);
+    runs.push({
+      run_id,
+      status,
+      created_at,
+      closed_at,
+      reason: record?.reason ?? reason,
+      attempts: record?.attempts ?? [],
+      ...(record?.interventions && { interventions: record.interventions }),
+    });
+    previous = previousRun(run);
+  }
+  return runs;
+}
+
+function idOf(accountId: string, { event_id, endpoint_id }: DeliverySummary): string {
+  return deliveryWorkflowId(accountId, { event_id, endpoint_id });
+}
+
+function previousRun(execution: Execution): ResendMemo | undefined {
+  return execution.memo?.[RESEND_MEMO] as ResendMemo | undefined;
+}
+
+async function describeRun(
+  client: Client,
+  { workflow_id, run_id }: ResendMemo,
+): Promise<Execution | undefined> {
+  try {
+    return await client.workflow.getHandle(workflow_id, run_id).describe();
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}

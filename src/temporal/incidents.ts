@@ -1,0 +1,125 @@
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { TypedSearchAttributes } from '@temporalio/common';
+import type { endpointIncident } from '../../workflows/index.js';
+import type { EndpointIncidentInput } from '../../workflows/inputs.js';
+import {
+  attemptFailed,
+  attemptSucceeded,
+  endpointGone,
+  type FailureReport,
+} from '../../workflows/messages.js';
+import type { EndpointKey } from '../domain/delivery.js';
+import type { OpenIncident } from '../domain/incident.js';
+import { ACCOUNT_ATTRIBUTE } from '../domain/search-attributes.js';
+import { incidentWorkflowId } from '../domain/workflow-ids.js';
+
+export interface IncidentSettings {
+  client: Client;
+  task_queue: string;
+  /** Without a success for so long, an endpoint is disabled, milliseconds. */
+  disable_after_ms: number;
+  /** The wait before the second probe, milliseconds; it doubles from one to the next. */
+  probe_interval_ms: number;
+}
+
+/** Failures of an endpoint are reported once in this time at most by a process, milliseconds; or six times between probes. */
+const REPORT_INTERVAL_MS = 10_000;
+const REPORTS_PER_PROBE = 6;
+/** Endpoints whose reports are remembered; beyond, the oldest is forgotten and reported anew. */
+const MAX_REMEMBERED = 10_000;
+
+/** Opens, feeds and reads the incidents of endpoints. */
+export class Incidents {
+  private readonly settings: IncidentSettings;
+  private readonly interval: number;
+  /** When each endpoint was last reported, and how many failures have come since. */
+  private readonly reported = new Map<string, { at: number; unreported: number }>();
+
+  constructor(settings: IncidentSettings) {
+    this.settings = settings;
+    this.interval = Math.min(REPORT_INTERVAL_MS, settings.probe_interval_ms / REPORTS_PER_PROBE);
+  }
+
+  /** Tells of a failed attempt: opens the endpoint's incident, or counts in it. Cheap where there are many. */
+  async failed(endpoint: EndpointKey, said: string): Promise<void> {
+    const now = Date.now();
+    const known = this.reported.get(endpoint.endpoint_id);
+    if (known && now - known.at < this.interval) {
+      known.unreported += 1;
+      return;
+    }
+    const count = 1 + (known?.unreported ?? 0);
+    this.remember(endpoint.endpoint_id, now);
+    try {
+      await this.workflows.signalWithStart<typeof endpointIncident, [FailureReport]>('endpointIncident', {
+        ...this.startOptions(endpoint),
+        signal: attemptFailed,
+        signalArgs: [{ count, said, at: new Date(now).toISOString() }],
+      });
+    } catch (error) {
+      this.reported.delete(endpoint.endpoint_id);
+      throw error;
+    }
+  }
+
+  /** Tells of an attempt that went well at an endpoint that may have been failing. @returns whether there is an incident */
+  async succeeded(endpoint: EndpointKey): Promise<boolean> {
+    this.reported.delete(endpoint.endpoint_id);
+    try {
+      await this.handle(endpoint).signal(attemptSucceeded);
+      return true;
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return false;
+      throw error;
+    }
+  }
+
+  /** Tells that the endpoint wants no more deliveries. */
+  async gone(endpoint: EndpointKey): Promise<void> {
+    await this.workflows.signalWithStart<typeof endpointIncident>('endpointIncident', {
+      ...this.startOptions(endpoint),
+      signal: endpointGone,
+    });
+  }
+
+  /** The endpoint's incident, where one is open. */
+  async get(endpoint: EndpointKey): Promise<OpenIncident | undefined> {
+    try {
+      const { status, memo } = await this.handle(endpoint).describe();
+      return status.name === 'RUNNING' ? (memo?.['incident'] as OpenIncident | undefined) : undefined;
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return undefined;
+      throw error;
+    }
+  }
+
+  private get workflows() {
+    return this.settings.client.workflow;
+  }
+
+  private handle({ account_id, endpoint_id }: EndpointKey) {
+    return this.workflows.getHandle(incidentWorkflowId(account_id, endpoint_id));
+  }
+
+  private startOptions({ account_id, endpoint_id }: EndpointKey) {
+    const { task_queue, disable_after_ms, probe_interval_ms } = this.settings;
+    const input: EndpointIncidentInput = {
+      endpoint: { account_id, endpoint_id },
+      disable_after_ms,
+      probe_interval_ms,
+    };
+    return {
+      workflowId: incidentWorkflowId(account_id, endpoint_id),
+      taskQueue: task_queue,
+      args: [input] as [EndpointIncidentInput],
+      typedSearchAttributes: new TypedSearchAttributes([{ key: ACCOUNT_ATTRIBUTE, value: [account_id] }]),
+    };
+  }
+
+  private remember(endpointId: string, at: number): void {
+    this.reported.delete(endpointId);
+    this.reported.set(endpointId, { at, unreported: 0 });
+    const [oldest] = this.reported.keys();
+    if (oldest !== undefined && this.reported.size > MAX_REMEMBERED) this.reported.delete(oldest);
+  }
+}
