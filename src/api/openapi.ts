@@ -16,8 +16,9 @@ export type JsonObject = { [name: string]: Json };
 export function createOpenApiDocument(operations: readonly Operation[]): JsonObject {
   const paths: Record<string, JsonObject> = {};
   for (const operation of operations) {
-    const path = `/${CURRENT_VERSION}${operation.path.replace(/:(\w+)/g, '{$1}')}`;
-    paths[path] = { ...paths[path], [operation.method]: describe(operation) };
+    const template = templateOf(operation, operations);
+    const path = `/${CURRENT_VERSION}${template.replace(/:(\w+)/g, '{$1}')}`;
+    paths[path] = { ...paths[path], [operation.method]: describe(operation, template) };
   }
   return {
     openapi: '3.1.0',
@@ -47,6 +48,21 @@ export function createOpenApiDocument(operations: readonly Operation[]): JsonObj
   };
 }
 
+/** An operation's path. OpenAPI takes two that differ only in a parameter's name for one, so such parameters get a common name. */
+function templateOf({ path }: Operation, operations: readonly Operation[]): string {
+  const shape = path.replace(/:\w+/g, ':');
+  const alike = operations
+    .map((other) => other.path)
+    .filter((other) => other.replace(/:\w+/g, ':') === shape);
+  const names = [...new Set(alike)].map((other) => other.match(/(?<=:)\w+/g) ?? []);
+  let index = 0;
+  return path.replace(/:\w+/g, () => {
+    const here = new Set(names.map((all) => all[index]));
+    index += 1;
+    return `:${[...here].join('_or_')}`;
+  });
+}
+
 function oauthFlows(): JsonObject {
   const scopes = Object.fromEntries(SCOPES.map((scope) => [scope, scope]));
   const tokenUrl = '/oauth/token';
@@ -74,7 +90,7 @@ function headers(...names: string[]): JsonObject {
   return Object.fromEntries(all.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
-function describe(operation: Operation): JsonObject {
+function describe(operation: Operation, template: string): JsonObject {
   const { id, path, summary, scope, body, rawBody } = operation;
   const content = body ? toJsonSchema(body, 'input') : rawBody && payloadSchema();
   return {
@@ -83,7 +99,7 @@ function describe(operation: Operation): JsonObject {
     summary,
     description: `Scope: \`${scope}\`.`,
     security: [{ bearer: [] }, { access_token: [] }, { oauth2: [scope] }],
-    parameters: parameters(operation),
+    parameters: parameters(operation, template),
     ...(content && {
       requestBody: {
         required: true,
@@ -156,9 +172,10 @@ function groupByStatus(codes: readonly ProblemCode[]): Map<number, ProblemCode[]
   return byStatus;
 }
 
-function parameters({ path, query, headers: taken = {} }: Operation): Json[] {
-  const inPath = [...path.matchAll(/(\w+)\/:(\w+)/g)].map(([, resource = '', name = '']) => ({
-    name,
+function parameters({ path, query, headers: taken = {} }: Operation, template: string): Json[] {
+  const names = template.match(/(?<=:)\w+/g) ?? [];
+  const inPath = [...path.matchAll(/(\w+)\/:(\w+)/g)].map(([, resource = '', name = ''], index) => ({
+    name: names[index] ?? name,
     in: 'path',
     required: true,
     schema: { type: 'string', pattern: pathPattern(resource, name) },
@@ -175,7 +192,7 @@ function parameters({ path, query, headers: taken = {} }: Operation): Json[] {
     name,
     in: 'header',
     description,
-    schema: { type: 'string', pattern: '^[\\x21-\\x7e]{1,255}$' },
+    schema: { type: 'string', ...(name === 'Idempotency-Key' && { pattern: '^[\\x21-\\x7e]{1,255}$' }) },
   }));
   return [...inPath, ...inQuery, ...inHeaders];
 }

@@ -1,5 +1,5 @@
 import type Router from '@koa/router';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Scope } from '../domain/api-key.js';
 import type { ProblemCode } from '../domain/problem.js';
 import { readBody, readQuery } from './body.js';
@@ -56,12 +56,15 @@ export function operation<Query extends z.ZodType, Body extends z.ZodType>(
   return definition as unknown as Operation;
 }
 
+/** A parameter that means nothing is a mistake that its sender should know of. */
+const NO_PARAMETERS = z.strictObject({});
+
 /** Has a router answer operations. */
 export function mount(router: Router<State>, operations: readonly Operation[]): void {
   for (const { method, path, scope, query, body, handle } of operations) {
     router[method](path, requireScope(scope), async (ctx) => {
       await handle(ctx, {
-        query: query ? readQuery(ctx, query) : undefined,
+        query: readQuery(ctx, query ?? NO_PARAMETERS),
         body: body ? await readBody(ctx, body) : undefined,
         params: ctx.params,
       });
@@ -71,6 +74,7 @@ export function mount(router: Router<State>, operations: readonly Operation[]): 
 
 /** Errors that every operation can answer with. */
 const COMMON: readonly ProblemCode[] = [
+  'invalid_request',
   'ambiguous_token',
   'missing_token',
   'malformed_token',
@@ -86,12 +90,11 @@ const COMMON: readonly ProblemCode[] = [
 
 /** Every error that an operation can answer with: its own, and those that follow from what it takes. */
 export function problemsOf(operation: Operation): ProblemCode[] {
-  const { path, query, body, rawBody, headers = {}, problems } = operation;
+  const { path, body, rawBody, headers = {}, problems } = operation;
   const takesBody = body !== undefined || rawBody !== undefined;
   return [
     ...new Set<ProblemCode>([
       ...COMMON,
-      ...(query || takesBody ? (['invalid_request'] as const) : []),
       ...(takesBody ? (['invalid_json', 'payload_too_large', 'unsupported_media_type'] as const) : []),
       ...(path.includes('/:id') ? (['not_found'] as const) : []),
       ...('If-Match' in headers ? (['precondition_failed'] as const) : []),

@@ -15,7 +15,8 @@ const PREFIXES = {
 
 export type IdKind = keyof typeof PREFIXES;
 
-const ULID = '[0-9A-HJKMNP-TV-Z]{26}';
+/** Crockford's base 32; the first of the 26 characters is at most 7, as there are 128 bits. */
+const ULID = '[0-7][0-9A-HJKMNP-TV-Z]{25}';
 
 /**
  * A new id: prefix, underscore, ULID. Ids of one kind sort by the time they were made.

@@ -1,0 +1,118 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { migrate } from '../src/bin/migrate.js';
+import { startService } from '../src/bin/service.js';
+import { loadSettings } from '../src/config/load.js';
+import { SCOPES } from '../src/domain/api-key.js';
+import { userCacheDir } from '../src/embedded/find-binary.js';
+import { startMongo, startTemporal } from '../src/embedded/index.js';
+import { connectDatabase } from '../src/models/database.js';
+import { BUNDLE_PATH, buildWorkflowBundle } from '../src/temporal/bundle.js';
+import { installRuntime } from '../src/temporal/connection.js';
+
+/**
+ * Has schemathesis (Python) try the API against its own OpenAPI document, with all of its checks, on servers of its own: `npm run fuzz:api`.
+ * It is installed once, into the user's cache folder. Further arguments go to `schemathesis run`.
+ */
+const VERSION = '4.32.5';
+/** The whole run, seconds. */
+const MAX_TIME_S = 90;
+
+const say = (line: string) => process.stderr.write(`${line}\n`);
+
+function install(): string {
+  const folder = join(userCacheDir(), `schemathesis-${VERSION}`);
+  const program = join(folder, 'bin', 'schemathesis');
+  if (existsSync(program)) return program;
+  for (const [command, ...args] of [
+    ['python3', '-m', 'venv', folder],
+    [join(folder, 'bin', 'pip'), 'install', '--quiet', `schemathesis==${VERSION}`],
+  ] as const) {
+    const { status } = spawnSync(command, args, { stdio: 'inherit' });
+    if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed; Python 3.10 or later is needed`);
+  }
+  return program;
+}
+
+async function fuzz(program: string): Promise<number> {
+  const folder = await mkdtemp(join(tmpdir(), 'hookline-fuzz-'));
+  const namespace = 'fuzz';
+  installRuntime(pino({ level: 'silent' }), undefined);
+  const [temporal, mongo] = await Promise.all([
+    startTemporal({ dataDir: folder, namespace, port: 0, uiPort: undefined, report: say, persistent: false }),
+    startMongo({ dataDir: folder, port: 0, report: say }),
+    buildWorkflowBundle(BUNDLE_PATH),
+  ]);
+  const settings = loadSettings({
+    TEMPORAL_ADDRESS: temporal.address,
+    TEMPORAL_NAMESPACE: namespace,
+    MONGODB_URI: mongo.uri,
+    HOOKLINE_PORT: '0',
+    HOOKLINE_LOG_LEVEL: 'error',
+    HOOKLINE_RATE_LIMIT_STORE: 'memory',
+    HOOKLINE_RATE_LIMIT_TOKEN: '1000000/1m',
+    HOOKLINE_RATE_LIMIT_ACCOUNT: '1000000/1m',
+    HOOKLINE_RATE_LIMIT_ADDRESS: '1000000/1m',
+  });
+  await migrate(settings, () => {});
+  const service = await startService(settings, 'all', pino({ level: 'error' }, pino.destination(2)));
+  const database = await connectDatabase(mongo.uri);
+  try {
+    const account = await database.accounts.create('fuzz');
+    const { key } = await database.apiKeys.create(account.id, 'fuzz', SCOPES);
+    await writeFile(join(folder, 'schemathesis.toml'), CONFIGURATION);
+    await writeFile(join(folder, 'openapi.json'), await readDocument(`${service.url}/openapi.json`));
+    const args = ['--config-file', 'schemathesis.toml', 'run', 'openapi.json', '--url', service.url ?? ''];
+    const token = ['-H', `Authorization: Bearer ${key}`];
+    const options = ['--checks', 'all', '--continue-on-failure', '--workers', '2'];
+    const time = ['--max-time', String(MAX_TIME_S)];
+    return await exitCode(
+      program,
+      [...args, ...token, ...options, ...time, ...process.argv.slice(2)],
+      folder,
+    );
+  } finally {
+    await database.close();
+    await service.stop();
+    await Promise.all([temporal.stop(), mongo.stop()]);
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * What JSON Schema cannot say: that a cursor is one that was given, a time is to come, or two settings go together. For these operations
+ * it is not checked that everything that matches the schema is accepted. And that a precondition fails is no mistake of the API's.
+ */
+const BEYOND_SCHEMA = [
+  'GET /v18.0/deliveries',
+  'GET /v18.0/events',
+  'POST /v18.0/events/{kind_or_id}',
+  'POST /v18.0/api_keys',
+  'POST /v18.0/endpoints',
+  'PUT /v18.0/endpoints/{id}',
+  'POST /v18.0/oauth_clients',
+];
+const CONFIGURATION = `[checks.positive_data_acceptance]
+expected-statuses = ["2xx", "3xx", 401, 403, 404, 409, 412, 429]
+
+${BEYOND_SCHEMA.map((name) => `[[operations]]\ninclude-name = "${name}"\nchecks.positive_data_acceptance.enabled = false\n`).join('\n')}`;
+
+/** The document as it is served, with one of the ways to send a token: schemathesis tries all at once, which is refused as it must be. */
+async function readDocument(url: string): Promise<string> {
+  const text = await (await fetch(url)).text();
+  return text.replaceAll('{"access_token":[]},', '');
+}
+
+function exitCode(program: string, args: readonly string[], cwd: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { stdio: 'inherit', cwd });
+    child.once('error', reject);
+    child.once('close', (code) => resolve(code ?? 1));
+  });
+}
+
+process.exitCode = await fuzz(install());
