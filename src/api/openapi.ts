@@ -186,6 +186,8 @@ function parameters({ path, query, headers: taken = {} }: Operation, template: s
     name,
     in: 'query',
     required: required.includes(name),
+    // A list is written with commas.
+    ...((schema as JsonObject)['type'] === 'array' && { style: 'form', explode: false }),
     schema,
   }));
   const inHeaders = Object.entries(taken).map(([name, description]) => ({

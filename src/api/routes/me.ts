@@ -8,16 +8,14 @@ import { type Operation, operation } from '../operation.js';
 import { profileEtag } from '../profile-etag.js';
 import { profileSchema } from '../schemas.js';
 
-const FIELD_LIST = new RegExp(`^(${PROFILE_FIELDS.join('|')})(,(${PROFILE_FIELDS.join('|')}))*$`);
-
 const query = z.strictObject({
   fields: z
     .union([z.string(), z.array(z.string())])
     .optional()
     .meta({
       // What is sent otherwise is refused with a list of what is known.
-      openapi: { type: 'string', pattern: FIELD_LIST.source },
-      examples: ['id,followers_count'],
+      openapi: { type: 'array', items: { enum: [...PROFILE_FIELDS] }, minItems: 1, uniqueItems: true },
+      examples: [['id', 'followers_count']],
       description: `Fields to answer with, separated by commas, each once. Default: ${DEFAULT_PROFILE_FIELDS.join(',')}.`,
     }),
 });
