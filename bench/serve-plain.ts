@@ -14,7 +14,10 @@ await buildWorkflowBundle(bundle, fileURLToPath(new URL('plain/index.js', import
 const worker = await startService(settings, 'worker', logger, bundle);
 const api = await startService(settings, 'api', logger);
 process.send?.({ url: api.url });
+// Whoever measures has gone away without a word.
+process.once('disconnect', () => process.exit(1));
 await untilStopped(worker.failed);
 await api.stop();
 await worker.stop();
+process.removeAllListeners('disconnect');
 process.disconnect();

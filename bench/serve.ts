@@ -7,6 +7,9 @@ import { loadSettings } from '../src/config/load.js';
 const settings = loadSettings();
 const service = await startService(settings, 'all', createLogger(settings));
 process.send?.({ url: service.url });
+// Whoever measures has gone away without a word.
+process.once('disconnect', () => process.exit(1));
 await untilStopped(service.failed);
 await service.stop();
+process.removeAllListeners('disconnect');
 process.disconnect();
