@@ -36,8 +36,6 @@ export interface DeliveryRow {
   summary: DeliverySummary;
   /** Its place in a group; absent where the execution is its own. */
   place?: number;
-  /** In a group: whether it stands for its event in a list of events. */
-  head: boolean;
 }
 
 /** The deliveries that an execution stands for: one, those of a group that do not go on elsewhere, or none where it is neither. */
@@ -45,14 +43,21 @@ export function deliveriesOf(execution: Execution): DeliveryRow[] {
   const group = execution.memo as Partial<GroupMemo> | undefined;
   if (execution.type !== 'deliverGroup') {
     const key = parseDeliveryWorkflowId(execution.workflowId);
-    return key ? [{ account_id: key.account_id, summary: summarizeSingle(execution, key), head: false }] : [];
+    return key ? [{ account_id: key.account_id, summary: summarizeSingle(execution, key) }] : [];
   }
   return (group?.members ?? []).flatMap((member, place) => {
     const key = parseDeliveryWorkflowId(member);
     if (!key || group?.handed_over?.includes(place)) return [];
-    const summary = summarize(execution, key, groupStatus(execution));
-    return [{ account_id: key.account_id, summary, place, head: group?.heads?.includes(place) ?? false }];
+    return [
+      { account_id: key.account_id, summary: summarize(execution, key, groupStatus(execution)), place },
+    ];
   });
+}
+
+/** The events that a group stands for in a list of events, wherever their deliveries go on. */
+export function headsOf(execution: Execution): { account_id: string; event_id: string }[] {
+  const { members = [], heads = [] } = (execution.memo ?? {}) as Partial<GroupMemo>;
+  return heads.flatMap((place) => parseDeliveryWorkflowId(members[place] ?? '') ?? []);
 }
 
 /** The record as the memo of a single delivery has it: absent while nothing has gone wrong. */

@@ -7,7 +7,7 @@ import {
   KIND_ATTRIBUTE,
 } from '../domain/search-attributes.js';
 import { deliveryWorkflowId, fanOutWorkflowId } from '../domain/workflow-ids.js';
-import { type DeliverySummary, deliveriesOf } from './delivery-view.js';
+import { type DeliverySummary, deliveriesOf, headsOf } from './delivery-view.js';
 import { listExpanded } from './expanded-list.js';
 import type { RecentGroups } from './groups.js';
 import { readStartedEvent } from './history.js';
@@ -133,7 +133,7 @@ function eventsOf(execution: Execution, accountId: string): EventSummary[] {
     const [id = ''] = execution.typedSearchAttributes.get(EVENT_ATTRIBUTE) ?? [];
     return [{ id, kind, created_at }];
   }
-  return deliveriesOf(execution)
-    .filter(({ account_id, head }) => head && account_id === accountId)
-    .map(({ summary }) => ({ id: summary.event_id, kind, created_at }));
+  return headsOf(execution)
+    .filter(({ account_id }) => account_id === accountId)
+    .map(({ event_id }) => ({ id: event_id, kind, created_at }));
 }

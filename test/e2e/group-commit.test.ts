@@ -124,6 +124,7 @@ describe('group commit', () => {
       (all) => all.length >= sent.length && all.every(({ status }) => status === 'exhausted'),
     );
     assert.equal(listed.length, sent.length);
+    assert.deepEqual(ids(await readAll(unlucky, '/v18.0/events')), ids(sent));
   });
 
   it('can be switched off: strictly one workflow for each delivery', async () => {
