@@ -113,8 +113,14 @@ export interface DeliveryBatch extends AcceptedEvent, DeliverySettings {
 
 /** The ledger, as far as activities write to it. */
 export interface DeliveryStarter {
-  /** Starts deliveries of an event, unless they have been started already. */
-  start(event: AcceptedEvent, targets: readonly DeliveryTarget[]): Promise<void>;
+  /** What a fan-out was started with. */
+  readFanOut(workflowId: string, runId: string): Promise<DeliveryBatch>;
+  /**
+   * Starts a part of an event's deliveries, unless that has been done already.
+   *
+   * @param place where the part begins, which names it
+   */
+  startPart(event: AcceptedEvent, targets: readonly DeliveryTarget[], place: number): Promise<void>;
   /** Wakes the parked deliveries of an endpoint, oldest first. */
   wakeParked(
     endpoint: EndpointKey,

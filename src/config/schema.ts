@@ -108,7 +108,7 @@ export const settingsSchema = z.object({
     .max(100_000)
     .default(1_000)
     .describe('First attempts in flight in a process, beyond which its API answers 503 with Retry-After'),
-  HOOKLINE_SLOW_ANSWER: duration('1s').describe(
+  HOOKLINE_SLOW_ANSWER: duration('2s').describe(
     'An endpoint that has not answered after so long is a slow one: its attempts are isolated from others',
   ),
   HOOKLINE_ISOLATED_ATTEMPTS: z.coerce

@@ -1,5 +1,7 @@
 /** How long a failure or a slow answer is remembered, unless a quick success comes before, milliseconds. */
 const REMEMBERED_MS = 60_000;
+/** An answer is quick that comes in this part of the time that makes a slow one. */
+const QUICK = 4;
 /** No more endpoints than this are remembered; beyond, the one whose trouble is oldest is forgotten. */
 const MAX_REMEMBERED = 10_000;
 
@@ -13,6 +15,8 @@ export class EndpointHealth {
   /** Attempts in flight in the direct lane: when each began, by endpoint. */
   private readonly direct = new Map<string, Set<{ began: number }>>();
   private directCount = 0;
+  /** When the latest attempt began, to any endpoint, that was answered quickly. */
+  private lastQuick = -1;
   private readonly slowMs: number;
   private readonly now: () => number;
 
@@ -32,7 +36,7 @@ export class EndpointHealth {
     const now = this.now();
     if ((this.troubledUntil.get(endpointId) ?? 0) > now) return true;
     const [oldest] = this.direct.get(endpointId) ?? [];
-    return oldest !== undefined && oldest.began <= now - this.slowMs;
+    return oldest !== undefined && this.isSlow(oldest);
   }
 
   /**
@@ -47,11 +51,21 @@ export class EndpointHealth {
     return (taken) => {
       if (isDirect) this.leave(endpointId, attempt);
       this.troubledUntil.delete(endpointId);
-      if (taken && this.now() - attempt.began < this.slowMs) return;
+      if (taken && this.now() - attempt.began < this.slowMs / QUICK)
+        this.lastQuick = Math.max(this.lastQuick, attempt.began);
+      if (taken && !this.isSlow(attempt)) return;
       this.troubledUntil.set(endpointId, this.now() + REMEMBERED_MS);
       const [oldest] = this.troubledUntil.keys();
       if (oldest !== undefined && this.troubledUntil.size > MAX_REMEMBERED) this.troubledUntil.delete(oldest);
     };
+  }
+
+  /**
+   * Whether an attempt has taken long, and its endpoint is to blame: one that began later was answered quickly. Where everything is slow,
+   * this process or its network is, and there is nobody to be spared.
+   */
+  private isSlow({ began }: { began: number }): boolean {
+    return this.now() - began >= this.slowMs && this.lastQuick > began;
   }
 
   private enter(endpointId: string, attempt: { began: number }): void {

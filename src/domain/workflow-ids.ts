@@ -15,8 +15,8 @@ export function parseDeliveryWorkflowId(
 }
 
 /** The id of the workflow that starts the deliveries of an event with many endpoints, or none. */
-export function fanOutWorkflowId(accountId: string, eventId: string): string {
-  return `fanout:${accountId}:${eventId}`;
+export function fanOutWorkflowId(accountId: string, eventId: string, part = 0): string {
+  return `fanout:${accountId}:${eventId}${part === 0 ? '' : `:${part}`}`;
 }
 
 /** The id of the workflow that watches an endpoint while it is failing. */

@@ -1,6 +1,7 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { deliverEvent, deliverGroup, fanOutEvent, releaseParked } from '../../workflows/index.js';
+import type { FanOutEventInput } from '../../workflows/inputs.js';
 import type {
   AcceptedEvent,
   DeliveryGroup,
@@ -30,10 +31,14 @@ import {
 import { Admission, type PendingDelivery } from './admission.js';
 import { RESEND_MEMO, type ResendMemo } from './earlier-runs.js';
 import { type GroupMemo, RecentGroups } from './groups.js';
+import { readInput } from './history.js';
 import { type WakeOptions, wakeParkedDeliveries } from './parked-deliveries.js';
 
 /** Up to this many deliveries are started before an event is answered; more are started by a workflow. */
 export const MAX_DIRECT_DELIVERIES = 10;
+
+/** A fan-out's targets stand in its input with the payload, and Temporal takes inputs of 2 MiB: about 20,000 of them, in bytes. */
+const MAX_FAN_OUT_BYTES = 1024 * 1024;
 
 export interface DeliveryStarterOptions {
   client: Client;
@@ -176,10 +181,32 @@ export class DeliveryStarter {
     );
   }
 
-  private async startGroup(pending: readonly PendingDelivery[]): Promise<void> {
+  /** What a fan-out was started with. */
+  async readFanOut(workflowId: string, runId: string): Promise<FanOutEventInput> {
+    return (await readInput(this.options.client, { workflowId, runId })) as FanOutEventInput;
+  }
+
+  /**
+   * Starts a part of an event's deliveries, unless that has been done already: as a group whose id says which part it is, or, where there
+   * are no groups, each by itself.
+   *
+   * @param place where the part begins among the event's targets
+   */
+  async startPart(
+    { account_id, event_id, event_kind, payload, accepted_at }: AcceptedEvent,
+    targets: readonly DeliveryTarget[],
+    place: number,
+  ): Promise<void> {
+    const event = { account_id, event_id, event_kind, payload, accepted_at };
+    const deliveries = targets.map((target) => ({ event, target, head: false }));
+    if (this.admission) await unlessStarted(this.startGroup(deliveries, `${event_id}:${place}`));
+    else await this.startAlone(deliveries);
+  }
+
+  private async startGroup(pending: readonly PendingDelivery[], id = newId('group')): Promise<void> {
     const { client, task_queue, settings, eager } = this.options;
     const group = toGroup(pending);
-    const workflowId = groupWorkflowId(newId('group'));
+    const workflowId = groupWorkflowId(id);
     const members = pending.map(({ event, target: { endpoint_id } }) =>
       deliveryWorkflowId(event.account_id, { event_id: event.event_id, endpoint_id }),
     );
@@ -188,6 +215,8 @@ export class DeliveryStarter {
       workflowId,
       taskQueue: task_queue,
       args: [{ ...group, ...settings }],
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      workflowIdConflictPolicy: 'USE_EXISTING',
       requestEagerStart: eager,
       memo: { members, heads } satisfies GroupMemo,
       typedSearchAttributes: new TypedSearchAttributes([
@@ -205,23 +234,43 @@ export class DeliveryStarter {
   private async startFanOut(event: AcceptedEvent, targets: readonly DeliveryTarget[]): Promise<void> {
     const { client, task_queue, settings, eager } = this.options;
     const { account_id, event_id, event_kind } = event;
-    await unlessStarted(
-      client.workflow.start<typeof fanOutEvent>('fanOutEvent', {
-        workflowId: fanOutWorkflowId(account_id, event_id),
-        taskQueue: task_queue,
-        args: [{ ...event, targets: [...targets], ...settings }],
-        workflowIdReusePolicy: 'REJECT_DUPLICATE',
-        workflowIdConflictPolicy: 'USE_EXISTING',
-        requestEagerStart: eager,
-        typedSearchAttributes: new TypedSearchAttributes([
-          { key: ACCOUNT_ATTRIBUTE, value: [account_id] },
-          { key: EVENT_ATTRIBUTE, value: [event_id] },
-          { key: KIND_ATTRIBUTE, value: event_kind },
-          { key: EVENT_HEAD_ATTRIBUTE, value: true },
-        ]),
-      }),
-    );
+    const parts = splitBySize(targets, MAX_FAN_OUT_BYTES);
+    for (const [part, some] of parts.entries()) {
+      await unlessStarted(
+        client.workflow.start<typeof fanOutEvent>('fanOutEvent', {
+          workflowId: fanOutWorkflowId(account_id, event_id, part),
+          taskQueue: task_queue,
+          args: [{ ...event, targets: some, ...settings }],
+          workflowIdReusePolicy: 'REJECT_DUPLICATE',
+          workflowIdConflictPolicy: 'USE_EXISTING',
+          requestEagerStart: eager,
+          memo: { fan_out: { started: 0, total: some.length } },
+          typedSearchAttributes: new TypedSearchAttributes([
+            { key: ACCOUNT_ATTRIBUTE, value: [account_id] },
+            { key: EVENT_ATTRIBUTE, value: [event_id] },
+            { key: KIND_ATTRIBUTE, value: event_kind },
+            ...(part === 0 ? [{ key: EVENT_HEAD_ATTRIBUTE, value: true }] : []),
+          ]),
+        }),
+      );
+    }
   }
+}
+
+/** Targets in parts whose text is no longer than a limit each; one empty part where there are none. */
+function splitBySize(targets: readonly DeliveryTarget[], limit: number): DeliveryTarget[][] {
+  const parts: DeliveryTarget[][] = [[]];
+  let size = 0;
+  for (const target of targets) {
+    const added = JSON.stringify(target).length;
+    if (size + added > limit) {
+      parts.push([]);
+      size = 0;
+    }
+    parts.at(-1)?.push(target);
+    size += added;
+  }
+  return parts;
 }
 
 /** Deliveries as a group's input: each event once, however many of them are of it. */

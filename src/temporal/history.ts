@@ -21,11 +21,17 @@ export async function readStartedEvent(
   execution: Execution,
   eventId: string,
 ): Promise<AcceptedEvent | undefined> {
+  const input = await readInput(client, execution);
+  const events = isGroup(input) ? input.events : [input as AcceptedEvent];
+  return events.find(({ event_id }) => event_id === eventId);
+}
+
+/** What an execution was started with. */
+export async function readInput(client: Client, execution: Execution): Promise<unknown> {
   const event = await oneEvent(client, execution, HistoryEventFilterType.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT);
   const payloads = event?.workflowExecutionStartedEventAttributes?.input?.payloads;
   const [input] = await decodeArrayFromPayloads(client.options.loadedDataConverter, payloads);
-  const events = isGroup(input) ? input.events : [input as AcceptedEvent];
-  return events.find(({ event_id }) => event_id === eventId);
+  return input;
 }
 
 /**

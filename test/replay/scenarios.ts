@@ -1,6 +1,11 @@
 import type { AttemptReport } from '../../activities/ports.js';
 import { newId } from '../../src/domain/ids.js';
-import { deliveryWorkflowId, fanOutWorkflowId, releaseWorkflowId } from '../../src/domain/workflow-ids.js';
+import {
+  deliveryWorkflowId,
+  fanOutWorkflowId,
+  incidentWorkflowId,
+  releaseWorkflowId,
+} from '../../src/domain/workflow-ids.js';
 import type { ApiClient } from '../support/api-client.js';
 import { PURCHASE } from '../support/api-client.js';
 import { workflowIdOf } from '../support/history.js';
@@ -172,7 +177,48 @@ export const SCENARIOS: Record<string, Scenario> = {
       return execution(stage, releaseWorkflowId(endpointId));
     },
   },
+  'deliver-event-resent': {
+    async play(stage) {
+      const id = await start(stage);
+      await closed(stage, id);
+      await stage.client.request('POST', `/v18.0/deliveries/${id}/resend`);
+      return closed(stage, id);
+    },
+  },
+  'endpoint-incident-recovered': {
+    settings: SLOW,
+    async play(stage) {
+      const id = await retrying(stage);
+      stage.receiver.handle(reply(200));
+      await act(stage, id, 'retry');
+      return incident(stage);
+    },
+  },
+  'endpoint-incident-disabled': {
+    settings: {
+      HOOKLINE_RETRY_SCHEDULE: Array.from({ length: 40 }, () => '100ms').join(','),
+      HOOKLINE_DISABLE_AFTER: '1500ms',
+      HOOKLINE_PROBE_INTERVAL: '60ms',
+    },
+    async play(stage) {
+      await retrying(stage);
+      return incident(stage);
+    },
+  },
+  'endpoint-incident-gone': {
+    async play(stage) {
+      stage.receiver.handle(reply(410));
+      await untilParked(stage, await start(stage));
+      return incident(stage);
+    },
+  },
 };
+
+/** The incident of the account's only endpoint, once it is over. */
+async function incident(stage: Stage): Promise<string> {
+  const [endpoint] = (await stage.client.request('GET', '/v18.0/endpoints')).json.data;
+  return execution(stage, incidentWorkflowId(stage.client.accountId, endpoint.id));
+}
 
 async function start(stage: Stage): Promise<string> {
   await stage.client.register(stage.receiver.url);

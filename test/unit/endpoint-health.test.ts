@@ -39,6 +39,8 @@ describe('what a process knows of endpoints', () => {
     health.begin('ep_1', true);
     assert.equal(health.isTroubled('ep_1'), false);
     now = SLOW_MS;
+    assert.equal(health.isTroubled('ep_1'), false, 'nobody was quick meanwhile, so it may be this process');
+    health.begin('ep_2', true)(true);
     assert.equal(health.isTroubled('ep_1'), true);
     over(true); // taken, but slowly
     assert.equal(health.isTroubled('ep_1'), true);
