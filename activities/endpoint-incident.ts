@@ -2,7 +2,7 @@ import { Context } from '@temporalio/activity';
 import type { EndpointKey } from '../src/domain/delivery.js';
 import type { FailingMark } from '../src/domain/incident.js';
 import { operationalEventId } from '../src/domain/operational-event.js';
-import type { ActivityDependencies } from './index.js';
+import type { DeliveryStarter, EndpointDirectory } from './ports.js';
 
 /** An event about an endpoint that Hookline emits itself. */
 export interface OperationalEvent {
@@ -19,7 +19,10 @@ export interface OperationalEvent {
 export function createIncidentActivities({
   endpoints,
   starter,
-}: Pick<ActivityDependencies, 'endpoints' | 'starter'>) {
+}: {
+  endpoints: EndpointDirectory;
+  starter: DeliveryStarter;
+}) {
   return {
     /** Keeps with an endpoint that it is failing, or, with `null`, that it is not. @returns its status, or `deleted` */
     async markEndpoint({

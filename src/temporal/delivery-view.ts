@@ -2,7 +2,6 @@ import { DELIVERY_STATUSES, type DeliveryRecord, type DeliveryStatus } from '../
 import { type DeliveryKey, deliveryId } from '../domain/ids.js';
 import { GROUP_STATUS, KIND_ATTRIBUTE, STATUS_ATTRIBUTE } from '../domain/search-attributes.js';
 import { parseDeliveryWorkflowId } from '../domain/workflow-ids.js';
-import type { EarlierRun } from './earlier-runs.js';
 import type { GroupMemo } from './groups.js';
 import { type Execution, equals } from './visibility.js';
 
@@ -22,6 +21,10 @@ export interface DeliverySummary {
   workflow_id: string;
   run_id: string;
 }
+
+/** A run of a delivery before it was sent again. */
+export type EarlierRun = Pick<DeliverySummary, 'run_id' | 'status' | 'created_at' | 'closed_at' | 'reason'> &
+  Pick<DeliveryRecord, 'attempts' | 'interventions'>;
 
 /** A delivery with everything that happened to it. */
 export type Delivery = DeliverySummary &

@@ -1,13 +1,8 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import type { DeliveryRecord } from '../domain/delivery.js';
 import { deliveryWorkflowId } from '../domain/workflow-ids.js';
-import { type DeliverySummary, deliveriesOf } from './delivery-view.js';
+import { type DeliverySummary, deliveriesOf, type EarlierRun } from './delivery-view.js';
 import { readClosingRecord } from './history.js';
 import type { Execution } from './visibility.js';
-
-/** A run of a delivery before it was sent again. */
-export type EarlierRun = Pick<DeliverySummary, 'run_id' | 'status' | 'created_at' | 'closed_at' | 'reason'> &
-  Pick<DeliveryRecord, 'attempts' | 'interventions'>;
 
 /** Key of the memo of a run that was sent again. */
 export const RESEND_MEMO = 'resend';
