@@ -1,5 +1,6 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { Attempt } from '../src/domain/delivery.js';
+import { GONE } from '../src/domain/endpoint.js';
 import { isOperational } from '../src/domain/event-kinds.js';
 import type { FailingMark } from '../src/domain/incident.js';
 import { decide, describeAttempt, type Outcome } from '../src/domain/outcome.js';
@@ -37,14 +38,20 @@ export function createAttemptDelivery({
    * meets is not told, or endpoints that watch each other would keep each other busy.
    */
   const tellIncident = async (
-    { account_id, endpoint_id, event_kind, number }: AttemptRequest,
+    { account_id, event_id, endpoint_id, event_kind, number }: AttemptRequest,
     attempt: Attempt,
     outcome: Outcome,
     failing: FailingMark | undefined,
     wasTroubled: boolean,
   ): Promise<void> => {
     const endpoint = { account_id, endpoint_id };
-    if (outcome === 'gone') return incidents.gone(endpoint);
+    if (outcome === 'gone') {
+      // Both under the attempt's name: whichever comes first disables it, and it is told once.
+      const cause = `${event_id}:${number}`;
+      await incidents.gone(endpoint, cause);
+      await endpoints.disable(account_id, endpoint_id, GONE, cause);
+      return;
+    }
     if (isOperational(event_kind)) return;
     try {
       if (outcome === 'failed') return await incidents.failed(endpoint, describeAttempt(attempt));

@@ -81,7 +81,8 @@ export interface IncidentLog {
   failed(endpoint: EndpointKey, said: string): Promise<void>;
   /** @returns whether there is an incident */
   succeeded(endpoint: EndpointKey): Promise<boolean>;
-  gone(endpoint: EndpointKey): Promise<void>;
+  /** @param attempt names the attempt that was answered 410, and disables the endpoint */
+  gone(endpoint: EndpointKey, attempt: string): Promise<void>;
 }
 
 /** What is known of endpoints in this process. */

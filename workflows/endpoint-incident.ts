@@ -10,6 +10,7 @@ import {
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 import { formatDuration } from '../src/domain/duration.js';
+import { GONE } from '../src/domain/endpoint.js';
 import {
   BACKOFF_AFTER_FAILURES,
   type IncidentOutcome,
@@ -41,7 +42,8 @@ class Incident {
   private readonly state: IncidentState;
   private reports: FailureReport[] = [];
   private succeeded = false;
-  private gone = false;
+  /** Attempts that were answered 410. */
+  private readonly gone: string[] = [];
 
   constructor(input: EndpointIncidentInput) {
     this.input = input;
@@ -62,8 +64,8 @@ class Incident {
     setHandler(attemptSucceeded, () => {
       this.succeeded = true;
     });
-    setHandler(endpointGone, () => {
-      this.gone = true;
+    setHandler(endpointGone, (attempt) => {
+      this.gone.push(attempt);
     });
   }
 
@@ -76,7 +78,7 @@ class Incident {
 
   async run(): Promise<IncidentOutcome> {
     for (;;) {
-      if (this.gone) return this.disable('It answered 410 Gone.');
+      if (this.gone.length > 0) return this.disable(GONE, this.gone);
       this.takeReports();
       if (!this.state.announced && !(await this.announce())) return this.supersede();
       if (this.succeeded) return this.recover();
@@ -92,7 +94,7 @@ class Incident {
   }
 
   private get stirred(): boolean {
-    return this.gone || this.succeeded || this.reports.length > 0;
+    return this.gone.length > 0 || this.succeeded || this.reports.length > 0;
   }
 
   private get disableAt(): number {
@@ -152,13 +154,17 @@ class Incident {
       return this.end('lapsed');
     }
     const period = formatDuration(this.input.disable_after_ms);
-    return this.disable(`It failed for ${period} without a success; at last it ${last_failure}.`);
+    return this.disable(`It failed for ${period} without a success; at last it ${last_failure}.`, [
+      this.state.id,
+    ]);
   }
 
-  private async disable(reason: string): Promise<IncidentOutcome> {
+  /** @param causes what would disable the endpoint; it is said once, by the one that did */
+  private async disable(reason: string, causes: readonly string[]): Promise<IncidentOutcome> {
     const disabled_at = new Date().toISOString();
-    const { id, since } = this.state;
-    const didIt = await disableEndpoint({ ...this.input.endpoint, reason, cause: id });
+    const { since } = this.state;
+    let didIt = false;
+    for (const cause of causes) didIt ||= await disableEndpoint({ ...this.input.endpoint, reason, cause });
     if (!didIt) return this.end('superseded');
     await this.emit('endpoint.disabled', disabled_at, { since, disabled_at, reason });
     return this.end('disabled');
@@ -198,7 +204,7 @@ class Incident {
 
   private async carryOn(): Promise<void> {
     await condition(allHandlersFinished);
-    if (this.gone || this.succeeded) return;
+    if (this.gone.length > 0 || this.succeeded) return;
     await continueAsNew<typeof endpointIncident>({ ...this.input, state: this.sum(this.state) });
   }
 

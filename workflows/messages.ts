@@ -45,8 +45,8 @@ export const attemptFailed = defineSignal<[FailureReport]>('attemptFailed');
 /** An attempt at the endpoint went well. Ends the incident. */
 export const attemptSucceeded = defineSignal('attemptSucceeded');
 
-/** The endpoint answered 410 Gone. */
-export const endpointGone = defineSignal('endpointGone');
+/** The endpoint answered 410 Gone. The argument names the attempt, which disables it. */
+export const endpointGone = defineSignal<[string]>('endpointGone');
 
 /** The delivery's endpoint takes deliveries again, or is gone: look at it anew. Only a parked delivery heeds it. */
 export const endpointChanged = defineSignal('endpointChanged');

@@ -4,6 +4,9 @@ import type { InputError } from './problem.js';
 /** `active` gets events; `paused` (by its owner) and `disabled` (by the service, or a 410) park their deliveries. */
 export type EndpointStatus = 'active' | 'paused' | 'disabled';
 
+/** Why an endpoint is disabled that answered 410. */
+export const GONE = 'It answered 410 Gone.';
+
 /** A registration: where events of some kinds are sent. */
 export interface Endpoint {
   id: string;

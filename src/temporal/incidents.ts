@@ -75,10 +75,11 @@ export class Incidents {
   }
 
   /** Tells that the endpoint wants no more deliveries. */
-  async gone(endpoint: EndpointKey): Promise<void> {
-    await this.workflows.signalWithStart<typeof endpointIncident>('endpointIncident', {
+  async gone(endpoint: EndpointKey, attempt: string): Promise<void> {
+    await this.workflows.signalWithStart<typeof endpointIncident, [string]>('endpointIncident', {
       ...this.startOptions(endpoint),
       signal: endpointGone,
+      signalArgs: [attempt],
     });
   }
 
