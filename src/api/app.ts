@@ -25,14 +25,14 @@ import { createTokenCheck } from './token-check.js';
 
 /** The HTTP interface. A request passes the middlewares below from top to bottom. */
 export function createApp(dependencies: ApiDependencies): Koa<State> {
-  const operations = new Router<State>();
-  healthRoutes(operations, dependencies);
-
   const declared = operationsOf(dependencies);
   const resources = new Router<State>({ prefix: '/:version' });
   mount(resources, declared);
 
   const open = new Router<State>();
+  healthRoutes(open, dependencies);
+  // For the routes that follow it.
+  open.use(limitAddress(dependencies.limiters));
   documentRoutes(open, createOpenApiDocument(declared));
   oauthRoutes(open, dependencies);
 
@@ -42,9 +42,7 @@ export function createApp(dependencies: ApiDependencies): Koa<State> {
   app.maxIpsCount = hops;
   app.use(identifyRequest(dependencies.logger));
   app.use(answerProblems(dependencies.logger, dependencies.isUnavailable));
-  app.use(operations.routes());
-  app.use(where(open, limitAddress(dependencies.limiters)));
-  app.use(open.routes());
+  app.use(unversioned(open));
   app.use(limitUnauthenticated(dependencies.limiters));
   app.use(checkVersion);
   app.use(requireJsonAccepted);
@@ -70,7 +68,10 @@ function operationsOf(dependencies: ApiDependencies): Operation[] {
   ];
 }
 
-/** Applies a middleware where a router has a route. */
-function where(router: Router<State>, middleware: Middleware): Middleware {
-  return (ctx, next) => (router.match(ctx.path, ctx.method).route ? middleware(ctx, next) : next());
+/** Spares requests for resources, which are most, the look at every other route. */
+function unversioned(router: Router<State>): Middleware {
+  const routes = router.routes() as unknown as Middleware; // it gives the context its parameters itself
+  return (ctx, next) => (VERSIONED.test(ctx.path) ? next() : routes(ctx, next));
 }
+
+const VERSIONED = /^\/v\d/;

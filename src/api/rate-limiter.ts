@@ -12,8 +12,6 @@ import type { Counter, CounterFactory } from '../models/rate-counters.js';
 
 /** How long a caller's refusals are remembered, seconds. */
 const REFUSALS_REMEMBERED_S = 24 * 3_600;
-/** How long a request waits for its counter before it is let pass, milliseconds. */
-const STORE_TIMEOUT_MS = 500;
 /** How long the store is left alone after it failed, milliseconds: requests must not each wait for it. */
 const STORE_PAUSE_MS = 5_000;
 
@@ -82,7 +80,7 @@ export class RateLimiter {
     const headers = { 'ratelimit-policy': this.policy };
     if (Date.now() < this.passUntil) return { headers };
     try {
-      return await inTime(this.count(key, headers));
+      return await this.count(key, headers);
     } catch (error) {
       this.passUntil = Date.now() + STORE_PAUSE_MS;
       this.events.storeFailed(error);
@@ -134,17 +132,5 @@ async function consume(counter: Counter, key: string): Promise<{ within: boolean
   } catch (result) {
     if (result instanceof RateLimiterRes) return { within: false, result };
     throw result;
-  }
-}
-
-async function inTime<T>(work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${STORE_TIMEOUT_MS} ms`)), STORE_TIMEOUT_MS);
-  });
-  try {
-    return await Promise.race([work, limit]);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -1,11 +1,14 @@
 import { type Connection, Schema } from 'mongoose';
-import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterMongo } from 'rate-limiter-flexible';
+import { RateLimiterMemory, RateLimiterMongo, type RateLimiterRes } from 'rate-limiter-flexible';
 
 /** Makes counters: `name` keeps them apart, `points` are allowed in `duration_s` seconds. */
 export type CounterFactory = (options: { name: string; points: number; duration_s: number }) => Counter;
 
 /** A counter as rate-limiter-flexible has it. It rejects with a `RateLimiterRes` beyond its points, with an `Error` without its store. */
-export type Counter = Pick<RateLimiterAbstract, 'consume' | 'block'>;
+export interface Counter {
+  consume(key: string): Promise<RateLimiterRes>;
+  block(key: string, seconds: number): Promise<unknown>;
+}
 
 /** Counters of this process alone. */
 export const memoryCounters: CounterFactory = ({ name, points, duration_s }) =>
@@ -20,8 +23,8 @@ schema.index({ expire: 1 }, { expireAfterSeconds: 0 });
 /** Counters in MongoDB, shared by every process that uses the database. */
 export function mongoCounters(connection: Connection): CounterFactory {
   connection.model('rate_limit', schema, COLLECTION);
-  return ({ name, points, duration_s }) =>
-    new RateLimiterMongo({
+  return ({ name, points, duration_s }) => {
+    const counter = new RateLimiterMongo({
       storeClient: connection.getClient(),
       dbName: connection.name,
       tableName: COLLECTION,
@@ -30,4 +33,24 @@ export function mongoCounters(connection: Connection): CounterFactory {
       duration: duration_s,
       disableIndexesCreation: true,
     });
+    return {
+      consume: (key) => inTime(counter.consume(key)),
+      block: (key, seconds) => inTime(counter.block(key, seconds)),
+    };
+  };
+}
+
+/** How long a request waits for its counter, milliseconds. */
+const TIMEOUT_MS = 500;
+
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer within ${TIMEOUT_MS} ms`)), TIMEOUT_MS);
+  });
+  try {
+    return await Promise.race([work, limit]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
