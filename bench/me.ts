@@ -6,6 +6,7 @@ import { ACCOUNT_SCOPES } from '../src/domain/api-key.js';
 import { connectDatabase } from '../src/models/database.js';
 import { startServiceProcess } from './service-process.js';
 import { startServers } from './system.js';
+import { usageOf } from './usage.js';
 
 /**
  * `npm run bench:me`: `GET /v18.0/me` beside a bare Koa route that answers the same JSON, in the same run, each in a process of its own.
@@ -61,7 +62,7 @@ function summarize(latencies: number[], seconds: number): Measured {
 }
 
 /** A Koa application of one middleware. */
-async function startBare(body: string): Promise<{ url: string; stop(): Promise<void> }> {
+async function startBare(body: string): Promise<{ url: string; pid: number; stop(): Promise<void> }> {
   const script = `
     const { default: Koa } = await import('koa');
     const app = new Koa();
@@ -74,6 +75,7 @@ async function startBare(body: string): Promise<{ url: string; stop(): Promise<v
   const [port] = await once(createInterface({ input: child.stdout }), 'line');
   return {
     url: `http://127.0.0.1:${port}${PATH}`,
+    pid: child.pid ?? 0,
     async stop() {
       child.kill();
       await once(child, 'exit');
@@ -99,22 +101,29 @@ try {
   const latencies = { me: [] as number[], bare: [] as number[] };
   await load(url, key, 1_000);
   await load(bare.url, key, 1_000);
+  const cpuMs = { me: 0, bare: 0 };
+  const sides = { me: { url, pid: service.pid }, bare };
   for (let round = 0; round < ROUNDS; round++) {
-    latencies.me.push(...(await load(url, key, ROUND_MS)));
-    latencies.bare.push(...(await load(bare.url, key, ROUND_MS)));
+    for (const name of ['me', 'bare'] as const) {
+      const side = sides[name];
+      const before = await usageOf(side.pid);
+      latencies[name].push(...(await load(side.url, key, ROUND_MS)));
+      const after = await usageOf(side.pid);
+      cpuMs[name] += (after?.cpuMs ?? 0) - (before?.cpuMs ?? 0);
+    }
   }
   const seconds = (ROUNDS * ROUND_MS) / 1_000;
-  const me = summarize(latencies.me, seconds);
-  const koa = summarize(latencies.bare, seconds);
-  for (const [name, { perSecond, p50, p99 }] of Object.entries({
-    'GET /v18.0/me': me,
-    'bare Koa route': koa,
-  })) {
+  const show = (title: string, name: 'me' | 'bare') => {
+    const { perSecond, p50, p99 } = summarize(latencies[name], seconds);
+    const cpu = (1_000 * cpuMs[name]) / latencies[name].length;
     say(
-      `${name.padEnd(16)} ${perSecond.toFixed(0).padStart(6)}/s  p50 ${p50.toFixed(2)} ms  p99 ${p99.toFixed(2)} ms`,
+      `${title} ${perSecond.toFixed(0).padStart(6)}/s  p50 ${p50.toFixed(2)} ms  p99 ${p99.toFixed(2)} ms  CPU ${cpu.toFixed(0)} µs each`,
     );
-  }
-  say(`${(me.perSecond / koa.perSecond).toFixed(2)} x the bare route`);
+    return perSecond;
+  };
+  const me = show('GET /v18.0/me ', 'me');
+  const koa = show('bare Koa route', 'bare');
+  say(`${(me / koa).toFixed(2)} x the bare route`);
 } finally {
   await bare.stop();
   await service.stop();

@@ -62,7 +62,8 @@ const NO_PARAMETERS = z.strictObject({});
 /** Has a router answer operations. */
 export function mount(router: Router<State>, operations: readonly Operation[]): void {
   for (const { method, path, scope, query, body, handle } of operations) {
-    router[method](path, requireScope(scope), async (ctx) => {
+    router[method](path, async (ctx) => {
+      requireScope(ctx, scope);
       await handle(ctx, {
         query: readQuery(ctx, query ?? NO_PARAMETERS),
         body: body ? await readBody(ctx, body) : undefined,
