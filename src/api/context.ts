@@ -9,8 +9,8 @@ import type { DeliveryReader } from '../temporal/delivery-reader.js';
 import type { DeliveryStarter } from '../temporal/delivery-starter.js';
 import type { EventReader } from '../temporal/event-reader.js';
 import type { Incidents } from '../temporal/incidents.js';
+import type { Limiters } from './limiters.js';
 import type { Metrics } from './metrics.js';
-import type { Limiters } from './middleware/limit-rate.js';
 
 /** Who sent a request, once it has been authenticated. */
 export interface Caller {

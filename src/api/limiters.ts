@@ -2,8 +2,19 @@ import type { Logger } from 'pino';
 import type { Settings } from '../config/schema.js';
 import type { CounterFactory } from '../models/rate-counters.js';
 import type { Metrics } from './metrics.js';
-import type { Limiters } from './middleware/limit-rate.js';
 import { RateLimiter } from './rate-limiter.js';
+
+/** The limiters of the API. */
+export interface Limiters {
+  /** Per token: everything but events. */
+  token: RateLimiter;
+  /** Per account: events. */
+  account: RateLimiter;
+  /** Per address: requests without a valid token, OAuth's, and the documentation's. */
+  address: RateLimiter;
+  /** Per login name: tries to log in. */
+  login: RateLimiter;
+}
 
 /** Makes the API's limiters as the settings say. */
 export function createLimiters(

@@ -1,18 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import type { Context, Middleware } from '../context.js';
+import type { Limiters } from '../limiters.js';
 import type { RateLimiter } from '../rate-limiter.js';
-
-/** The limiters of the API. */
-export interface Limiters {
-  /** Per token: everything but events. */
-  token: RateLimiter;
-  /** Per account: events. */
-  account: RateLimiter;
-  /** Per address: requests without a valid token, OAuth's, and the documentation's. */
-  address: RateLimiter;
-  /** Per login name: tries to log in. */
-  login: RateLimiter;
-}
 
 /** Counts every request against the caller's address. @throws Problem 429 */
 export function limitAddress({ address }: Limiters): Middleware {
