@@ -1,18 +1,23 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { Attempt } from '../src/domain/delivery.js';
 import { GONE } from '../src/domain/endpoint.js';
 import { isOperational } from '../src/domain/event-kinds.js';
 import type { FailingMark } from '../src/domain/incident.js';
 import { decide, describeAttempt, type Outcome } from '../src/domain/outcome.js';
+import { redact } from '../src/domain/redact.js';
 import { MAX_JITTER } from '../src/domain/retry-schedule.js';
-import { sign } from '../src/domain/signature.js';
+import { liveSecrets, sign } from '../src/domain/signature.js';
 import type {
   AttemptReport,
   AttemptRequest,
+  DeliveryTurns,
   EndpointDirectory,
+  EndpointForAttempt,
   EndpointWatch,
   HttpPoster,
   IncidentLog,
+  PostResult,
 } from './ports.js';
 
 /**
@@ -22,12 +27,14 @@ import type {
  */
 export function createAttemptDelivery({
   endpoints,
+  turns,
   poster,
   health,
   incidents,
   userAgent,
 }: {
   endpoints: EndpointDirectory;
+  turns: DeliveryTurns;
   poster: HttpPoster;
   health: EndpointWatch;
   incidents: IncidentLog;
@@ -54,7 +61,8 @@ export function createAttemptDelivery({
     }
     if (isOperational(event_kind)) return;
     try {
-      if (outcome === 'failed') return await incidents.failed(endpoint, describeAttempt(attempt));
+      if (outcome === 'failed' || outcome === 'blocked')
+        return await incidents.failed(endpoint, describeAttempt(attempt));
       if (number === 1 && !wasTroubled) return;
       const isOpen = await incidents.succeeded(endpoint);
       if (failing && !isOpen) await endpoints.setFailing(account_id, endpoint_id, null);
@@ -78,15 +86,19 @@ export function createAttemptDelivery({
     if (held) return held;
     const isDirect = request.isolated !== true;
     if (isDirect && (endpoint.failing || health.isTroubled(request.endpoint_id))) throw needsIsolation();
+    const deferred = await waitForTurn(request, endpoint, turns);
+    if (deferred) return deferred;
 
     const began = Date.now();
     const timestamp = Math.floor(began / 1_000);
+    const secrets = liveSecrets(endpoint.signing_keys, began);
     const headers = {
+      ...endpoint.headers,
       'content-type': 'application/json',
       'user-agent': userAgent,
       'webhook-id': request.event_id,
       'webhook-timestamp': String(timestamp),
-      'webhook-signature': sign(endpoint.signing_secrets, request.event_id, timestamp, request.payload),
+      'webhook-signature': sign(secrets, request.event_id, timestamp, request.payload),
       'webhook-event-kind': request.event_kind,
       'webhook-attempt': String(request.number),
     };
@@ -104,7 +116,7 @@ export function createAttemptDelivery({
       at: new Date(began).toISOString(),
       duration_ms: ended - began,
       url_host: new URL(endpoint.target_url).host,
-      ...answer,
+      ...withoutSecrets(answer, [...secrets, ...Object.values(endpoint.headers)]),
       trigger: request.trigger,
     };
     const { outcome, not_before } = decide(
@@ -151,4 +163,40 @@ function needsIsolation(): ApplicationFailure {
     nonRetryable: true,
     category: ApplicationFailureCategory.BENIGN,
   });
+}
+/** A turn so near is waited for here; a later one by the delivery's workflow. Milliseconds. */
+const NEAR_MS = 100;
+/** A turn that came so long ago is void: many of them used at once, after a pause of all workers, would break the limit. Milliseconds. */
+const TURN_VALID_MS = 1_000;
+
+/** Sees to it that the attempt has its turn under the endpoint's rate limit. @returns a report where that comes later */
+async function waitForTurn(
+  { endpoint_id, turn }: AttemptRequest,
+  { rate_limit }: EndpointForAttempt,
+  turns: DeliveryTurns,
+): Promise<AttemptReport | undefined> {
+  if (rate_limit === undefined) return undefined;
+  if (turn !== undefined && Date.now() - Date.parse(turn) <= TURN_VALID_MS) return undefined;
+  const at = await turns.take(endpoint_id, rate_limit);
+  const wait = at - Date.now();
+  if (wait <= NEAR_MS) {
+    await delay(Math.max(wait, 0));
+    return undefined;
+  }
+  const reason = `Waits its turn: the endpoint gets at most ${Number(rate_limit.toFixed(3))} deliveries per second.`;
+  return { kind: 'deferred', turn: new Date(at).toISOString(), reason };
+}
+
+/** An endpoint may answer with what it was sent. Of that nothing secret may reach the delivery's record. */
+function withoutSecrets<T extends Omit<PostResult, 'retry_after'>>(answer: T, secrets: readonly string[]): T {
+  const { response_snippet: snippet, response_headers: headers } = answer;
+  return {
+    ...answer,
+    ...(snippet !== undefined && { response_snippet: redact(snippet, secrets) }),
+    ...(headers && {
+      response_headers: Object.fromEntries(
+        Object.entries(headers).map(([name, value]) => [name, redact(value, secrets)]),
+      ),
+    }),
+  };
 }

@@ -7,9 +7,10 @@ import type {
   EndpointKey,
   Trigger,
 } from '../src/domain/delivery.js';
-import type { EndpointStatus } from '../src/domain/endpoint.js';
+import type { EndpointStatus, VerificationMethod } from '../src/domain/endpoint.js';
 import type { FailingMark } from '../src/domain/incident.js';
 import type { Outcome } from '../src/domain/outcome.js';
+import type { SigningKey } from '../src/domain/signature.js';
 
 /** An attempt to make. */
 export interface AttemptRequest {
@@ -23,6 +24,8 @@ export interface AttemptRequest {
   timeout_ms: number;
   /** Made in the isolated lane, where its endpoint may be slow or failing. */
   isolated?: boolean;
+  /** Its turn under the endpoint's rate limit, which it has waited for. ISO 8601, UTC. */
+  turn?: string;
 }
 
 /** First attempts to make side by side. */
@@ -30,7 +33,7 @@ export interface GroupAttemptRequest extends DeliveryGroup {
   timeout_ms: number;
 }
 
-/** What came of it: an attempt with its outcome, or none because the endpoint takes nothing. */
+/** What came of it: an attempt with its outcome, or none because the endpoint takes nothing, or not yet. */
 export type AttemptReport =
   | {
       kind: 'attempted';
@@ -38,6 +41,14 @@ export type AttemptReport =
       outcome: Outcome;
       /** The endpoint asked not to be called before. ISO 8601, UTC. */
       retry_after?: string;
+    }
+  | {
+      /** The endpoint's rate limit is used up: the attempt has its turn at a later time, and is to be made then. */
+      kind: 'deferred';
+      /** ISO 8601, UTC. */
+      turn: string;
+      /** In words. */
+      reason: string;
     }
   | {
       kind: 'not_attempted';
@@ -55,8 +66,18 @@ export interface EndpointForAttempt {
   status_reason?: string;
   /** It has been failing. */
   failing?: FailingMark;
+  /** Sent along. */
+  headers: Readonly<Record<string, string>>;
   /** Newest first. */
-  signing_secrets: readonly string[];
+  signing_keys: readonly SigningKey[];
+  /** Deliveries per second, at most; absent: no limit. */
+  rate_limit?: number;
+}
+
+/** Hands out turns under rate limits, across all processes. */
+export interface DeliveryTurns {
+  /** @returns the time of the turn, milliseconds since the epoch: now or later */
+  take(endpointId: string, rate: number): Promise<number>;
 }
 
 /** Where endpoints are kept. */
@@ -74,6 +95,8 @@ export interface EndpointDirectory {
   disable(accountId: string, endpointId: string, reason: string, cause: string): Promise<boolean>;
   /** The endpoints that are told of events of a kind. */
   subscribers(accountId: string, kind: string): Promise<DeliveryTarget[]>;
+  /** Removes signing secrets whose overlap has ended. @returns when the next one ends, milliseconds since the epoch */
+  retireSecrets(accountId: string, endpointId: string): Promise<number | undefined>;
 }
 
 /** The incidents of endpoints, as far as attempts report to them. */
@@ -93,6 +116,29 @@ export interface EndpointWatch {
   begin(endpointId: string, isDirect: boolean): (taken: boolean) => void;
 }
 
+/** What a handshake needs of an endpoint. */
+export interface EndpointForVerification extends EndpointForAttempt {
+  id: string;
+  account_id: string;
+  verification_method: VerificationMethod;
+  /** What must come back. */
+  verification_token: string;
+  /** Sent along in the Graph API's handshake, for the subscriber to know us by. */
+  verify_token?: string;
+}
+
+/** Where endpoints wait until they have shown that they want events. */
+export interface PendingEndpoints {
+  /** The endpoint, with a token; `undefined` where it is gone or waits no longer. */
+  loadPending(endpoint: EndpointKey): Promise<EndpointForVerification | undefined>;
+  /** Takes it into service, if it still is at the URL where it was asked; parked deliveries go on. */
+  verified(endpoint: EndpointKey, targetUrl: string, allowedRate: number | undefined): Promise<void>;
+  /** Says why it still waits. */
+  explain(endpoint: EndpointKey, reason: string): Promise<void>;
+  /** Gives it up. */
+  giveUp(endpoint: EndpointKey, reason: string): Promise<void>;
+}
+
 /** What an endpoint answered, or why there is no answer. */
 export type PostResult = Pick<
   Attempt,
@@ -102,9 +148,24 @@ export type PostResult = Pick<
   retry_after?: string;
 };
 
-/** Sends one POST, within a limit that covers connecting, TLS and waiting. It reports failures; it does not throw them. */
+/** A request that is no delivery, such as that of a handshake. */
+export interface HttpRequest {
+  method: 'GET' | 'POST' | 'OPTIONS';
+  url: string;
+  headers: Record<string, string>;
+  body?: string;
+  timeout_ms: number;
+}
+
+/** Its answer, the body up to 16 KiB; or why there is none. */
+export type HttpExchange =
+  | { status_code: number; headers: Record<string, string | string[] | undefined>; body: string }
+  | Required<Pick<Attempt, 'error_code' | 'error'>>;
+
+/** Sends requests, within limits that cover connecting, TLS and waiting. It reports failures; it does not throw them. */
 export interface HttpPoster {
   post(url: string, headers: Record<string, string>, body: string, timeoutMs: number): Promise<PostResult>;
+  exchange(request: HttpRequest): Promise<HttpExchange>;
 }
 
 /** A part of an event's deliveries to start. */

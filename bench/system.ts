@@ -6,6 +6,7 @@ import { migrate } from '../src/bin/migrate.js';
 import { loadSettings } from '../src/config/load.js';
 import { loadOrCreateAuthority } from '../src/demo/certificates.js';
 import { ACCOUNT_SCOPES } from '../src/domain/api-key.js';
+import { newSecretKey } from '../src/domain/secret-box.js';
 import { startMongo, startTemporal } from '../src/embedded/index.js';
 import { connectDatabase } from '../src/models/database.js';
 import { type ServiceProcess, startServiceProcess } from './service-process.js';
@@ -30,6 +31,7 @@ export async function startServers(report: (line: string) => void): Promise<Benc
     startMongo({ dataDir: folder, port: 0, report }),
     loadOrCreateAuthority(folder),
   ]);
+  const secretKey = newSecretKey();
   const environment = (overrides: Record<string, string> = {}) => {
     const name = `b${randomBytes(4).toString('hex')}`;
     const uri = new URL(mongo.uri);
@@ -44,6 +46,8 @@ export async function startServers(report: (line: string) => void): Promise<Benc
       HOOKLINE_ALLOW_HTTP: 'true',
       HOOKLINE_EXTRA_CA_FILE: authority.certFile,
       HOOKLINE_LOG_LEVEL: 'error',
+      HOOKLINE_SECRET_KEYS: secretKey,
+      HOOKLINE_ENDPOINT_VERIFICATION: 'off',
       // The limits are on, and out of the way.
       HOOKLINE_RATE_LIMIT_ACCOUNT: '100000000/1m',
       HOOKLINE_RATE_LIMIT_TOKEN: '100000000/1m',

@@ -9,6 +9,7 @@ import { migrate } from '../src/bin/migrate.js';
 import { startService } from '../src/bin/service.js';
 import { loadSettings } from '../src/config/load.js';
 import { SCOPES } from '../src/domain/api-key.js';
+import { newSecretKey } from '../src/domain/secret-box.js';
 import { userCacheDir } from '../src/embedded/find-binary.js';
 import { startMongo, startTemporal } from '../src/embedded/index.js';
 import { connectDatabase, type Database } from '../src/models/database.js';
@@ -54,6 +55,8 @@ async function fuzz(program: string): Promise<number> {
     MONGODB_URI: mongo.uri,
     HOOKLINE_PORT: '0',
     HOOKLINE_LOG_LEVEL: 'error',
+    HOOKLINE_SECRET_KEYS: newSecretKey(),
+    HOOKLINE_ENDPOINT_VERIFICATION: 'off',
     HOOKLINE_RATE_LIMIT_STORE: 'memory',
     HOOKLINE_RATE_LIMIT_TOKEN: '1000000/1m',
     HOOKLINE_RATE_LIMIT_ACCOUNT: '1000000/1m',

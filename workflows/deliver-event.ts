@@ -36,6 +36,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliveryRe
     number: delivery.nextNumber,
     trigger,
     timeout_ms: input.attempt_timeout_ms,
+    ...(delivery.turn !== undefined && { turn: delivery.turn }),
   });
 
   const attemptDirectly = (trigger: Trigger): Promise<AttemptReport> =>

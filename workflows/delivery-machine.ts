@@ -52,6 +52,12 @@ export class DeliveryMachine {
   /** Attempts of the schedule that have failed; manual ones do not use it up. */
   private failed = 0;
   private due: { at: number; trigger: Trigger } | undefined;
+  /** It waits its turn under the endpoint's rate limit, with an attempt of this trigger. */
+  private queued: { at: number; trigger: Trigger } | undefined;
+  /** What the latest attempt is, or was, made for. */
+  private trigger: Trigger = 'schedule';
+  /** The turn that the attempt has waited for; absent where it has none. ISO 8601, UTC. */
+  turn: string | undefined;
   private parkedSince: number | undefined;
   /** Parked because its endpoint is failing: when to look at it again. */
   private lookAgainAt: number | undefined;
@@ -81,6 +87,7 @@ export class DeliveryMachine {
       if (report.look_again_at) this.lookAgainAt = Date.parse(report.look_again_at);
       return this.park(`The endpoint is ${report.endpoint}${report.reason ? `: ${report.reason}` : '.'}`);
     }
+    if (report.kind === 'deferred') return this.queue(report);
     const { attempt, outcome } = report;
     this.record.attempts.push(attempt);
     const said = `Attempt ${attempt.number} ${describeAttempt(attempt)}.`;
@@ -89,6 +96,8 @@ export class DeliveryMachine {
       return this.close('exhausted', `${said} That was attempt ${MAX_ATTEMPTS}, the most there can be.`);
     this.parkedSince = undefined;
     if (outcome === 'gone') return this.park(`${said} The endpoint was disabled.`);
+    if (outcome === 'blocked')
+      return this.park(`${said} It waits until the endpoint has another URL, or is retried.`);
     return this.planNext(said, report.retry_after, attempt.trigger === 'manual');
   }
 
@@ -99,10 +108,10 @@ export class DeliveryMachine {
     if (this.nudged) return this.begin('manual');
     const now = this.surroundings.now();
     if (this.record.status === 'parked') return this.stepParked(now);
-    const due = this.due ?? { at: now, trigger: 'schedule' as const };
-    return now >= due.at
-      ? this.begin(due.trigger)
-      : { kind: 'wait', until: due.at, because: this.lastAttempt() };
+    const next = this.next ?? { at: now, trigger: 'schedule' as const };
+    if (now >= next.at) return this.begin(next.trigger, this.queued);
+    const because = this.queued ? "its turn under the endpoint's rate limit" : this.lastAttempt();
+    return { kind: 'wait', until: next.at, because };
   }
 
   /** Why an action is refused in this state; `undefined` where it is not. */
@@ -113,6 +122,8 @@ export class DeliveryMachine {
     if (action === 'cancel') return undefined;
     if ((this.record.interventions?.length ?? 0) >= MAX_INTERVENTIONS)
       return `${MAX_INTERVENTIONS} interventions have been made, the most there can be`;
+    if (action === 'retry' && this.queued)
+      return "the delivery waits its turn under the endpoint's rate limit";
     if (action === 'retry' && this.paused) return 'the delivery is paused; resume it first';
     if (action === 'pause' && this.paused) return 'the delivery is paused already';
     return undefined;
@@ -147,6 +158,18 @@ export class DeliveryMachine {
   endpointChanged(): void {
     this.released = true;
     this.stirred = true;
+  }
+
+  /** What the delivery waits for, unless it is parked. */
+  private get next(): { at: number; trigger: Trigger } | undefined {
+    return this.queued ?? this.due;
+  }
+
+  private queue({ turn, reason }: Extract<AttemptReport, { kind: 'deferred' }>): 'open' {
+    this.queued = { at: Date.parse(turn), trigger: this.trigger };
+    this.parkedSince = undefined;
+    this.show(this.record.attempts.length === 0 ? 'delivering' : 'retrying', reason);
+    return 'open';
   }
 
   private planNext(said: string, retryAfter: string | undefined, manual: boolean): 'open' | 'closed' {
@@ -187,8 +210,11 @@ export class DeliveryMachine {
     };
   }
 
-  private begin(trigger: Trigger): Step {
+  private begin(trigger: Trigger, queued?: { at: number }): Step {
     this.attempting = true;
+    this.trigger = trigger;
+    this.turn = queued && new Date(queued.at).toISOString();
+    this.queued = undefined;
     this.nudged = false;
     this.released = false;
     return { kind: 'attempt', trigger };
@@ -202,13 +228,14 @@ export class DeliveryMachine {
   private park(reason: string): 'open' {
     this.parkedSince ??= this.surroundings.now();
     if (!this.paused) this.due = undefined;
+    this.queued = undefined;
     this.show('parked', reason);
     return 'open';
   }
 
   private close(status: DeliveryStatus, reason: string): 'closed' {
     // A delivery that succeeds at once says so by completing: nothing that would cost history events is written.
-    if (status === 'delivered' && this.record.status === 'delivering') {
+    if (status === 'delivered' && this.record.reason === undefined) {
       this.record.status = status;
       this.record.reason = reason;
     } else {
@@ -221,13 +248,14 @@ export class DeliveryMachine {
     const statusChanged = status !== this.record.status;
     this.record.status = status;
     delete this.record.next_attempt_at;
-    if (status === 'retrying' && this.due) this.record.next_attempt_at = new Date(this.due.at).toISOString();
+    const waits = status === 'retrying' || status === 'delivering';
+    if (waits && this.next) this.record.next_attempt_at = new Date(this.next.at).toISOString();
     this.record.reason = this.record.next_attempt_at ? `${reason} ${this.plan()}` : reason;
     this.surroundings.changed(this.record, statusChanged);
   }
 
   private plan(): string {
-    const asked = this.due?.trigger === 'retry_after' ? ', as its Retry-After asked' : '';
+    const asked = this.next?.trigger === 'retry_after' ? ', as its Retry-After asked' : '';
     return `Next attempt at ${this.record.next_attempt_at}${asked}.`;
   }
 

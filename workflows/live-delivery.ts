@@ -47,6 +47,11 @@ export class LiveDelivery {
     return this.machine.record;
   }
 
+  /** The turn under the endpoint's rate limit that the attempt has waited for. ISO 8601, UTC. */
+  get turn(): string | undefined {
+    return this.machine.turn;
+  }
+
   get nextNumber(): number {
     return this.machine.nextNumber;
   }

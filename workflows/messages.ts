@@ -50,3 +50,15 @@ export const endpointGone = defineSignal<[string]>('endpointGone');
 
 /** The delivery's endpoint takes deliveries again, or is gone: look at it anew. Only a parked delivery heeds it. */
 export const endpointChanged = defineSignal('endpointChanged');
+
+/** An endpoint's signing secrets have been rotated, or revoked: look at them anew. */
+export const secretsChanged = defineSignal('secretsChanged');
+
+/** What a subscriber says with a call of the confirmation URL. */
+export interface Confirmation {
+  /** Deliveries per minute that it allows; absent: any number. */
+  allowed_rate?: number;
+}
+
+/** The subscriber of an endpoint that waits to be verified has called the confirmation URL, with the right token. */
+export const confirmed = defineSignal<[Confirmation]>('confirmed');

@@ -1,63 +1,114 @@
-import { lookup as resolve } from 'node:dns';
-import type { LookupFunction } from 'node:net';
-import ipaddr from 'ipaddr.js';
+import { lookup as resolveBySystem } from 'node:dns';
+import { Resolver } from 'node:dns/promises';
+import { isIP, type LookupFunction } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import type { AddressPolicy } from '../../src/domain/address-policy.js';
 
 /** A connection was refused because of where it would have gone. It does not say which address that was. */
 export class BlockedAddressError extends Error {
   readonly code = 'ERR_HOOKLINE_BLOCKED_ADDRESS';
 
   constructor() {
-    super('the URL leads to an address that is not public');
+    super('the URL leads to an address that deliveries may not go to');
     this.name = 'BlockedAddressError';
   }
 }
 
-/** Decides where deliveries may go. */
+/** An address that a name leads to. */
+export interface ResolvedAddress {
+  address: string;
+  family: number;
+}
+
+/** Asks DNS. @throws an error with `code`, as Node.js does */
+export type ResolveName = (hostname: string) => Promise<ResolvedAddress[]>;
+
+/** Decides, at the moment of connecting, where a delivery goes. */
 export interface AddressGuard {
-  /** Whether an address, as text, may be connected to. */
-  allows(address: string): boolean;
   /**
-   * Resolves a name as `dns.lookup` does, and fails where any of its addresses is refused. As the connection is made to what this
-   * returns, no second look-up can lead elsewhere.
+   * The addresses of a host, all of them allowed. A connection is made to these and to nothing else: there is no second look-up that
+   * could lead elsewhere.
+   *
+   * @throws BlockedAddressError where any of them is refused: a name with one foot inside is no accident
    */
-  lookup: LookupFunction;
+  resolve(hostname: string, port: number): Promise<ResolvedAddress[]>;
+  /** For `net.connect`: {@link AddressGuard.resolve} in the form of `dns.lookup`. */
+  lookupFor(port: number): LookupFunction;
+  /** Checks one address, such as the one that a connection was in fact made to. @throws BlockedAddressError */
+  check(address: string | undefined, port: number): void;
 }
 
-/**
- * Allows public unicast addresses: nothing that is loopback, private, link-local, shared, multicast, reserved, or an IPv6 form that
- * carries an IPv4 address (IANA special-purpose registries, RFC 6890).
- *
- * @param allowedNetworks CIDR blocks that are allowed besides, such as `127.0.0.0/8`
- * @throws RangeError where a block is no CIDR notation
- */
-export function createAddressGuard(allowedNetworks: readonly string[]): AddressGuard {
-  const networks = allowedNetworks.map(parseNetwork);
-
-  const allows = (address: string): boolean => {
-    if (!ipaddr.isValid(address)) return false;
-    const ip = ipaddr.process(address);
-    if (ip.range() === 'unicast') return true;
-    return networks.some(([network, bits]) => ip.kind() === network.kind() && ip.match(network, bits));
-  };
-
-  const lookup: LookupFunction = (hostname, options, callback) => {
-    resolve(hostname, { ...options, all: true }, (error, addresses) => {
-      if (error) return callback(error, '', 0);
-      const [first] = addresses;
-      if (!first || !addresses.every(({ address }) => allows(address)))
-        return callback(new BlockedAddressError(), '', 0);
-      if (options.all) return callback(null, addresses);
-      callback(null, first.address, first.family);
-    });
-  };
-
-  return { allows, lookup };
+export interface AddressGuardOptions {
+  policy: AddressPolicy;
+  /** Default: the operating system's resolver, as every other program has it. */
+  resolveName?: ResolveName;
+  /** Ports that this service and its servers listen on; at this machine's own addresses they are refused in any case. */
+  ownPorts?: () => readonly number[];
 }
 
-function parseNetwork(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
-  try {
-    return ipaddr.parseCIDR(text);
-  } catch {
-    throw new RangeError(`"${text}" is no network; write it like 10.0.0.0/8 or fd00::/8`);
-  }
+export function createAddressGuard({
+  policy,
+  resolveName = askSystem,
+  ownPorts = () => [],
+}: AddressGuardOptions): AddressGuard {
+  const allows = (address: string, port: number): boolean =>
+    policy.allowsPort(port) &&
+    policy.allows(address) &&
+    !(ownPorts().includes(port) && isOwnAddress(address));
+
+  const resolve = async (hostname: string, port: number): Promise<ResolvedAddress[]> => {
+    const literal = hostname.replace(/^\[|\]$/g, '');
+    const family = isIP(literal);
+    const addresses = family ? [{ address: literal, family }] : await resolveName(hostname);
+    if (addresses.length === 0 || !addresses.every(({ address }) => allows(address, port)))
+      throw new BlockedAddressError();
+    return addresses;
+  };
+
+  return {
+    resolve,
+    lookupFor: (port) => (hostname, options, callback) => {
+      resolve(hostname, port).then(
+        (addresses) => {
+          const [first] = addresses;
+          if (options.all) callback(null, addresses);
+          else callback(null, first?.address ?? '', first?.family ?? 0);
+        },
+        (error: Error) => callback(error, '', 0),
+      );
+    },
+    check(address, port) {
+      if (address === undefined || !allows(address, port)) throw new BlockedAddressError();
+    },
+  };
+}
+
+/** Resolves with the DNS servers named, instead of the operating system's: `10.0.0.2` or `10.0.0.2:5353`. */
+export function dnsServers(servers: readonly string[]): ResolveName {
+  const resolver = new Resolver();
+  resolver.setServers([...servers]);
+  return async (hostname) => {
+    const [v4, v6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+    const found = [
+      ...(v4.status === 'fulfilled' ? v4.value.map((address) => ({ address, family: 4 })) : []),
+      ...(v6.status === 'fulfilled' ? v6.value.map((address) => ({ address, family: 6 })) : []),
+    ];
+    if (found.length === 0) throw v4.status === 'rejected' ? v4.reason : new Error('no address');
+    return found;
+  };
+}
+
+function askSystem(hostname: string): Promise<ResolvedAddress[]> {
+  return new Promise((resolve, reject) => {
+    resolveBySystem(hostname, { all: true }, (error, addresses) =>
+      error ? reject(error) : resolve(addresses),
+    );
+  });
+}
+
+function isOwnAddress(address: string): boolean {
+  if (address.startsWith('127.') || address === '::1') return true;
+  return Object.values(networkInterfaces()).some((addresses) =>
+    addresses?.some((own) => own.address === address),
+  );
 }

@@ -24,9 +24,11 @@ const CODES: Record<string, AttemptErrorCode> = {
   CERT_SIGNATURE_FAILURE: 'tls_certificate_untrusted',
   INVALID_CA: 'tls_certificate_untrusted',
   INVALID_PURPOSE: 'tls_certificate_untrusted',
+  CERT_CHAIN_TOO_LONG: 'tls_certificate_untrusted',
   PATH_LENGTH_EXCEEDED: 'tls_certificate_untrusted',
   EPROTO: 'tls_handshake_failed',
   ERR_HOOKLINE_BLOCKED_ADDRESS: 'blocked_address',
+  ERR_HOOKLINE_PROXY: 'proxy_failed',
   ERR_INVALID_URL: 'invalid_url',
   UND_ERR_HEADERS_OVERFLOW: 'malformed_response',
   UND_ERR_CONNECT_TIMEOUT: 'timeout',
@@ -45,7 +47,8 @@ const WORDS: Record<AttemptErrorCode, string> = {
   tls_name_mismatch: 'the TLS certificate is for another host name',
   tls_handshake_failed: 'the TLS handshake failed',
   malformed_response: 'the answer is no valid HTTP',
-  blocked_address: 'the URL leads to an address that is not public',
+  blocked_address: 'the URL leads to an address that deliveries may not go to',
+  proxy_failed: 'the egress proxy of this installation opened no connection',
   invalid_url: 'the URL is not valid',
 };
 

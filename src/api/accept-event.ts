@@ -3,13 +3,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { DeliveryTarget } from '../domain/delivery.js';
 import { parseDuration } from '../domain/duration.js';
 import type { Endpoint } from '../domain/endpoint.js';
-import { EVENT_KINDS, findEventKind, matchesKind } from '../domain/event-kinds.js';
+import { matchesKind } from '../domain/event-kinds.js';
+import { matchesFilter } from '../domain/filter.js';
 import { newId } from '../domain/ids.js';
 import { validatePayload } from '../domain/payload.js';
 import { Problem } from '../domain/problem.js';
 import type { Database } from '../models/database.js';
 import type { IdempotencyRecord } from '../models/idempotency.js';
 import type { DeliveryStarter } from '../temporal/delivery-starter.js';
+import { findKind } from './event-kinds.js';
 
 /** Whoever has claimed a key has this long to start the deliveries before a repeat of the request does so. Milliseconds. */
 const CLAIM_MS = 5_000;
@@ -24,6 +26,7 @@ export type Acceptance = Pick<IdempotencyRecord, 'event_id' | 'targets' | 'accep
  *
  * @param kindName the event's kind
  * @param body the payload as received
+ * @param schemaVersion of the kind's schema; absent: the newest
  * @param idempotencyKey a repeat with the same key and body gives the first acceptance again
  * @throws Problem 400 or 404 for what cannot be accepted, 409 for a key that was used with another body
  */
@@ -33,22 +36,18 @@ export async function acceptEvent(
   kindName: string,
   body: Buffer,
   idempotencyKey: string | undefined,
+  schemaVersion?: number,
 ): Promise<Acceptance> {
-  const kind = findEventKind(kindName);
-  if (!kind || kind.operational) {
-    const known = EVENT_KINDS.filter(({ operational }) => !operational)
-      .map(({ name }) => name)
-      .join(', ');
-    throw new Problem('unknown_event_kind', `There is no event kind of that name to post. Known: ${known}.`, {
-      errors: [{ parameter: 'kind', detail: `must be one of: ${known}` }],
-    });
-  }
-  const payload = validatePayload(kind, body);
+  const kind = await findKind(database, accountId, kindName, schemaVersion);
+  const { text: payload, value } = validatePayload(kind, body);
   const endpoints = await database.endpoints.all(accountId);
   const now = Date.now();
   const fresh: Acceptance = {
     event_id: newId('event', now),
-    targets: endpoints.filter((endpoint) => matchesKind(endpoint.event_kinds, kind.name)).map(toTarget),
+    targets: endpoints
+      .filter((endpoint) => takesEvents(endpoint) && matchesKind(endpoint.event_kinds, kind.name))
+      .filter(({ filter }) => filter === undefined || matchesFilter(filter, value))
+      .map(toTarget),
     accepted_at: new Date(now).toISOString(),
   };
   const start = ({ event_id, targets, accepted_at }: Acceptance) =>
@@ -94,6 +93,11 @@ async function hasBeenStarted(
     if (await idempotency.isConfirmed(accountId, key)) return true;
   }
   return false;
+}
+
+/** One that never showed that it wants events gets none. One that must show it again has them parked until then. */
+export function takesEvents({ status, verified_at }: Endpoint): boolean {
+  return status !== 'pending' || verified_at !== undefined;
 }
 
 /** An endpoint as a delivery is told of it. */

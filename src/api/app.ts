@@ -14,7 +14,10 @@ import { accountOperations } from './routes/accounts.js';
 import { apiKeyOperations } from './routes/api-keys.js';
 import { deliveryOperations } from './routes/deliveries.js';
 import { documentRoutes } from './routes/documents.js';
+import { endpointSecretOperations } from './routes/endpoint-secrets.js';
+import { confirmationRoutes, endpointVerificationOperations } from './routes/endpoint-verification.js';
 import { endpointOperations } from './routes/endpoints.js';
+import { eventKindOperations } from './routes/event-kinds.js';
 import { eventOperations } from './routes/events.js';
 import { healthRoutes } from './routes/health.js';
 import { loginOperations } from './routes/logins.js';
@@ -26,6 +29,9 @@ import { createTokenCheck } from './token-check.js';
 /** The HTTP interface. A request passes the middlewares below from top to bottom. */
 export function createApp(dependencies: ApiDependencies): Koa<State> {
   const declared = operationsOf(dependencies);
+  const confirmations = new Router<State>({ prefix: '/:version' });
+  confirmationRoutes(confirmations, dependencies);
+
   const resources = new Router<State>({ prefix: '/:version' });
   mount(resources, declared);
 
@@ -45,6 +51,7 @@ export function createApp(dependencies: ApiDependencies): Koa<State> {
   app.use(unversioned(open));
   app.use(limitUnauthenticated(dependencies.limiters));
   app.use(checkVersion);
+  app.use(confirmations.routes());
   app.use(requireJsonAccepted);
   app.use(authenticate(createTokenCheck(dependencies)));
   app.use(limitCaller(dependencies.limiters));
@@ -57,7 +64,10 @@ export function createApp(dependencies: ApiDependencies): Koa<State> {
 function operationsOf(dependencies: ApiDependencies): Operation[] {
   return [
     ...eventOperations(dependencies),
+    ...eventKindOperations(dependencies),
     ...endpointOperations(dependencies),
+    ...endpointSecretOperations(dependencies),
+    ...endpointVerificationOperations(dependencies),
     ...deliveryOperations(dependencies),
     ...meOperations(dependencies),
     ...profileOperations(dependencies),

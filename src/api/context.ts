@@ -2,11 +2,13 @@ import type Koa from 'koa';
 import type Provider from 'oidc-provider';
 import type { Logger } from 'pino';
 import type { Settings } from '../config/schema.js';
+import type { AddressPolicy } from '../domain/address-policy.js';
 import type { Scope } from '../domain/api-key.js';
 import type { Database } from '../models/database.js';
 import type { DeliveryControl } from '../temporal/delivery-control.js';
 import type { DeliveryReader } from '../temporal/delivery-reader.js';
 import type { DeliveryStarter } from '../temporal/delivery-starter.js';
+import type { EndpointWorkflows } from '../temporal/endpoint-workflows.js';
 import type { EventReader } from '../temporal/event-reader.js';
 import type { Incidents } from '../temporal/incidents.js';
 import type { Limiters } from './limiters.js';
@@ -38,8 +40,11 @@ export type Middleware = Koa.Middleware<State>;
 /** What the routes stand on. */
 export interface ApiDependencies {
   settings: Settings;
+  /** Where deliveries may go. */
+  addressPolicy: AddressPolicy;
   database: Database;
   starter: DeliveryStarter;
+  endpointWorkflows: EndpointWorkflows;
   control: DeliveryControl;
   deliveries: DeliveryReader;
   incidents: Incidents;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { SCOPES } from '../domain/api-key.js';
 import { DELIVERY_STATUSES } from '../domain/delivery.js';
+import { ENDPOINT_STATUSES, VERIFICATION_METHODS } from '../domain/endpoint.js';
 import { CLIENT_AUTH_METHODS, GRANT_TYPES } from '../domain/oauth-client.js';
 
 /** Shapes of what the API answers. They document; answers are not filtered through them. */
@@ -23,17 +24,31 @@ export const endpointSchema = z.object({
   account_id: z.string(),
   target_url: z.string(),
   event_kinds: z.array(z.string()),
+  filter: z.record(z.string(), z.unknown()).optional(),
   description: z.string(),
-  status: z.enum(['active', 'paused', 'disabled']),
+  metadata: z.record(z.string(), z.string()),
+  headers: z.record(z.string(), z.string()).describe('Names; the values are masked'),
+  rate_limit: z.number().optional().describe('Deliveries per second, at most'),
+  allowed_rate: z.number().int().optional().describe('Deliveries per minute that its subscriber allowed'),
+  status: z.enum(ENDPOINT_STATUSES),
   status_reason: z.string().optional(),
+  status_changed_at: time,
+  verification_method: z.enum(VERIFICATION_METHODS),
+  verify_token: z.string().optional().describe('Masked'),
+  verified_at: time.optional(),
+  signature_scheme: z.enum(['v1', 'v1a']),
+  public_key: z.string().optional().describe('whpk_…, with the scheme v1a'),
   retry_schedule: z.array(z.string()).optional(),
   created_at: time,
   updated_at: time,
 });
 
-export const endpointWithSecretSchema = endpointSchema.extend({
-  secret: z.string().describe('Signing secret, whsec_…'),
-});
+const keyFields = {
+  secret: z.string().optional().describe('whsec_…, with the scheme v1'),
+  public_key: z.string().optional().describe('whpk_…, with the scheme v1a'),
+  signature_scheme: z.enum(['v1', 'v1a']),
+  previous_expires_at: time.optional().describe('Until then those before sign along'),
+};
 
 export const endpointWithIncidentSchema = endpointSchema.extend({
   incident: z
@@ -49,7 +64,9 @@ export const endpointWithIncidentSchema = endpointSchema.extend({
     .describe('Absent where the endpoint is not failing'),
 });
 
-export const secretSchema = z.object({ secret: z.string() });
+export const endpointWithSecretSchema = endpointSchema.extend(keyFields);
+
+export const secretSchema = z.object(keyFields);
 
 const attemptSchema = z.object({
   number: z.number().int(),
@@ -109,6 +126,18 @@ export const deliveryRecordSchema = z.object({
   next_attempt_at: time.optional(),
   reason: z.string().optional(),
   interventions: z.array(interventionSchema).optional(),
+});
+
+const schemaVersion = { version: z.number().int(), schema: z.record(z.string(), z.unknown()) };
+
+export const eventKindSchema = z.object({
+  name: z.string(),
+  description: z.string(),
+  built_in: z.boolean(),
+  ...schemaVersion,
+  versions: z.array(z.object({ ...schemaVersion, created_at: time.optional() })),
+  created_at: time.optional(),
+  updated_at: time.optional(),
 });
 
 export const eventSummarySchema = z.object({ id: z.string(), kind: z.string(), created_at: time });

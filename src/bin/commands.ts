@@ -1,11 +1,13 @@
 import type { ParseArgsConfig } from 'node:util';
 import { loadSettings } from '../config/load.js';
 import { ACCOUNT_SCOPES, SCOPES } from '../domain/api-key.js';
+import { newSecretKey } from '../domain/secret-box.js';
 import { connectDatabase } from '../models/database.js';
 import { demo, demoOptions } from './demo.js';
 import { dev } from './dev.js';
 import { migrate, requireServers } from './migrate.js';
 import { createLogger, say } from './output.js';
+import { requireSecretBox } from './secrets.js';
 import { serve } from './serve.js';
 
 type Values = Record<string, unknown>;
@@ -54,6 +56,27 @@ export const COMMANDS = {
       createLogger(settings);
       await migrate(settings, say);
       say('Temporal and MongoDB are ready.');
+    },
+  },
+  'secret-key': {
+    summary: 'make a key for HOOKLINE_SECRET_KEYS',
+    help: [],
+    options: {},
+    run: async () => say(newSecretKey()),
+  },
+  reseal: {
+    summary:
+      'encrypt stored secrets with the first of HOOKLINE_SECRET_KEYS, so that the others can be dropped',
+    help: [],
+    options: {},
+    async run() {
+      const settings = loadSettings();
+      const database = await connectDatabase(requireServers(settings).mongodbUri, requireSecretBox(settings));
+      try {
+        say(`Endpoints whose secrets were sealed anew: ${await database.endpoints.resealAll()}`);
+      } finally {
+        await database.close();
+      }
     },
   },
   account: {

@@ -9,6 +9,7 @@ import { startMongo, startTemporal } from '../embedded/index.js';
 import { connectDatabase } from '../models/database.js';
 import { migrate } from './migrate.js';
 import { createLogger, say, shortPath } from './output.js';
+import { loadOrCreateSecretKeys } from './secrets.js';
 import { startService } from './service.js';
 import { untilStopped } from './stop.js';
 
@@ -39,6 +40,8 @@ export async function dev(configured: Settings): Promise<void> {
       HOOKLINE_ALLOWED_NETWORKS: [...configured.HOOKLINE_ALLOWED_NETWORKS, ...LOOPBACK_NETWORKS],
       // One process counts by itself.
       HOOKLINE_RATE_LIMIT_STORE: 'memory',
+      HOOKLINE_SECRET_KEYS: configured.HOOKLINE_SECRET_KEYS ?? (await loadOrCreateSecretKeys(dataDir)),
+      HOOKLINE_ENDPOINT_VERIFICATION: configured.HOOKLINE_ENDPOINT_VERIFICATION ?? 'off',
       HOOKLINE_EXTRA_CA_FILE: configured.HOOKLINE_EXTRA_CA_FILE ?? authority.certFile,
     };
     await migrate(settings, (line) => logger.info(line));
@@ -48,6 +51,8 @@ export async function dev(configured: Settings): Promise<void> {
     const apiUrl = service.url ?? '';
     say(`Hookline: ready at ${apiUrl}, log in ${shortPath(logFile)}.`);
     say('For development, endpoints may be on this machine, and certificates of the demo are trusted.');
+    if (settings.HOOKLINE_ENDPOINT_VERIFICATION === 'off')
+      say('Nor need they show that they want events; HOOKLINE_ENDPOINT_VERIFICATION=required changes that.');
 
     const known = await readDemoState(dataDir);
     const state = known ?? (await createAccount(settings));

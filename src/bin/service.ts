@@ -1,17 +1,13 @@
-import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
-import { createAddressGuard } from '../../activities/http/address-guard.js';
 import { createPoster } from '../../activities/http/poster.js';
-import { toTarget } from '../api/accept-event.js';
 import { createApp } from '../api/app.js';
 import { createLimiters } from '../api/limiters.js';
 import { createMetrics } from '../api/metrics.js';
 import { createOAuthProvider } from '../api/oauth/provider.js';
 import type { Settings } from '../config/schema.js';
 import { EndpointHealth } from '../domain/endpoint-health.js';
-import { matchesKind } from '../domain/event-kinds.js';
 import { RELEASE } from '../domain/release.js';
 import { connectDatabase } from '../models/database.js';
 import { memoryCounters } from '../models/rate-counters.js';
@@ -21,11 +17,15 @@ import { connectTemporal } from '../temporal/connection.js';
 import { DeliveryControl } from '../temporal/delivery-control.js';
 import { DeliveryReader } from '../temporal/delivery-reader.js';
 import { DeliveryStarter } from '../temporal/delivery-starter.js';
+import { EndpointWorkflows } from '../temporal/endpoint-workflows.js';
 import { EventReader } from '../temporal/event-reader.js';
 import { Incidents } from '../temporal/incidents.js';
 import { isTemporalUnavailable } from '../temporal/unavailable.js';
 import { startWorker } from '../temporal/worker.js';
+import { addressPolicyOf, connectorOptions, portsOf } from './egress.js';
+import { endpointPorts } from './endpoint-ports.js';
 import { requireServers } from './migrate.js';
+import { requireSecretBox } from './secrets.js';
 
 /** What a process does: serve the API, run the worker, or both on one connection, which is the fastest. */
 export type Role = 'all' | 'api' | 'worker';
@@ -52,14 +52,13 @@ export async function startService(
   bundlePath = BUNDLE_PATH,
 ): Promise<Service> {
   const servers = requireServers(settings);
-  const database = await connectDatabase(servers.mongodbUri);
+  const database = await connectDatabase(servers.mongodbUri, requireSecretBox(settings));
   const temporal = await connectTemporal(servers.temporal);
   const { client } = temporal;
 
-  const poster = createPoster({
-    guard: createAddressGuard(settings.HOOKLINE_ALLOWED_NETWORKS),
-    extraCa: settings.HOOKLINE_EXTRA_CA_FILE ? [await readFile(settings.HOOKLINE_EXTRA_CA_FILE, 'utf8')] : [],
-  });
+  const addressPolicy = addressPolicyOf(settings);
+  const ownPorts = new Set(portsOf(settings));
+  const poster = createPoster(await connectorOptions(settings, addressPolicy, () => [...ownPorts]));
   const health = new EndpointHealth(settings.HOOKLINE_SLOW_ANSWER);
   const starter = new DeliveryStarter({
     client,
@@ -96,15 +95,9 @@ export async function startService(
             shutdown_grace_ms: settings.HOOKLINE_ATTEMPT_TIMEOUT + SHUTDOWN_MARGIN_MS,
           },
           {
-            endpoints: {
-              load: (...key) => database.endpoints.get(...key),
-              disable: (...args) => database.endpoints.disable(...args),
-              setFailing: (...args) => database.endpoints.setFailing(...args),
-              subscribers: async (accountId, kind) => {
-                const all = await database.endpoints.all(accountId);
-                return all.filter(({ event_kinds }) => matchesKind(event_kinds, kind)).map(toTarget);
-              },
-            },
+            ...endpointPorts(database.endpoints, starter),
+            turns: database.deliveryTurns,
+            publicUrl: settings.HOOKLINE_PUBLIC_URL,
             poster,
             health,
             incidents,
@@ -134,6 +127,7 @@ export async function startService(
   const deliveries = new DeliveryReader(client, starter.recentGroups);
   const app = createApp({
     settings,
+    addressPolicy,
     database,
     oauth: createOAuthProvider({
       database,
@@ -146,6 +140,13 @@ export async function startService(
     limiters: createLimiters(settings, counters, logger, metrics),
     metrics,
     starter,
+    endpointWorkflows: new EndpointWorkflows({
+      client,
+      task_queue: settings.HOOKLINE_TASK_QUEUE,
+      verification_schedule: settings.HOOKLINE_VERIFICATION_SCHEDULE,
+      verification_limit_ms: settings.HOOKLINE_VERIFICATION_LIMIT,
+      attempt_timeout_ms: settings.HOOKLINE_ATTEMPT_TIMEOUT,
+    }),
     control: new DeliveryControl(client, starter, deliveries),
     deliveries,
     incidents,
@@ -166,6 +167,7 @@ export async function startService(
     },
     isUnavailable: (error) => isTemporalUnavailable(error) || isDatabaseUnavailable(error),
   });
+  if (server) ownPorts.add((server.address() as AddressInfo).port);
   server?.on('request', app.callback());
 
   return {

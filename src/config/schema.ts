@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { parseDuration } from '../domain/duration.js';
 import { parseRateLimits } from '../domain/rate-limit.js';
 import { DEFAULT_RETRY_SCHEDULE, parseRetrySchedule } from '../domain/retry-schedule.js';
+import { parseSecretKeys } from '../domain/secret-box.js';
 
 const duration = (fallback: string) => z.string().default(fallback).transform(asIssue(parseDuration));
 const rateLimits = (fallback: string) => z.string().default(fallback).transform(asIssue(parseRateLimits));
@@ -9,15 +10,12 @@ const PORT = 'must be a port, a whole number from 0 to 65535';
 const port = (fallback: number) =>
   z.coerce.number(PORT).int(PORT).min(0, PORT).max(65_535, PORT).default(fallback);
 const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
-const list = z
-  .string()
-  .default('')
-  .transform((text) =>
-    text
-      .split(',')
-      .map((part) => part.trim())
-      .filter((part) => part !== ''),
-  );
+const splitList = (text: string): string[] =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+const list = z.string().default('').transform(splitList);
 
 /** Every setting there is: its name in the environment, its meaning, its default. `docs/configuration.md` is checked against it. */
 export const settingsSchema = z.object({
@@ -123,6 +121,29 @@ export const settingsSchema = z.object({
   HOOKLINE_ALLOWED_NETWORKS: list.describe(
     'Networks that endpoints may be in although they are not public, such as `10.0.0.0/8`',
   ),
+  HOOKLINE_DENIED_NETWORKS: list.describe(
+    'Networks that endpoints may not be in, although they are public or allowed, such as `198.51.100.0/24`',
+  ),
+  HOOKLINE_ALLOWED_PORTS: z
+    .string()
+    .default('80,443,1024-65535')
+    .transform(splitList)
+    .describe('Ports that endpoints may be at: numbers and ranges'),
+  HOOKLINE_DNS_SERVERS: list.describe(
+    'DNS servers that endpoints’ names are looked up with, such as `10.0.0.2`; the operating system’s where it is empty',
+  ),
+  HOOKLINE_EGRESS_PROXY: z
+    .url({ protocol: /^http$/, error: 'must be a URL like http://proxy.example:3128' })
+    .optional()
+    .describe(
+      'HTTP proxy that connections to endpoints leave through, by CONNECT to an address checked here',
+    ),
+  HOOKLINE_CLIENT_CERT_FILE: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('PEM file of the certificate that is shown to endpoints which ask for one (mutual TLS)'),
+  HOOKLINE_CLIENT_KEY_FILE: z.string().min(1).optional().describe('PEM file of its private key'),
   HOOKLINE_ALLOW_HTTP: flag
     .default(false)
     .describe('Whether endpoints may be plain http; for closed networks and benchmarks only'),
@@ -151,6 +172,31 @@ export const settingsSchema = z.object({
     .describe(
       'Where requests are counted: `mongodb` for all processes together, `memory` for each alone; `hookline dev` uses memory',
     ),
+  HOOKLINE_SECRET_KEYS: z
+    .string()
+    .transform(asIssue(parseSecretKeys))
+    .optional()
+    .describe(
+      'Keys that stored secrets are encrypted with, `id:base64`, the newest first; `hookline secret-key` makes one, `hookline dev` keeps one in its data folder',
+    ),
+  HOOKLINE_ENDPOINT_VERIFICATION: z
+    .enum(['required', 'off'])
+    .optional()
+    .describe('Whether endpoints must show that they want events; `required` but for `hookline dev`'),
+  HOOKLINE_VERIFICATION_SCHEDULE: z
+    .string()
+    .default('10s,1m,5m,15m,1h,3h,6h,12h')
+    .transform(asIssue(parseRetrySchedule))
+    .describe('Waits between the tries of a handshake'),
+  HOOKLINE_VERIFICATION_LIMIT: duration('1d').describe(
+    'How long a handshake is tried before the endpoint is disabled',
+  ),
+  HOOKLINE_MAX_ENDPOINTS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(1_000)
+    .describe('Endpoints that one account may have'),
   HOOKLINE_TEMPORAL_METRICS_ADDRESS: z
     .string()
     .min(1)

@@ -55,6 +55,7 @@ export type AttemptErrorCode =
   | 'tls_handshake_failed'
   | 'malformed_response'
   | 'blocked_address'
+  | 'proxy_failed'
   | 'invalid_url';
 
 /** Something that an operator did to a delivery: to a live one, or `resend` to a closed one, which began this run. */

@@ -2,10 +2,26 @@
 export interface EventKind {
   name: string;
   description: string;
+  /** Of the schema: 1 for the first. */
+  version: number;
   /** JSON Schema, draft 2020-12. */
   schema: Record<string, unknown>;
   /** Hookline emits it itself; nobody can post it, and `*` does not include it. */
   operational?: boolean;
+  /** Equal for equal schemas only: what a compiled one is kept under. */
+  schema_key: string;
+}
+
+/** Names of kinds: words of small letters, digits and underscores, with dots between, such as `order.shipped`. */
+export const EVENT_KIND_NAME = /^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$/;
+export const MAX_EVENT_KIND_NAME_LENGTH = 128;
+
+/** The first words of kinds that Hookline itself sends. */
+const RESERVED_WORDS = ['endpoint', 'delivery', 'hookline'];
+
+/** Whether an account may give a kind of its own this name. */
+export function isFreeEventKindName(name: string): boolean {
+  return !findEventKind(name) && !RESERVED_WORDS.includes(name.split('.')[0] ?? '');
 }
 
 const time = { type: 'string', format: 'utc-date-time', description: 'ISO 8601, UTC.' };
@@ -15,6 +31,8 @@ function endpointKind(name: string, description: string, properties: Record<stri
   return {
     name,
     description,
+    version: 1,
+    schema_key: name,
     operational: true,
     schema: {
       $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -33,6 +51,8 @@ export const EVENT_KINDS: readonly EventKind[] = [
   {
     name: 'purchase',
     description: 'A customer completed a purchase.',
+    version: 1,
+    schema_key: 'purchase',
     schema: {
       $schema: 'https://json-schema.org/draft/2020-12/schema',
       type: 'object',
@@ -82,5 +102,15 @@ export function isOperational(name: string): boolean {
 
 /** Whether an endpoint that lists `eventKinds` is told of events of `kind`. */
 export function matchesKind(eventKinds: readonly string[], kind: string): boolean {
-  return eventKinds.includes(kind) || (eventKinds.includes(ANY_KIND) && !isOperational(kind));
+  return eventKinds.some(
+    (listed) =>
+      listed === kind ||
+      (listed === ANY_KIND && !isOperational(kind)) ||
+      (isFamily(listed) && !isOperational(kind) && kind.startsWith(listed.slice(0, -1))),
+  );
+}
+
+/** Whether a text stands for all kinds that begin with some words, such as `order.*`. */
+export function isFamily(text: string): boolean {
+  return text.endsWith('.*') && EVENT_KIND_NAME.test(text.slice(0, -2));
 }

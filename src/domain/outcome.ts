@@ -3,9 +3,11 @@ import { parseRetryAfter } from './retry-after.js';
 
 /**
  * What an attempt means for its delivery: `delivered`; `failed`, to be tried again as the schedule says; `gone`, the subscriber wants
- * no more of these (RFC 9110, section 15.5.11; Standard Webhooks specification, "Delivery considerations").
+ * no more of these (RFC 9110, section 15.5.11; Standard Webhooks specification, "Delivery considerations"); `blocked`, its URL leads where
+ * nothing may be sent. Trying a blocked one again by the clock would make this service a scanner of inner networks, so it waits until
+ * the endpoint's URL is changed, or somebody asks for an attempt.
  */
-export type Outcome = 'delivered' | 'failed' | 'gone';
+export type Outcome = 'delivered' | 'failed' | 'gone' | 'blocked';
 
 /** An answer, or the lack of one, as far as it decides. */
 export type Answer = Pick<Attempt, 'status_code' | 'error_code'> & {
@@ -30,8 +32,8 @@ const MAY_DEFER = new Set([429, 503]);
  *
  * @param now milliseconds since the epoch when the answer arrived
  */
-export function decide({ status_code: status, retry_after }: Answer, now: number): Decision {
-  if (status === undefined) return { outcome: 'failed' };
+export function decide({ status_code: status, error_code, retry_after }: Answer, now: number): Decision {
+  if (status === undefined) return { outcome: error_code === 'blocked_address' ? 'blocked' : 'failed' };
   if (status >= 200 && status < 300) return { outcome: 'delivered' };
   if (status === 410) return { outcome: 'gone' };
   const not_before = MAY_DEFER.has(status) ? parseRetryAfter(retry_after, now) : undefined;

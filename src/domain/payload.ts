@@ -1,52 +1,70 @@
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
+import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import { type ParseError, parse as parseTolerantly, printParseErrorCode } from 'jsonc-parser';
 import type { EventKind } from './event-kinds.js';
+import { compilePayloadSchema } from './payload-schema.js';
 import { type InputError, Problem } from './problem.js';
 
 /** The largest payload that is accepted, in bytes: 256 KiB. */
 export const MAX_PAYLOAD_BYTES = 256 * 1024;
 
-const UTC_DATE_TIME =
-  /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|\+00:00)$/;
-
-const ajv = new Ajv2020({ allErrors: true, strict: true });
-addFormats.default(ajv, ['email']);
-ajv.addFormat('utc-date-time', {
-  validate: (text: string) => UTC_DATE_TIME.test(text) && isCalendarDay(text.slice(0, 10)),
-});
-
-/** JavaScript takes 30 February for 2 March; the day that comes out must be the one that went in. */
-function isCalendarDay(day: string): boolean {
-  return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
-}
-
+/** Wrong places that are named; a payload can have more than anybody reads. */
+const MAX_ERRORS = 20;
+/** Compiled schemas kept, so that each is compiled once. */
+const MAX_VALIDATORS = 500;
 const validators = new Map<string, ValidateFunction>();
+
+/** A payload that is valid for its kind. */
+export interface ValidPayload {
+  /** As it was received; encoding it as UTF-8 gives the bytes back. */
+  text: string;
+  /** A parsed copy, for looking at: numbers in it may have lost digits. */
+  value: unknown;
+}
 
 /**
  * Checks a payload against its kind. The parsed copy is thrown away: what is delivered is the text as it was received.
  *
  * @param body the bytes as received, at most {@link MAX_PAYLOAD_BYTES}
- * @returns the same bytes as text; encoding it as UTF-8 gives the bytes back
  * @throws Problem `invalid_json` or `invalid_payload`, naming every wrong place
  */
-export function validatePayload(kind: EventKind, body: Uint8Array): string {
+export function validatePayload(kind: EventKind, body: Uint8Array): ValidPayload {
   const text = decode(body);
   const value = parseJson(text);
-  let validate = validators.get(kind.name);
-  if (!validate) {
-    validate = ajv.compile(kind.schema);
-    validators.set(kind.name, validate);
-  }
-  if (!validate(value)) {
-    const errors = (validate.errors ?? []).map(describe);
+  const validate = validatorOf(kind);
+  if (!isValid(validate, value)) {
+    const all = validate.errors ?? [];
+    const errors = all.slice(0, MAX_ERRORS).map(describe);
+    const more = all.length > MAX_ERRORS ? `; and ${all.length - MAX_ERRORS} more` : '';
     throw new Problem(
       'invalid_payload',
-      `The body is no valid ${kind.name}: ${errors.map((e) => `${e.pointer || 'the body'} ${e.detail}`).join('; ')}.`,
+      `The body is no valid ${kind.name}: ${errors.map((e) => `${e.pointer || 'the body'} ${e.detail}`).join('; ')}${more}.`,
       { errors },
     );
   }
-  return text;
+  return { text, value };
+}
+
+function validatorOf({ schema, schema_key }: EventKind): ValidateFunction {
+  const known = validators.get(schema_key);
+  if (known) return known;
+  const validate = compilePayloadSchema(schema);
+  validators.set(schema_key, validate);
+  if (validators.size > MAX_VALIDATORS) {
+    const [oldest] = validators.keys();
+    if (oldest !== undefined) validators.delete(oldest);
+  }
+  return validate;
+}
+
+function isValid(validate: ValidateFunction, value: unknown): boolean {
+  try {
+    return validate(value);
+  } catch (cause) {
+    // Comparing values goes as deep as they do.
+    if (cause instanceof RangeError)
+      throw new Problem('invalid_payload', 'The body is nested too deeply.', { cause });
+    throw cause;
+  }
 }
 
 /** UTF-8 without a byte order mark (RFC 8259, section 8.1); anything else could not be given back byte for byte. */

@@ -1,27 +1,85 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import {
+  createHmac,
+  createPrivateKey,
+  generateKeyPairSync,
+  randomBytes,
+  sign as signAsymmetrically,
+} from 'node:crypto';
 
-/** The prefix of a symmetric signing secret (Standard Webhooks specification, "Signature scheme"). */
-const SECRET_PREFIX = 'whsec_';
+/** How deliveries are signed: `v1` with a shared secret (HMAC-SHA256), `v1a` with a key pair (ed25519) whose public half verifies. */
+export type SignatureScheme = 'v1' | 'v1a';
 
-/** A new signing secret: `whsec_` and 32 random bytes in base64. */
-export function newSigningSecret(): string {
-  return SECRET_PREFIX + randomBytes(32).toString('base64');
+/** A key that an endpoint's deliveries are signed with. */
+export interface SigningKey {
+  /** `whsec_…` for `v1`, `whsk_…` for `v1a` (Standard Webhooks specification, "Signature scheme"). */
+  secret: string;
+  created_at: string;
+  /** The end of a rotation's overlap: from then on it signs no more. Absent on the newest key. */
+  expires_at?: string;
+}
+
+const SHARED_PREFIX = 'whsec_';
+const PRIVATE_PREFIX = 'whsk_';
+const PUBLIC_PREFIX = 'whpk_';
+const ED25519_KEY_BYTES = 32;
+
+/** A new signing secret: `whsec_` and 32 random bytes in base64; or `whsk_` and an ed25519 key, private half and public half. */
+export function newSigningSecret(scheme: SignatureScheme = 'v1'): string {
+  if (scheme === 'v1') return SHARED_PREFIX + randomBytes(32).toString('base64');
+  const { d = '', x = '' } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
+  const halves = [d, x].map((half) => Buffer.from(half, 'base64url'));
+  return PRIVATE_PREFIX + Buffer.concat(halves).toString('base64');
+}
+
+export function schemeOf(secret: string): SignatureScheme {
+  return secret.startsWith(PRIVATE_PREFIX) ? 'v1a' : 'v1';
+}
+
+/** What a subscriber needs in order to verify: the shared secret, or of a key pair the public half. */
+export function verificationKey(secret: string): { secret: string } | { public_key: string } {
+  if (schemeOf(secret) === 'v1') return { secret };
+  const halves = Buffer.from(secret.slice(PRIVATE_PREFIX.length), 'base64');
+  return { public_key: PUBLIC_PREFIX + halves.subarray(ED25519_KEY_BYTES).toString('base64') };
+}
+
+/** The secrets that sign at a moment, newest first. @param at milliseconds since the epoch */
+export function liveSecrets(keys: readonly SigningKey[], at: number): string[] {
+  return keys
+    .filter(({ expires_at }) => expires_at === undefined || Date.parse(expires_at) > at)
+    .map(({ secret }) => secret);
 }
 
 /**
- * The value of `webhook-signature`: for each live secret, `v1,` and the base64 HMAC-SHA256 of `id.timestamp.body`, separated by
- * spaces (Standard Webhooks specification, "Verifying signatures"; several while a rotation overlaps).
+ * The value of `webhook-signature`: for each live secret a signature of `id.timestamp.body`, separated by spaces: `v1,` and the base64
+ * HMAC-SHA256, or `v1a,` and the base64 ed25519 signature (Standard Webhooks specification, "Verifying signatures"; several while a
+ * rotation overlaps).
  *
- * @param secrets `whsec_…`, newest first
+ * @param secrets newest first
  * @param id the `webhook-id`
  * @param timestamp the `webhook-timestamp`, unix seconds
  * @param body exactly what is sent
  */
 export function sign(secrets: readonly string[], id: string, timestamp: number, body: string): string {
+  const head = `${id}.${timestamp}.`;
   return secrets
     .map((secret) => {
-      const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
-      return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')}`;
+      if (schemeOf(secret) === 'v1a') return `v1a,${signWithKeyPair(secret, head + body)}`;
+      const key = Buffer.from(secret.slice(SHARED_PREFIX.length), 'base64');
+      return `v1,${createHmac('sha256', key).update(head).update(body).digest('base64')}`;
     })
     .join(' ');
+}
+
+function signWithKeyPair(secret: string, text: string): string {
+  const halves = Buffer.from(secret.slice(PRIVATE_PREFIX.length), 'base64');
+  const key = createPrivateKey({
+    format: 'jwk',
+    key: {
+      kty: 'OKP',
+      crv: 'Ed25519',
+      d: halves.subarray(0, ED25519_KEY_BYTES).toString('base64url'),
+      x: halves.subarray(ED25519_KEY_BYTES).toString('base64url'),
+    },
+  });
+  return signAsymmetrically(null, Buffer.from(text), key).toString('base64');
 }

@@ -33,3 +33,13 @@ export function releaseWorkflowId(endpointId: string): string {
 export function groupWorkflowId(groupId: string): string {
   return `group:${groupId}`;
 }
+
+/** The id of the workflow that finds out whether an endpoint wants events. */
+export function verificationWorkflowId(endpointId: string): string {
+  return `verify:${endpointId}`;
+}
+
+/** The id of the workflow that ends the overlap of an endpoint's signing secrets. */
+export function rotationWorkflowId(endpointId: string): string {
+  return `rotation:${endpointId}`;
+}

@@ -1,7 +1,10 @@
 import mongoose, { type Connection } from 'mongoose';
+import type { SecretBox } from '../domain/secret-box.js';
 import { AccountRepository } from './accounts.js';
 import { ApiKeyRepository } from './api-keys.js';
+import { DeliveryTurnRepository } from './delivery-turns.js';
 import { EndpointRepository } from './endpoints.js';
+import { EventKindRepository } from './event-kinds.js';
 import { IdempotencyRepository } from './idempotency.js';
 import { InstallationSecretRepository } from './installation-secrets.js';
 import { LoginRepository } from './logins.js';
@@ -18,6 +21,8 @@ export interface Database {
   accounts: AccountRepository;
   apiKeys: ApiKeyRepository;
   endpoints: EndpointRepository;
+  deliveryTurns: DeliveryTurnRepository;
+  eventKinds: EventKindRepository;
   idempotency: IdempotencyRepository;
   installationSecrets: InstallationSecretRepository;
   logins: LoginRepository;
@@ -33,8 +38,13 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** Connects to MongoDB. @throws where no server answers within 5 seconds */
-export async function connectDatabase(uri: string): Promise<Database> {
+/**
+ * Connects to MongoDB.
+ *
+ * @param box seals what is stored of secrets; without it endpoints can be neither read nor written
+ * @throws where no server answers within 5 seconds
+ */
+export async function connectDatabase(uri: string, box?: SecretBox): Promise<Database> {
   const connection = mongoose.createConnection(uri, {
     autoIndex: false,
     autoCreate: false,
@@ -45,7 +55,9 @@ export async function connectDatabase(uri: string): Promise<Database> {
   return {
     accounts: new AccountRepository(connection, profiles),
     apiKeys: new ApiKeyRepository(connection),
-    endpoints: new EndpointRepository(connection),
+    endpoints: new EndpointRepository(connection, box),
+    deliveryTurns: new DeliveryTurnRepository(connection),
+    eventKinds: new EventKindRepository(connection),
     idempotency: new IdempotencyRepository(connection),
     installationSecrets: new InstallationSecretRepository(connection),
     logins: new LoginRepository(connection),

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
+import { requireSecretBox } from '../../src/bin/secrets.js';
 import { type Role, type Service, startService } from '../../src/bin/service.js';
 import { loadSettings } from '../../src/config/load.js';
 import type { Settings } from '../../src/config/schema.js';
 import { ACCOUNT_SCOPES, type Scope } from '../../src/domain/api-key.js';
+import { newSecretKey } from '../../src/domain/secret-box.js';
 import { connectDatabase, type Database } from '../../src/models/database.js';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/connection.js';
 import { type ApiClient, apiClient } from './api-client.js';
@@ -46,6 +48,8 @@ export async function testEnvironment(
     HOOKLINE_RATE_LIMIT_ACCOUNT: 'off',
     HOOKLINE_RATE_LIMIT_ADDRESS: 'off',
     HOOKLINE_RATE_LIMIT_STORE: 'memory',
+    HOOKLINE_SECRET_KEYS: newSecretKey(),
+    HOOKLINE_ENDPOINT_VERIFICATION: 'off',
     ...overrides,
   };
 }
@@ -54,15 +58,17 @@ export async function testEnvironment(
  * Starts a system in this process.
  *
  * @param overrides settings by their names in the environment, such as a shorter retry schedule
+ * @param logger takes the log, for a test that reads it
  */
 export async function startSystem(
   overrides: Record<string, string> = {},
   role: Role = 'all',
+  logger?: Logger,
 ): Promise<TestSystem> {
   const environment = await testEnvironment(overrides);
   const settings = loadSettings(environment);
-  const service = await startService(settings, role, pino({ level: settings.HOOKLINE_LOG_LEVEL }));
-  const database = await connectDatabase(environment['MONGODB_URI'] ?? '');
+  const service = await startService(settings, role, logger ?? pino({ level: settings.HOOKLINE_LOG_LEVEL }));
+  const database = await connectDatabase(environment['MONGODB_URI'] ?? '', requireSecretBox(settings));
   const temporal = await connectTemporal({
     address: environment['TEMPORAL_ADDRESS'] ?? '',
     namespace: settings.TEMPORAL_NAMESPACE,

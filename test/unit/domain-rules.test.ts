@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { createAddressPolicy } from '../../src/domain/address-policy.js';
 import { ACCOUNT_SCOPES, looksLikeApiKey, newApiKey, SCOPES } from '../../src/domain/api-key.js';
 import { formatDuration, parseDuration } from '../../src/domain/duration.js';
 import { checkEventKinds, checkTargetUrl } from '../../src/domain/endpoint.js';
@@ -9,6 +10,8 @@ import { Problem } from '../../src/domain/problem.js';
 import { RELEASE } from '../../src/domain/release.js';
 import { hashSecret } from '../../src/domain/secret-hash.js';
 import { CURRENT_VERSION, resolveVersion, VERSIONS } from '../../src/domain/versions.js';
+
+const policy = createAddressPolicy({ allowedNetworks: [], deniedNetworks: [], allowedPorts: ['1-65535'] });
 
 describe('ids', () => {
   const kinds: [IdKind, string][] = [
@@ -170,24 +173,24 @@ describe('target URLs', () => {
   ];
   for (const [text, detail] of refused) {
     it(`${text.slice(0, 50) || 'nothing'} is refused`, () => {
-      const mistake = checkTargetUrl(text, false);
+      const mistake = checkTargetUrl(text, false, policy);
       assert.match(mistake?.detail ?? '', detail);
       assert.equal(mistake?.insecure, false);
     });
   }
   it('over plain http are refused as insecure, unless the installation allows them', () => {
-    const mistake = checkTargetUrl('http://example.com/', false);
+    const mistake = checkTargetUrl('http://example.com/', false, policy);
     assert.equal(mistake?.insecure, true);
     assert.match(mistake?.detail ?? '', /must begin with https:\/\//);
-    assert.equal(checkTargetUrl('http://example.com/', true), undefined);
-    assert.match(checkTargetUrl('http://a:b@example.com/', true)?.detail ?? '', /password/);
+    assert.equal(checkTargetUrl('http://example.com/', true, policy), undefined);
+    assert.match(checkTargetUrl('http://a:b@example.com/', true, policy)?.detail ?? '', /password/);
   });
   for (const text of [
     'https://example.com',
     'HTTPS://EXAMPLE.COM:8443/a?b=c',
     'https://xn--bcher-kva.example/',
   ]) {
-    it(`${text} is accepted`, () => assert.equal(checkTargetUrl(text, false), undefined));
+    it(`${text} is accepted`, () => assert.equal(checkTargetUrl(text, false, policy), undefined));
   }
 });
 
@@ -206,9 +209,9 @@ describe('event kinds', () => {
     assert.ok(!matchesKind([], 'purchase'));
   });
   it('that are not known are named one by one', () => {
-    assert.deepEqual(checkEventKinds(['purchase', '*']), []);
+    assert.deepEqual(checkEventKinds(['purchase', '*'], []), []);
     assert.deepEqual(
-      checkEventKinds(['a', 'purchase', 'b']).map(({ pointer }) => pointer),
+      checkEventKinds(['a', 'purchase', 'b'], []).map(({ pointer }) => pointer),
       ['/event_kinds/0', '/event_kinds/2'],
     );
   });

@@ -53,10 +53,11 @@ const TABLE: [name: string, answer: Answer, decision: Decision][] = [
       'tls_name_mismatch',
       'tls_handshake_failed',
       'malformed_response',
-      'blocked_address',
       'invalid_url',
+      'proxy_failed',
     ] as const
   ).map((error_code): [string, Answer, Decision] => [error_code, { error_code }, failed]),
+  ['blocked_address', { error_code: 'blocked_address' }, { outcome: 'blocked' }],
 ];
 
 describe('the decision on an attempt', () => {

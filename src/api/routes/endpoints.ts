@@ -1,52 +1,48 @@
 import { z } from 'zod';
-import { checkEventKinds, checkTargetUrl } from '../../domain/endpoint.js';
-import { isId } from '../../domain/ids.js';
+import { deliveryId, isId, newId } from '../../domain/ids.js';
 import { Problem } from '../../domain/problem.js';
-import { isRetryWait, MAX_WAITS } from '../../domain/retry-schedule.js';
-import type { EndpointInput, StoredEndpoint } from '../../models/endpoints.js';
-import { invalidRequest } from '../body.js';
+import type { EndpointInput, StoredEndpoint } from '../../models/endpoint-document.js';
 import type { ApiDependencies, Context } from '../context.js';
+import { checkEndpoint, endpointBody, newEndpointBody } from '../endpoint-body.js';
+import { renderEndpoint, renderKeys } from '../endpoint-view.js';
+import { kindNames } from '../event-kinds.js';
 import { type Operation, operation } from '../operation.js';
 import { pagingParameters, renderPage } from '../paging.js';
 import {
+  acceptanceSchema,
   endpointSchema,
   endpointWithIncidentSchema,
   endpointWithSecretSchema,
   pageOf,
-  secretSchema,
 } from '../schemas.js';
 
-const endpointBody = z.strictObject({
-  target_url: z.string(),
-  event_kinds: z.array(z.string()).min(1, 'must name at least one event kind, or * for all').max(100),
-  description: z.string().max(1_000).default(''),
-  status: z.enum(['active', 'paused']).default('active'),
-  retry_schedule: z
-    .array(z.string().refine(isRetryWait, 'must be a duration from 100ms to 7d, such as 5s, 30m or 2h'))
-    .max(MAX_WAITS, `must have at most ${MAX_WAITS} waits`)
-    .optional(),
-});
-
 /** Endpoints: where events are sent. */
-export function endpointOperations({ settings, database, starter, incidents }: ApiDependencies): Operation[] {
+export function endpointOperations(dependencies: ApiDependencies): Operation[] {
+  const { settings, addressPolicy, database, starter, endpointWorkflows, incidents } = dependencies;
   const { endpoints } = database;
-
-  const find = async (ctx: Context, id: string): Promise<StoredEndpoint> => {
-    const endpoint = isId('endpoint', id) ? await endpoints.get(ctx.state.caller.account_id, id) : undefined;
-    if (!endpoint) throw missing(id);
-    return endpoint;
+  const rules = {
+    allowHttp: settings.HOOKLINE_ALLOW_HTTP,
+    addresses: addressPolicy,
+    verificationRequired: settings.HOOKLINE_ENDPOINT_VERIFICATION !== 'off',
   };
 
-  const check = (input: EndpointInput): EndpointInput => {
-    const mistake = checkTargetUrl(input.target_url, settings.HOOKLINE_ALLOW_HTTP);
-    const errors = [
-      ...(mistake ? [{ pointer: '/target_url', detail: mistake.detail }] : []),
-      ...checkEventKinds(input.event_kinds),
-    ];
-    if (mistake?.insecure)
-      throw new Problem('insecure_target_url', `The target URL ${mistake.detail}.`, { errors });
-    if (errors.length > 0) throw invalidRequest(errors);
-    return input;
+  const create = async (accountId: string, input: EndpointInput, scheme: 'v1' | 'v1a') => {
+    const limit = settings.HOOKLINE_MAX_ENDPOINTS;
+    if ((await endpoints.count(accountId)) >= limit) {
+      const detail = `The account has ${limit} endpoints, as many as it may have. Delete one that is not needed.`;
+      throw new Problem('endpoint_limit_reached', detail);
+    }
+    const endpoint = await endpoints.create(accountId, input, scheme);
+    if (endpoint.status === 'pending') {
+      try {
+        await endpointWorkflows.verify({ account_id: accountId, endpoint_id: endpoint.id });
+      } catch (error) {
+        // Nobody would ever ask it, and its owner is told that nothing was accepted.
+        await endpoints.delete(accountId, endpoint.id);
+        throw error;
+      }
+    }
+    return endpoint;
   };
 
   return [
@@ -56,16 +52,19 @@ export function endpointOperations({ settings, database, starter, incidents }: A
       id: 'createEndpoint',
       summary: 'Register an endpoint',
       scope: 'endpoints:write',
-      body: endpointBody,
+      body: newEndpointBody,
       responses: {
         201: { description: 'The endpoint, with its signing secret', schema: endpointWithSecretSchema },
       },
-      problems: ['invalid_request', 'insecure_target_url'],
-      async handle(ctx, { body }) {
-        const endpoint = await endpoints.create(ctx.state.caller.account_id, check(body));
+      problems: ['invalid_request', 'insecure_target_url', 'endpoint_limit_reached'],
+      async handle(ctx, { body: { signature_scheme, ...body } }) {
+        const { account_id } = ctx.state.caller;
+        const input = checkEndpoint(body, rules, await kindNames(database, account_id));
+        const endpoint = await create(account_id, input, signature_scheme);
         ctx.status = 201;
         ctx.set('location', `${ctx.path}/${endpoint.id}`);
-        ctx.body = { ...render(endpoint), secret: endpoint.signing_secrets[0] };
+        ctx.set('cache-control', 'no-store');
+        ctx.body = { ...renderEndpoint(endpoint), ...renderKeys(endpoint) };
       },
     }),
 
@@ -90,7 +89,7 @@ export function endpointOperations({ settings, database, starter, incidents }: A
       async handle(ctx, { query: { limit, after } }) {
         const all = await endpoints.all(ctx.state.caller.account_id);
         const rest = all.filter((endpoint) => after === undefined || endpoint.id > after);
-        const data = rest.slice(0, limit).map(render);
+        const data = rest.slice(0, limit).map(renderEndpoint);
         ctx.body = renderPage(ctx, { data, ...(rest.length > limit && { after: data.at(-1)?.id }) });
       },
     }),
@@ -109,25 +108,10 @@ export function endpointOperations({ settings, database, starter, incidents }: A
       },
       problems: [],
       async handle(ctx, { params: { id = '' } }) {
-        const endpoint = await find(ctx, id);
+        const endpoint = await findEndpoint(dependencies, ctx, id);
         const { account_id } = endpoint;
         const incident = endpoint.failing && (await incidents.get({ account_id, endpoint_id: id }));
-        ctx.body = { ...render(endpoint), ...(incident && { incident }) };
-      },
-    }),
-
-    operation({
-      method: 'get',
-      path: '/endpoints/:id/secret',
-      id: 'getEndpointSecret',
-      summary: "Read an endpoint's signing secret",
-      scope: 'secrets:read',
-      responses: { 200: { description: 'The secret', schema: secretSchema } },
-      problems: [],
-      async handle(ctx, { params: { id = '' } }) {
-        const [secret] = (await find(ctx, id)).signing_secrets;
-        ctx.set('cache-control', 'no-store');
-        ctx.body = { secret };
+        ctx.body = { ...renderEndpoint(endpoint), ...(incident && { incident }) };
       },
     }),
 
@@ -135,19 +119,18 @@ export function endpointOperations({ settings, database, starter, incidents }: A
       method: 'put',
       path: '/endpoints/:id',
       id: 'replaceEndpoint',
-      summary: 'Replace what the owner of an endpoint sets',
+      summary: 'Replace what the owner of an endpoint sets; another target URL has to be verified again',
       scope: 'endpoints:write',
       body: endpointBody,
       responses: { 200: { description: 'The endpoint after it', schema: endpointSchema } },
       problems: ['invalid_request', 'insecure_target_url'],
       async handle(ctx, { params: { id = '' }, body }) {
-        const before = await find(ctx, id);
-        const endpoint = await endpoints.replace(before.account_id, before.id, check(body));
-        if (!endpoint) throw missing(id);
-        if (before.status !== 'active' && endpoint.status === 'active') {
-          await starter.release({ account_id: endpoint.account_id, endpoint_id: endpoint.id });
-        }
-        ctx.body = render(endpoint);
+        const before = await findEndpoint(dependencies, ctx, id);
+        const kinds = await kindNames(database, before.account_id);
+        const endpoint = await endpoints.replace(before, checkEndpoint(body, rules, kinds, before));
+        if (!endpoint) throw missingEndpoint(id);
+        await followUp(before, endpoint);
+        ctx.body = renderEndpoint(endpoint);
       },
     }),
 
@@ -160,20 +143,72 @@ export function endpointOperations({ settings, database, starter, incidents }: A
       responses: { 204: { description: 'Removed' } },
       problems: [],
       async handle(ctx, { params: { id = '' } }) {
-        const { account_id } = await find(ctx, id);
+        const { account_id } = await findEndpoint(dependencies, ctx, id);
         await endpoints.delete(account_id, id);
         // Parked deliveries must not wait for an endpoint that will not return.
         await starter.release({ account_id, endpoint_id: id });
         ctx.status = 204;
       },
     }),
+
+    operation({
+      method: 'post',
+      path: '/endpoints/:id/test',
+      id: 'testEndpoint',
+      summary: 'Send a test event to an endpoint, whatever kinds it is registered for',
+      scope: 'endpoints:write',
+      responses: { 202: { description: 'Accepted: the delivery is persisted', schema: acceptanceSchema } },
+      problems: ['endpoint_state_conflict'],
+      async handle(ctx, { params: { id = '' } }) {
+        const { account_id, status } = await findEndpoint(dependencies, ctx, id);
+        if (status === 'pending')
+          throw new Problem('endpoint_state_conflict', 'The endpoint gets no events before it is verified.');
+        const accepted_at = new Date().toISOString();
+        const event_id = newId('event');
+        const payload = JSON.stringify({
+          endpoint_id: id,
+          message: 'This is a test.',
+          created_at: accepted_at,
+        });
+        const event = { account_id, event_id, event_kind: TEST_KIND, payload, accepted_at };
+        await starter.accept(event, [{ endpoint_id: id }]);
+        ctx.status = 202;
+        ctx.body = {
+          id: event_id,
+          kind: TEST_KIND,
+          created_at: accepted_at,
+          delivery_count: 1,
+          deliveries: [{ id: deliveryId({ event_id, endpoint_id: id }), endpoint_id: id }],
+        };
+      },
+    }),
   ];
+
+  async function followUp(before: StoredEndpoint, endpoint: StoredEndpoint): Promise<void> {
+    const key = { account_id: endpoint.account_id, endpoint_id: endpoint.id };
+    const moved = before.target_url !== endpoint.target_url;
+    const method = before.verification_method !== endpoint.verification_method;
+    if (endpoint.status === 'pending' && (moved || method || before.status !== 'pending'))
+      await endpointWorkflows.verify(key);
+    if (endpoint.status === 'active' && (moved || before.status !== 'active')) await starter.release(key);
+  }
 }
 
-function render({ signing_secrets: _, failing: __, ...endpoint }: StoredEndpoint) {
+/** Kind of the event that `POST /endpoints/{id}/test` sends. */
+const TEST_KIND = 'endpoint.test';
+
+/** An endpoint of the caller's account. @throws Problem 404 where it has none such */
+export async function findEndpoint(
+  { database }: ApiDependencies,
+  ctx: Context,
+  id: string,
+): Promise<StoredEndpoint> {
+  const { account_id } = ctx.state.caller;
+  const endpoint = isId('endpoint', id) ? await database.endpoints.get(account_id, id) : undefined;
+  if (!endpoint) throw missingEndpoint(id);
   return endpoint;
 }
 
-function missing(id: string): Problem {
+function missingEndpoint(id: string): Problem {
   return new Problem('not_found', `There is no endpoint ${id}.`);
 }

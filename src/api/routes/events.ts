@@ -19,6 +19,16 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
       id: 'acceptEvent',
       summary: 'Accept an event and deliver it to every endpoint registered for its kind',
       scope: 'events:write',
+      query: z.strictObject({
+        schema_version: z.coerce
+          .number()
+          .int()
+          .min(1)
+          .optional()
+          .describe(
+            "Version of the kind's schema that the payload is checked against; absent for the newest",
+          ),
+      }),
       rawBody: {
         description: 'The payload: valid for the kind, at most 256 KiB. It is delivered byte for byte.',
       },
@@ -35,10 +45,11 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
         'payload_too_large',
         'unsupported_media_type',
       ],
-      async handle(ctx, { params: { kind = '' } }) {
+      async handle(ctx, { params: { kind = '' }, query: { schema_version } }) {
         const body = await readJsonBytes(ctx, MAX_PAYLOAD_BYTES);
         const { account_id } = ctx.state.caller;
-        const acceptance = await acceptEvent(dependencies, account_id, kind, body, readIdempotencyKey(ctx));
+        const key = readIdempotencyKey(ctx);
+        const acceptance = await acceptEvent(dependencies, account_id, kind, body, key, schema_version);
         ctx.status = 202;
         ctx.set('location', `${ctx.path.slice(0, -kind.length)}${acceptance.event_id}`);
         ctx.body = renderAcceptance(kind, acceptance);

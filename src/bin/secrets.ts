@@ -1,0 +1,29 @@
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Settings } from '../config/schema.js';
+import { newSecretKey, parseSecretKeys, SecretBox } from '../domain/secret-box.js';
+
+/** What seals stored secrets. @throws Error that says how to get a key, where the settings name none */
+export function requireSecretBox({ HOOKLINE_SECRET_KEYS: keys }: Settings): SecretBox {
+  if (!keys) {
+    throw new Error(
+      'Set HOOKLINE_SECRET_KEYS: stored secrets are encrypted with it. "hookline secret-key" makes one; keep it apart from the database.',
+    );
+  }
+  return new SecretBox(keys);
+}
+
+const KEY_FILE = 'secret.keys';
+
+/** The development default's own key: made at the first start, kept in the data folder, readable by its owner alone. */
+export async function loadOrCreateSecretKeys(dataDir: string): Promise<Settings['HOOKLINE_SECRET_KEYS']> {
+  const path = join(dataDir, KEY_FILE);
+  await mkdir(dataDir, { recursive: true });
+  try {
+    await writeFile(path, `${newSecretKey()}\n`, { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  }
+  await chmod(path, 0o600);
+  return parseSecretKeys((await readFile(path, 'utf8')).trim());
+}

@@ -1,0 +1,134 @@
+import ipaddr from 'ipaddr.js';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Network = [Address, number];
+
+/** What operators decide about where deliveries may go. */
+export interface AddressPolicyOptions {
+  /** CIDR blocks that are allowed although they are not public, such as `127.0.0.0/8`. */
+  allowedNetworks: readonly string[];
+  /** CIDR blocks that are refused in any case: they win over public and over allowed. */
+  deniedNetworks: readonly string[];
+  /** Ports that may be connected to: `443`, or a range such as `1024-65535`. */
+  allowedPorts: readonly string[];
+}
+
+/** Decides where deliveries may go. */
+export interface AddressPolicy {
+  /** Whether an address, as text, may be connected to. */
+  allows(address: string): boolean;
+  allowsPort(port: number): boolean;
+  /**
+   * What is wrong with a URL's host and port, as far as that is known without asking DNS; `undefined` where nothing is. The rest is
+   * found out when a connection is made, each time.
+   */
+  objection(url: URL): string | undefined;
+}
+
+/**
+ * Clouds give instances their credentials at these addresses. No list of allowed networks lets them in. The one of Azure is not even in
+ * a special range.
+ */
+const METADATA = [
+  '169.254.169.254/32',
+  '169.254.170.2/32',
+  '168.63.129.16/32',
+  '100.100.100.200/32',
+  'fd00:ec2::254/128',
+];
+
+/** Of IPv6, only this block has been given out as global unicast (RFC 4291, section 2.4; IANA). */
+const GLOBAL_UNICAST_V6: Network = ipaddr.parseCIDR('2000::/3');
+
+/** Names that by their form are never public (RFC 6761, RFC 6762, RFC 8375, ICANN's `.internal`). */
+const PRIVATE_SUFFIXES = ['localhost', 'local', 'internal', 'home.arpa', 'lan', 'intranet', 'corp', 'home'];
+
+/**
+ * Allows public unicast addresses: nothing that is loopback, private, link-local, shared, multicast, reserved, for documentation or
+ * benchmarks (IANA special-purpose registries, RFC 6890), and no IPv6 form that carries an IPv4 address inside.
+ *
+ * @throws RangeError where a block is no CIDR notation, or a port no number or range
+ */
+export function createAddressPolicy(options: AddressPolicyOptions): AddressPolicy {
+  const allowed = options.allowedNetworks.map(parseNetwork);
+  const denied = [...METADATA, ...options.deniedNetworks].map(parseNetwork);
+  const ports = options.allowedPorts.map(parsePorts);
+
+  const allows = (text: string): boolean => {
+    if (!isStrictAddress(text)) return false;
+    const address = ipaddr.parse(text);
+    if (inAny(address, denied)) return false;
+    return isPublic(address) || inAny(address, allowed);
+  };
+  const allowsPort = (port: number): boolean => ports.some(([first, last]) => port >= first && port <= last);
+
+  return {
+    allows,
+    allowsPort,
+    objection(url) {
+      const port = Number(url.port || (url.protocol === 'http:' ? 80 : 443));
+      if (!allowsPort(port)) return `must not use port ${port}; allowed: ${options.allowedPorts.join(', ')}`;
+      const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+      if (ipaddr.isValid(host))
+        return allows(host) ? undefined : 'must not be at an address that is not public';
+      if (host === 'localhost' || host.endsWith('.localhost'))
+        return allows('127.0.0.1') ? undefined : 'must not be at this machine';
+      // Names of a closed network are for its operator to allow, with the network.
+      if (allowed.length === 0 && isPrivateName(host)) return 'must have a public host name';
+      return undefined;
+    },
+  };
+}
+
+/** The forms that Node.js connects to: four decimal parts, or IPv6; never `0x7f.1` or `010.0.0.1`, which others read differently. */
+function isStrictAddress(text: string): boolean {
+  return ipaddr.IPv4.isValidFourPartDecimal(text)
+    ? !/(^|\.)0\d/.test(text)
+    : text.includes(':') && !text.includes('%') && ipaddr.IPv6.isValid(text);
+}
+
+function isPublic(address: Address): boolean {
+  if (address.range() !== 'unicast') return false;
+  if (address.kind() === 'ipv4') return true;
+  const { parts } = address as ipaddr.IPv6;
+  // ISATAP: an IPv4 address behind 0:5efe or 200:5efe (RFC 5214, section 6.1).
+  const isatap = parts[5] === 0x5efe && ((parts[4] ?? 0) & ~0x0200) === 0;
+  return matches(address, GLOBAL_UNICAST_V6) && !isatap;
+}
+
+function isPrivateName(host: string): boolean {
+  return (
+    !host.includes('.') || PRIVATE_SUFFIXES.some((suffix) => host === suffix || host.endsWith(`.${suffix}`))
+  );
+}
+
+function inAny(address: Address, networks: readonly Network[]): boolean {
+  // ::ffff:10.0.0.1 is reached as 10.0.0.1, so both forms are looked up.
+  const forms = [address, unmapped(address)];
+  return networks.some((network) => forms.some((form) => matches(form, network)));
+}
+
+function unmapped(address: Address): Address {
+  return address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
+}
+
+function matches(address: Address, [network, bits]: Network): boolean {
+  return address.kind() === network.kind() && address.match(network, bits);
+}
+
+function parseNetwork(text: string): Network {
+  try {
+    return ipaddr.parseCIDR(text);
+  } catch {
+    throw new RangeError(`"${text}" is no network; write it like 10.0.0.0/8 or fd00::/8`);
+  }
+}
+
+function parsePorts(text: string): [number, number] {
+  const match = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(text.trim());
+  const first = Number(match?.[1]);
+  const last = Number(match?.[2] ?? match?.[1]);
+  if (!match || first < 1 || last > 65_535 || first > last)
+    throw new RangeError(`"${text}" is no port; write it like 443, or a range like 1024-65535`);
+  return [first, last];
+}

@@ -1,0 +1,103 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+
+/** A key that stored secrets are encrypted with. */
+export interface SecretKey {
+  /** Stands beside everything the key has sealed, so that it is found again after a rotation. */
+  id: string;
+  /** 32 bytes. */
+  key: Buffer;
+}
+
+const CIPHER = 'aes-256-gcm';
+const KEY_BYTES = 32;
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** A stored secret cannot be read: its key is not among the configured ones, or it has been altered. */
+export class SealError extends Error {
+  constructor(detail: string) {
+    super(detail);
+    this.name = 'SealError';
+  }
+}
+
+/**
+ * Encrypts secrets that must be used later, such as signing secrets, before they are stored: AES-256-GCM (NIST SP 800-38D) with a
+ * random 96-bit nonce, and the place where the secret belongs as authenticated data, so that a sealed text moved elsewhere does not open.
+ */
+export class SecretBox {
+  private readonly keys: readonly [SecretKey, ...SecretKey[]];
+
+  /** @param keys the first one seals; all of them open */
+  constructor(keys: readonly [SecretKey, ...SecretKey[]]) {
+    this.keys = keys;
+  }
+
+  /** @param place what the secret belongs to, such as an endpoint's id and the name of the field */
+  seal(text: string, place: string): string {
+    const [{ id, key }] = this.keys;
+    const iv = randomBytes(IV_BYTES);
+    const cipher = createCipheriv(CIPHER, key, iv).setAAD(Buffer.from(`${id}:${place}`));
+    const sealed = Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+    return `${id}:${sealed.toString('base64url')}`;
+  }
+
+  /** @throws SealError */
+  open(sealed: string, place: string): string {
+    const { id, key } = this.keyOf(sealed);
+    const bytes = Buffer.from(sealed.slice(id.length + 1), 'base64url');
+    try {
+      const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV_BYTES), {
+        authTagLength: TAG_BYTES,
+      })
+        .setAAD(Buffer.from(`${id}:${place}`))
+        .setAuthTag(bytes.subarray(-TAG_BYTES));
+      const text = decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES));
+      return Buffer.concat([text, decipher.final()]).toString('utf8');
+    } catch {
+      throw new SealError(
+        `a secret sealed with the key "${id}" does not open: it was altered, or the key is another`,
+      );
+    }
+  }
+
+  /** Whether a sealed text has been sealed with an older key than the first. */
+  isOutdated(sealed: string): boolean {
+    return !sealed.startsWith(`${this.keys[0].id}:`);
+  }
+
+  private keyOf(sealed: string): SecretKey {
+    const id = sealed.slice(0, sealed.indexOf(':'));
+    const key = this.keys.find((known) => known.id === id);
+    if (!key)
+      throw new SealError(`a stored secret needs the key "${id}", which HOOKLINE_SECRET_KEYS does not hold`);
+    return key;
+  }
+}
+
+/**
+ * Reads keys: `id:base64` of 32 bytes, separated by commas, the newest first.
+ *
+ * @throws RangeError that says what is wrong, and repeats no key
+ */
+export function parseSecretKeys(text: string): [SecretKey, ...SecretKey[]] {
+  const keys = text.split(',').map((part, index): SecretKey => {
+    const match = /^([\w-]{1,32}):([A-Za-z0-9+/_-]+={0,2})$/.exec(part.trim());
+    const key = Buffer.from(match?.[2] ?? '', 'base64');
+    if (!match?.[1] || key.length !== KEY_BYTES) {
+      throw new RangeError(
+        `key ${index + 1} must read id:key, the key being 32 random bytes in base64; "hookline secret-key" makes one`,
+      );
+    }
+    return { id: match[1], key };
+  });
+  const [first, ...rest] = keys;
+  if (!first) throw new RangeError('must hold at least one key');
+  if (new Set(keys.map(({ id }) => id)).size < keys.length) throw new RangeError('must not use an id twice');
+  return [first, ...rest];
+}
+
+/** A new key, as {@link parseSecretKeys} reads it. */
+export function newSecretKey(): string {
+  return `k${randomBytes(4).toString('hex')}:${randomBytes(KEY_BYTES).toString('base64')}`;
+}

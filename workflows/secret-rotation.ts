@@ -1,0 +1,31 @@
+import { condition, proxyActivities, setHandler } from '@temporalio/workflow';
+import type { Activities } from '../activities/index.js';
+import type { EndpointKey } from '../src/domain/delivery.js';
+import { secretsChanged } from './messages.js';
+
+const { retireSecrets } = proxyActivities<Activities>({
+  startToCloseTimeout: '30s',
+  retry: { initialInterval: '200ms', maximumInterval: '30s' },
+});
+
+/**
+ * Ends the overlap of a rotation: sleeps until the next of an endpoint's old signing secrets has had its time, and removes it. It lives
+ * only while there are any.
+ */
+export async function secretRotation(endpoint: EndpointKey): Promise<void> {
+  let changed = false;
+  setHandler(secretsChanged, () => {
+    changed = true;
+  });
+  for (;;) {
+    changed = false;
+    const ends = await retireSecrets(endpoint);
+    if (ends !== null) {
+      await condition(() => changed, Math.max(ends - Date.now(), 1), {
+        summary: `an old signing secret ends at ${new Date(ends).toISOString()}`,
+      });
+    } else if (!changed) {
+      return;
+    }
+  }
+}
