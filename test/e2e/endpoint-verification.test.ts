@@ -207,7 +207,7 @@ describe('a handshake that nobody answers', () => {
     const system = await startSystem({
       HOOKLINE_ENDPOINT_VERIFICATION: 'required',
       HOOKLINE_VERIFICATION_SCHEDULE: '50ms,50ms',
-      HOOKLINE_VERIFICATION_LIMIT: '400ms',
+      HOOKLINE_VERIFICATION_LIMIT: '4s',
     });
     const receiver = await startReceiver({ handler: reply(404) });
     try {
@@ -218,7 +218,7 @@ describe('a handshake that nobody answers', () => {
       const disabled = await until(show, ({ status }) => status === 'disabled');
       assert.equal(
         disabled.status_reason,
-        'It has not shown within 400ms that it wants events. It answered 404.',
+        'It has not shown within 4s that it wants events. It answered 404.',
       );
       assert.equal(receiver.received.length, 3);
       assert.equal(JSON.parse(receiver.received[0]?.body.toString() ?? '').confirmation_url, undefined);

@@ -17,6 +17,7 @@ interface Operation {
 /** Bodies that are valid, so that a refusal is because of the id. */
 const BODIES: Record<string, unknown> = {
   replaceEndpoint: { target_url: 'https://example.com/stolen', event_kinds: ['purchase'] },
+  replaceEventKind: { schema: {} },
   replaceProfile: { username: 'stolen', name: 'Stolen' },
   putLogin: { login_name: 'thief', password: 'correct horse battery' },
 };
@@ -48,7 +49,9 @@ describe('another account', () => {
     const profile = await make('/profiles', { username: 'secret_user', name: 'Secret Name' });
     const key = await make('/api_keys', { name: 'secret key', scopes: ['profile:read'] });
     const client = await make('/oauth_clients', { name: 'secret client', scopes: ['profile:read'] });
+    await victim.request('POST', '/v18.0/event_kinds', { body: { name: 'victims.kind', schema: {} } });
     ids = {
+      event_kinds: 'victims.kind',
       endpoints: endpoint.id,
       events: event.id,
       deliveries: delivery,
