@@ -38,7 +38,6 @@ export function createActivities(dependencies: ActivityDependencies) {
     attemptDelivery,
     attemptGroup: createAttemptGroup(attemptDelivery),
     startDeliveries: createStartDeliveries(dependencies.starter),
-    // biome-ignore lint/nursery/noMisusedPromises: an object of functions, which the rule takes for a promise
     ...createIncidentActivities(dependencies),
     releaseParkedDeliveries: createReleaseParkedDeliveries(dependencies.starter),
     requestCancellation,

@@ -64,9 +64,7 @@ export class EventReader {
     const clauses = [equals(ACCOUNT_ATTRIBUTE.name, accountId), equals(EVENT_ATTRIBUTE.name, eventId)];
     const { data } = await listExecutions(this.client, clauses, SHOWN_EXECUTIONS, undefined);
     const young = Date.now() - idTime(eventId) < VISIBLE_WITHIN_MS;
-    const executions = young
-      ? [...data, ...(await this.describeOthers(data, accountId, eventId, candidates))]
-      : data;
+    const executions = young ? await this.bringUpToDate(data, accountId, eventId, candidates) : data;
     const [first] = executions;
     const event = first && (await readStartedEvent(this.client, first, eventId));
     if (event?.account_id !== accountId) return undefined;
@@ -95,14 +93,17 @@ export class EventReader {
     return listExpanded(this.client, clauses, (execution) => eventsOf(execution, accountId), limit, after);
   }
 
-  private async describeOthers(
-    known: readonly Execution[],
+  /** What visibility lists as closed, and everything else as it is now: visibility may not know it yet, or not that it has closed. */
+  private async bringUpToDate(
+    listed: readonly Execution[],
     accountId: string,
     eventId: string,
     endpointIds: readonly string[],
   ): Promise<Execution[]> {
-    const listed = new Set(known.map(({ workflowId }) => workflowId));
-    const workflowIds = [
+    const closed = listed.filter(({ status }) => status.name !== 'RUNNING');
+    const closedIds = new Set(closed.map(({ workflowId }) => workflowId));
+    const workflowIds = new Set([
+      ...listed.map(({ workflowId }) => workflowId),
       fanOutWorkflowId(accountId, eventId),
       ...endpointIds
         .slice(0, MAX_CANDIDATES)
@@ -110,9 +111,10 @@ export class EventReader {
       ...this.recentGroups.findByPrefix(
         deliveryWorkflowId(accountId, { event_id: eventId, endpoint_id: '' }),
       ),
-    ].filter((workflowId) => !listed.has(workflowId));
-    const found = await Promise.all(
-      workflowIds.map(async (workflowId) => {
+    ]);
+    const others = await Promise.all(
+      [...workflowIds].map(async (workflowId) => {
+        if (closedIds.has(workflowId)) return [];
         try {
           return [await this.client.workflow.getHandle(workflowId).describe()];
         } catch (error) {
@@ -121,7 +123,7 @@ export class EventReader {
         }
       }),
     );
-    return found.flat();
+    return [...closed, ...others.flat()];
   }
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type Accepted, PURCHASE } from '../support/api-client.js';
 import { type Handler, type Receiver, reply, startReceiver } from '../support/receiver.js';
 import { startSystem, type TestSystem } from '../support/system.js';
+import { until } from '../support/until.js';
 
 /** An endpoint that takes requests and answers none until it is told to. */
 async function startHangingReceiver(): Promise<
@@ -91,6 +92,9 @@ describe('isolation', () => {
       for (let index = 0; index < 40; index++) await flood.purchase();
       await hanging.waitFor((all) => all.length === 1);
       const event = await quiet.purchase();
+      const { workflow_id } = await quiet.delivery(event.deliveries[0]?.id ?? '');
+      const describe = () => system.temporal.client.workflow.getHandle(workflow_id).describe();
+      await until(describe, ({ raw }) => raw.pendingActivities?.length === 1);
       hanging.answerAll(500);
       await failing.waitFor((all) => all.some(({ headers }) => headers['webhook-id'] === event.id));
     } finally {

@@ -117,7 +117,7 @@ describe('requests to the API', () => {
       const list = await client.request('GET', '/v18.0/endpoints');
       for (const answer of [read, replaced, list]) assert.ok(!answer.text.includes('whsec_'));
       const shown = await client.request('GET', `${path}/secret`);
-      assert.deepEqual(shown.json, { secret });
+      assert.deepEqual(shown.json, { secret, signature_scheme: 'v1' });
       assert.equal(shown.headers.get('cache-control'), 'no-store');
       assert.equal((await client.request('DELETE', path)).status, 204);
       isProblem(await client.request('GET', path), 404, 'not_found');
