@@ -48,7 +48,8 @@ export async function startServers(report: (line: string) => void): Promise<Benc
       HOOKLINE_LOG_LEVEL: 'error',
       HOOKLINE_SECRET_KEYS: secretKey,
       HOOKLINE_ENDPOINT_VERIFICATION: 'off',
-      // The limits are on, and out of the way.
+      // The limits are on, as `hookline dev` counts them, and out of the way.
+      HOOKLINE_RATE_LIMIT_STORE: 'memory',
       HOOKLINE_RATE_LIMIT_ACCOUNT: '100000000/1m',
       HOOKLINE_RATE_LIMIT_TOKEN: '100000000/1m',
       ...overrides,
