@@ -97,7 +97,7 @@ export function problemsOf(operation: Operation): ProblemCode[] {
     ...new Set<ProblemCode>([
       ...COMMON,
       ...(takesBody ? (['invalid_json', 'payload_too_large', 'unsupported_media_type'] as const) : []),
-      ...(path.includes('/:id') ? (['not_found'] as const) : []),
+      ...(path.includes('/:') ? (['not_found'] as const) : []),
       ...('If-Match' in headers ? (['precondition_failed'] as const) : []),
       ...problems,
     ]),
