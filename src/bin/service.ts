@@ -9,6 +9,7 @@ import { createOAuthProvider } from '../api/oauth/provider.js';
 import type { Settings } from '../config/schema.js';
 import { EndpointHealth } from '../domain/endpoint-health.js';
 import { RELEASE } from '../domain/release.js';
+import { within } from '../domain/within.js';
 import { connectDatabase } from '../models/database.js';
 import { memoryCounters } from '../models/rate-counters.js';
 import { isDatabaseUnavailable } from '../models/unavailable.js';
@@ -154,11 +155,10 @@ export async function startService(
     logger,
     readiness: {
       mongodb: () => within(READY_CHECK_MS, database.ping()),
-      temporal: () =>
-        within(
-          READY_CHECK_MS,
-          client.workflowService.describeNamespace({ namespace: settings.TEMPORAL_NAMESPACE }),
-        ),
+      temporal: async () => {
+        const namespace = settings.TEMPORAL_NAMESPACE;
+        await within(READY_CHECK_MS, client.workflowService.describeNamespace({ namespace }));
+      },
       ...(worker && {
         worker: async () => {
           if (!worker.isRunning()) throw new Error('the worker does not run');
@@ -204,16 +204,4 @@ async function closeServer(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   await closed;
-}
-
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);
-  });
-  try {
-    await Promise.race([work, limit]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

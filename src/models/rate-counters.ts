@@ -1,5 +1,6 @@
 import { type Connection, Schema } from 'mongoose';
 import { RateLimiterMemory, RateLimiterMongo, type RateLimiterRes } from 'rate-limiter-flexible';
+import { within } from '../domain/within.js';
 
 /** Makes counters: `name` keeps them apart, `points` are allowed in `duration_s` seconds. */
 export type CounterFactory = (options: { name: string; points: number; duration_s: number }) => Counter;
@@ -34,23 +35,11 @@ export function mongoCounters(connection: Connection): CounterFactory {
       disableIndexesCreation: true,
     });
     return {
-      consume: (key) => inTime(counter.consume(key)),
-      block: (key, seconds) => inTime(counter.block(key, seconds)),
+      consume: (key) => within(TIMEOUT_MS, counter.consume(key)),
+      block: (key, seconds) => within(TIMEOUT_MS, counter.block(key, seconds)),
     };
   };
 }
 
 /** How long a request waits for its counter, milliseconds. */
 const TIMEOUT_MS = 500;
-
-async function inTime<T>(work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${TIMEOUT_MS} ms`)), TIMEOUT_MS);
-  });
-  try {
-    return await Promise.race([work, limit]);
-  } finally {
-    clearTimeout(timer);
-  }
-}

@@ -1,4 +1,4 @@
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { DeliveryStatus } from '../domain/delivery.js';
 import type { DeliveryKey } from '../domain/ids.js';
 import {
@@ -20,7 +20,7 @@ import { readEarlierRuns } from './earlier-runs.js';
 import { listExpanded } from './expanded-list.js';
 import type { RecentGroups } from './groups.js';
 import { readClosingRecord } from './history.js';
-import { type Execution, equals, listExecutions, type Page, quote } from './visibility.js';
+import { describeExecution, type Execution, equals, listExecutions, type Page, quote } from './visibility.js';
 
 /** What a list of deliveries is narrowed by. Every one that is given must match. */
 export interface DeliveryFilter {
@@ -48,9 +48,10 @@ export class DeliveryReader {
   /** One delivery of an account, whether it travels alone or in a group; `undefined` where it has none such. */
   async get(accountId: string, key: DeliveryKey): Promise<Delivery | undefined> {
     const workflowId = deliveryWorkflowId(accountId, key);
+    const recentGroup = this.recentGroups.find(workflowId);
     const execution =
-      (await this.describe(workflowId)) ??
-      (await this.describe(this.recentGroups.find(workflowId))) ??
+      (await describeExecution(this.client, workflowId)) ||
+      (recentGroup && (await describeExecution(this.client, recentGroup))) ||
       (await this.findGroup(accountId, key));
     const row = execution && deliveriesOf(execution).find((candidate) => isOf(candidate, accountId, key));
     if (!row) return undefined;
@@ -97,16 +98,6 @@ export class DeliveryReader {
         .filter(wanted)
         .map(({ summary }) => summary);
     return listExpanded(this.client, clauses, expand, limit, after);
-  }
-
-  private async describe(workflowId: string | undefined): Promise<Execution | undefined> {
-    if (workflowId === undefined) return undefined;
-    try {
-      return await this.client.workflow.getHandle(workflowId).describe();
-    } catch (error) {
-      if (error instanceof WorkflowNotFoundError) return undefined;
-      throw error;
-    }
   }
 
   private async findGroup(accountId: string, key: DeliveryKey): Promise<Execution | undefined> {

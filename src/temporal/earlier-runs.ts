@@ -1,8 +1,8 @@
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { deliveryWorkflowId } from '../domain/workflow-ids.js';
 import { type DeliverySummary, deliveriesOf, type EarlierRun } from './delivery-view.js';
 import { readClosingRecord } from './history.js';
-import type { Execution } from './visibility.js';
+import { describeExecution, type Execution } from './visibility.js';
 
 /** Key of the memo of a run that was sent again. */
 export const RESEND_MEMO = 'resend';
@@ -30,7 +30,7 @@ export async function readEarlierRuns(
   const runs: EarlierRun[] = [];
   let previous = previousRun(execution);
   while (previous !== undefined && runs.length < MAX_EARLIER_RUNS) {
-    const run = await describeRun(client, previous);
+    const run = await describeExecution(client, previous.workflow_id, previous.run_id);
     const row =
       run && deliveriesOf(run).find(({ account_id, summary }) => member === idOf(account_id, summary));
     if (!row) break;
@@ -56,16 +56,4 @@ function idOf(accountId: string, { event_id, endpoint_id }: DeliverySummary): st
 
 function previousRun(execution: Execution): ResendMemo | undefined {
   return execution.memo?.[RESEND_MEMO] as ResendMemo | undefined;
-}
-
-async function describeRun(
-  client: Client,
-  { workflow_id, run_id }: ResendMemo,
-): Promise<Execution | undefined> {
-  try {
-    return await client.workflow.getHandle(workflow_id, run_id).describe();
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return undefined;
-    throw error;
-  }
 }

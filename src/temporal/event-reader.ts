@@ -1,4 +1,4 @@
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { idTime } from '../domain/ids.js';
 import {
   ACCOUNT_ATTRIBUTE,
@@ -11,7 +11,7 @@ import { type DeliverySummary, deliveriesOf, headsOf } from './delivery-view.js'
 import { listExpanded } from './expanded-list.js';
 import type { RecentGroups } from './groups.js';
 import { readStartedEvent } from './history.js';
-import { type Execution, equals, listExecutions, type Page, quote } from './visibility.js';
+import { describeExecution, type Execution, equals, listExecutions, type Page, quote } from './visibility.js';
 
 /** An event as a list shows it. */
 export interface EventSummary {
@@ -113,17 +113,11 @@ export class EventReader {
       ),
     ]);
     const others = await Promise.all(
-      [...workflowIds].map(async (workflowId) => {
-        if (closedIds.has(workflowId)) return [];
-        try {
-          return [await this.client.workflow.getHandle(workflowId).describe()];
-        } catch (error) {
-          if (error instanceof WorkflowNotFoundError) return [];
-          throw error;
-        }
-      }),
+      [...workflowIds]
+        .filter((workflowId) => !closedIds.has(workflowId))
+        .map((workflowId) => describeExecution(this.client, workflowId)),
     );
-    return [...closed, ...others.flat()];
+    return [...closed, ...others.flatMap((execution) => execution ?? [])];
   }
 }
 

@@ -12,6 +12,7 @@ import type { EndpointKey } from '../domain/delivery.js';
 import type { OpenIncident } from '../domain/incident.js';
 import { ACCOUNT_ATTRIBUTE } from '../domain/search-attributes.js';
 import { incidentWorkflowId } from '../domain/workflow-ids.js';
+import { describeExecution } from './visibility.js';
 
 export interface IncidentSettings {
   client: Client;
@@ -84,14 +85,12 @@ export class Incidents {
   }
 
   /** The endpoint's incident, where one is open. */
-  async get(endpoint: EndpointKey): Promise<OpenIncident | undefined> {
-    try {
-      const { status, memo } = await this.handle(endpoint).describe();
-      return status.name === 'RUNNING' ? (memo?.['incident'] as OpenIncident | undefined) : undefined;
-    } catch (error) {
-      if (error instanceof WorkflowNotFoundError) return undefined;
-      throw error;
-    }
+  async get({ account_id, endpoint_id }: EndpointKey): Promise<OpenIncident | undefined> {
+    const { client } = this.settings;
+    const execution = await describeExecution(client, incidentWorkflowId(account_id, endpoint_id));
+    return execution?.status.name === 'RUNNING'
+      ? (execution.memo?.['incident'] as OpenIncident | undefined)
+      : undefined;
   }
 
   private get workflows() {

@@ -1,4 +1,4 @@
-import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
+import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '@temporalio/client';
 import { executionInfoFromRaw } from '@temporalio/client/lib/helpers.js';
 import { Problem } from '../domain/problem.js';
 
@@ -67,4 +67,22 @@ export function invalidCursor(): Problem {
   return new Problem('invalid_request', 'The cursor is not valid.', {
     errors: [{ parameter: 'after', detail: 'must be a cursor of this list, as an earlier page gave it' }],
   });
+}
+
+/**
+ * An execution as it is now, whatever visibility knows of it; `undefined` where there is none of that id.
+ *
+ * @param runId the latest run, where it is absent
+ */
+export async function describeExecution(
+  client: Client,
+  workflowId: string,
+  runId?: string,
+): Promise<Execution | undefined> {
+  try {
+    return await client.workflow.getHandle(workflowId, runId).describe();
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
 }
