@@ -24,6 +24,9 @@ async function startHangingReceiver(): Promise<
   });
 }
 
+/** How long a slow endpoint takes to answer, milliseconds. */
+const TAKES_ITS_TIME_MS = 150;
+
 const webhookIds = (receiver: Receiver) => receiver.received.map(({ headers }) => headers['webhook-id']);
 
 describe('isolation', () => {
@@ -95,6 +98,10 @@ describe('isolation', () => {
       const { workflow_id } = await quiet.delivery(event.deliveries[0]?.id ?? '');
       const describe = () => system.temporal.client.workflow.getHandle(workflow_id).describe();
       await until(describe, ({ raw }) => raw.pendingActivities?.length === 1);
+      // A scheduled attempt reaches its queue a little later: the backlog is of an endpoint that takes its time, so it is still there then.
+      hanging.handle(
+        (_request, response) => void setTimeout(() => response.writeHead(500).end(), TAKES_ITS_TIME_MS),
+      );
       hanging.answerAll(500);
       await failing.waitFor((all) => all.some(({ headers }) => headers['webhook-id'] === event.id));
     } finally {
