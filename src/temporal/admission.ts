@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { AcceptedEvent, DeliveryTarget } from '../domain/delivery.js';
 import { Problem } from '../domain/problem.js';
 
@@ -31,6 +32,12 @@ export const MAX_WAITING = 5_000;
 const SLOW_START_MS = 250;
 /** So many slow starts may give their places away. */
 const MAX_SLOW_STARTS = 8;
+/**
+ * After a group, its place stays taken for so many times as long as its start took. Those who were answered send again and go along with
+ * the next one, and the first attempts get the processor: groups twice as large, and shorter answers, than with no rest (the sweep is in
+ * `docs/decisions/0010-rest-after-a-group.md`).
+ */
+const REST_PER_START = 1;
 /** Deliveries that find a free place are started by themselves; more than this that come together are groups even so. */
 const MAX_ALONE = 10;
 
@@ -42,7 +49,7 @@ interface Waiting {
 
 /**
  * Lets few start calls go to Temporal at a time. What finds a free place is started by itself; what arrives while all places are taken
- * waits for the next one and goes together with what else is waiting. Nothing waits on purpose, so at ordinary load nothing waits at all.
+ * waits for the next one and goes together with what else is waiting. At ordinary load nothing waits at all.
  */
 export class Admission {
   private readonly options: AdmissionOptions;
@@ -88,15 +95,15 @@ export class Admission {
     while (this.hasPlace() && this.queue.length > 0) {
       const batch = this.takeBatch();
       const deliveries = batch.map(({ delivery }) => delivery);
-      const start = batch.length === 1 ? this.options.startAlone : this.options.startGroup;
-      this.occupyPlace(() => start(deliveries)).then(
-        () => {
-          for (const { resolve } of batch) resolve();
-        },
-        (error: unknown) => {
-          for (const { reject } of batch) reject(error);
-        },
-      );
+      this.occupyPlace(async () => {
+        const began = performance.now();
+        if (batch.length === 1) await this.options.startAlone(deliveries);
+        else await this.options.startGroup(deliveries);
+        for (const { resolve } of batch) resolve();
+        if (batch.length > 1) await rest(performance.now() - began);
+      }).catch((error: unknown) => {
+        for (const { reject } of batch) reject(error);
+      });
     }
   }
 
@@ -142,4 +149,9 @@ export class Admission {
       this.pump();
     }
   }
+}
+
+/** Lets a place rest after a start that took so long, milliseconds; no longer than until it would be given away. */
+async function rest(startMs: number): Promise<void> {
+  await delay(Math.max(0, Math.min(REST_PER_START * startMs, SLOW_START_MS - startMs)));
 }

@@ -20,6 +20,8 @@ export async function buildWorkflowBundle(bundlePath: string, workflowsPath = WO
   const warnings: string[] = [];
   const { code } = await bundleWorkflowCode({
     workflowsPath,
+    // Loaded once, not for each execution: no module of ours keeps anything between calls, and what is preloaded is frozen.
+    preloadModules: [workflowsPath],
     logger: {
       log: () => {},
       trace: () => {},

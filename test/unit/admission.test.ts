@@ -39,6 +39,13 @@ function admission(startsInFlight = 1) {
   };
 }
 
+const until = (condition: () => boolean) =>
+  new Promise<void>((resolve) => {
+    const look = setInterval(() => {
+      if (condition()) resolve(clearInterval(look));
+    }, 5);
+  });
+
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('admission', () => {
@@ -88,7 +95,7 @@ describe('admission', () => {
     await settled();
     assert.deepEqual(starts[1]?.deliveries, all.slice(0, MAX_GROUP_SIZE));
     starts[1]?.finish();
-    await settled();
+    await until(() => starts.length === 3);
     assert.deepEqual(starts[2]?.deliveries, all.slice(MAX_GROUP_SIZE));
   });
 
@@ -128,16 +135,28 @@ describe('admission', () => {
     assert.equal(starts.length, 3, 'the place is free again');
   });
 
+  it('lets a place rest after a group, and answers the group before', async () => {
+    const { starts, subject } = admission();
+    void subject.submit([delivery()]);
+    const group = [subject.submit([delivery()]), subject.submit([delivery()])];
+    starts[0]?.finish();
+    await settled();
+    setTimeout(() => starts[1]?.finish(), 30); // it rests as long as its start took
+    await Promise.all(group);
+    const next = [subject.submit([delivery()]), subject.submit([delivery()])];
+    assert.equal(starts.length, 2, 'what comes now waits for the next group');
+    await until(() => starts.length === 3);
+    assert.equal(starts[2]?.deliveries.length, 2);
+    starts[2]?.finish();
+    await Promise.all(next);
+  });
+
   it('does not let one slow start hold up the others', async () => {
     const { starts, subject } = admission();
     void subject.submit([delivery()]);
     void subject.submit([delivery()]);
     assert.equal(starts.length, 1);
-    await new Promise<void>((resolve) => {
-      const look = setInterval(() => {
-        if (starts.length === 2) resolve(clearInterval(look));
-      }, 5);
-    });
+    await until(() => starts.length === 2);
     assert.equal(starts.length, 2, 'though the first has not ended');
   });
 

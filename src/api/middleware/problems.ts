@@ -26,6 +26,13 @@ export function answerProblems(logger: Logger, isUnavailable: (error: unknown) =
     );
   };
 
+  /** A refusal of our own says all there is to say, and there may be thousands of them when there is too much to do. */
+  const note = (problem: Problem, error: unknown, request_id: string): void => {
+    if (problem.status < 500) return;
+    if (problem === error) logger.warn({ request_id }, problem.message);
+    else logger.error({ request_id, err: error }, problem.title);
+  };
+
   return async (ctx, next) => {
     try {
       await next();
@@ -33,8 +40,7 @@ export function answerProblems(logger: Logger, isUnavailable: (error: unknown) =
       if (ctx.body === undefined || ctx.body === null) answerMissing(ctx);
     } catch (error) {
       const problem = toProblem(error);
-      if (problem.status >= 500)
-        logger.error({ request_id: ctx.state.request_id, err: error }, problem.title);
+      note(problem, error, ctx.state.request_id);
       render(ctx, problem);
     }
   };
