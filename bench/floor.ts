@@ -1,6 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { TypedSearchAttributes } from '@temporalio/common';
 import { bundleWorkflowCode, Worker } from '@temporalio/worker';
+import { newId } from '../src/domain/ids.js';
+import { deliveryAttributes } from '../src/domain/search-attributes.js';
 import { connectTemporal } from '../src/temporal/connection.js';
 import { percentile } from './statistics.js';
 import type { BenchServers } from './system.js';
@@ -9,23 +12,37 @@ import type { BenchServers } from './system.js';
 export interface Floor {
   /** Empty workflows, started eagerly and completed, per second. */
   perSecond: number;
+  /** The same with an empty local activity and a delivery's search attributes: what a delivery by itself cannot beat. */
+  leastDeliveryPerSecond: number;
   /** One start call with nothing else going on, median, milliseconds. */
   startCallMs: number;
+  /** One start call of an empty workflow at so many per second as the run for latency has, median, milliseconds. */
+  steadyStartCallMs: number;
 }
 
-/** Measures empty workflows: started from `concurrency` places at once, and one by one. */
+/** Workflows that are run before anything is measured. */
+const WARM_UP = 500;
+const SINGLE_CALLS = 100;
+const STEADY_SECONDS = 10;
+
+/**
+ * Measures empty workflows: started from `concurrency` places at once, one by one, and at a steady rate.
+ *
+ * @param perSecond the steady rate
+ */
 export async function measureFloor(
   servers: BenchServers,
-  workflows: number,
-  concurrency: number,
+  { workflows, concurrency, perSecond }: { workflows: number; concurrency: number; perSecond: number },
 ): Promise<Floor> {
   const connection = await connectTemporal({
     address: servers.temporalAddress,
     namespace: servers.namespace,
   });
   const taskQueue = `floor-${Date.now()}`;
+  const workflowsPath = fileURLToPath(new URL('workflows/index.js', import.meta.url));
   const workflowBundle = await bundleWorkflowCode({
-    workflowsPath: fileURLToPath(new URL('workflows/index.js', import.meta.url)),
+    workflowsPath,
+    preloadModules: [workflowsPath],
     logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} },
   });
   const worker = await Worker.create({
@@ -33,15 +50,20 @@ export async function measureFloor(
     namespace: servers.namespace,
     taskQueue,
     workflowBundle,
+    activities: { attempt: async () => {} },
     maxConcurrentWorkflowTaskExecutions: 200,
   });
   const running = worker.run();
   let started = 0;
-  const start = async (): Promise<number> => {
+  const start = async (type = 'empty', attributes?: TypedSearchAttributes): Promise<number> => {
     const began = performance.now();
     started += 1;
-    const workflowId = `${taskQueue}-${started}`;
-    await connection.client.workflow.start('empty', { workflowId, taskQueue, requestEagerStart: true });
+    await connection.client.workflow.start(type, {
+      workflowId: `${taskQueue}-${started}`,
+      taskQueue,
+      requestEagerStart: true,
+      ...(attributes && { typedSearchAttributes: attributes }),
+    });
     return performance.now() - began;
   };
   const untilCompleted = async (): Promise<void> => {
@@ -52,26 +74,49 @@ export async function measureFloor(
       await delay(5);
     }
   };
+  const saturate = async (count: number, startOne: () => Promise<number>): Promise<number> => {
+    const began = performance.now();
+    let left = count;
+    await Promise.all(
+      Array.from({ length: concurrency }, async () => {
+        while (left > 0) {
+          left -= 1;
+          await startOne();
+        }
+      }),
+    );
+    await untilCompleted();
+    return count / ((performance.now() - began) / 1_000);
+  };
+  const startLeast = () => start('leastDelivery', deliveryAttributes(anEvent(), newId('endpoint'), true));
 
-  const calls: number[] = [];
-  for (let index = 0; index < 50; index += 1) calls.push(await start());
-  await untilCompleted();
+  await saturate(WARM_UP, () => start());
+  const saturated = await saturate(workflows, () => start());
+  await saturate(WARM_UP / 2, startLeast);
+  const leastDeliveryPerSecond = await saturate(workflows, startLeast);
 
-  const began = performance.now();
-  let left = workflows;
-  await Promise.all(
-    Array.from({ length: concurrency }, async () => {
-      while (left > 0) {
-        left -= 1;
-        await start();
-      }
-    }),
-  );
+  const single: number[] = [];
+  for (let index = 0; index < SINGLE_CALLS; index += 1) single.push(await start());
   await untilCompleted();
-  const perSecond = workflows / ((performance.now() - began) / 1_000);
+  const steady: Promise<number>[] = [];
+  for (let index = 0; index < perSecond * STEADY_SECONDS; index += 1) {
+    steady.push(start());
+    await delay(1_000 / perSecond);
+  }
+  const steadyCalls = await Promise.all(steady);
+  await untilCompleted();
 
   worker.shutdown();
   await running;
   await connection.close();
-  return { perSecond, startCallMs: percentile(calls, 50) };
+  return {
+    perSecond: saturated,
+    leastDeliveryPerSecond,
+    startCallMs: percentile(single, 50),
+    steadyStartCallMs: percentile(steadyCalls, 50),
+  };
+}
+
+function anEvent() {
+  return { account_id: newId('account'), event_id: newId('event'), event_kind: 'purchase' };
 }

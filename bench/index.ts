@@ -2,13 +2,16 @@ import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { pino } from 'pino';
 import { installRuntime } from '../src/temporal/connection.js';
+import { measureEconomy } from './economy.js';
 import { measureFloor } from './floor.js';
 import { measureFanOut, measureIsolation, measureLatency, measureSaturated } from './scenarios.js';
 import { type BenchServers, startServers } from './system.js';
 
-/** Events of a saturated run, and how many are on their way at once. */
-const EVENTS = Number(process.env['BENCH_EVENTS'] ?? 2_000);
+/** Events of a saturated run with group commit, and of slower ones; how many are on their way at once; and a steady rate per second. */
+const EVENTS = Number(process.env['BENCH_EVENTS'] ?? 8_000);
+const SLOW_EVENTS = EVENTS / 5;
 const CONCURRENCY = 32;
+const STEADY = 50;
 const RESULT_FILE = 'bench-result.json';
 
 const say = (line = '') => process.stdout.write(`${line}\n`);
@@ -26,21 +29,31 @@ async function run(servers: BenchServers): Promise<Record<string, unknown>> {
     say(`${name.padEnd(58)} ${text}`);
   };
 
-  const floor = await measureFloor(servers, Math.min(EVENTS, 1_000), CONCURRENCY);
+  const floor = await measureFloor(servers, {
+    workflows: Math.min(EVENTS, 1_000),
+    concurrency: CONCURRENCY,
+    perSecond: STEADY,
+  });
   note(
     'floor',
     floor,
     '(a) empty workflow, started eagerly and completed',
     `${floor.perSecond.toFixed(0)}/s`,
   );
-  note(
-    'start_call_ms',
-    floor.startCallMs,
-    '    one start call, median',
-    `${floor.startCallMs.toFixed(1)} ms`,
-  );
   const ratio = (perSecond: number) =>
     `${perSecond.toFixed(0)}/s = ${(perSecond / floor.perSecond).toFixed(2)} x (a)`;
+  note(
+    'least_delivery',
+    floor.leastDeliveryPerSecond,
+    '    with an empty local activity, and search attributes',
+    ratio(floor.leastDeliveryPerSecond),
+  );
+  note(
+    'start_call_ms',
+    { alone: floor.startCallMs, steady: floor.steadyStartCallMs },
+    `    start call, median: alone, and at ${STEADY}/s`,
+    `${floor.startCallMs.toFixed(1)}, ${floor.steadyStartCallMs.toFixed(1)} ms`,
+  );
 
   const saturated = async (
     key: string,
@@ -53,7 +66,8 @@ async function run(servers: BenchServers): Promise<Record<string, unknown>> {
     const each = cpu
       ? `; CPU ms each: ${cpu.service.toFixed(2)} Hookline, ${cpu.temporal.toFixed(2)} Temporal`
       : '';
-    note(key, measured, name, `${ratio(measured.perSecond)}${each}`);
+    const memory = measured.residentBytes ? `; ${(measured.residentBytes / 1e6).toFixed(0)} MB` : '';
+    note(key, measured, name, `${ratio(measured.perSecond)}${each}${memory}`);
     return measured;
   };
   if (wanted('group'))
@@ -62,11 +76,11 @@ async function run(servers: BenchServers): Promise<Record<string, unknown>> {
     await saturated('group_http', '(b) Hookline, group commit, plain HTTP', EVENTS, { tls: false });
   if (wanted('single')) {
     const off = { HOOKLINE_GROUP_COMMIT: 'off' };
-    const single = await saturated('single', '(b) Hookline, one by one, plain HTTP', EVENTS / 2, {
+    const single = await saturated('single', '(b) Hookline, one by one, plain HTTP', SLOW_EVENTS, {
       tls: false,
       overrides: off,
     });
-    const plain = await saturated('plain', '(c) the plain way: one regular activity', EVENTS / 4, {
+    const plain = await saturated('plain', '(c) the plain way: one regular activity', SLOW_EVENTS / 2, {
       tls: false,
       overrides: { ...off, BENCH_FOLDER: servers.folder },
       script: 'serve-plain.js',
@@ -79,20 +93,34 @@ async function run(servers: BenchServers): Promise<Record<string, unknown>> {
     );
   }
   if (wanted('latency')) {
-    const latency = await measureLatency(servers, { perSecond: 50, seconds: 20 });
+    const latency = await measureLatency(servers, { perSecond: STEADY, seconds: 20 });
     const { p50, p95, p99 } = latency;
     note(
       'latency',
       latency,
-      '(d) publish to arrival at 50 events/s: p50, p95, p99',
+      `(d) publish to arrival at ${STEADY} events/s: p50, p95, p99`,
       `${p50.toFixed(1)}, ${p95.toFixed(1)}, ${p99.toFixed(1)} ms`,
     );
     note(
       'latency_over_start',
-      p50 / floor.startCallMs,
-      '    p50 over one start call',
-      `${(p50 / floor.startCallMs).toFixed(2)} x`,
+      { alone: p50 / floor.startCallMs, steady: p50 / floor.steadyStartCallMs },
+      `    p50 over a start call: alone, and at ${STEADY}/s`,
+      `${(p50 / floor.startCallMs).toFixed(2)} x, ${(p50 / floor.steadyStartCallMs).toFixed(2)} x`,
     );
+  }
+  if (wanted('economy')) {
+    for (const [key, name, overrides] of [
+      ['economy_single', 'one by one', { HOOKLINE_GROUP_COMMIT: 'off' }],
+      ['economy_group', 'group commit', {}],
+    ] as const) {
+      const economy = await measureEconomy(servers, { events: 1_000, concurrency: CONCURRENCY, overrides });
+      note(
+        key,
+        economy,
+        `(g) history events, Temporal calls per delivery, ${name}`,
+        `${economy.historyEvents.toFixed(2)}, ${economy.calls.toFixed(2)}`,
+      );
+    }
   }
   if (wanted('fanout')) {
     for (const endpoints of [100, 1_000]) {

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { saturate, sendSteadily } from './load.js';
+import { saturate, sendSteadily, warmUp } from './load.js';
 import { startReceiver } from './receiver.js';
 import { percentile } from './statistics.js';
 import { type BenchAccount, type BenchServers, startBenchSystem } from './system.js';
+import { until } from './until.js';
 import { findProcess, usageOf } from './usage.js';
 
 /** Deliveries that must arrive have not, for so long: the run is wrong. */
@@ -38,8 +39,7 @@ export async function measureSaturated(
   const usage = async () => [await usageOf(system.pid), await usageOf(temporalPid ?? 0)] as const;
   try {
     await system.register(`${receiver.url}/`);
-    await saturate(system, concurrency * 2, concurrency);
-    await untilArrived(receiver, concurrency * 2);
+    await untilArrived(receiver, await warmUp(system, concurrency));
     receiver.arrivals.clear();
 
     const before = await usage();
@@ -80,9 +80,10 @@ export async function measureLatency(
   const system = await startBenchSystem(servers);
   try {
     await system.register(`${receiver.url}/`);
-    await sendSteadily(system, perSecond, 3);
+    await untilArrived(receiver, await warmUp(system, 4));
+    receiver.arrivals.clear();
     const sent = await sendSteadily(system, perSecond, seconds);
-    await untilArrived(receiver, perSecond * (seconds + 3));
+    await untilArrived(receiver, perSecond * seconds);
     const travelled = sent.map(({ id, sentAt }) => (receiver.arrivals.get(`${id} /`) ?? Number.NaN) - sentAt);
     const answered = sent.map(({ sentAt, answeredAt }) => answeredAt - sentAt);
     return {
@@ -179,13 +180,5 @@ async function untilArrived(receiver: { arrivals: Map<string, number> }, count: 
       since = performance.now();
     }
     if (performance.now() - since > STALLED_MS) throw new Error(`only ${seen} of ${count} arrived`);
-  }
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  const deadline = performance.now() + STALLED_MS;
-  while (!condition()) {
-    if (performance.now() > deadline) throw new Error('not all arrived');
-    await delay(5);
   }
 }

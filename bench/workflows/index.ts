@@ -1,2 +1,3 @@
 /** The workflows that Hookline is compared with. */
 export { empty } from './empty.js';
+export { leastDelivery } from './least-delivery.js';

@@ -26,7 +26,7 @@ export async function claimPort(wanted: number, setting: string, purpose: string
  * A port nobody listens on. It is taken from below the range that operating systems give to outgoing connections,
  * so that none of those can occupy it before the server does.
  */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   for (let attempt = 1; ; attempt++) {
     const port = randomInt(20_000, 32_000);
     try {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
+import { countCalls } from '../../bench/temporal-calls.js';
+import { freePort } from '../../src/embedded/ports.js';
 import { connectDatabase, type Database } from '../../src/models/database.js';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/connection.js';
 import type { ApiClient } from '../support/api-client.js';
@@ -75,25 +74,3 @@ describe('a delivery that succeeds at once', () => {
     });
   });
 });
-
-/** Calls made so far by operation, as the SDK counts them, without long polls and the worker's signs of life. */
-async function countCalls(address: string): Promise<Map<string, number>> {
-  const text = await (await fetch(`http://${address}/metrics`)).text();
-  const counts = new Map<string, number>();
-  for (const line of text.split('\n')) {
-    const match = /^temporal_request(?:_total)?\{(.*)\} (\d+)/.exec(line);
-    const operation = /operation="(\w+)"/.exec(match?.[1] ?? '')?.[1];
-    if (!operation || operation.startsWith('Poll') || /Heartbeat$/.test(operation)) continue;
-    counts.set(operation, (counts.get(operation) ?? 0) + Number(match?.[2]));
-  }
-  return counts;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}

@@ -1,0 +1,56 @@
+import { freePort } from '../src/embedded/ports.js';
+import { connectTemporal } from '../src/temporal/connection.js';
+import { saturate } from './load.js';
+import { startReceiver } from './receiver.js';
+import { type BenchServers, startBenchSystem } from './system.js';
+import { countCalls } from './temporal-calls.js';
+import { until } from './until.js';
+
+/** What one delivery costs the engine. */
+export interface Economy {
+  historyEvents: number;
+  /** Calls to Temporal, without long polls and the worker's signs of life. */
+  calls: number;
+}
+
+/** Sends events as fast as they are answered, and counts what Temporal was asked and what it wrote. */
+export async function measureEconomy(
+  servers: BenchServers,
+  options: { events: number; concurrency: number; overrides: Record<string, string> },
+): Promise<Economy> {
+  const { events, concurrency, overrides } = options;
+  const metrics = `127.0.0.1:${await freePort()}`;
+  const receiver = await startReceiver();
+  const system = await startBenchSystem(servers, {
+    ...overrides,
+    HOOKLINE_TEMPORAL_METRICS_ADDRESS: metrics,
+  });
+  const temporal = await connectTemporal({ address: servers.temporalAddress, namespace: servers.namespace });
+  try {
+    await system.register(`${receiver.url}/`);
+    const before = total(await countCalls(metrics));
+    await saturate(system, events, concurrency);
+    await until(() => receiver.arrivals.size === events);
+    let historyEvents = 0;
+    await until(async () => {
+      historyEvents = 0;
+      let open = 0;
+      const query = `TaskQueue = '${system.taskQueue}'`;
+      for await (const { historyLength = 0, status } of temporal.client.workflow.list({ query })) {
+        historyEvents += historyLength;
+        if (status.name === 'RUNNING') open += 1;
+      }
+      return historyEvents > 0 && open === 0;
+    });
+    const calls = total(await countCalls(metrics)) - before;
+    return { historyEvents: historyEvents / events, calls: calls / events };
+  } finally {
+    await temporal.close();
+    await system.stop();
+    await receiver.close();
+  }
+}
+
+function total(counts: ReadonlyMap<string, number>): number {
+  return [...counts.values()].reduce((sum, count) => sum + count, 0);
+}
