@@ -3,10 +3,9 @@ import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/comm
 import type { Attempt } from '../src/domain/delivery.js';
 import { GONE } from '../src/domain/endpoint.js';
 import { isOperational } from '../src/domain/event-kinds.js';
-import type { FailingMark } from '../src/domain/incident.js';
+import { type FailingMark, holdBack } from '../src/domain/incident.js';
 import { decide, describeAttempt, type Outcome } from '../src/domain/outcome.js';
 import { redact } from '../src/domain/redact.js';
-import { MAX_JITTER } from '../src/domain/retry-schedule.js';
 import { liveSecrets, sign } from '../src/domain/signature.js';
 import type {
   AttemptReport,
@@ -82,7 +81,9 @@ export function createAttemptDelivery({
       };
     }
 
-    const held = holdBack(endpoint.failing, request);
+    // Not those that somebody, or the endpoint's incident, chose.
+    const mayWait = request.number === 1 && request.trigger === 'schedule';
+    const held = mayWait && holdBack(endpoint.failing, Date.now(), Math.random());
     if (held) return held;
     const isDirect = request.isolated !== true;
     if (isDirect && (endpoint.failing || health.isTroubled(request.endpoint_id))) throw needsIsolation();
@@ -132,26 +133,6 @@ export function createAttemptDelivery({
       outcome,
       ...(not_before !== undefined && { retry_after: new Date(not_before).toISOString() }),
     };
-  };
-}
-
-/**
- * A delivery that waits for a failing endpoint is told when to go on. Where it is not, because the incident was terminated by hand, it
- * looks so long after the time by which it should have been, milliseconds.
- */
-const UNTOLD_MS = 10 * 60_000;
-
-/** Of an endpoint that keeps failing, first attempts wait, but for those that somebody, or its incident, chose. */
-function holdBack(failing: FailingMark | undefined, request: AttemptRequest): AttemptReport | undefined {
-  const until = Date.parse(failing?.backoff_until ?? '');
-  if (!failing || request.number > 1 || request.trigger !== 'schedule' || !(until > Date.now()))
-    return undefined;
-  const wait = until - Date.now() + UNTOLD_MS;
-  return {
-    kind: 'not_attempted',
-    endpoint: 'failing',
-    reason: `since ${failing.since}, so new deliveries wait until it answers again.`,
-    look_again_at: new Date(Date.now() + wait * (1 + MAX_JITTER * Math.random())).toISOString(),
   };
 }
 

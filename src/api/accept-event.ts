@@ -50,8 +50,11 @@ export async function acceptEvent(
       .map(toTarget),
     accepted_at: new Date(now).toISOString(),
   };
-  const start = ({ event_id, targets, accepted_at }: Acceptance) =>
-    starter.accept({ account_id: accountId, event_id, event_kind: kind.name, payload, accepted_at }, targets);
+  const failing = new Map(endpoints.flatMap(({ id, failing }) => (failing ? [[id, failing]] : [])));
+  const start = ({ event_id, targets, accepted_at }: Acceptance) => {
+    const event = { account_id: accountId, event_id, event_kind: kind.name, payload, accepted_at };
+    return starter.accept(event, targets, failing);
+  };
 
   if (idempotencyKey === undefined) {
     await start(fresh);

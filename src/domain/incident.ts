@@ -1,3 +1,5 @@
+import { MAX_JITTER } from './retry-schedule.js';
+
 /** That an endpoint is failing, as it is kept with the endpoint: so every attempt knows without asking. */
 export interface FailingMark {
   /** ISO 8601, UTC: its first failure since it last succeeded. */
@@ -32,4 +34,42 @@ const SLOWEST_PROBE = 60;
 /** The wait before the probe after so many. */
 export function probeWait(probes: number, interval: number): number {
   return interval * Math.min(2 ** probes, SLOWEST_PROBE);
+}
+
+/**
+ * A delivery that waits for a failing endpoint is told when to go on. Where it is not, because the incident was terminated by hand, it
+ * looks so long after the time by which it should have been, milliseconds.
+ */
+const UNTOLD_MS = 10 * 60_000;
+
+/** Why a first attempt waits, and until when. */
+export interface HeldBack {
+  kind: 'not_attempted';
+  endpoint: 'failing';
+  reason: string;
+  /** ISO 8601, UTC. */
+  look_again_at: string;
+}
+
+/**
+ * Of an endpoint that keeps failing, first attempts wait.
+ *
+ * @param failing what is known of it; absent: it is not failing
+ * @param now milliseconds since the epoch
+ * @param random from 0 up to 1
+ */
+export function holdBack(
+  failing: FailingMark | undefined,
+  now: number,
+  random: number,
+): HeldBack | undefined {
+  const until = Date.parse(failing?.backoff_until ?? '');
+  if (!failing || !(until > now)) return undefined;
+  const wait = until - now + UNTOLD_MS;
+  return {
+    kind: 'not_attempted',
+    endpoint: 'failing',
+    reason: `since ${failing.since}, so new deliveries wait until it answers again.`,
+    look_again_at: new Date(now + wait * (1 + MAX_JITTER * random)).toISOString(),
+  };
 }

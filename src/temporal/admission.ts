@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AcceptedEvent, DeliveryTarget } from '../domain/delivery.js';
+import type { FailingMark } from '../domain/incident.js';
 import { Problem } from '../domain/problem.js';
 
 /** A delivery that is to be started. */
@@ -8,6 +9,8 @@ export interface PendingDelivery {
   target: DeliveryTarget;
   /** Whether it stands for its event in a list of events. */
   head: boolean;
+  /** What is known of its endpoint's failing. */
+  failing?: FailingMark | undefined;
 }
 
 export interface AdmissionOptions {
@@ -17,6 +20,8 @@ export interface AdmissionOptions {
   startAlone(deliveries: readonly PendingDelivery[]): Promise<void>;
   /** Starts several deliveries as one group. */
   startGroup(deliveries: readonly PendingDelivery[]): Promise<void>;
+  /** Deliveries in a group, at most; {@link MAX_GROUP_SIZE} where it is absent. */
+  maxGroupSize?: number;
 }
 
 /**
@@ -67,6 +72,7 @@ export class Admission {
    * @throws Problem 503 where too many wait already
    */
   async submit(deliveries: readonly PendingDelivery[]): Promise<void> {
+    if (deliveries.length === 0) return;
     if (this.hasPlace() && this.queue.length === 0 && deliveries.length <= MAX_ALONE) {
       await this.occupyPlace(() => this.options.startAlone(deliveries));
       return;
@@ -113,13 +119,14 @@ export class Admission {
     const batch: Waiting[] = [];
     const rest: Waiting[] = [];
     const events = new Set<string>();
+    const maxSize = this.options.maxGroupSize ?? MAX_GROUP_SIZE;
     let bytes = 0;
     for (const waiting of this.queue) {
       const { event } = waiting.delivery;
       const added = events.has(event.event_id) ? 0 : Buffer.byteLength(event.payload);
       const fits =
         batch.length === 0 ||
-        (event.event_kind === kind && batch.length < MAX_GROUP_SIZE && bytes + added <= MAX_GROUP_BYTES);
+        (event.event_kind === kind && batch.length < maxSize && bytes + added <= MAX_GROUP_BYTES);
       (fits ? batch : rest).push(waiting);
       if (!fits) continue;
       events.add(event.event_id);

@@ -11,6 +11,7 @@ import type {
 } from '../domain/delivery.js';
 import type { EndpointHealth } from '../domain/endpoint-health.js';
 import { newId } from '../domain/ids.js';
+import { type FailingMark, holdBack } from '../domain/incident.js';
 import { Problem } from '../domain/problem.js';
 import {
   ACCOUNT_ATTRIBUTE,
@@ -37,6 +38,11 @@ import { type WakeOptions, wakeParkedDeliveries } from './parked-deliveries.js';
 /** Up to this many deliveries are started before an event is answered; more are started by a workflow. */
 export const MAX_DIRECT_DELIVERIES = 10;
 
+/** Start calls in flight at once for deliveries in the isolated lane: they are in nobody's way, and wait for each other only. */
+const ISOLATED_STARTS_IN_FLIGHT = 1;
+
+const NONE_FAILING: ReadonlyMap<string, FailingMark> = new Map();
+
 /** A fan-out's targets stand in its input with the payload, and Temporal takes inputs of 2 MiB: about 20,000 of them, in bytes. */
 const MAX_FAN_OUT_BYTES = 1024 * 1024;
 
@@ -61,24 +67,35 @@ export class DeliveryStarter {
   /** Groups that visibility may not know yet. */
   readonly recentGroups = new RecentGroups();
   private readonly options: DeliveryStarterOptions;
-  private readonly admission: Admission | undefined;
+  private readonly admission: { direct: Admission; isolated: Admission } | undefined;
 
   constructor(options: DeliveryStarterOptions) {
     this.options = options;
     if (options.starts_in_flight === 0) return;
-    this.admission = new Admission({
-      startsInFlight: options.starts_in_flight,
-      startAlone: (deliveries) => this.startAlone(deliveries),
-      startGroup: (deliveries) => this.startGroup(deliveries),
-    });
+    const startAlone = (deliveries: readonly PendingDelivery[]) => this.startAlone(deliveries);
+    const startGroup = (deliveries: readonly PendingDelivery[]) => this.startGroup(deliveries);
+    this.admission = {
+      direct: new Admission({ startsInFlight: options.starts_in_flight, startAlone, startGroup }),
+      isolated: new Admission({
+        startsInFlight: ISOLATED_STARTS_IN_FLIGHT,
+        startAlone,
+        startGroup: startAlone,
+        maxGroupSize: 1,
+      }),
+    };
   }
 
   /**
    * Starts the deliveries of an event. Done again, it starts those that are missing; a delivery may then be made twice.
    *
+   * @param failing what is known of the endpoints' failing, by id
    * @throws Problem 503 where this process has too many first attempts in flight
    */
-  async accept(event: AcceptedEvent, targets: readonly DeliveryTarget[]): Promise<void> {
+  async accept(
+    event: AcceptedEvent,
+    targets: readonly DeliveryTarget[],
+    failing = NONE_FAILING,
+  ): Promise<void> {
     if (this.options.health.directAttempts >= this.options.max_first_attempts) {
       throw new Problem(
         'unavailable',
@@ -88,18 +105,30 @@ export class DeliveryStarter {
     }
     if (targets.length === 0 || targets.length > MAX_DIRECT_DELIVERIES)
       await this.startFanOut(event, targets);
-    else await this.start(event, targets, true);
+    else await this.start(event, targets, failing);
   }
 
-  /**
-   * Starts deliveries of an event, unless they have been started already.
-   *
-   * @param head whether the first of them stands for its event in a list of events
-   */
-  async start(event: AcceptedEvent, targets: readonly DeliveryTarget[], head = false): Promise<void> {
-    const deliveries = targets.map((target, index) => ({ event, target, head: head && index === 0 }));
-    if (this.admission) await this.admission.submit(deliveries);
-    else await this.startAlone(deliveries);
+  private async start(
+    event: AcceptedEvent,
+    targets: readonly DeliveryTarget[],
+    failing: ReadonlyMap<string, FailingMark>,
+  ): Promise<void> {
+    const deliveries = targets.map((target, index) => ({
+      event,
+      target,
+      head: index === 0,
+      failing: failing.get(target.endpoint_id),
+    }));
+    if (!this.admission) return this.startAlone(deliveries);
+    const isTroubled = (delivery: PendingDelivery) => this.isTroubled(delivery);
+    await Promise.all([
+      this.admission.isolated.submit(deliveries.filter(isTroubled)),
+      this.admission.direct.submit(deliveries.filter((delivery) => !isTroubled(delivery))),
+    ]);
+  }
+
+  private isTroubled({ failing, target }: PendingDelivery): boolean {
+    return failing !== undefined || this.options.health.isTroubled(target.endpoint_id);
   }
 
   /** Has the parked deliveries of an endpoint look at it anew, because it takes deliveries again or is gone. */
@@ -155,30 +184,32 @@ export class DeliveryStarter {
   }
 
   private async startAlone(deliveries: readonly PendingDelivery[]): Promise<void> {
-    const { client, task_queue, settings, eager, health } = this.options;
-    await Promise.all(
-      deliveries.map(({ event, target: { endpoint_id, schedule = settings.schedule }, head }) =>
-        unlessStarted(
-          client.workflow.start<typeof deliverEvent>('deliverEvent', {
-            workflowId: deliveryWorkflowId(event.account_id, { event_id: event.event_id, endpoint_id }),
-            taskQueue: task_queue,
-            args: [
-              {
-                ...event,
-                endpoint_id,
-                ...settings,
-                schedule,
-                ...(health.isTroubled(endpoint_id) && { isolated: true }),
-              },
-            ],
-            workflowIdReusePolicy: 'REJECT_DUPLICATE',
-            workflowIdConflictPolicy: 'USE_EXISTING',
-            requestEagerStart: eager,
-            typedSearchAttributes: deliveryAttributes(event, endpoint_id, head),
-          }),
-        ),
-      ),
-    );
+    await Promise.all(deliveries.map((delivery) => unlessStarted(this.startDelivery(delivery))));
+  }
+
+  private startDelivery(delivery: PendingDelivery): Promise<unknown> {
+    const { client, task_queue, settings, eager } = this.options;
+    const { event, target, head, failing } = delivery;
+    const { endpoint_id, schedule = settings.schedule } = target;
+    const held = holdBack(failing, Date.now(), Math.random());
+    return client.workflow.start<typeof deliverEvent>('deliverEvent', {
+      workflowId: deliveryWorkflowId(event.account_id, { event_id: event.event_id, endpoint_id }),
+      taskQueue: task_queue,
+      args: [
+        {
+          ...event,
+          endpoint_id,
+          ...settings,
+          schedule,
+          ...(this.isTroubled(delivery) && { isolated: true }),
+          ...(held && { first_report: held }),
+        },
+      ],
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      requestEagerStart: eager,
+      typedSearchAttributes: deliveryAttributes(event, endpoint_id, head),
+    });
   }
 
   /** What a fan-out was started with. */

@@ -9,7 +9,7 @@ import {
   type FailureReport,
 } from '../../workflows/messages.js';
 import type { EndpointKey } from '../domain/delivery.js';
-import type { OpenIncident } from '../domain/incident.js';
+import { BACKOFF_AFTER_FAILURES, type OpenIncident } from '../domain/incident.js';
 import { ACCOUNT_ATTRIBUTE } from '../domain/search-attributes.js';
 import { incidentWorkflowId } from '../domain/workflow-ids.js';
 import { describeExecution } from './visibility.js';
@@ -23,7 +23,10 @@ export interface IncidentSettings {
   probe_interval_ms: number;
 }
 
-/** Failures of an endpoint are reported once in this time at most by a process, milliseconds; or six times between probes. */
+/**
+ * Failures of an endpoint are reported once in this time at most by a process, milliseconds, or six times between probes; but for those
+ * that make it so many that deliveries have to wait, which is told at once.
+ */
 const REPORT_INTERVAL_MS = 10_000;
 const REPORTS_PER_PROBE = 6;
 /** Endpoints whose reports are remembered; beyond, the oldest is forgotten and reported anew. */
@@ -33,8 +36,8 @@ const MAX_REMEMBERED = 10_000;
 export class Incidents {
   private readonly settings: IncidentSettings;
   private readonly interval: number;
-  /** When each endpoint was last reported, and how many failures have come since. */
-  private readonly reported = new Map<string, { at: number; unreported: number }>();
+  /** When each endpoint was last reported, how many failures have been, and how many have come since. */
+  private readonly reported = new Map<string, { at: number; reported: number; unreported: number }>();
 
   constructor(settings: IncidentSettings) {
     this.settings = settings;
@@ -45,12 +48,14 @@ export class Incidents {
   async failed(endpoint: EndpointKey, said: string): Promise<void> {
     const now = Date.now();
     const known = this.reported.get(endpoint.endpoint_id);
-    if (known && now - known.at < this.interval) {
+    const reported = known?.reported ?? 0;
+    const count = 1 + (known?.unreported ?? 0);
+    const beginsBackoff = reported < BACKOFF_AFTER_FAILURES && reported + count >= BACKOFF_AFTER_FAILURES;
+    if (known && now - known.at < this.interval && !beginsBackoff) {
       known.unreported += 1;
       return;
     }
-    const count = 1 + (known?.unreported ?? 0);
-    this.remember(endpoint.endpoint_id, now);
+    this.remember(endpoint.endpoint_id, now, reported + count);
     try {
       await this.workflows.signalWithStart<typeof endpointIncident, [FailureReport]>('endpointIncident', {
         ...this.startOptions(endpoint),
@@ -116,9 +121,9 @@ export class Incidents {
     };
   }
 
-  private remember(endpointId: string, at: number): void {
+  private remember(endpointId: string, at: number, reported: number): void {
     this.reported.delete(endpointId);
-    this.reported.set(endpointId, { at, unreported: 0 });
+    this.reported.set(endpointId, { at, reported, unreported: 0 });
     const [oldest] = this.reported.keys();
     if (oldest !== undefined && this.reported.size > MAX_REMEMBERED) this.reported.delete(oldest);
   }

@@ -127,6 +127,21 @@ describe('group commit', () => {
     assert.deepEqual(ids(await readAll(unlucky, '/v18.0/events')), ids(sent));
   });
 
+  it('leaves out endpoints in trouble: each of their deliveries starts by itself', async () => {
+    const unlucky = await system.account();
+    const { id } = await unlucky.register(failing.url);
+    const first = await unlucky.purchase();
+    await unlucky.deliveryUntil(first.deliveries[0]?.id ?? '', ({ attempts }) => attempts.length > 0);
+    const events = await Promise.all(Array.from({ length: 30 }, () => unlucky.purchase()));
+    const listed = await until(
+      () => readAll<DeliverySummary>(unlucky, '/v18.0/deliveries'),
+      (all) => all.length > events.length,
+    );
+    assert.equal(new Set(listed.map(({ workflow_id }) => workflow_id)).size, listed.length);
+    const query = `WorkflowType = 'deliverGroup' AND HooklineEndpoint = '${id}'`;
+    assert.equal((await system.temporal.client.workflow.count(query)).count, 0);
+  });
+
   it('can be switched off: strictly one workflow for each delivery', async () => {
     const strict = await startSystem({ HOOKLINE_GROUP_COMMIT: 'off' });
     try {

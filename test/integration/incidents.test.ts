@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ApiClient } from '../support/api-client.js';
+import { eventTypes, fetchHistory } from '../support/history.js';
 import { type Receiver, reply, startReceiver } from '../support/receiver.js';
 import { startSystem, type TestSystem } from '../support/system.js';
 import { until } from '../support/until.js';
@@ -106,6 +107,8 @@ describe('incidents of endpoints', () => {
     const parked = await client.delivery(waiting[3] ?? '');
     assert.match(parked.reason ?? '', /^The endpoint is failing: since /);
     assert.ok((await endpoint()).incident.next_probe_at);
+    const types = eventTypes(await fetchHistory(system, parked.workflow_id));
+    assert.ok(!types.includes('ACTIVITY_TASK_SCHEDULED'), 'to wait costs no activity');
 
     receiver.handle(reply(200));
     const delivered = await Promise.all(
