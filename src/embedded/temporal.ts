@@ -110,13 +110,13 @@ function serverArguments(server: {
   // Timers exact to milliseconds; by default they may fire up to a second late.
   args.push('--dynamic-config-value', 'history.timerProcessorMaxTimeShift="1ms"');
   // By default a namespace may list, count and scan ten times a second, which protects a shared cluster.
-  // One partition of a task queue is enough for one machine, and fairness and priority hold across it, not across several.
-  args.push('--dynamic-config-value', 'matching.numTaskqueueReadPartitions=1');
-  args.push('--dynamic-config-value', 'matching.numTaskqueueWritePartitions=1');
   args.push('--dynamic-config-value', 'frontend.namespaceRPS.visibility=100000');
   // Attempts in the isolated lane are shared out between endpoints where there is a backlog, and go by priority.
   args.push('--dynamic-config-value', 'matching.useNewMatcher=true');
   args.push('--dynamic-config-value', 'matching.enableFairness=true');
+  // One partition of a task queue is enough for one machine, and fairness and priority hold across it, not across several.
+  args.push('--dynamic-config-value', 'matching.numTaskqueueReadPartitions=1');
+  args.push('--dynamic-config-value', 'matching.numTaskqueueWritePartitions=1');
   return args;
 }
 

@@ -66,6 +66,9 @@ describe('docker-compose.yml', () => {
     ok(mounted.endsWith(`${service('temporal').environment?.['DYNAMIC_CONFIG_FILE_PATH']}:ro`));
     const dynamic = parse(readFileSync(mounted.split(':')[0] ?? '', 'utf8'));
     equal(dynamic['frontend.namespaceRPS.visibility'][0].value, 1000);
+    equal(dynamic['matching.enableFairness'][0].value, true);
+    equal(dynamic['matching.numTaskqueueReadPartitions'][0].value, 1);
+    equal(dynamic['matching.numTaskqueueWritePartitions'][0].value, 1);
   });
 });
 
