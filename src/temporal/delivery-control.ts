@@ -3,6 +3,7 @@ import {
   WorkflowExecutionAlreadyStartedError,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { OPERATOR_UPDATES } from '../../workflows/messages.js';
@@ -16,6 +17,9 @@ import { readStartedEvent } from './history.js';
 
 /** What can be done to a live delivery. */
 export type OperatorAction = keyof typeof OPERATOR_UPDATES;
+
+/** A live delivery takes in what it is asked within milliseconds. Where it has not after so long, no worker runs. Milliseconds. */
+const ANSWER_LIMIT_MS = 5_000;
 
 /** Steers deliveries. The same updates can be sent from Temporal UI. */
 export class DeliveryControl {
@@ -34,7 +38,7 @@ export class DeliveryControl {
    *
    * @param by who does it: an API key's id
    * @returns the delivery's record after it; `undefined` where the account has no live delivery of that name
-   * @throws Problem 409 where the delivery's state does not allow it
+   * @throws Problem 409 where the delivery's state does not allow it, 503 where no worker takes it in
    */
   async act(
     action: OperatorAction,
@@ -44,9 +48,12 @@ export class DeliveryControl {
   ): Promise<DeliveryRecord | undefined> {
     const handle = this.client.workflow.getHandle(deliveryWorkflowId(accountId, key));
     try {
-      return await handle.executeUpdate(OPERATOR_UPDATES[action], { args: [{ by }] });
+      return await this.client.withDeadline(Date.now() + ANSWER_LIMIT_MS, () =>
+        handle.executeUpdate(OPERATOR_UPDATES[action], { args: [{ by }] }),
+      );
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return undefined;
+      if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) throw nobodyAnswers();
       if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure) {
         throw new Problem('delivery_state_conflict', `Refused: ${error.cause.message}.`);
       }
@@ -90,4 +97,12 @@ export class DeliveryControl {
 
 function stillOpen(): Problem {
   return new Problem('delivery_state_conflict', 'The delivery is open: only a closed one is sent again.');
+}
+
+function nobodyAnswers(): Problem {
+  return new Problem(
+    'unavailable',
+    `No worker took it in within ${ANSWER_LIMIT_MS / 1_000} seconds. It may still come to pass: read the delivery before you ask again.`,
+    { headers: { 'retry-after': String(ANSWER_LIMIT_MS / 1_000) } },
+  );
 }

@@ -256,3 +256,22 @@ async function timersOf(
 function millis(time: { seconds?: unknown; nanos?: number | null } | null | undefined): number {
   return Number(time?.seconds ?? 0) * 1_000 + (time?.nanos ?? 0) / 1e6;
 }
+
+describe('control of a delivery that no worker runs', () => {
+  it('answers 503 that it may still come to pass', async () => {
+    const system = await startSystem({}, 'api');
+    const receiver = await startReceiver();
+    try {
+      const client = await system.account();
+      await client.register(receiver.url);
+      const [delivery] = (await client.purchase()).deliveries;
+      const answer = await client.request('POST', `/v18.0/deliveries/${delivery?.id}/cancel`);
+      assert.equal(answer.status, 503);
+      assert.equal(answer.headers.get('retry-after'), '5');
+      assert.match(answer.json.detail, /^No worker took it in within 5 seconds\./);
+    } finally {
+      await receiver.close();
+      await system.stop();
+    }
+  });
+});
