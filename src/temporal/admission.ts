@@ -20,8 +20,6 @@ export interface AdmissionOptions {
   startAlone(deliveries: readonly PendingDelivery[]): Promise<void>;
   /** Starts several deliveries as one group. */
   startGroup(deliveries: readonly PendingDelivery[]): Promise<void>;
-  /** Deliveries in a group, at most; {@link MAX_GROUP_SIZE} where it is absent. */
-  maxGroupSize?: number;
 }
 
 /**
@@ -119,14 +117,13 @@ export class Admission {
     const batch: Waiting[] = [];
     const rest: Waiting[] = [];
     const events = new Set<string>();
-    const maxSize = this.options.maxGroupSize ?? MAX_GROUP_SIZE;
     let bytes = 0;
     for (const waiting of this.queue) {
       const { event } = waiting.delivery;
       const added = events.has(event.event_id) ? 0 : Buffer.byteLength(event.payload);
       const fits =
         batch.length === 0 ||
-        (event.event_kind === kind && batch.length < maxSize && bytes + added <= MAX_GROUP_BYTES);
+        (event.event_kind === kind && batch.length < MAX_GROUP_SIZE && bytes + added <= MAX_GROUP_BYTES);
       (fits ? batch : rest).push(waiting);
       if (!fits) continue;
       events.add(event.event_id);

@@ -72,16 +72,15 @@ export class DeliveryStarter {
   constructor(options: DeliveryStarterOptions) {
     this.options = options;
     if (options.starts_in_flight === 0) return;
-    const startAlone = (deliveries: readonly PendingDelivery[]) => this.startAlone(deliveries);
-    const startGroup = (deliveries: readonly PendingDelivery[]) => this.startGroup(deliveries);
+    const admission = (startsInFlight: number) =>
+      new Admission({
+        startsInFlight,
+        startAlone: (deliveries) => this.startAlone(deliveries),
+        startGroup: (deliveries) => this.startGroup(deliveries),
+      });
     this.admission = {
-      direct: new Admission({ startsInFlight: options.starts_in_flight, startAlone, startGroup }),
-      isolated: new Admission({
-        startsInFlight: ISOLATED_STARTS_IN_FLIGHT,
-        startAlone,
-        startGroup: startAlone,
-        maxGroupSize: 1,
-      }),
+      direct: admission(options.starts_in_flight),
+      isolated: admission(ISOLATED_STARTS_IN_FLIGHT),
     };
   }
 
