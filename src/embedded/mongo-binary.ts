@@ -44,7 +44,7 @@ export async function waysToMongo(cacheDir: string, report: Report): Promise<Way
         doing: `building FerretDB ${FERRETDB_VERSION} (MongoDB's protocol over SQLite) with Go, once per user, about a minute`,
         program: 'ferretdb',
         version: `${FERRETDB_VERSION}-${await fingerprint(tools)}`,
-        args: (folder) => ['build', '-v', '-tags', 'ferretdb_sqlite', '-o', folder, '.'],
+        args: (folder) => ['run', './build', folder],
         cwd: tools,
         env: () => ({ GOWORK: 'off' }), // it is a module of its own, whatever workspace the checkout lies in
       },
@@ -67,6 +67,7 @@ async function keptDownload(downloadDir: string): Promise<string | undefined> {
 /** Of everything that decides the build. */
 async function fingerprint(folder: string): Promise<string> {
   const hash = createHash('sha256');
-  for (const name of ['main.go', 'go.mod', 'go.sum']) hash.update(await readFile(join(folder, name)));
+  for (const name of ['main.go', 'build/main.go', 'go.mod', 'go.sum'])
+    hash.update(await readFile(join(folder, name)));
   return hash.digest('hex').slice(0, 8);
 }

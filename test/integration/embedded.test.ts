@@ -124,6 +124,22 @@ describe('embedded servers', function () {
     assert.equal(found.name, 'kept');
   });
 
+  it('find a document of MongoDB by its _id without reading the others', async () => {
+    const server = await startMongo({ dataDir, port: 0, report });
+    const connection = await mongoose.createConnection(server.uri).asPromise();
+    try {
+      const model = connection.model('thing', new mongoose.Schema({ _id: String, name: String }));
+      await model.create({ _id: 'one', name: 'first' });
+      const plan = async (filter: Record<string, string>) =>
+        JSON.stringify(await model.find(filter).explain('queryPlanner'));
+      assert.doesNotMatch(await plan({ _id: 'one' }), /COLLSCAN|detail=SCAN/);
+      assert.match(await plan({ name: 'first' }), /COLLSCAN|detail=SCAN/);
+    } finally {
+      await connection.close();
+      await server.stop();
+    }
+  });
+
   it('do not outlive a parent that is killed', async () => {
     const module = new URL('../../src/embedded/index.ts', import.meta.url).href;
     const script = `
