@@ -143,7 +143,14 @@ export const eventKindSchema = z.object({
 export const eventSummarySchema = z.object({ id: z.string(), kind: z.string(), created_at: time });
 
 export const eventSchema = eventSummarySchema.extend({
-  deliveries: z.array(deliverySummarySchema),
+  fan_out: z
+    .object({
+      started: z.number().int().describe('Deliveries that have been started'),
+      total: z.number().int().describe('Deliveries that there are in all'),
+    })
+    .optional()
+    .describe('Absent where there are 1 to 10 deliveries: they were started before the event was answered'),
+  deliveries: z.array(deliverySummarySchema).describe('Of many, some: the list of deliveries has them all'),
   payload: z.unknown().describe('As it was received'),
 });
 

@@ -31,6 +31,7 @@ import {
 } from '../domain/workflow-ids.js';
 import { Admission, type PendingDelivery } from './admission.js';
 import { RESEND_MEMO, type ResendMemo } from './earlier-runs.js';
+import type { FanOutMemo } from './fan-out-progress.js';
 import { type GroupMemo, RecentGroups } from './groups.js';
 import { readInput } from './history.js';
 import { type WakeOptions, wakeParkedDeliveries } from './parked-deliveries.js';
@@ -274,7 +275,10 @@ export class DeliveryStarter {
           workflowIdReusePolicy: 'REJECT_DUPLICATE',
           workflowIdConflictPolicy: 'USE_EXISTING',
           requestEagerStart: eager,
-          memo: { fan_out: { started: 0, total: some.length } },
+          memo: {
+            fan_out: { started: 0, total: some.length },
+            executions: parts.length,
+          } satisfies FanOutMemo,
           typedSearchAttributes: new TypedSearchAttributes([
             { key: ACCOUNT_ATTRIBUTE, value: [account_id] },
             { key: EVENT_ATTRIBUTE, value: [event_id] },

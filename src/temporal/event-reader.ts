@@ -6,9 +6,10 @@ import {
   EVENT_HEAD_ATTRIBUTE,
   KIND_ATTRIBUTE,
 } from '../domain/search-attributes.js';
-import { deliveryWorkflowId, fanOutWorkflowId } from '../domain/workflow-ids.js';
+import { deliveryWorkflowId } from '../domain/workflow-ids.js';
 import { type DeliverySummary, deliveriesOf, headsOf } from './delivery-view.js';
 import { listExpanded } from './expanded-list.js';
+import { type FanOutProgress, fanOutProgress, findFanOut } from './fan-out-progress.js';
 import type { RecentGroups } from './groups.js';
 import { readStartedEvent } from './history.js';
 import { describeExecution, type Execution, equals, listExecutions, type Page, quote } from './visibility.js';
@@ -23,6 +24,8 @@ export interface EventSummary {
 /** An event with its payload, exactly as it was received, and the first of its deliveries. */
 export interface EventWithPayload extends EventSummary {
   payload: string;
+  /** Absent where its deliveries were started before it was answered. */
+  fan_out: FanOutProgress | undefined;
   deliveries: DeliverySummary[];
 }
 
@@ -62,10 +65,13 @@ export class EventReader {
     candidates: readonly string[],
   ): Promise<EventWithPayload | undefined> {
     const clauses = [equals(ACCOUNT_ATTRIBUTE.name, accountId), equals(EVENT_ATTRIBUTE.name, eventId)];
-    const { data } = await listExecutions(this.client, clauses, SHOWN_EXECUTIONS, undefined);
+    const [{ data }, fanOut] = await Promise.all([
+      listExecutions(this.client, clauses, SHOWN_EXECUTIONS, undefined),
+      findFanOut(this.client, accountId, eventId),
+    ]);
     const young = Date.now() - idTime(eventId) < VISIBLE_WITHIN_MS;
     const executions = young ? await this.bringUpToDate(data, accountId, eventId, candidates) : data;
-    const [first] = executions;
+    const [first] = [...fanOut, ...executions];
     const event = first && (await readStartedEvent(this.client, first, eventId));
     if (event?.account_id !== accountId) return undefined;
     const deliveries = executions
@@ -73,7 +79,7 @@ export class EventReader {
       .filter((row) => row.account_id === accountId && row.summary.event_id === eventId)
       .map(({ summary }) => summary);
     const { event_kind: kind, accepted_at: created_at, payload } = event;
-    return { id: eventId, kind, created_at, payload, deliveries };
+    return { id: eventId, kind, created_at, payload, fan_out: fanOutProgress(fanOut), deliveries };
   }
 
   /** A page of an account's events. */
@@ -104,7 +110,6 @@ export class EventReader {
     const closedIds = new Set(closed.map(({ workflowId }) => workflowId));
     const workflowIds = new Set([
       ...listed.map(({ workflowId }) => workflowId),
-      fanOutWorkflowId(accountId, eventId),
       ...endpointIds
         .slice(0, MAX_CANDIDATES)
         .map((endpoint_id) => deliveryWorkflowId(accountId, { event_id: eventId, endpoint_id })),

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { registerDirectly } from '../../bench/endpoints.js';
 import { type ApiClient, PURCHASE } from '../support/api-client.js';
 import { type Receiver, reply, startReceiver } from '../support/receiver.js';
+import { startStubWorker } from '../support/stub-worker.js';
 import { startSystem, type TestSystem } from '../support/system.js';
 import { until } from '../support/until.js';
 
@@ -50,11 +52,49 @@ describe('an event', () => {
     assert.equal(new Set(received.map(({ path }) => path)).size, 25);
     const complete = await until(
       () => read(event.id),
-      ({ deliveries }) =>
-        deliveries.length === 25 && deliveries.every((one: { status: string }) => one.status === 'delivered'),
+      ({ deliveries, fan_out }) =>
+        fan_out.started === 25 &&
+        deliveries.length === 25 &&
+        deliveries.every((one: { status: string }) => one.status === 'delivered'),
     );
     assert.equal(complete.id, event.id);
+    assert.equal(complete.fan_out.total, 25);
     assert.equal(receiver.received.length, 25);
+  });
+
+  it('says how many of its deliveries have been started while they are', async () => {
+    const waiting = await startSystem({}, 'api');
+    const batches: { first: number; go(): void }[] = [];
+    const startDeliveries = ({ first }: { first: number }) =>
+      new Promise<void>((go) => batches.push({ first, go }));
+    const taskQueue = waiting.settings.HOOKLINE_TASK_QUEUE;
+    let stop: (() => Promise<void>) | undefined;
+    try {
+      const producer = await waiting.account();
+      const urls = Array.from({ length: 601 }, (_, index) => `${receiver.url}/${index}`);
+      await registerDirectly(waiting.database.endpoints, producer.accountId, urls);
+      const { id } = await producer.purchase();
+      const fanOut = async () => (await producer.request('GET', `/v18.0/events/${id}`)).json.fan_out;
+      assert.deepEqual(await fanOut(), { started: 0, total: 601 });
+
+      stop = await startStubWorker(waiting.temporal, taskQueue, { startDeliveries });
+      await until(
+        () => batches,
+        ([batch]) => batch?.first === 0,
+      );
+      assert.deepEqual(await fanOut(), { started: 0, total: 601 });
+      batches[0]?.go();
+      await until(
+        () => batches,
+        ([, batch]) => batch?.first === 600,
+      );
+      assert.deepEqual(await fanOut(), { started: 600, total: 601 });
+      batches[1]?.go();
+      await until(fanOut, ({ started }) => started === 601);
+    } finally {
+      await stop?.();
+      await waiting.stop();
+    }
   });
 
   it('that goes nowhere leaves a trace', async () => {
