@@ -2,6 +2,7 @@ import { cpus } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { connectTemporal, installRuntime, type TemporalConnection } from '../src/temporal/connection.js';
+import type { GroupMemo } from '../src/temporal/groups.js';
 import { saturate } from './load.js';
 import { startReceiver } from './receiver.js';
 import { type BenchServers, restartBenchSystem, startBenchSystem, startServers } from './system.js';
@@ -70,21 +71,68 @@ async function waiting(servers: BenchServers, deliveries: number): Promise<void>
   await receiver.close();
 }
 
+/** Kills the service in the middle of one event's fan-out, starts it again, and counts what arrived at each endpoint. */
+async function fanOut(servers: BenchServers, endpoints: number): Promise<void> {
+  const receiver = await startReceiver();
+  const system = await startBenchSystem(servers);
+  await system.registerMany(Array.from({ length: endpoints }, (_, index) => `${receiver.url}/${index}`));
+  const began = performance.now();
+  await saturate(system, 1, 1);
+  await until(() => receiver.count >= endpoints / 2);
+  await system.kill();
+  const recorded = await countRecorded(servers, system.taskQueue);
+  const arrived = receiver.count;
+  const restarted = await restartBenchSystem(system);
+  const missing = () => endpoints - receiver.arrivals.size;
+  await until(() => missing() === 0);
+  await untilNoneOpen(servers, system.taskQueue);
+  const repeated = receiver.count - receiver.arrivals.size;
+  say(
+    `fanout: one event to ${endpoints} endpoints, killed when ${arrived} had arrived, ${recorded} of them recorded; started again.`,
+  );
+  say(`        all told after ${seconds(began)}: ${missing()} missing, ${repeated} repeated.`);
+  await restarted.stop();
+  await receiver.close();
+  if (repeated > arrived - recorded) throw new Error('what had been recorded was repeated');
+}
+
+/** Deliveries in groups that have closed, once visibility has caught up: while no worker runs, nothing changes. */
+async function countRecorded(servers: BenchServers, taskQueue: string): Promise<number> {
+  const query = `TaskQueue = '${taskQueue}' AND WorkflowType = 'deliverGroup' AND ExecutionStatus = 'Completed'`;
+  const temporal = await connectBench(servers);
+  const read = async () => {
+    let recorded = 0;
+    for await (const { memo } of temporal.client.workflow.list({ query }))
+      recorded += (memo as unknown as GroupMemo).members.length;
+    return recorded;
+  };
+  let before = -1;
+  let recorded = await read();
+  while (recorded !== before) {
+    await delay(1_000);
+    before = recorded;
+    recorded = await read();
+  }
+  await temporal.close();
+  return recorded;
+}
+
 async function untilNoneOpen(servers: BenchServers, taskQueue: string): Promise<void> {
   await untilCount(servers, `TaskQueue = '${taskQueue}' AND ExecutionStatus = 'Running'`, 0);
 }
 
 async function untilCount(servers: BenchServers, query: string, expected: number): Promise<void> {
-  const temporal: TemporalConnection = await connectTemporal({
-    address: servers.temporalAddress,
-    namespace: servers.namespace,
-  });
+  const temporal = await connectBench(servers);
   for (;;) {
     const { count } = await temporal.client.workflow.count(query);
     if (count === expected) break;
     await delay(250);
   }
   await temporal.close();
+}
+
+function connectBench({ temporalAddress, namespace }: BenchServers): Promise<TemporalConnection> {
+  return connectTemporal({ address: temporalAddress, namespace });
 }
 
 async function until(condition: () => boolean, timeoutMs = 300_000): Promise<void> {
@@ -106,7 +154,8 @@ say(`${cpus().length} cores, Node.js ${process.version}, Temporal dev server on 
 try {
   if (drill === 'crash') await crash(servers, Number(size ?? 5_000));
   else if (drill === 'waiting') await waiting(servers, Number(size ?? 10_000));
-  else throw new Error('npm run drill -- crash|waiting [how many]');
+  else if (drill === 'fanout') await fanOut(servers, Number(size ?? 5_000));
+  else throw new Error('npm run drill -- crash|waiting|fanout [how many]');
 } finally {
   await servers.stop();
 }

@@ -3,12 +3,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate } from '../src/bin/migrate.js';
+import { requireSecretBox } from '../src/bin/secrets.js';
 import { loadSettings } from '../src/config/load.js';
 import { loadOrCreateAuthority } from '../src/demo/certificates.js';
 import { ACCOUNT_SCOPES } from '../src/domain/api-key.js';
 import { newSecretKey } from '../src/domain/secret-box.js';
 import { startMongo, startTemporal } from '../src/embedded/index.js';
 import { connectDatabase } from '../src/models/database.js';
+import { registerDirectly } from './endpoints.js';
 import { type ServiceProcess, startServiceProcess } from './service-process.js';
 
 /** The servers that a benchmark runs on: its own, empty, on free ports. */
@@ -75,6 +77,8 @@ export interface BenchAccount {
   key: string;
   /** Registers an endpoint for purchases. */
   register(targetUrl: string): Promise<void>;
+  /** Registers many, past the API. */
+  registerMany(targetUrls: readonly string[]): Promise<void>;
 }
 
 /** A running service, and a first account of it. */
@@ -118,6 +122,12 @@ async function createAccount(environment: Record<string, string>, url: string): 
       });
       if (response.status === 201) return;
       throw new Error(`registration answered ${response.status}: ${await response.text()}`);
+    },
+    async registerMany(targetUrls) {
+      const box = requireSecretBox(loadSettings(environment));
+      const { endpoints, close } = await connectDatabase(environment['MONGODB_URI'] ?? '', box);
+      await registerDirectly(endpoints, account.id, targetUrls);
+      await close();
     },
   };
 }
