@@ -13,8 +13,8 @@ async function record(name: string, { settings, play }: Scenario): Promise<void>
   const system = await startSystem(settings);
   const receiver = await startReceiver();
   try {
-    const workflowId = await play({ system, client: await system.account(), receiver });
-    const json = toJson(await fetchHistory(system, workflowId));
+    const { workflowId, runId } = await play({ system, client: await system.account(), receiver });
+    const json = toJson(await fetchHistory(system, workflowId, runId));
     const anonymous = anonymize(json);
     await writeFile(fileURLToPath(new URL(`histories/${name}.json`, import.meta.url)), `${anonymous}\n`);
     process.stdout.write(`${name}\n`);

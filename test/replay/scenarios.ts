@@ -1,11 +1,15 @@
 import type { AttemptReport } from '../../activities/ports.js';
+import { registerDirectly } from '../../bench/endpoints.js';
 import { newId } from '../../src/domain/ids.js';
 import {
   deliveryWorkflowId,
   fanOutWorkflowId,
+  groupWorkflowId,
   incidentWorkflowId,
   releaseWorkflowId,
 } from '../../src/domain/workflow-ids.js';
+import type { endpointIncident } from '../../workflows/index.js';
+import { attemptFailed, attemptSucceeded, type FailureReport } from '../../workflows/messages.js';
 import type { ApiClient } from '../support/api-client.js';
 import { PURCHASE } from '../support/api-client.js';
 import { workflowIdOf } from '../support/history.js';
@@ -21,10 +25,17 @@ export interface Stage {
   receiver: Receiver;
 }
 
-/** One way through a workflow. It resolves with the workflow's id once the execution has closed. */
+/** An execution. */
+export interface Run {
+  workflowId: string;
+  /** The latest run, where it is absent. */
+  runId?: string;
+}
+
+/** One way through a workflow. It resolves once the execution has closed. */
 export interface Scenario {
   settings?: Record<string, string>;
-  play(stage: Stage): Promise<string>;
+  play(stage: Stage): Promise<Run>;
 }
 
 const SLOW = { HOOKLINE_RETRY_SCHEDULE: '1h' };
@@ -152,7 +163,7 @@ export const SCENARIOS: Record<string, Scenario> = {
       } finally {
         await stop();
       }
-      return workflowId;
+      return { workflowId };
     },
   },
   'fan-out-event-to-none': {
@@ -166,6 +177,28 @@ export const SCENARIOS: Record<string, Scenario> = {
       for (let count = 0; count < 12; count++) await stage.client.register(stage.receiver.url);
       const event = await stage.client.purchase();
       return execution(stage, fanOutWorkflowId(stage.client.accountId, event.id));
+    },
+  },
+  'fan-out-event-in-two-batches': {
+    async play(stage) {
+      const { accountId } = stage.client;
+      const urls = Array.from({ length: 601 }, () => stage.receiver.url);
+      await registerDirectly(stage.system.database.endpoints, accountId, urls);
+      const event = await stage.client.purchase();
+      return execution(stage, fanOutWorkflowId(accountId, event.id));
+    },
+  },
+  'deliver-group-all-delivered': {
+    play: (stage) => group(stage),
+  },
+  'deliver-group-some-handed-over': {
+    settings: SLOW,
+    async play(stage) {
+      const failing = ['/3', '/7'];
+      stage.receiver.handle((request, ...rest) =>
+        reply(failing.includes(request.url ?? '') ? 500 : 200)(request, ...rest),
+      );
+      return group(stage);
     },
   },
   'release-parked': {
@@ -212,10 +245,62 @@ export const SCENARIOS: Record<string, Scenario> = {
       return incident(stage);
     },
   },
+  'endpoint-incident-continued-as-new': {
+    play: async (stage) => (await failingAgain(stage)).first,
+  },
+  'endpoint-incident-continued-from-another': {
+    play: async (stage) => (await failingAgain(stage)).second,
+  },
 };
 
+/** The first group of an event for twelve endpoints, at paths of their own. */
+async function group(stage: Stage): Promise<Run> {
+  for (let count = 0; count < 12; count++) await stage.client.register(`${stage.receiver.url}/${count}`);
+  const event = await stage.client.purchase();
+  await execution(stage, fanOutWorkflowId(stage.client.accountId, event.id));
+  return execution(stage, groupWorkflowId(`${event.id}:0`));
+}
+
+/** An incident whose endpoint fails again while its recovery is being noted, so that it goes on as a new one; that one recovers. */
+async function failingAgain({ system }: Stage): Promise<{ first: Run; second: Run }> {
+  const { workflow } = system.temporal.client;
+  const endpoint = { account_id: newId('account'), endpoint_id: newId('endpoint') };
+  const workflowId = incidentWorkflowId(endpoint.account_id, endpoint.endpoint_id);
+  const taskQueue = `stub-${endpoint.endpoint_id}`;
+  const failed: FailureReport = { count: 1, said: 'answered 500', at: '2026-01-31T12:00:00.000Z' };
+  let releases = 0;
+  const stop = await startStubWorker(system.temporal, taskQueue, {
+    markEndpoint: async () => 'active',
+    emitOperationalEvent: async () => {},
+    async releaseEndpoint() {
+      releases += 1;
+      if (releases === 1) await workflow.getHandle(workflowId).signal(attemptFailed, failed);
+    },
+  });
+  try {
+    const handle = await workflow.signalWithStart<typeof endpointIncident, [FailureReport]>(
+      'endpointIncident',
+      {
+        workflowId,
+        taskQueue,
+        args: [{ endpoint, disable_after_ms: 3_600_000, probe_interval_ms: 60_000 }],
+        signal: attemptFailed,
+        signalArgs: [failed],
+      },
+    );
+    const latest = async () => (await workflow.getHandle(workflowId).describe()).runId;
+    await handle.signal(attemptSucceeded);
+    const runId = await until(latest, (id) => id !== handle.signaledRunId);
+    await workflow.getHandle(workflowId, runId).signal(attemptSucceeded);
+    await workflow.getHandle(workflowId, runId).result();
+    return { first: { workflowId, runId: handle.signaledRunId }, second: { workflowId, runId } };
+  } finally {
+    await stop();
+  }
+}
+
 /** The incident of the account's only endpoint, once it is over. */
-async function incident(stage: Stage): Promise<string> {
+async function incident(stage: Stage): Promise<Run> {
   const [endpoint] = (await stage.client.request('GET', '/v18.0/endpoints')).json.data;
   return execution(stage, incidentWorkflowId(stage.client.accountId, endpoint.id));
 }
@@ -250,17 +335,17 @@ async function act({ client }: Stage, id: string, action: string): Promise<void>
   if (answer.status !== 200) throw new Error(`${action}: ${answer.text}`);
 }
 
-function closed(stage: Stage, deliveryId: string): Promise<string> {
+function closed(stage: Stage, deliveryId: string): Promise<Run> {
   return execution(stage, workflowIdOf(stage.client, deliveryId));
 }
 
-/** The id, once the execution has closed, however it did. */
-async function execution({ system }: Stage, workflowId: string): Promise<string> {
+/** The execution, once it has closed, however it did. */
+async function execution({ system }: Stage, workflowId: string): Promise<Run> {
   await system.temporal.client.workflow
     .getHandle(workflowId)
     .result()
     .catch(() => {});
-  return workflowId;
+  return { workflowId };
 }
 
 function failingOnce(report: AttemptReport): () => Promise<AttemptReport> {

@@ -16,9 +16,13 @@ export function workflowIdOf(client: Pick<ApiClient, 'accountId'>, deliveryId: s
   return deliveryWorkflowId(client.accountId, key);
 }
 
-/** The history of the latest execution under a workflow id. */
-export function fetchHistory(system: Pick<TestSystem, 'temporal'>, workflowId: string): Promise<History> {
-  return system.temporal.client.workflow.getHandle(workflowId).fetchHistory();
+/** The history of an execution: the latest run under a workflow id, unless another one is named. */
+export function fetchHistory(
+  system: Pick<TestSystem, 'temporal'>,
+  workflowId: string,
+  runId?: string,
+): Promise<History> {
+  return system.temporal.client.workflow.getHandle(workflowId, runId).fetchHistory();
 }
 
 /** The types of its events in order, such as `WORKFLOW_EXECUTION_STARTED`. */
