@@ -6,10 +6,14 @@ import type { GroupMemo } from '../src/temporal/groups.js';
 import { saturate } from './load.js';
 import { startReceiver } from './receiver.js';
 import { type BenchServers, restartBenchSystem, startBenchSystem, startServers } from './system.js';
+import { until } from './until.js';
 import { usageOf } from './usage.js';
 
 const say = (line = '') => process.stdout.write(`${line}\n`);
 const CONCURRENCY = 32;
+/** What must come to pass has not, for so long: something is wrong. Milliseconds. */
+const LIMIT_MS = 300_000;
+const WAITING_LIMIT_MS = 1_800_000;
 
 /** Kills the service in the middle of a saturated run, starts it again, and counts what arrived. */
 async function crash(servers: BenchServers, events: number): Promise<void> {
@@ -28,7 +32,7 @@ async function crash(servers: BenchServers, events: number): Promise<void> {
   const atCrash = receiver.count;
   const restarted = await restartBenchSystem(system);
   const missing = () => acknowledged.filter((id) => !receiver.arrivals.has(`${id} /`)).length;
-  await until(() => missing() === 0);
+  await until(() => missing() === 0, LIMIT_MS);
   await untilNoneOpen(servers, system.taskQueue);
   say(
     `crash: killed after ${killAfter} of ${events} were acknowledged, ${atCrash} had arrived; started again.`,
@@ -40,15 +44,23 @@ async function crash(servers: BenchServers, events: number): Promise<void> {
   await receiver.close();
 }
 
+/** Events to each endpoint of the drill: with fewer failures than make an endpoint back off, every delivery waits for its own retry. */
+const EVENTS_EACH = 5;
+/** Longer than it takes until all of them wait. */
+const RETRY_AFTER = '12m';
+
 /** Has many deliveries wait for a retry, kills the service, starts it again, and sees all of them delivered. */
 async function waiting(servers: BenchServers, deliveries: number): Promise<void> {
   let status = 500;
   const receiver = await startReceiver(undefined, 0, () => status);
-  const system = await startBenchSystem(servers, { HOOKLINE_RETRY_SCHEDULE: '8m' });
-  await system.register(`${receiver.url}/`);
+  const system = await startBenchSystem(servers, { HOOKLINE_RETRY_SCHEDULE: RETRY_AFTER });
+  const endpoints = deliveries / EVENTS_EACH;
+  await system.registerMany(Array.from({ length: endpoints }, (_, index) => `${receiver.url}/${index}`));
   const began = performance.now();
-  await saturate(system, deliveries, CONCURRENCY);
-  await until(() => receiver.arrivals.size === deliveries);
+  for (let sent = 1; sent <= EVENTS_EACH; sent += 1) {
+    await saturate(system, 1, 1);
+    await until(() => receiver.count === sent * endpoints, WAITING_LIMIT_MS);
+  }
   await untilCount(servers, `TaskQueue = '${system.taskQueue}' AND HooklineStatus = 'retrying'`, deliveries);
   const before = await usageOf(system.pid);
   say(
@@ -61,7 +73,7 @@ async function waiting(servers: BenchServers, deliveries: number): Promise<void>
   const watch = setInterval(async () => {
     peak = Math.max(peak, (await usageOf(restarted.pid))?.residentBytes ?? 0);
   }, 500);
-  await until(() => receiver.count >= 2 * deliveries, 900_000);
+  await until(() => receiver.count >= 2 * deliveries, WAITING_LIMIT_MS);
   await untilNoneOpen(servers, system.taskQueue);
   clearInterval(watch);
   say(
@@ -78,13 +90,13 @@ async function fanOut(servers: BenchServers, endpoints: number): Promise<void> {
   await system.registerMany(Array.from({ length: endpoints }, (_, index) => `${receiver.url}/${index}`));
   const began = performance.now();
   await saturate(system, 1, 1);
-  await until(() => receiver.count >= endpoints / 2);
+  await until(() => receiver.count >= endpoints / 2, LIMIT_MS);
   await system.kill();
   const recorded = await countRecorded(servers, system.taskQueue);
   const arrived = receiver.count;
   const restarted = await restartBenchSystem(system);
   const missing = () => endpoints - receiver.arrivals.size;
-  await until(() => missing() === 0);
+  await until(() => missing() === 0, LIMIT_MS);
   await untilNoneOpen(servers, system.taskQueue);
   const repeated = receiver.count - receiver.arrivals.size;
   say(
@@ -133,14 +145,6 @@ async function untilCount(servers: BenchServers, query: string, expected: number
 
 function connectBench({ temporalAddress, namespace }: BenchServers): Promise<TemporalConnection> {
   return connectTemporal({ address: temporalAddress, namespace });
-}
-
-async function until(condition: () => boolean, timeoutMs = 300_000): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
-  while (!condition()) {
-    if (performance.now() > deadline) throw new Error('not so in time');
-    await delay(20);
-  }
 }
 
 const seconds = (since: number) => `${((performance.now() - since) / 1_000).toFixed(1)} s`;
