@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import type { DeliveryStatus } from '../domain/delivery.js';
+import { type DeliveryStatus, isClosed } from '../domain/delivery.js';
 import type { DeliveryKey } from '../domain/ids.js';
 import {
   ACCOUNT_ATTRIBUTE,
@@ -16,7 +16,7 @@ import {
   recordInMemo,
   statusClauses,
 } from './delivery-view.js';
-import { readEarlierRuns } from './earlier-runs.js';
+import { findRuns, newestRuns, readEarlierRuns } from './earlier-runs.js';
 import { listExpanded } from './expanded-list.js';
 import type { RecentGroups } from './groups.js';
 import { readClosingRecord } from './history.js';
@@ -70,7 +70,7 @@ export class DeliveryReader {
     };
   }
 
-  /** A page of an account's deliveries: open ones first, then the latest closed. */
+  /** A page of an account's deliveries, each as it is in its newest run: open ones first, then the latest closed. */
   async list(
     accountId: string,
     filter: DeliveryFilter,
@@ -97,7 +97,12 @@ export class DeliveryReader {
       deliveriesOf(execution)
         .filter(wanted)
         .map(({ summary }) => summary);
-    return listExpanded(this.client, clauses, expand, limit, after);
+    // Only what is closed can have been sent again.
+    const keep = async (deliveries: DeliverySummary[]) => {
+      const closed = deliveries.filter(({ status }) => isClosed(status));
+      return newestRuns(deliveries, await findRuns(this.client, accountId, closed));
+    };
+    return listExpanded(this.client, clauses, { expand, keep }, limit, after);
   }
 
   private async findGroup(accountId: string, key: DeliveryKey): Promise<Execution | undefined> {

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { deliveryWorkflowId } from '../domain/workflow-ids.js';
 import { type DeliverySummary, deliveriesOf, type EarlierRun } from './delivery-view.js';
 import { readClosingRecord } from './history.js';
-import { describeExecution, type Execution } from './visibility.js';
+import { describeExecution, type Execution, equals, quote } from './visibility.js';
 
 /** Key of the memo of a run that was sent again. */
 export const RESEND_MEMO = 'resend';
@@ -47,6 +47,35 @@ export async function readEarlierRuns(
     });
     previous = previousRun(run);
   }
+  return runs;
+}
+
+/**
+ * Leaves out deliveries as they were before they were sent again: of each one the newest run stays.
+ *
+ * @param runs among which newer ones are looked for
+ */
+export function newestRuns(
+  deliveries: readonly DeliverySummary[],
+  runs: readonly DeliverySummary[],
+): DeliverySummary[] {
+  const newest = new Map<string, string>();
+  for (const { id, created_at } of runs) if (created_at > (newest.get(id) ?? '')) newest.set(id, created_at);
+  return deliveries.filter(({ id, created_at }) => created_at >= (newest.get(id) ?? ''));
+}
+
+/** The runs that deliveries of an account have as executions of their own, open and closed, as far as visibility knows them. */
+export async function findRuns(
+  client: Client,
+  accountId: string,
+  deliveries: readonly DeliverySummary[],
+): Promise<DeliverySummary[]> {
+  if (deliveries.length === 0) return [];
+  const ids = new Set(deliveries.map((delivery) => quote(idOf(accountId, delivery))));
+  const query = `${equals('WorkflowType', 'deliverEvent')} AND WorkflowId IN (${[...ids].join(', ')})`;
+  const runs: DeliverySummary[] = [];
+  for await (const execution of client.workflow.list({ query }))
+    runs.push(...deliveriesOf(execution).map(({ summary }) => summary));
   return runs;
 }
 

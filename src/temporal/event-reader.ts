@@ -8,6 +8,7 @@ import {
 } from '../domain/search-attributes.js';
 import { deliveryWorkflowId } from '../domain/workflow-ids.js';
 import { type DeliverySummary, deliveriesOf, headsOf } from './delivery-view.js';
+import { newestRuns } from './earlier-runs.js';
 import { listExpanded } from './expanded-list.js';
 import { type FanOutProgress, fanOutProgress, findFanOut } from './fan-out-progress.js';
 import type { RecentGroups } from './groups.js';
@@ -74,11 +75,13 @@ export class EventReader {
     const [first] = [...fanOut, ...executions];
     const event = first && (await readStartedEvent(this.client, first, eventId));
     if (event?.account_id !== accountId) return undefined;
-    const deliveries = executions
+    const runs = executions
       .flatMap(deliveriesOf)
       .filter((row) => row.account_id === accountId && row.summary.event_id === eventId)
       .map(({ summary }) => summary);
     const { event_kind: kind, accepted_at: created_at, payload } = event;
+    // Newer runs come first in the list, so that none is missing here of a run that is shown.
+    const deliveries = newestRuns(runs, runs);
     return { id: eventId, kind, created_at, payload, fan_out: fanOutProgress(fanOut), deliveries };
   }
 
@@ -96,7 +99,8 @@ export class EventReader {
       ...(filter.created_after ? [`StartTime > ${quote(filter.created_after.toISOString())}`] : []),
       ...(filter.created_before ? [`StartTime < ${quote(filter.created_before.toISOString())}`] : []),
     ];
-    return listExpanded(this.client, clauses, (execution) => eventsOf(execution, accountId), limit, after);
+    const expand = (execution: Execution) => eventsOf(execution, accountId);
+    return listExpanded(this.client, clauses, { expand }, limit, after);
   }
 
   /** What visibility lists as closed, and everything else as it is now: visibility may not know it yet, or not that it has closed. */
@@ -108,19 +112,18 @@ export class EventReader {
   ): Promise<Execution[]> {
     const closed = listed.filter(({ status }) => status.name !== 'RUNNING');
     const closedIds = new Set(closed.map(({ workflowId }) => workflowId));
-    const workflowIds = new Set([
-      ...listed.map(({ workflowId }) => workflowId),
+    const open = listed.filter(({ status }) => status.name === 'RUNNING');
+    const candidates = [
       ...endpointIds
         .slice(0, MAX_CANDIDATES)
         .map((endpoint_id) => deliveryWorkflowId(accountId, { event_id: eventId, endpoint_id })),
       ...this.recentGroups.findByPrefix(
         deliveryWorkflowId(accountId, { event_id: eventId, endpoint_id: '' }),
       ),
-    ]);
+    ].filter((workflowId) => !closedIds.has(workflowId));
+    const workflowIds = new Set([...open.map(({ workflowId }) => workflowId), ...candidates]);
     const others = await Promise.all(
-      [...workflowIds]
-        .filter((workflowId) => !closedIds.has(workflowId))
-        .map((workflowId) => describeExecution(this.client, workflowId)),
+      [...workflowIds].map((workflowId) => describeExecution(this.client, workflowId)),
     );
     return [...closed, ...others.flatMap((execution) => execution ?? [])];
   }

@@ -13,13 +13,17 @@ interface Cursor {
  * the next one goes on there.
  *
  * @param expand the items of an execution that the caller wants; none is allowed
+ * @param keep of some of these items, those that are to be listed; asked of no more than `limit` at once
  * @param after the cursor of an earlier page
  * @throws Problem where the cursor is not one of ours
  */
 export async function listExpanded<T>(
   client: Client,
   clauses: readonly string[],
-  expand: (execution: Execution) => T[],
+  {
+    expand,
+    keep = async (items) => items,
+  }: { expand(execution: Execution): T[]; keep?(items: T[]): Promise<T[]> },
   limit: number,
   after: string | undefined,
 ): Promise<Page<T>> {
@@ -28,20 +32,24 @@ export async function listExpanded<T>(
   for (;;) {
     const token = cursor?.token || undefined;
     const page = await listExecutions(client, clauses, limit, token);
-    for (const [index, execution] of page.data.entries()) {
+    const places = page.data.flatMap((execution, index) => {
       const skip = index === 0 && execution.runId === cursor?.run_id ? cursor.skip : 0;
-      const items = expand(execution).slice(skip);
-      const room = limit - data.length;
-      if (items.length > room) {
-        data.push(...items.slice(0, room));
-        // Temporal gives tokens for the ends of pages only: a page that ends right before this row gives the one that is needed.
-        const before = index === 0 ? token : (await listExecutions(client, clauses, index, token)).after;
-        return {
-          data,
-          after: encodeCursor({ token: before ?? '', run_id: execution.runId, skip: skip + room }),
-        };
-      }
-      data.push(...items);
+      return expand(execution)
+        .map((item, place) => ({ item, index, run_id: execution.runId, place }))
+        .slice(skip);
+    });
+    let next = 0;
+    while (next < places.length && data.length < limit) {
+      const some = places.slice(next, next + limit - data.length);
+      data.push(...(await keep(some.map(({ item }) => item))));
+      next += some.length;
+    }
+    const rest = places[next];
+    if (rest) {
+      // Temporal gives tokens for the ends of pages only: a page that ends right before this row gives the one that is needed.
+      const before =
+        rest.index === 0 ? token : (await listExecutions(client, clauses, rest.index, token)).after;
+      return { data, after: encodeCursor({ token: before ?? '', run_id: rest.run_id, skip: rest.place }) };
     }
     if (page.after === undefined) return { data };
     cursor = { token: page.after, run_id: '', skip: 0 };

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
+import { parseDeliveryId } from '../../src/domain/ids.js';
 import type { Delivery } from '../../src/temporal/delivery-view.js';
-import type { ApiClient } from '../support/api-client.js';
+import type { Answer, ApiClient } from '../support/api-client.js';
 import { type Handler, inTurn, type Receiver, reply, startReceiver } from '../support/receiver.js';
 import { startSystem, type TestSystem } from '../support/system.js';
 import { until } from '../support/until.js';
@@ -33,6 +34,18 @@ describe('control of a delivery', () => {
     receiver.handle(inTurn(...handlers));
     const { id } = await send();
     return client.deliveryUntil(id, ({ status }) => status === 'retrying');
+  }
+
+  /** All deliveries of the account, page by page. */
+  async function listAll(limit: number): Promise<Delivery[]> {
+    const listed: Delivery[] = [];
+    let path: string | undefined = `/v18.0/deliveries?limit=${limit}`;
+    while (path) {
+      const page: Answer = await client.request('GET', path);
+      listed.push(...page.json.data);
+      path = page.json.paging.next;
+    }
+    return listed;
   }
 
   async function send(): Promise<{ id: string }> {
@@ -186,6 +199,35 @@ describe('control of a delivery', () => {
     assert.equal(bodies.size, 1);
   });
 
+  it('lists what was sent again once, in its newest run', async () => {
+    receiver.handle(inTurn(reply(200), reply(500)));
+    const { id } = await send();
+    const list = async (query: string) =>
+      (await client.request('GET', `/v18.0/deliveries?${query}`)).json.data.map(
+        ({ run_id, status }: Delivery) => [run_id, status],
+      );
+    const [[firstRun]] = await until(
+      () => list('status=delivered'),
+      (rows) => rows.length === 1,
+    );
+
+    const { run_id } = (await act(id, 'resend')).json;
+    assert.notEqual(run_id, firstRun);
+    await until(
+      () => list('status=retrying'),
+      (rows) => rows.length === 1,
+    );
+    const newest = [[run_id, 'retrying']];
+    assert.deepEqual(await list(''), newest);
+    assert.deepEqual(await list('status=delivered'), []);
+    const { deliveries } = (await client.request('GET', `/v18.0/events/${parseDeliveryId(id)?.event_id}`))
+      .json;
+    assert.deepEqual(
+      deliveries.map(({ run_id, status }: Delivery) => [run_id, status]),
+      newest,
+    );
+  });
+
   it('sends again what travelled in a group', async () => {
     receiver.handle(reply(200));
     await client.register(receiver.url);
@@ -205,6 +247,13 @@ describe('control of a delivery', () => {
     assert.equal(again.earlier_runs?.[0]?.run_id, grouped.run_id);
     assert.deepEqual(again.earlier_runs?.[0]?.attempts, grouped.attempts);
     assert.equal(received(grouped).length, 2);
+
+    const listed = await until(
+      () => listAll(7),
+      (rows) => rows.some(({ run_id }) => run_id === again.run_id),
+    );
+    assert.equal(listed.length, 40);
+    assert.equal(new Set(listed.map(({ id }) => id)).size, 40);
   });
 
   it('answers 404 for another account, and for what never was', async () => {

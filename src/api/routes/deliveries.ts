@@ -34,7 +34,7 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
       method: 'get',
       path: '/deliveries',
       id: 'listDeliveries',
-      summary: 'List deliveries: open ones first, then the latest closed',
+      summary: 'List deliveries, each in its newest run: open ones first, then the latest closed',
       scope: 'deliveries:read',
       query: z.strictObject({
         ...pagingParameters,
