@@ -1,6 +1,5 @@
-import type { Logger } from 'pino';
 import type { Settings } from '../config/schema.js';
-import type { CounterFactory } from '../models/rate-counters.js';
+import type { RateCounters } from '../domain/rate-counters.js';
 import type { Metrics } from './metrics.js';
 import { RateLimiter } from './rate-limiter.js';
 
@@ -17,27 +16,16 @@ export interface Limiters {
 }
 
 /** Makes the API's limiters as the settings say. */
-export function createLimiters(
-  settings: Settings,
-  counters: CounterFactory,
-  logger: Logger,
-  metrics: Metrics,
-): Limiters {
+export function createLimiters(settings: Settings, counters: RateCounters, metrics: Metrics): Limiters {
   const block = {
     first_ms: settings.HOOKLINE_RATE_LIMIT_BLOCK,
     longest_ms: settings.HOOKLINE_RATE_LIMIT_LONGEST_BLOCK,
   };
-  const events = {
-    storeFailed(error: unknown) {
-      logger.error({ err: error }, 'rate limits: the counters cannot be reached, requests pass uncounted');
-      metrics.rateLimitStoreFailures.inc();
-    },
-    refused: (policy: string) => metrics.rateLimited.inc({ policy }),
-  };
+  const refused = (policy: string) => metrics.rateLimited.inc({ policy });
   return {
-    token: new RateLimiter('token', settings.HOOKLINE_RATE_LIMIT_TOKEN, counters, block, events),
-    account: new RateLimiter('account', settings.HOOKLINE_RATE_LIMIT_ACCOUNT, counters, block, events),
-    address: new RateLimiter('address', settings.HOOKLINE_RATE_LIMIT_ADDRESS, counters, block, events),
-    login: new RateLimiter('login', settings.HOOKLINE_RATE_LIMIT_LOGIN, counters, block, events),
+    token: new RateLimiter('token', settings.HOOKLINE_RATE_LIMIT_TOKEN, counters, block, refused),
+    account: new RateLimiter('account', settings.HOOKLINE_RATE_LIMIT_ACCOUNT, counters, block, refused),
+    address: new RateLimiter('address', settings.HOOKLINE_RATE_LIMIT_ADDRESS, counters, block, refused),
+    login: new RateLimiter('login', settings.HOOKLINE_RATE_LIMIT_LOGIN, counters, block, refused),
   };
 }

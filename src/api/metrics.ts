@@ -19,7 +19,7 @@ export function createMetrics(): Metrics {
     }),
     rateLimitStoreFailures: new Counter({
       name: 'hookline_rate_limit_store_failures_total',
-      help: 'Times that the counters of the rate limits could not be reached, so that requests passed uncounted',
+      help: 'Times that a process could not share what it counted for the rate limits, and went on with what it knew',
       registers: [registry],
     }),
   };

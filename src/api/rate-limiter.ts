@@ -1,5 +1,6 @@
-import { RateLimiterRes } from 'rate-limiter-flexible';
+import { createHash } from 'node:crypto';
 import { Problem } from '../domain/problem.js';
+import type { RateCounters } from '../domain/rate-counters.js';
 import {
   blockAfter,
   policyName,
@@ -8,20 +9,9 @@ import {
   renderPolicy,
   renderState,
 } from '../domain/rate-limit.js';
-import type { Counter, CounterFactory } from '../models/rate-counters.js';
 
-/** How long a caller's refusals are remembered, seconds. */
-const REFUSALS_REMEMBERED_S = 24 * 3_600;
-/** How long the store is left alone after it failed, milliseconds: requests must not each wait for it. */
-const STORE_PAUSE_MS = 5_000;
-
-/** What a limiter tells of. */
-export interface RateLimitEvents {
-  /** The store cannot be reached: requests pass uncounted for the next seconds. */
-  storeFailed(error: unknown): void;
-  /** A request was refused. */
-  refused(policy: string): void;
-}
+/** A caller's refusals are counted by the day, without a limit. */
+const REFUSALS: RateLimit = { requests: Number.POSITIVE_INFINITY, window_ms: 24 * 3_600_000 };
 
 /** How long callers are blocked who go on although refused. */
 export interface BlockSettings {
@@ -37,85 +27,63 @@ export interface Verdict {
 
 /** Limits the requests of one kind of caller: a token, an account or an address. */
 export class RateLimiter {
-  private readonly windows: { limit: RateLimit; counter: Counter }[];
-  private readonly refusals: Counter;
   private readonly policy: string;
   private readonly kind: string;
   private readonly limits: readonly RateLimit[];
+  private readonly counters: RateCounters;
   private readonly block: BlockSettings;
-  private readonly events: RateLimitEvents;
-  private passUntil = 0;
+  private readonly refused: (policy: string) => void;
 
-  /** @param kind what is limited, as it stands in the headers */
+  /**
+   * @param kind what is limited, as it stands in the headers
+   * @param refused told of each request that was refused, with the limit's name
+   */
   constructor(
     kind: string,
     limits: readonly RateLimit[],
-    counters: CounterFactory,
+    counters: RateCounters,
     block: BlockSettings,
-    events: RateLimitEvents,
+    refused: (policy: string) => void,
   ) {
     this.kind = kind;
     this.limits = limits;
+    this.counters = counters;
     this.block = block;
-    this.events = events;
-    this.windows = limits.map((limit) => ({
-      limit,
-      counter: counters({
-        name: policyName(kind, limit),
-        points: limit.requests,
-        duration_s: limit.window_ms / 1_000,
-      }),
-    }));
-    this.refusals = counters({
-      name: `${kind}-refusals`,
-      points: Number.MAX_SAFE_INTEGER,
-      duration_s: REFUSALS_REMEMBERED_S,
-    });
+    this.refused = refused;
     this.policy = renderPolicy(kind, limits);
   }
 
-  /** Counts a request. Where the counters cannot be reached it passes, uncounted. */
-  async consume(key: string): Promise<Verdict> {
+  /**
+   * Counts a request.
+   *
+   * @param caller whose request it is
+   * @param now milliseconds since the epoch
+   */
+  consume(caller: string, now = Date.now()): Verdict {
     if (this.limits.length === 0) return { headers: {} };
-    const headers = { 'ratelimit-policy': this.policy };
-    if (Date.now() < this.passUntil) return { headers };
-    try {
-      return await this.count(key, headers);
-    } catch (error) {
-      this.passUntil = Date.now() + STORE_PAUSE_MS;
-      this.events.storeFailed(error);
-      return { headers };
-    }
-  }
-
-  private async count(key: string, headers: Record<string, string>): Promise<Verdict> {
     const states: RateLimitState[] = [];
-    for (const { limit, counter } of this.windows) {
-      const { within, result } = await consume(counter, key);
-      const state = { limit, remaining: result.remainingPoints, reset_ms: result.msBeforeNext };
-      if (!within) return this.refuse(key, counter, state, headers);
+    for (const limit of this.limits) {
+      const key = keyOf(policyName(this.kind, limit), caller);
+      const { within, count, reset_ms } = this.counters.consume(key, limit, now);
+      const state = { limit, remaining: Math.max(0, limit.requests - count), reset_ms };
+      if (!within) return this.refuse(caller, key, { ...state, remaining: 0 }, now);
       states.push(state);
     }
-    return { headers: { ...headers, ratelimit: renderState(this.kind, states) } };
+    return { headers: this.headers(states) };
   }
 
-  private async refuse(
-    key: string,
-    counter: Counter,
-    state: RateLimitState,
-    headers: Record<string, string>,
-  ): Promise<Verdict> {
+  private refuse(caller: string, key: string, state: RateLimitState, now: number): Verdict {
     const { limit } = state;
-    const { consumedPoints } = await this.refusals.consume(key);
-    const block = blockAfter(consumedPoints, this.block.first_ms, this.block.longest_ms);
+    const { before, count } = this.counters.consume(keyOf(`${this.kind}-refusals`, caller), REFUSALS, now);
+    const block = blockAfter(before, count, this.block.first_ms, this.block.longest_ms);
     if (block !== undefined && block > state.reset_ms) {
-      await counter.block(key, block / 1_000);
+      this.counters.block(key, now + block);
       state.reset_ms = block;
     }
-    this.events.refused(policyName(this.kind, limit));
+    this.refused(policyName(this.kind, limit));
     const seconds = Math.max(1, Math.ceil(state.reset_ms / 1_000));
     return {
-      headers: { ...headers, ratelimit: renderState(this.kind, [state]) },
+      headers: this.headers([state]),
       refusal: new Problem(
         'rate_limited',
         `More than ${limit.requests} requests in ${limit.window_ms / 1_000} seconds for this ${this.kind}. Come back in ${seconds} seconds; going on sooner makes the wait longer.`,
@@ -123,14 +91,13 @@ export class RateLimiter {
       ),
     };
   }
+
+  private headers(states: readonly RateLimitState[]): Record<string, string> {
+    return { 'ratelimit-policy': this.policy, ratelimit: renderState(this.kind, states) };
+  }
 }
 
-/** @throws Error where the store cannot be reached */
-async function consume(counter: Counter, key: string): Promise<{ within: boolean; result: RateLimiterRes }> {
-  try {
-    return { within: true, result: await counter.consume(key) };
-  } catch (result) {
-    if (result instanceof RateLimiterRes) return { within: false, result };
-    throw result;
-  }
+/** A hash, because a caller can be a name or an address, which others need not be told, and as long as its sender likes. */
+function keyOf(name: string, caller: string): string {
+  return createHash('sha256').update(`${name}:${caller}`).digest('base64url');
 }

@@ -6,12 +6,13 @@ import { createApp } from '../api/app.js';
 import { createLimiters } from '../api/limiters.js';
 import { createMetrics } from '../api/metrics.js';
 import { createOAuthProvider } from '../api/oauth/provider.js';
+import { TallySharing } from '../api/tally-sharing.js';
 import type { Settings } from '../config/schema.js';
 import { EndpointHealth } from '../domain/endpoint-health.js';
+import { RateCounters } from '../domain/rate-counters.js';
 import { RELEASE } from '../domain/release.js';
 import { within } from '../domain/within.js';
 import { connectDatabase } from '../models/database.js';
-import { memoryCounters } from '../models/rate-counters.js';
 import { isDatabaseUnavailable } from '../models/unavailable.js';
 import { BUNDLE_PATH } from '../temporal/bundle.js';
 import { connectTemporal } from '../temporal/connection.js';
@@ -107,6 +108,20 @@ export async function startService(
           },
         );
 
+  const metrics = createMetrics();
+  const counters = new RateCounters();
+  const sharing =
+    role === 'worker' || settings.HOOKLINE_RATE_LIMIT_STORE === 'memory'
+      ? undefined
+      : new TallySharing(counters, database.rateTallies, (error) => {
+          logger.error(
+            { err: error },
+            'rate limits: counts cannot be shared, going on with what is known here',
+          );
+          metrics.rateLimitStoreFailures.inc();
+        });
+  await sharing?.start();
+
   const cookieSecret = await database.installationSecrets.get('cookies');
   const letGo = async () => {
     await worker?.stop();
@@ -123,8 +138,6 @@ export async function startService(
         });
   const url = server && `http://${settings.HOOKLINE_HOST}:${(server.address() as AddressInfo).port}`;
 
-  const metrics = createMetrics();
-  const counters = settings.HOOKLINE_RATE_LIMIT_STORE === 'memory' ? memoryCounters : database.rateCounters;
   const deliveries = new DeliveryReader(client, starter.recentGroups);
   const app = createApp({
     settings,
@@ -138,7 +151,7 @@ export async function startService(
       proxyHops: settings.HOOKLINE_PROXY_HOPS,
       logger,
     }),
-    limiters: createLimiters(settings, counters, logger, metrics),
+    limiters: createLimiters(settings, counters, metrics),
     metrics,
     starter,
     endpointWorkflows: new EndpointWorkflows({
@@ -175,6 +188,7 @@ export async function startService(
     failed: new Promise((_, reject) => worker?.done.catch(reject)),
     async stop() {
       if (server) await closeServer(server);
+      await sharing?.stop();
       await letGo();
     },
   };

@@ -170,7 +170,7 @@ export const settingsSchema = z.object({
     .enum(['memory', 'mongodb'])
     .default('mongodb')
     .describe(
-      'Where requests are counted: `mongodb` for all processes together, `memory` for each alone; `hookline dev` uses memory',
+      'How requests are counted: `mongodb` for all processes together, which tell each other there, `memory` for each alone; `hookline dev` uses memory',
     ),
   HOOKLINE_SECRET_KEYS: z
     .string()

@@ -64,12 +64,19 @@ export const REFUSALS_PER_BLOCK = 10;
 /**
  * How long a caller is blocked who went on although refused.
  *
- * @param refusals how many of the caller's requests have been refused in the last 24 hours, this one included
+ * @param before how many of the caller's requests were refused today, when this was asked the last time
+ * @param refusals how many there are now
  * @param first length of the first block, milliseconds; each is twice as long as the one before
  * @param longest milliseconds
- * @returns `undefined` where this refusal blocks nobody
+ * @returns `undefined` where these refusals block nobody
  */
-export function blockAfter(refusals: number, first: number, longest: number): number | undefined {
-  if (refusals === 0 || refusals % REFUSALS_PER_BLOCK !== 0) return undefined;
-  return Math.min(first * 2 ** (refusals / REFUSALS_PER_BLOCK - 1), longest);
+export function blockAfter(
+  before: number,
+  refusals: number,
+  first: number,
+  longest: number,
+): number | undefined {
+  const blocks = Math.floor(refusals / REFUSALS_PER_BLOCK);
+  if (blocks === Math.floor(before / REFUSALS_PER_BLOCK)) return undefined;
+  return Math.min(first * 2 ** (blocks - 1), longest);
 }

@@ -11,7 +11,7 @@ import { LoginRepository } from './logins.js';
 import { OAuthClientRepository } from './oauth-clients.js';
 import { OAuthRecordRepository } from './oauth-records.js';
 import { ProfileRepository } from './profiles.js';
-import { type CounterFactory, mongoCounters } from './rate-counters.js';
+import { RateTallyRepository } from './rate-tallies.js';
 
 /** How long a look-up waits for a server before it fails, milliseconds. */
 const SERVER_SELECTION_TIMEOUT_MS = 5_000;
@@ -29,8 +29,7 @@ export interface Database {
   oauthClients: OAuthClientRepository;
   oauthRecords: OAuthRecordRepository;
   profiles: ProfileRepository;
-  /** Counters that all processes share. */
-  rateCounters: CounterFactory;
+  rateTallies: RateTallyRepository;
   /** Resolves where the server answers. */
   ping(): Promise<void>;
   /** Makes the indexes. Servers that lack a kind of index are told of in the result; the service works without, more slowly. */
@@ -64,7 +63,7 @@ export async function connectDatabase(uri: string, box?: SecretBox): Promise<Dat
     oauthClients: new OAuthClientRepository(connection),
     oauthRecords: new OAuthRecordRepository(connection),
     profiles,
-    rateCounters: mongoCounters(connection),
+    rateTallies: new RateTallyRepository(connection),
     async ping() {
       await connection.db?.command({ ping: 1 });
     },

@@ -18,7 +18,7 @@ describe('OAuth 2.0, by oauth4webapi', () => {
   let server: oauth.AuthorizationServer;
 
   before(async () => {
-    system = await startSystem({ HOOKLINE_RATE_LIMIT_LOGIN: '5/1m' }, 'api');
+    system = await startSystem({ HOOKLINE_RATE_LIMIT_LOGIN: '5/1d' }, 'api');
     second = await startSystem(
       { MONGODB_URI: system.environment['MONGODB_URI'] ?? '', HOOKLINE_PUBLIC_URL: system.url },
       'api',

@@ -6,7 +6,7 @@ import type { RateLimiter } from '../rate-limiter.js';
 /** Counts every request against the caller's address. @throws Problem 429 */
 export function limitAddress({ address }: Limiters): Middleware {
   return async (ctx, next) => {
-    await count(ctx, address, addressKey(ctx.ip));
+    count(ctx, address, addressKey(ctx.ip));
     await next();
   };
 }
@@ -22,7 +22,7 @@ export function limitUnauthenticated({ address }: Limiters): Middleware {
     try {
       await next();
     } catch (error) {
-      if (!ctx.state.caller) await count(ctx, address, addressKey(ctx.ip));
+      if (!ctx.state.caller) count(ctx, address, addressKey(ctx.ip));
       throw error;
     }
   };
@@ -32,16 +32,16 @@ export function limitUnauthenticated({ address }: Limiters): Middleware {
 export function limitCaller({ token, account }: Limiters): Middleware {
   return async (ctx, next) => {
     const { account_id, id, profile_id } = ctx.state.caller;
-    if (ctx.method === 'POST' && EVENTS.test(ctx.path)) await count(ctx, account, account_id);
-    else await count(ctx, token, `${id}:${profile_id}`);
+    if (ctx.method === 'POST' && EVENTS.test(ctx.path)) count(ctx, account, account_id);
+    else count(ctx, token, `${id}:${profile_id}`);
     await next();
   };
 }
 
 const EVENTS = /^\/[^/]+\/events\//;
 
-async function count(ctx: Context, limiter: RateLimiter, key: string): Promise<void> {
-  const { headers, refusal } = await limiter.consume(key);
+function count(ctx: Context, limiter: RateLimiter, key: string): void {
+  const { headers, refusal } = limiter.consume(key);
   ctx.set(headers);
   if (refusal) throw refusal;
 }

@@ -68,7 +68,7 @@ export function oauthRoutes(
     const form = await readForm(ctx);
     const loginName = form.get('login_name') ?? '';
     const password = (form.get('password') ?? '').slice(0, PASSWORD_LENGTH.max + 1);
-    const { refusal } = await limiters.login.consume(`${client.accountId}:${loginName.toLowerCase()}`);
+    const { refusal } = limiters.login.consume(`${client.accountId}:${loginName.toLowerCase()}`);
     if (refusal) throw refusal;
     const login = await database.logins.find(client.accountId, loginName);
     if ((await matchesPassword(password, login?.password_hash)) && login) {
