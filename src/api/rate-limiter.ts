@@ -29,7 +29,7 @@ export interface Verdict {
 export class RateLimiter {
   private readonly policy: string;
   private readonly kind: string;
-  private readonly limits: readonly RateLimit[];
+  private readonly limits: readonly { limit: RateLimit; name: string }[];
   private readonly counters: RateCounters;
   private readonly block: BlockSettings;
   private readonly refused: (policy: string) => void;
@@ -46,7 +46,7 @@ export class RateLimiter {
     refused: (policy: string) => void,
   ) {
     this.kind = kind;
-    this.limits = limits;
+    this.limits = limits.map((limit) => ({ limit, name: policyName(kind, limit) }));
     this.counters = counters;
     this.block = block;
     this.refused = refused;
@@ -56,14 +56,14 @@ export class RateLimiter {
   /**
    * Counts a request.
    *
-   * @param caller whose request it is
+   * @param caller whose request it is: an id of ours, or what {@link anonymous} makes of anything else
    * @param now milliseconds since the epoch
    */
   consume(caller: string, now = Date.now()): Verdict {
     if (this.limits.length === 0) return { headers: {} };
     const states: RateLimitState[] = [];
-    for (const limit of this.limits) {
-      const key = keyOf(policyName(this.kind, limit), caller);
+    for (const { limit, name } of this.limits) {
+      const key = `${name}:${caller}`;
       const { within, count, reset_ms } = this.counters.consume(key, limit, now);
       const state = { limit, remaining: Math.max(0, limit.requests - count), reset_ms };
       if (!within) return this.refuse(caller, key, { ...state, remaining: 0 }, now);
@@ -74,7 +74,7 @@ export class RateLimiter {
 
   private refuse(caller: string, key: string, state: RateLimitState, now: number): Verdict {
     const { limit } = state;
-    const { before, count } = this.counters.consume(keyOf(`${this.kind}-refusals`, caller), REFUSALS, now);
+    const { before, count } = this.counters.consume(`${this.kind}-refusals:${caller}`, REFUSALS, now);
     const block = blockAfter(before, count, this.block.first_ms, this.block.longest_ms);
     if (block !== undefined && block > state.reset_ms) {
       this.counters.block(key, now + block);
@@ -97,7 +97,7 @@ export class RateLimiter {
   }
 }
 
-/** A hash, because a caller can be a name or an address, which others need not be told, and as long as its sender likes. */
-function keyOf(name: string, caller: string): string {
-  return createHash('sha256').update(`${name}:${caller}`).digest('base64url');
+/** A hash of a caller who is known by an address or a name: what others need not be told, and as long as its sender likes. */
+export function anonymous(caller: string): string {
+  return createHash('sha256').update(caller).digest('base64url');
 }

@@ -1,12 +1,12 @@
 import ipaddr from 'ipaddr.js';
 import type { Context, Middleware } from '../context.js';
 import type { Limiters } from '../limiters.js';
-import type { RateLimiter } from '../rate-limiter.js';
+import { anonymous, type RateLimiter } from '../rate-limiter.js';
 
 /** Counts every request against the caller's address. @throws Problem 429 */
 export function limitAddress({ address }: Limiters): Middleware {
   return async (ctx, next) => {
-    count(ctx, address, addressKey(ctx.ip));
+    count(ctx, address, anonymous(addressKey(ctx.ip)));
     await next();
   };
 }
@@ -22,7 +22,7 @@ export function limitUnauthenticated({ address }: Limiters): Middleware {
     try {
       await next();
     } catch (error) {
-      if (!ctx.state.caller) count(ctx, address, addressKey(ctx.ip));
+      if (!ctx.state.caller) count(ctx, address, anonymous(addressKey(ctx.ip)));
       throw error;
     }
   };

@@ -6,6 +6,7 @@ import { matchesPassword, PASSWORD_LENGTH } from '../../domain/password.js';
 import { Problem } from '../../domain/problem.js';
 import type { Database } from '../../models/database.js';
 import type { ApiDependencies, Context, State } from '../context.js';
+import { anonymous } from '../rate-limiter.js';
 import { contentSecurityPolicy, renderConsent, renderLogin } from './pages.js';
 import { accountOf, INTERACTION_PATH } from './provider.js';
 
@@ -68,7 +69,7 @@ export function oauthRoutes(
     const form = await readForm(ctx);
     const loginName = form.get('login_name') ?? '';
     const password = (form.get('password') ?? '').slice(0, PASSWORD_LENGTH.max + 1);
-    const { refusal } = limiters.login.consume(`${client.accountId}:${loginName.toLowerCase()}`);
+    const { refusal } = limiters.login.consume(anonymous(`${client.accountId}:${loginName.toLowerCase()}`));
     if (refusal) throw refusal;
     const login = await database.logins.find(client.accountId, loginName);
     if ((await matchesPassword(password, login?.password_hash)) && login) {
