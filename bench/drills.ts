@@ -47,7 +47,7 @@ async function crash(servers: BenchServers, events: number): Promise<void> {
 /** Events to each endpoint of the drill: with fewer failures than make an endpoint back off, every delivery waits for its own retry. */
 const EVENTS_EACH = 5;
 /** Longer than it takes until all of them wait. */
-const RETRY_AFTER = '12m';
+const RETRY_AFTER = '15m';
 
 /** Has many deliveries wait for a retry, kills the service, starts it again, and sees all of them delivered. */
 async function waiting(servers: BenchServers, deliveries: number): Promise<void> {
