@@ -9,7 +9,7 @@ import { identifyRequest } from './middleware/request-id.js';
 import { checkVersion } from './middleware/version.js';
 import { oauthRoutes } from './oauth/routes.js';
 import { createOpenApiDocument } from './openapi.js';
-import { mount, type Operation } from './operation.js';
+import { answerOperations, type Operation } from './operation.js';
 import { accountOperations } from './routes/accounts.js';
 import { apiKeyOperations } from './routes/api-keys.js';
 import { deliveryOperations } from './routes/deliveries.js';
@@ -32,9 +32,6 @@ export function createApp(dependencies: ApiDependencies): Koa<State> {
   const confirmations = new Router<State>({ prefix: '/:version' });
   confirmationRoutes(confirmations, dependencies);
 
-  const resources = new Router<State>({ prefix: '/:version' });
-  mount(resources, declared);
-
   const open = new Router<State>();
   healthRoutes(open, dependencies);
   // For the routes that follow it.
@@ -55,8 +52,7 @@ export function createApp(dependencies: ApiDependencies): Koa<State> {
   app.use(requireJsonAccepted);
   app.use(authenticate(createTokenCheck(dependencies)));
   app.use(limitCaller(dependencies.limiters));
-  app.use(resources.routes());
-  app.use(resources.allowedMethods());
+  app.use(answerOperations(declared));
   return app;
 }
 

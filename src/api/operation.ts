@@ -1,9 +1,9 @@
-import type Router from '@koa/router';
+import Router from '@koa/router';
 import { z } from 'zod';
 import type { Scope } from '../domain/api-key.js';
 import type { ProblemCode } from '../domain/problem.js';
 import { readBody, readQuery } from './body.js';
-import type { Context, State } from './context.js';
+import type { Context, Middleware, State } from './context.js';
 import { requireScope } from './middleware/authenticate.js';
 
 /** What one answer of an operation looks like. */
@@ -59,18 +59,38 @@ export function operation<Query extends z.ZodType, Body extends z.ZodType>(
 /** A parameter that means nothing is a mistake that its sender should know of. */
 const NO_PARAMETERS = z.strictObject({});
 
-/** Has a router answer operations. */
-export function mount(router: Router<State>, operations: readonly Operation[]): void {
-  for (const { method, path, scope, query, body, handle } of operations) {
-    router[method](path, async (ctx) => {
-      requireScope(ctx, scope);
-      await handle(ctx, {
-        query: readQuery(ctx, query ?? NO_PARAMETERS),
-        body: body ? await readBody(ctx, body) : undefined,
-        params: ctx.params,
-      });
-    });
+/** Answers operations. Each resource has a router of its own, so that a request is not held against the paths of all of them. */
+export function answerOperations(operations: readonly Operation[]): Middleware {
+  const routers = new Map<string, Router<State>>();
+  for (const operation of operations) {
+    const resource = operation.path.split('/')[1] ?? '';
+    const router = routers.get(resource) ?? new Router<State>({ prefix: '/:version' });
+    routers.set(resource, router);
+    mount(router, operation);
   }
+  const answers = new Map([...routers].map(([resource, router]) => [resource, answerWith(router)]));
+  return (ctx, next) => {
+    const [, , resource = ''] = ctx.path.split('/', 3);
+    return answers.get(resource)?.(ctx, next) ?? next();
+  };
+}
+
+function mount(router: Router<State>, { method, path, scope, query, body, handle }: Operation): void {
+  router[method](path, async (ctx) => {
+    requireScope(ctx, scope);
+    await handle(ctx, {
+      query: readQuery(ctx, query ?? NO_PARAMETERS),
+      body: body ? await readBody(ctx, body) : undefined,
+      params: ctx.params,
+    });
+  });
+}
+
+/** The router's routes, and where none of them takes the method, those that are allowed. */
+function answerWith(router: Router<State>): Middleware {
+  const routes = router.routes() as unknown as Middleware; // it gives the context its parameters itself
+  const allowed = router.allowedMethods() as unknown as Middleware;
+  return (ctx, next) => routes(ctx, () => allowed(ctx, next));
 }
 
 /** Errors that every operation can answer with. */

@@ -1,4 +1,4 @@
-import { isScope, looksLikeApiKey } from '../domain/api-key.js';
+import { API_KEY_PREFIX, isScope, looksLikeApiKey } from '../domain/api-key.js';
 import type { ProblemCode } from '../domain/problem.js';
 import { ownProfileId } from '../domain/profile.js';
 import type { ApiDependencies, Caller } from './context.js';
@@ -18,12 +18,9 @@ const ACCESS_TOKEN = /^[\w-]{43}$/;
 /** The check of API keys and of OAuth access tokens. Look-ups are cached for seconds; what expires does so at its time. */
 export function createTokenCheck(dependencies: Pick<ApiDependencies, 'database' | 'logger'>): TokenCheck {
   return async (token) => {
-    if (looksLikeApiKey(token)) return checkApiKey(dependencies, token);
+    if (token.startsWith(API_KEY_PREFIX)) return checkApiKey(dependencies, token);
     if (ACCESS_TOKEN.test(token)) return checkAccessToken(dependencies, token);
-    return refuse(
-      'malformed_token',
-      'This has not the form of a token or an API key: it may have been cut short.',
-    );
+    return malformed();
   };
 }
 
@@ -32,6 +29,7 @@ async function checkApiKey(
   token: string,
 ): ReturnType<TokenCheck> {
   const key = await database.apiKeys.find(token);
+  if (!key && !looksLikeApiKey(token)) return malformed();
   if (!key) return refuse('invalid_token', 'There is no such API key.');
   if (key.revoked_at) return refuse('revoked_token', `The API key was revoked at ${key.revoked_at}.`);
   if (key.expires_at && Date.parse(key.expires_at) <= Date.now()) {
@@ -61,6 +59,13 @@ async function checkAccessToken(
   }
   const { account_id, client_id, profile_id = ownProfileId(account_id) } = found;
   return { caller: { account_id, id: client_id, profile_id, scopes: found.scopes.filter(isScope) } };
+}
+
+function malformed(): { refusal: Refusal } {
+  return refuse(
+    'malformed_token',
+    'This has not the form of a token or an API key: it may have been cut short.',
+  );
 }
 
 function refuse(code: Refusal['code'], detail: string): { refusal: Refusal } {

@@ -26,7 +26,8 @@ export function isScope(text: string): text is Scope {
 /** Everything an account's own key can do: all scopes but the operator's. */
 export const ACCOUNT_SCOPES: readonly Scope[] = SCOPES.filter((scope) => scope !== 'admin');
 
-const PREFIX = 'hlk_';
+/** How every API key begins. */
+export const API_KEY_PREFIX = 'hlk_';
 const CHECKSUM_LENGTH = 6;
 
 /**
@@ -35,7 +36,7 @@ const CHECKSUM_LENGTH = 6;
  */
 export function newApiKey(): string {
   const random = randomBytes(32).toString('base64url');
-  return PREFIX + random + checksum(random);
+  return API_KEY_PREFIX + random + checksum(random);
 }
 
 /** Whether a text has the form of an API key, checksum included. It says nothing of whether the key exists. */
@@ -48,7 +49,7 @@ export function looksLikeApiKey(text: string): boolean {
 
 function checksum(random: string): string {
   return createHash('sha256')
-    .update(PREFIX + random)
+    .update(API_KEY_PREFIX + random)
     .digest('base64url')
     .slice(0, CHECKSUM_LENGTH);
 }

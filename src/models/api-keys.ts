@@ -1,5 +1,5 @@
 import { type Connection, type Model, Schema } from 'mongoose';
-import { newApiKey, type Scope } from '../domain/api-key.js';
+import { looksLikeApiKey, newApiKey, type Scope } from '../domain/api-key.js';
 import { newId } from '../domain/ids.js';
 import { hashSecret } from '../domain/secret-hash.js';
 import { ShortCache } from './short-cache.js';
@@ -95,6 +95,7 @@ export class ApiKeyRepository {
   find(key: string): Promise<ApiKey | undefined> {
     const hash = hashSecret(key);
     return this.cache.get(hash, async () => {
+      if (!looksLikeApiKey(key)) return undefined; // mistyped: the database need not be asked
       const document = await this.model.findById(hash).lean();
       return document ? toApiKey(document) : undefined;
     });
