@@ -133,6 +133,8 @@ describe('embedded servers', function () {
       const plan = async (filter: Record<string, string>) =>
         JSON.stringify(await model.find(filter).explain('queryPlanner'));
       assert.doesNotMatch(await plan({ _id: 'one' }), /COLLSCAN|detail=SCAN/);
+      assert.doesNotMatch(await plan({ _id: 'one', name: 'first' }), /COLLSCAN|detail=SCAN/);
+      assert.equal(await model.countDocuments({ _id: 'one', name: 'other' }), 0);
       assert.match(await plan({ name: 'first' }), /COLLSCAN|detail=SCAN/);
     } finally {
       await connection.close();

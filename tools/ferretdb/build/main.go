@@ -1,7 +1,7 @@
-// Command build builds ferretdb into a folder, with one constant of FerretDB put right.
-//
-// FerretDB v1.24.2 makes the index on _id over one SQLite expression and looks documents up by another, so that SQLite reads the
-// whole collection for every one of them. Releases from 2.0 have no SQLite.
+// Command build builds ferretdb into a folder, with two faults of FerretDB v1.24.2 put right, because of which SQLite reads the whole
+// collection to find a document by its _id: the index on _id is made over one SQLite expression and documents are looked up by another;
+// and where a filter names more than the _id, it is not looked at until the documents are read. What SQLite finds is held against the
+// whole filter afterwards in any case. Releases from 2.0 have no SQLite.
 package main
 
 import (
@@ -14,13 +14,29 @@ import (
 	"strings"
 )
 
-const (
-	module = "github.com/FerretDB/FerretDB"
-	file   = "internal/backends/sqlite/metadata/metadata.go"
-	// Both name the field; only the second is how the index is written.
-	searched = `DefaultColumn + "->'$._id'"`
-	indexed  = `DefaultColumn + "->'_id'"`
-)
+const module = "github.com/FerretDB/FerretDB"
+
+// A mend replaces a text that stands in a file so many times.
+type mend struct {
+	file     string
+	from, to string
+	times    int
+}
+
+var mends = []mend{
+	{
+		file:  "internal/backends/sqlite/metadata/metadata.go",
+		from:  `DefaultColumn + "->'$._id'"`,
+		to:    `DefaultColumn + "->'_id'"`, // as the index is written
+		times: 1,
+	},
+	{
+		file:  "internal/backends/sqlite/collection.go", // in queries, and in the explanation of queries
+		from:  `if params.Filter.Len() == 1 {`,
+		to:    `if params.Filter.Len() >= 1 {`,
+		times: 2,
+	},
+}
 
 func main() {
 	if len(os.Args) != 2 {
@@ -51,8 +67,10 @@ func build(folder string) error {
 	if err := os.CopyFS(source, os.DirFS(download.Dir)); err != nil {
 		return err
 	}
-	if err := mend(filepath.Join(source, filepath.FromSlash(file))); err != nil {
-		return err
+	for _, m := range mends {
+		if err := m.apply(source); err != nil {
+			return err
+		}
 	}
 
 	if err := copyFile("go.sum", filepath.Join(scratch, "go.sum"), ""); err != nil {
@@ -68,15 +86,16 @@ func build(folder string) error {
 	return cmd.Run()
 }
 
-func mend(path string) error {
+func (m mend) apply(source string) error {
+	path := filepath.Join(source, filepath.FromSlash(m.file))
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	if strings.Count(string(text), searched) != 1 {
-		return fmt.Errorf("%s is not the one that is known", file)
+	if strings.Count(string(text), m.from) != m.times {
+		return fmt.Errorf("%s is not the one that is known", m.file)
 	}
-	mended := strings.Replace(string(text), searched, indexed, 1)
+	mended := strings.ReplaceAll(string(text), m.from, m.to)
 	return os.WriteFile(path, []byte(mended), 0o600)
 }
 
