@@ -101,6 +101,8 @@ const BEYOND_SCHEMA = [
   'POST /v18.0/endpoints',
   'PUT /v18.0/endpoints/{id}',
   'POST /v18.0/oauth_clients',
+  'PUT /v18.0/oauth_clients/{id}',
+  'POST /v18.0/oauth_clients/{id}/secret/rotate',
   'POST /v18.0/endpoints/{id}/secret/rotate',
   'POST /v18.0/event_kinds',
   'PUT /v18.0/event_kinds/{name}',

@@ -27,6 +27,7 @@ export const PROBLEMS = {
   profile_in_use: [409, "An account's own profile stays as long as the account"],
   endpoint_state_conflict: [409, "The endpoint's state does not allow that"],
   endpoint_limit_reached: [409, 'The account has as many endpoints as it may have'],
+  client_without_secret: [409, 'The OAuth client has no secret'],
   event_kind_conflict: [409, 'The event kind cannot be changed like that'],
   event_kind_limit_reached: [409, 'The account has as many event kinds as it may have'],
   version_withdrawn: [410, 'This version has been withdrawn'],

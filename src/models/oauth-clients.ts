@@ -2,20 +2,21 @@ import { type Connection, type Model, Schema } from 'mongoose';
 import { newId } from '../domain/ids.js';
 import { newClientSecret, type OAuthClient } from '../domain/oauth-client.js';
 import { hashSecret } from '../domain/secret-hash.js';
-import { ShortCache } from './short-cache.js';
 
 /** What an account says of a client when it registers it. */
 export type OAuthClientInput = Omit<OAuthClient, 'id' | 'account_id' | 'created_at'>;
 
-/** A client with the hash of its secret, if it has one. */
+/** A client with the hashes of the secrets that it can authenticate with: none, one, or two while a rotation overlaps. */
 export interface StoredOAuthClient extends OAuthClient {
-  secret_hash?: string;
+  secret_hashes: string[];
 }
 
 interface ClientDocument extends OAuthClientInput {
   _id: string;
   account_id: string;
   secret_hash?: string | null;
+  previous_secret_hash?: string | null;
+  previous_secret_ends_at?: Date | null;
   created_at: Date;
 }
 
@@ -29,18 +30,17 @@ const schema = new Schema<ClientDocument>(
     scopes: { type: [String], required: true },
     token_endpoint_auth_method: { type: String, required: true },
     secret_hash: String,
+    previous_secret_hash: String,
+    previous_secret_ends_at: Date,
     created_at: { type: Date, required: true },
   },
   { versionKey: false },
 );
 schema.index({ account_id: 1, _id: 1 });
 
-/** A client that was taken away may be honoured this long, milliseconds. */
-const CACHE_MS = 2_000;
-
+/** OAuth clients. None is cached: what is changed or taken away counts at once, on every process. */
 export class OAuthClientRepository {
   private readonly model: Model<ClientDocument>;
-  private readonly cache = new ShortCache<StoredOAuthClient | undefined>(CACHE_MS);
 
   constructor(connection: Connection) {
     this.model = connection.model<ClientDocument>('oauth_client', schema, 'oauth_clients');
@@ -60,24 +60,19 @@ export class OAuthClientRepository {
       ...(secret && { secret_hash: hashSecret(secret) }),
     };
     await this.model.create(document);
-    const { secret_hash: _, ...client } = toClient(document);
-    return { client, secret };
+    return { client: toClient(document), secret };
   }
 
   /** A client of any account: for the OAuth endpoints, which learn the account from it. */
-  find(clientId: string): Promise<StoredOAuthClient | undefined> {
-    return this.cache.get(clientId, async () => {
-      const document = await this.model.findById(clientId).lean();
-      return document ? toClient(document) : undefined;
-    });
+  async find(clientId: string): Promise<StoredOAuthClient | undefined> {
+    const document = await this.model.findById(clientId).lean();
+    return document ? { ...toClient(document), secret_hashes: secretHashes(document) } : undefined;
   }
 
   /** One client of an account; `undefined` where it has none such. */
   async get(accountId: string, clientId: string): Promise<OAuthClient | undefined> {
-    const found = await this.find(clientId);
-    if (found?.account_id !== accountId) return undefined;
-    const { secret_hash: _, ...client } = found;
-    return client;
+    const document = await this.model.findById(clientId).lean();
+    return document?.account_id === accountId ? toClient(document) : undefined;
   }
 
   /** Clients of an account, oldest first, after the one named. */
@@ -87,21 +82,48 @@ export class OAuthClientRepository {
       .sort({ _id: 1 })
       .limit(limit)
       .lean();
-    return documents.map((document) => {
-      const { secret_hash: _, ...client } = toClient(document);
-      return client;
-    });
+    return documents.map(toClient);
+  }
+
+  /** Replaces what an account says of a client; its secret stays. @returns `undefined` where there is none such */
+  async replace(
+    accountId: string,
+    clientId: string,
+    input: OAuthClientInput,
+  ): Promise<OAuthClient | undefined> {
+    await this.model.updateOne({ _id: clientId, account_id: accountId }, { $set: input });
+    return this.get(accountId, clientId);
+  }
+
+  /**
+   * Gives a client a new secret, which is in the result and nowhere else. The one before works until the overlap ends, any older one no
+   * more.
+   *
+   * @returns `undefined` where there is no client with a secret
+   */
+  async rotateSecret(accountId: string, clientId: string, overlapEnds: Date): Promise<string | undefined> {
+    const before = await this.model.findById(clientId).lean();
+    if (before?.account_id !== accountId || !before.secret_hash) return undefined;
+    const secret = newClientSecret();
+    const { matchedCount } = await this.model.updateOne(
+      { _id: clientId },
+      {
+        secret_hash: hashSecret(secret),
+        previous_secret_hash: before.secret_hash,
+        previous_secret_ends_at: overlapEnds,
+      },
+    );
+    return matchedCount > 0 ? secret : undefined;
   }
 
   /** @returns whether there was one */
   async delete(accountId: string, clientId: string): Promise<boolean> {
     const { deletedCount } = await this.model.deleteOne({ _id: clientId, account_id: accountId });
-    this.cache.forget(clientId);
     return deletedCount > 0;
   }
 }
 
-function toClient({ _id, secret_hash, created_at, ...rest }: ClientDocument): StoredOAuthClient {
+function toClient({ _id, created_at, ...rest }: ClientDocument): OAuthClient {
   return {
     id: _id,
     account_id: rest.account_id,
@@ -111,6 +133,14 @@ function toClient({ _id, secret_hash, created_at, ...rest }: ClientDocument): St
     scopes: rest.scopes,
     token_endpoint_auth_method: rest.token_endpoint_auth_method,
     created_at: created_at.toISOString(),
-    ...(secret_hash && { secret_hash }),
   };
+}
+
+function secretHashes({
+  secret_hash,
+  previous_secret_hash,
+  previous_secret_ends_at,
+}: ClientDocument): string[] {
+  const overlaps = previous_secret_ends_at && previous_secret_ends_at.getTime() > Date.now();
+  return [secret_hash, overlaps && previous_secret_hash].filter((hash) => typeof hash === 'string');
 }

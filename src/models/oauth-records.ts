@@ -13,6 +13,10 @@ export interface OAuthPayload {
   /** The profile of the person who allowed it; absent with client credentials. */
   accountId?: string;
   scope?: string;
+  /** Of a code: where the person was sent with it. */
+  redirectUri?: string;
+  /** Of a grant: the scopes that the person allowed. */
+  openid?: { scope?: string };
   /** Seconds since the epoch. */
   exp?: number;
   /** Seconds since the epoch when it was used up. */

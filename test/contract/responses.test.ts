@@ -75,7 +75,13 @@ async function record(client: ApiClient, version: string, url: string): Promise<
   });
   await ask('key', 'GET', `/api_keys/${key.id}`);
   await ask('key revoked', 'DELETE', `/api_keys/${key.id}`);
-  await ask('client created', 'POST', '/oauth_clients', { body: { name: 'c', scopes: ['profile:read'] } });
+  const registered = await ask('client created', 'POST', '/oauth_clients', {
+    body: { name: 'c', scopes: ['profile:read'] },
+  });
+  await ask('client replaced', 'PUT', `/oauth_clients/${registered.id}`, {
+    body: { name: 'd', scopes: ['profile:read'] },
+  });
+  await ask('client secret rotated', 'POST', `/oauth_clients/${registered.id}/secret/rotate`, { body: {} });
   await ask('account created', 'POST', '/accounts', { body: { name: 'Acme' } });
   await ask('not found', 'GET', '/profiles/prof_00000000000000000000000000');
   await ask('invalid body', 'POST', '/profiles', { body: {} });

@@ -18,6 +18,7 @@ interface Operation {
 const BODIES: Record<string, unknown> = {
   replaceEndpoint: { target_url: 'https://example.com/stolen', event_kinds: ['purchase'] },
   replaceEventKind: { schema: {} },
+  replaceOAuthClient: { name: 'stolen', scopes: ['profile:read'] },
   replaceProfile: { username: 'stolen', name: 'Stolen' },
   putLogin: { login_name: 'thief', password: 'correct horse battery' },
 };

@@ -7,9 +7,14 @@ import type { OAuthPayload } from '../../models/oauth-records.js';
 export function createAdapter({ oauthClients, oauthRecords }: Database): AdapterFactory {
   return (kind): Adapter => ({
     async find(id) {
-      if (kind !== 'Client') return oauthRecords.find(kind, id);
-      const client = await oauthClients.find(id);
-      return client && toMetadata(client);
+      if (kind === 'Client') {
+        const client = await oauthClients.find(id);
+        return client && toMetadata(client);
+      }
+      const record = await oauthRecords.find(kind, id);
+      if (!record || (kind !== 'Grant' && kind !== 'AuthorizationCode')) return record;
+      const client = await oauthClients.find(record.clientId ?? '');
+      return client && asRegistered(record, client);
     },
     upsert: (id, payload, lifetime: number | undefined) =>
       oauthRecords.save(kind, id, payload as OAuthPayload, lifetime ?? 0),
@@ -25,7 +30,24 @@ export function createAdapter({ oauthClients, oauthRecords }: Database): Adapter
   });
 }
 
-/** A client as RFC 7591 writes it; in place of the secret stands its hash, which the provider is told to compare with. */
+/**
+ * A grant or a code as far as its client's registration still allows it: the library compares with the registration when a person is asked
+ * for consent only, not when a code or a refresh token is exchanged.
+ */
+function asRegistered(record: OAuthPayload, client: StoredOAuthClient): OAuthPayload | undefined {
+  const { redirectUri, openid } = record;
+  if (redirectUri !== undefined && !client.redirect_uris.includes(redirectUri)) return undefined;
+  if (openid?.scope === undefined) return record;
+  const registered = openid.scope
+    .split(' ')
+    .filter((scope) => client.scopes.some((known) => known === scope));
+  return { ...record, openid: { ...openid, scope: registered.join(' ') } };
+}
+
+/**
+ * A client as RFC 7591 writes it; in place of the secret stand the hashes of those that work, separated by a space, which the provider
+ * is told to compare with.
+ */
 function toMetadata(client: StoredOAuthClient) {
   return {
     client_id: client.id,
@@ -36,6 +58,6 @@ function toMetadata(client: StoredOAuthClient) {
     redirect_uris: client.redirect_uris,
     scope: client.scopes.join(' '),
     token_endpoint_auth_method: client.token_endpoint_auth_method,
-    ...(client.secret_hash && { client_secret: client.secret_hash }),
+    ...(client.secret_hashes.length > 0 && { client_secret: client.secret_hashes.join(' ') }),
   };
 }

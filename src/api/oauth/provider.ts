@@ -119,7 +119,7 @@ export function createOAuthProvider(options: OAuthOptions): Provider {
   provider.maxIpsCount = proxyHops;
   Object.assign(provider.Client.prototype, {
     compareClientSecret(this: Client, secret: string) {
-      return matchesHash(secret, this.clientSecret ?? '');
+      return (this.clientSecret ?? '').split(' ').some((hash) => matchesHash(secret, hash));
     },
   });
   provider.on('server_error', (_ctx: KoaContextWithOIDC, error: Error) => {

@@ -5,20 +5,16 @@ import { schemeOf } from '../../domain/signature.js';
 import type { ApiDependencies } from '../context.js';
 import { renderKeys } from '../endpoint-view.js';
 import { type Operation, operation } from '../operation.js';
+import { overlapSchema } from '../overlap.js';
 import { secretSchema } from '../schemas.js';
 import { findEndpoint } from './endpoints.js';
 
 const DEFAULT_OVERLAP = '24h';
-const LONGEST_OVERLAP_MS = 7 * 86_400_000;
 /** With as many, each delivery carries as many signatures; more are not rotated in before one of them ends. */
 const MAX_SIGNING_KEYS = 5;
 
 const rotationBody = z.strictObject({
-  overlap: z
-    .string()
-    .default(DEFAULT_OVERLAP)
-    .refine(isOverlap, 'must be a duration from 0s to 7d, such as 24h')
-    .describe('How long the secrets so far sign along'),
+  overlap: overlapSchema(DEFAULT_OVERLAP).describe('How long the secrets so far sign along'),
   signature_scheme: z.enum(['v1', 'v1a']).optional().describe('Absent: as before'),
 });
 
@@ -86,14 +82,6 @@ export function endpointSecretOperations(dependencies: ApiDependencies): Operati
       },
     }),
   ];
-}
-
-function isOverlap(text: string): boolean {
-  try {
-    return parseDuration(text) <= LONGEST_OVERLAP_MS;
-  } catch {
-    return false;
-  }
 }
 
 function conflict(detail: string): Problem {

@@ -1,12 +1,19 @@
 import { z } from 'zod';
 import { SCOPES } from '../../domain/api-key.js';
+import { parseDuration } from '../../domain/duration.js';
 import { isId } from '../../domain/ids.js';
-import { CLIENT_AUTH_METHODS, GRANT_TYPES, isRedirectUri } from '../../domain/oauth-client.js';
+import {
+  CLIENT_AUTH_METHODS,
+  GRANT_TYPES,
+  isRedirectUri,
+  type OAuthClient,
+} from '../../domain/oauth-client.js';
 import { Problem } from '../../domain/problem.js';
 import { invalidRequest } from '../body.js';
-import type { ApiDependencies } from '../context.js';
+import type { ApiDependencies, Context } from '../context.js';
 import { requireHeld } from '../grantable.js';
 import { type Operation, operation } from '../operation.js';
+import { overlapSchema } from '../overlap.js';
 import { cutPage, pagingParameters, renderPage } from '../paging.js';
 import { oauthClientSchema, oauthClientWithSecretSchema, pageOf } from '../schemas.js';
 
@@ -29,9 +36,23 @@ const clientBody = z.strictObject({
     .describe('How the client authenticates; none for an application on people’s own devices'),
 });
 
+const rotationBody = z.strictObject({
+  overlap: overlapSchema('0s').describe(
+    'How long the secret so far works along; it stops at once, where it is left out',
+  ),
+});
+
 /** OAuth clients: applications that get tokens for the account. */
 export function oauthClientOperations({ database }: ApiDependencies): Operation[] {
   const { oauthClients, oauthRecords } = database;
+  /** The account's own client. @throws Problem 404 */
+  const findClient = async (ctx: Context, id: string): Promise<OAuthClient> => {
+    const { account_id } = ctx.state.caller;
+    const client = isId('oauth_client', id) ? await oauthClients.get(account_id, id) : undefined;
+    if (!client) throw missing(id);
+    return client;
+  };
+
   return [
     operation({
       method: 'post',
@@ -45,11 +66,7 @@ export function oauthClientOperations({ database }: ApiDependencies): Operation[
       async handle(ctx, { body }) {
         requireHeld(ctx, body.scopes);
         checkGrants(body);
-        const { client, secret } = await oauthClients.create(ctx.state.caller.account_id, {
-          ...body,
-          grant_types: [...new Set(body.grant_types)],
-          scopes: [...new Set(body.scopes)],
-        });
+        const { client, secret } = await oauthClients.create(ctx.state.caller.account_id, distinct(body));
         ctx.status = 201;
         ctx.set({ location: `${ctx.path}/${client.id}`, 'cache-control': 'no-store' });
         ctx.body = { ...client, ...(secret !== undefined && { secret }) };
@@ -80,10 +97,54 @@ export function oauthClientOperations({ database }: ApiDependencies): Operation[
       responses: { 200: { description: 'The client', schema: oauthClientSchema } },
       problems: [],
       async handle(ctx, { params: { id = '' } }) {
-        const { account_id } = ctx.state.caller;
-        const client = isId('oauth_client', id) ? await oauthClients.get(account_id, id) : undefined;
+        ctx.body = await findClient(ctx, id);
+      },
+    }),
+
+    operation({
+      method: 'put',
+      path: '/oauth_clients/:id',
+      id: 'replaceOAuthClient',
+      summary:
+        'Replace what an OAuth client is registered with; what is taken away counts for every new token',
+      scope: 'keys:write',
+      body: clientBody,
+      responses: { 200: { description: 'The client after it', schema: oauthClientSchema } },
+      problems: [],
+      async handle(ctx, { params: { id = '' }, body }) {
+        const before = await findClient(ctx, id);
+        requireHeld(ctx, body.scopes);
+        checkGrants(body);
+        checkAuthMethod(before, body);
+        const client = await oauthClients.replace(before.account_id, id, distinct(body));
         if (!client) throw missing(id);
         ctx.body = client;
+      },
+    }),
+
+    operation({
+      method: 'post',
+      path: '/oauth_clients/:id/secret/rotate',
+      id: 'rotateOAuthClientSecret',
+      summary: 'Give an OAuth client a new secret, which is shown this once',
+      scope: 'keys:write',
+      body: rotationBody,
+      responses: {
+        200: { description: 'The client with its new secret', schema: oauthClientWithSecretSchema },
+      },
+      problems: ['client_without_secret'],
+      async handle(ctx, { params: { id = '' }, body: { overlap } }) {
+        const client = await findClient(ctx, id);
+        // Who has its secret can have its tokens.
+        requireHeld(ctx, client.scopes);
+        if (client.token_endpoint_auth_method === 'none') {
+          throw new Problem('client_without_secret', `The OAuth client ${id} is a public one.`);
+        }
+        const overlapEnds = new Date(Date.now() + parseDuration(overlap));
+        const secret = await oauthClients.rotateSecret(client.account_id, id, overlapEnds);
+        if (secret === undefined) throw missing(id);
+        ctx.set('cache-control', 'no-store');
+        ctx.body = { ...client, secret };
       },
     }),
 
@@ -104,6 +165,24 @@ export function oauthClientOperations({ database }: ApiDependencies): Operation[
       },
     }),
   ];
+}
+
+function distinct(client: z.output<typeof clientBody>): z.output<typeof clientBody> {
+  return {
+    ...client,
+    grant_types: [...new Set(client.grant_types)],
+    scopes: [...new Set(client.scopes)],
+  };
+}
+
+/** A client keeps its secret, or goes on without: neither can come to be by a change that shows none. @throws Problem 400 */
+function checkAuthMethod(before: OAuthClient, after: z.output<typeof clientBody>): void {
+  const isPublic = before.token_endpoint_auth_method === 'none';
+  if (isPublic === (after.token_endpoint_auth_method === 'none')) return;
+  const detail = isPublic
+    ? 'must stay none: the client has no secret'
+    : 'must not become none: the client has a secret';
+  throw invalidRequest([{ pointer: '/token_endpoint_auth_method', detail }]);
 }
 
 /** Refuses what cannot work together. @throws Problem 400 */
