@@ -111,16 +111,21 @@ export class ApiKeyRepository {
     return documents.map(toApiKey);
   }
 
+  /** One key of an account, an expired one too; `undefined` where it has none such, or it was revoked. */
   async get(accountId: string, keyId: string): Promise<ApiKey | undefined> {
-    const document = await this.model.findOne({ account_id: accountId, key_id: keyId }).lean();
-    return document ? toApiKey(document) : undefined;
+    const document = await this.findUnrevoked(accountId, keyId);
+    return document && toApiKey(document);
   }
 
-  /** Takes a key out of use for good. Processes honour it for another two seconds at most. @returns whether there is one such */
+  /**
+   * Takes a key out of use for good; it stays in the list. Processes honour it for another two seconds at most.
+   *
+   * @returns whether there was one such, not revoked yet
+   */
   async revoke(accountId: string, keyId: string): Promise<boolean> {
-    const document = await this.model.findOne({ account_id: accountId, key_id: keyId }).lean();
+    const document = await this.findUnrevoked(accountId, keyId);
     if (!document) return false;
-    if (!document.revoked_at) await this.model.updateOne({ _id: document._id }, { revoked_at: new Date() });
+    await this.model.updateOne({ _id: document._id }, { revoked_at: new Date() });
     this.cache.forget(document._id);
     return true;
   }
@@ -131,6 +136,11 @@ export class ApiKeyRepository {
     if (now - (this.noted.get(keyId) ?? 0) < USE_PRECISION_MS) return;
     this.noted.set(keyId, now);
     await this.model.updateOne({ _id: hashSecret(key) }, { last_used_at: new Date(now) });
+  }
+
+  private async findUnrevoked(accountId: string, keyId: string): Promise<ApiKeyDocument | undefined> {
+    const document = await this.model.findOne({ account_id: accountId, key_id: keyId }).lean();
+    return document && !document.revoked_at ? document : undefined;
   }
 }
 

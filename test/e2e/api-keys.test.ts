@@ -78,6 +78,16 @@ describe('API keys', () => {
     assert.equal(elsewhere.json.code, 'revoked_token');
   });
 
+  it('that were revoked stay in the list for the record, and are gone otherwise', async () => {
+    const { id } = await create();
+    assert.equal((await client.request('DELETE', `/v18.0/api_keys/${id}`)).status, 204);
+    assert.equal((await client.request('GET', `/v18.0/api_keys/${id}`)).status, 404);
+    assert.equal((await client.request('DELETE', `/v18.0/api_keys/${id}`)).status, 404);
+    const list = await client.request('GET', '/v18.0/api_keys?limit=100');
+    const listed = list.json.data.find((key: { id: string }) => key.id === id);
+    assert.ok(Math.abs(Date.parse(listed.revoked_at) - Date.now()) < 60_000, list.text);
+  });
+
   it('give away only what their maker holds', async () => {
     const { status, json, headers } = await client.request('POST', '/v18.0/api_keys', {
       body: { name: 'more', scopes: ['admin'] },
