@@ -113,6 +113,10 @@ const off = (operation: string, check: string) =>
 const CONFIGURATION = `[checks.positive_data_acceptance]
 expected-statuses = ["2xx", "3xx", 401, 403, 404, 409, 412, 429]
 
+# A body that is too large is refused before it is looked at, whatever is wrong with it.
+[checks.negative_data_rejection]
+expected-statuses = [400, 401, 403, 404, 405, 406, 409, 412, 413, 415, 422, 428, 429, "5xx"]
+
 ${BEYOND_SCHEMA.map((name) => off(name, 'positive_data_acceptance')).join('\n')}
 # A new profile has no login yet.
 ${['GET', 'DELETE'].map((method) => off(`${method} /v18.0/profiles/{id}/login`, 'ensure_resource_availability')).join('\n')}`;
