@@ -39,8 +39,8 @@ import { type WakeOptions, wakeParkedDeliveries } from './parked-deliveries.js';
 /** Up to this many deliveries are started before an event is answered; more are started by a workflow. */
 export const MAX_DIRECT_DELIVERIES = 10;
 
-/** Start calls in flight at once in the isolated lane: so most are started by themselves, which costs less than a child of a group. */
-const ISOLATED_STARTS_IN_FLIGHT = 4;
+/** Start calls in flight at once in the isolated lane: no more, as they compete with those of healthy endpoints for the processor. */
+const ISOLATED_STARTS_IN_FLIGHT = 1;
 
 const NONE_FAILING: ReadonlyMap<string, FailingMark> = new Map();
 
