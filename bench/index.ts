@@ -18,22 +18,30 @@ const say = (line = '') => process.stdout.write(`${line}\n`);
 const only = process.argv.slice(2);
 const wanted = (name: string) => only.length === 0 || only.includes(name);
 
-type Row = [name: string, value: string];
+/** Measures on servers of its own, as Temporal gets slower with what it has stored. */
+async function onFreshServers<T>(measure: (servers: BenchServers) => Promise<T>): Promise<T> {
+  const servers = await startServers(() => {});
+  try {
+    return await measure(servers);
+  } finally {
+    await servers.stop();
+  }
+}
 
-async function run(servers: BenchServers): Promise<Record<string, unknown>> {
-  const rows: Row[] = [];
+async function run(): Promise<Record<string, unknown>> {
   const result: Record<string, unknown> = {};
   const note = (key: string, value: unknown, name: string, text: string) => {
     result[key] = value;
-    rows.push([name, text]);
     say(`${name.padEnd(58)} ${text}`);
   };
 
-  const floor = await measureFloor(servers, {
-    workflows: Math.min(EVENTS, 1_000),
-    concurrency: CONCURRENCY,
-    perSecond: STEADY,
-  });
+  const floor = await onFreshServers((servers) =>
+    measureFloor(servers, {
+      workflows: Math.min(EVENTS, 1_000),
+      concurrency: CONCURRENCY,
+      perSecond: STEADY,
+    }),
+  );
   note(
     'floor',
     floor,
@@ -61,7 +69,9 @@ async function run(servers: BenchServers): Promise<Record<string, unknown>> {
     events: number,
     options: Parameters<typeof measureSaturated>[1],
   ) => {
-    const measured = await measureSaturated(servers, { ...options, events, concurrency: CONCURRENCY });
+    const measured = await onFreshServers((servers) =>
+      measureSaturated(servers, { ...options, events, concurrency: CONCURRENCY }),
+    );
     const { cpu } = measured;
     const each = cpu
       ? `; CPU ms each: ${cpu.service.toFixed(2)} Hookline, ${cpu.temporal.toFixed(2)} Temporal`
@@ -82,7 +92,7 @@ async function run(servers: BenchServers): Promise<Record<string, unknown>> {
     });
     const plain = await saturated('plain', '(c) the plain way: one regular activity', SLOW_EVENTS / 2, {
       tls: false,
-      overrides: { ...off, BENCH_FOLDER: servers.folder },
+      overrides: off,
       script: 'serve-plain.js',
     });
     note(
@@ -93,7 +103,9 @@ async function run(servers: BenchServers): Promise<Record<string, unknown>> {
     );
   }
   if (wanted('latency')) {
-    const latency = await measureLatency(servers, { perSecond: STEADY, seconds: 20 });
+    const latency = await onFreshServers((servers) =>
+      measureLatency(servers, { perSecond: STEADY, seconds: 20 }),
+    );
     const { p50, p95, p99 } = latency;
     note(
       'latency',
@@ -113,7 +125,9 @@ async function run(servers: BenchServers): Promise<Record<string, unknown>> {
       ['economy_single', 'one by one', { HOOKLINE_GROUP_COMMIT: 'off' }],
       ['economy_group', 'group commit', {}],
     ] as const) {
-      const economy = await measureEconomy(servers, { events: 1_000, concurrency: CONCURRENCY, overrides });
+      const economy = await onFreshServers((servers) =>
+        measureEconomy(servers, { events: 1_000, concurrency: CONCURRENCY, overrides }),
+      );
       note(
         key,
         economy,
@@ -124,7 +138,7 @@ async function run(servers: BenchServers): Promise<Record<string, unknown>> {
   }
   if (wanted('fanout')) {
     for (const endpoints of [100, 1_000]) {
-      const perSecond = await measureFanOut(servers, endpoints);
+      const perSecond = await onFreshServers((servers) => measureFanOut(servers, endpoints));
       note(
         `fan_out_${endpoints}`,
         perSecond,
@@ -134,7 +148,7 @@ async function run(servers: BenchServers): Promise<Record<string, unknown>> {
     }
   }
   if (wanted('isolation')) {
-    const { alone, besideBad } = await measureIsolation(servers, 15);
+    const { alone, besideBad } = await onFreshServers((servers) => measureIsolation(servers, 15));
     const ratio = besideBad / alone;
     note(
       'isolation',
@@ -147,7 +161,6 @@ async function run(servers: BenchServers): Promise<Record<string, unknown>> {
 }
 
 installRuntime(pino({ level: 'error' }, pino.destination(2)), undefined);
-const servers = await startServers(say);
 const machine = {
   cores: cpus().length,
   processor: cpus()[0]?.model ?? '',
@@ -158,11 +171,6 @@ say(
   `${machine.cores} cores (${machine.processor}), Node.js ${machine.node}, Temporal dev server on ${machine.persistence}`,
 );
 say();
-try {
-  const result = await run(servers);
-  await writeFile(RESULT_FILE, `${JSON.stringify({ machine, ...result }, null, 2)}\n`);
-  say();
-  say(`Written to ${RESULT_FILE}.`);
-} finally {
-  await servers.stop();
-}
+await writeFile(RESULT_FILE, `${JSON.stringify({ machine, ...(await run()) }, null, 2)}\n`);
+say();
+say(`Written to ${RESULT_FILE}.`);

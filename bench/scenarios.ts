@@ -32,7 +32,9 @@ export async function measureSaturated(
     script?: string;
   },
 ): Promise<Saturated> {
-  const { events = 1_000, concurrency = 32, overrides = {}, script } = options;
+  const { events = 1_000, concurrency = 32, script } = options;
+  // The plain way bundles workflows of its own there.
+  const overrides = { ...options.overrides, BENCH_FOLDER: servers.folder };
   const receiver = await startReceiver(options.tls ? servers.authority : undefined);
   const system = await startBenchSystem(servers, overrides, script);
   const temporalPid = await findProcess('start-dev', servers.temporalAddress.split(':')[1] ?? '');
@@ -143,6 +145,7 @@ export async function measureIsolation(servers: BenchServers, seconds: number): 
       accounts.push(account);
     }
     const healthy = accounts.filter((_, index) => index % 3 !== 0);
+    await Promise.all(healthy.map((account) => warmUp(account, 1)));
     const p99 = async (sending: readonly BenchAccount[]): Promise<number> => {
       const sent = await Promise.all(sending.map((account) => sendSteadily(account, RATE_EACH, seconds)));
       const wanted = sent.flatMap((events, index) =>
