@@ -46,14 +46,16 @@ async function crash(servers: BenchServers, events: number): Promise<void> {
 
 /** Events to each endpoint of the drill: with fewer failures than make an endpoint back off, every delivery waits for its own retry. */
 const EVENTS_EACH = 5;
-/** Longer than it takes until all of them wait. */
-const RETRY_AFTER = '15m';
+/** All of them wait, at the latest, after so many seconds for each, and one minute. */
+const SECONDS_EACH = 0.05;
 
 /** Has many deliveries wait for a retry, kills the service, starts it again, and sees all of them delivered. */
 async function waiting(servers: BenchServers, deliveries: number): Promise<void> {
   let status = 500;
   const receiver = await startReceiver(undefined, 0, () => status);
-  const system = await startBenchSystem(servers, { HOOKLINE_RETRY_SCHEDULE: RETRY_AFTER });
+  const system = await startBenchSystem(servers, {
+    HOOKLINE_RETRY_SCHEDULE: `${Math.ceil(60 + SECONDS_EACH * deliveries)}s`,
+  });
   const endpoints = deliveries / EVENTS_EACH;
   await system.registerMany(Array.from({ length: endpoints }, (_, index) => `${receiver.url}/${index}`));
   const began = performance.now();
