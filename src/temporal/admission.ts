@@ -75,7 +75,17 @@ export class Admission {
       await this.occupyPlace(() => this.options.startAlone(deliveries));
       return;
     }
-    if (this.queue.length + deliveries.length > MAX_WAITING) {
+    this.requireRoom(deliveries.length);
+    const started = deliveries.map(
+      (delivery) => new Promise<void>((resolve, reject) => this.queue.push({ delivery, resolve, reject })),
+    );
+    this.pump();
+    await Promise.all(started);
+  }
+
+  /** @throws Problem 503 where so many more deliveries would be too many to wait */
+  requireRoom(deliveries: number): void {
+    if (this.queue.length + deliveries > MAX_WAITING) {
       throw new Problem(
         'unavailable',
         'Too many events wait to be accepted. Nothing was accepted; send it again.',
@@ -84,11 +94,6 @@ export class Admission {
         },
       );
     }
-    const started = deliveries.map(
-      (delivery) => new Promise<void>((resolve, reject) => this.queue.push({ delivery, resolve, reject })),
-    );
-    this.pump();
-    await Promise.all(started);
   }
 
   private hasPlace(): boolean {

@@ -120,11 +120,14 @@ export class DeliveryStarter {
       failing: failing.get(target.endpoint_id),
     }));
     if (!this.admission) return this.startAlone(deliveries);
-    const isTroubled = (delivery: PendingDelivery) => this.isTroubled(delivery);
-    await Promise.all([
-      this.admission.isolated.submit(deliveries.filter(isTroubled)),
-      this.admission.direct.submit(deliveries.filter((delivery) => !isTroubled(delivery))),
-    ]);
+    const { direct, isolated } = this.admission;
+    // Asked once of each: the answer changes with time, and a delivery must be in one lane.
+    const troubled = new Set(deliveries.filter((delivery) => this.isTroubled(delivery)));
+    const healthy = deliveries.filter((delivery) => !troubled.has(delivery));
+    // Of both before either: a refusal says that nothing was accepted.
+    isolated.requireRoom(troubled.size);
+    direct.requireRoom(healthy.length);
+    await Promise.all([isolated.submit([...troubled]), direct.submit(healthy)]);
   }
 
   private isTroubled({ failing, target }: PendingDelivery): boolean {
