@@ -1,8 +1,6 @@
 import { Context } from '@temporalio/activity';
+import { MAX_GROUP_SIZE } from '../src/domain/delivery.js';
 import type { DeliveryStarter } from './ports.js';
-
-/** Deliveries that are started together: as many as fit into a group. */
-const PART_SIZE = 60;
 
 /** Parts that are started at once: each is a call to Temporal, which on another machine takes longer than the work that it asks for. */
 const PARTS_AT_ONCE = 5;
@@ -25,11 +23,11 @@ export function createStartDeliveries(starter: DeliveryStarter) {
     const { workflowId, runId } = info.workflowExecution;
     const { targets, ...event } = await starter.readFanOut(workflowId, runId);
     const done: unknown = info.heartbeatDetails;
-    const step = PART_SIZE * PARTS_AT_ONCE;
+    const step = MAX_GROUP_SIZE * PARTS_AT_ONCE;
     for (let next = typeof done === 'number' ? done : first; next < end; next += step) {
-      const places = Array.from({ length: PARTS_AT_ONCE }, (_, index) => next + index * PART_SIZE);
+      const places = Array.from({ length: PARTS_AT_ONCE }, (_, index) => next + index * MAX_GROUP_SIZE);
       const startPart = (place: number) =>
-        starter.startPart(event, targets.slice(place, Math.min(place + PART_SIZE, end)), place);
+        starter.startPart(event, targets.slice(place, Math.min(place + MAX_GROUP_SIZE, end)), place);
       await Promise.all(places.filter((place) => place < end).map(startPart));
       context.heartbeat(next + step);
     }

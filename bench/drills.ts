@@ -1,10 +1,9 @@
 import { cpus } from 'node:os';
-import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { connectTemporal, installRuntime, type TemporalConnection } from '../src/temporal/connection.js';
-import type { GroupMemo } from '../src/temporal/groups.js';
 import { saturate } from './load.js';
 import { startReceiver } from './receiver.js';
+import { countRecorded } from './recorded.js';
 import { type BenchServers, restartBenchSystem, startBenchSystem, startServers } from './system.js';
 import { until } from './until.js';
 import { usageOf } from './usage.js';
@@ -94,7 +93,9 @@ async function fanOut(servers: BenchServers, endpoints: number): Promise<void> {
   await saturate(system, 1, 1);
   await until(() => receiver.count >= endpoints / 2, LIMIT_MS);
   await system.kill();
-  const recorded = await countRecorded(servers, system.taskQueue);
+  const temporal = await connectBench(servers);
+  const recorded = await countRecorded(temporal, system.taskQueue);
+  await temporal.close();
   const arrived = receiver.count;
   const restarted = await restartBenchSystem(system);
   const missing = () => endpoints - receiver.arrivals.size;
@@ -110,38 +111,13 @@ async function fanOut(servers: BenchServers, endpoints: number): Promise<void> {
   if (repeated > arrived - recorded) throw new Error('what had been recorded was repeated');
 }
 
-/** Deliveries in groups that have closed, once visibility has caught up: while no worker runs, nothing changes. */
-async function countRecorded(servers: BenchServers, taskQueue: string): Promise<number> {
-  const query = `TaskQueue = '${taskQueue}' AND WorkflowType = 'deliverGroup' AND ExecutionStatus = 'Completed'`;
-  const temporal = await connectBench(servers);
-  const read = async () => {
-    let recorded = 0;
-    for await (const { memo } of temporal.client.workflow.list({ query }))
-      recorded += (memo as unknown as GroupMemo).members.length;
-    return recorded;
-  };
-  let before = -1;
-  let recorded = await read();
-  while (recorded !== before) {
-    await delay(1_000);
-    before = recorded;
-    recorded = await read();
-  }
-  await temporal.close();
-  return recorded;
-}
-
 async function untilNoneOpen(servers: BenchServers, taskQueue: string): Promise<void> {
   await untilCount(servers, `TaskQueue = '${taskQueue}' AND ExecutionStatus = 'Running'`, 0);
 }
 
 async function untilCount(servers: BenchServers, query: string, expected: number): Promise<void> {
   const temporal = await connectBench(servers);
-  for (;;) {
-    const { count } = await temporal.client.workflow.count(query);
-    if (count === expected) break;
-    await delay(250);
-  }
+  await until(async () => (await temporal.client.workflow.count(query)).count === expected, WAITING_LIMIT_MS);
   await temporal.close();
 }
 

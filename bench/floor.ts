@@ -7,6 +7,7 @@ import { deliveryAttributes } from '../src/domain/search-attributes.js';
 import { connectTemporal } from '../src/temporal/connection.js';
 import { percentile } from './statistics.js';
 import type { BenchServers } from './system.js';
+import { until } from './until.js';
 
 /** What the engine can do at all. */
 export interface Floor {
@@ -66,14 +67,9 @@ export async function measureFloor(
     });
     return performance.now() - began;
   };
-  const untilCompleted = async (): Promise<void> => {
-    for (;;) {
-      const query = `TaskQueue = '${taskQueue}' AND ExecutionStatus = 'Completed'`;
-      const { count } = await connection.client.workflow.count(query);
-      if (count >= started) return;
-      await delay(5);
-    }
-  };
+  const query = `TaskQueue = '${taskQueue}' AND ExecutionStatus = 'Completed'`;
+  const untilCompleted = () =>
+    until(async () => (await connection.client.workflow.count(query)).count >= started);
   const saturate = async (count: number, startOne: () => Promise<number>): Promise<number> => {
     const began = performance.now();
     let left = count;

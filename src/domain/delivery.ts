@@ -112,6 +112,12 @@ export interface GroupMember extends DeliveryTarget {
   event: number;
 }
 
+/**
+ * A group has no more deliveries than this: the ids of so many events, or endpoints, fit into one search attribute, of which Temporal takes
+ * 2 KiB (`frontend.searchAttributesSizeOfValueLimit`).
+ */
+export const MAX_GROUP_SIZE = 60;
+
 /** Deliveries whose first attempts are made together, and the events they are of. */
 export interface DeliveryGroup {
   events: AcceptedEvent[];

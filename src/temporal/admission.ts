@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AcceptedEvent, DeliveryTarget } from '../domain/delivery.js';
+import { type AcceptedEvent, type DeliveryTarget, MAX_GROUP_SIZE } from '../domain/delivery.js';
 import type { FailingMark } from '../domain/incident.js';
 import { Problem } from '../domain/problem.js';
 
@@ -22,12 +22,7 @@ export interface AdmissionOptions {
   startGroup(deliveries: readonly PendingDelivery[]): Promise<void>;
 }
 
-/**
- * A group has no more deliveries than this: the ids of so many events fit into one search attribute, of which Temporal takes 2 KiB
- * (`frontend.searchAttributesSizeOfValueLimit`).
- */
-export const MAX_GROUP_SIZE = 60;
-/** Nor more bytes of payload than this: it is one input of a workflow, of which Temporal takes 2 MiB. */
+/** A group has no more bytes of payload than this: it is one input of a workflow, of which Temporal takes 2 MiB. */
 export const MAX_GROUP_BYTES = 512 * 1024;
 /** Beyond so many deliveries that wait, no more are taken: their senders are told to come back. */
 export const MAX_WAITING = 5_000;

@@ -1,7 +1,12 @@
-import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import {
+  type Client,
+  WorkflowExecutionAlreadyStartedError,
+  type WorkflowHandleWithFirstExecutionRunId,
+  type WorkflowStartOptions,
+} from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { deliverEvent, deliverGroup, fanOutEvent, releaseParked } from '../../workflows/index.js';
-import type { FanOutEventInput } from '../../workflows/inputs.js';
+import type { DeliverEventInput, FanOutEventInput } from '../../workflows/inputs.js';
 import type {
   AcceptedEvent,
   DeliveryGroup,
@@ -160,29 +165,21 @@ export class DeliveryStarter {
    */
   async resend(
     event: AcceptedEvent,
-    { endpoint_id, schedule = this.options.settings.schedule }: DeliveryTarget,
+    target: DeliveryTarget,
     { by, ...of }: ResendMemo & { by: string },
   ): Promise<string> {
-    const { client, task_queue, settings, eager } = this.options;
-    const { firstExecutionRunId } = await client.workflow.start<typeof deliverEvent>('deliverEvent', {
-      workflowId: deliveryWorkflowId(event.account_id, { event_id: event.event_id, endpoint_id }),
-      taskQueue: task_queue,
-      args: [
-        {
-          ...event,
-          endpoint_id,
-          ...settings,
-          schedule,
-          isolated: true,
-          resent: { action: 'resend', at: new Date().toISOString(), by },
-        },
-      ],
-      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-      workflowIdConflictPolicy: 'FAIL',
-      requestEagerStart: eager,
-      memo: { [RESEND_MEMO]: of },
-      typedSearchAttributes: deliveryAttributes(event, endpoint_id),
-    });
+    const resent = { action: 'resend', at: new Date().toISOString(), by } as const;
+    const { firstExecutionRunId } = await this.startDeliverEvent(
+      event,
+      target,
+      { isolated: true, resent },
+      {
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+        workflowIdConflictPolicy: 'FAIL',
+        memo: { [RESEND_MEMO]: of },
+        typedSearchAttributes: deliveryAttributes(event, target.endpoint_id),
+      },
+    );
     return firstExecutionRunId;
   }
 
@@ -191,27 +188,36 @@ export class DeliveryStarter {
   }
 
   private startDelivery(delivery: PendingDelivery): Promise<unknown> {
-    const { client, task_queue, settings, eager } = this.options;
     const { event, target, head, failing } = delivery;
-    const { endpoint_id, schedule = settings.schedule } = target;
     const held = holdBack(failing, Date.now(), Math.random());
+    return this.startDeliverEvent(
+      event,
+      target,
+      { ...(this.isTroubled(delivery) && { isolated: true }), ...(held && { first_report: held }) },
+      {
+        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        typedSearchAttributes: deliveryAttributes(event, target.endpoint_id, head),
+      },
+    );
+  }
+
+  private startDeliverEvent(
+    event: AcceptedEvent,
+    { endpoint_id, schedule = this.options.settings.schedule }: DeliveryTarget,
+    more: Partial<DeliverEventInput>,
+    options: Pick<
+      WorkflowStartOptions,
+      'workflowIdReusePolicy' | 'workflowIdConflictPolicy' | 'memo' | 'typedSearchAttributes'
+    >,
+  ): Promise<WorkflowHandleWithFirstExecutionRunId> {
+    const { client, task_queue, settings, eager } = this.options;
     return client.workflow.start<typeof deliverEvent>('deliverEvent', {
+      ...options,
       workflowId: deliveryWorkflowId(event.account_id, { event_id: event.event_id, endpoint_id }),
       taskQueue: task_queue,
-      args: [
-        {
-          ...event,
-          endpoint_id,
-          ...settings,
-          schedule,
-          ...(this.isTroubled(delivery) && { isolated: true }),
-          ...(held && { first_report: held }),
-        },
-      ],
-      workflowIdReusePolicy: 'REJECT_DUPLICATE',
-      workflowIdConflictPolicy: 'USE_EXISTING',
+      args: [{ ...event, endpoint_id, ...settings, schedule, ...more }],
       requestEagerStart: eager,
-      typedSearchAttributes: deliveryAttributes(event, endpoint_id, head),
     });
   }
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
+import { countRecorded } from '../../bench/recorded.js';
 import { connectDatabase, type Database } from '../../src/models/database.js';
-import { connectTemporal } from '../../src/temporal/connection.js';
+import { connectTemporal, type TemporalConnection } from '../../src/temporal/connection.js';
 import type { DeliverySummary } from '../../src/temporal/delivery-view.js';
-import type { GroupMemo } from '../../src/temporal/groups.js';
 import { type Accepted, type ApiClient, apiClient } from '../support/api-client.js';
 import { type ServiceProcess, startServiceProcess } from '../support/process.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
@@ -19,6 +19,7 @@ describe('a crash under load', function () {
   this.timeout(90_000);
   let environment: Record<string, string>;
   let database: Database;
+  let temporal: TemporalConnection;
   let receiver: Receiver;
   let service: ServiceProcess;
   let client: ApiClient;
@@ -26,6 +27,8 @@ describe('a crash under load', function () {
   before(async () => {
     environment = await testEnvironment();
     database = await connectDatabase(environment['MONGODB_URI'] ?? '');
+    const { temporalAddress: address, namespace } = servers();
+    temporal = await connectTemporal({ address, namespace });
     receiver = await startReceiver();
     service = await startServiceProcess(environment);
     client = await newAccount(database, service.url);
@@ -34,6 +37,7 @@ describe('a crash under load', function () {
     service.terminate();
     await service.exited;
     await receiver.close();
+    await temporal.close();
     await database.close();
   });
 
@@ -56,7 +60,7 @@ describe('a crash under load', function () {
     );
     await killed;
     assert.ok(accepted.length >= KILLED_AFTER && left > 0, 'killed in the middle');
-    const recorded = await countRecorded(environment['HOOKLINE_TASK_QUEUE'] ?? '');
+    const recorded = await countRecorded(temporal, environment['HOOKLINE_TASK_QUEUE'] ?? '');
     const inFlight = receiver.received.length - recorded;
 
     service = await startServiceProcess(environment);
@@ -77,24 +81,3 @@ describe('a crash under load', function () {
     await until(open, (deliveries) => deliveries.length === 0, 60_000);
   });
 });
-
-/** Deliveries that Temporal has recorded as made, while no worker runs. */
-async function countRecorded(taskQueue: string): Promise<number> {
-  const { temporalAddress: address, namespace } = servers();
-  const temporal = await connectTemporal({ address, namespace });
-  const { workflow } = temporal.client;
-  const list = (status: string) =>
-    workflow.list({ query: `TaskQueue = '${taskQueue}' AND ExecutionStatus = '${status}'` });
-  const visibilityHasCaughtUp = async () => {
-    for await (const { workflowId } of list('Running')) {
-      if ((await workflow.getHandle(workflowId).describe()).status.name !== 'RUNNING') return false;
-    }
-    return true;
-  };
-  await until(visibilityHasCaughtUp, Boolean);
-  let recorded = 0;
-  for await (const { type, memo } of list('Completed'))
-    recorded += type === 'deliverGroup' ? (memo as unknown as GroupMemo).members.length : 1;
-  await temporal.close();
-  return recorded;
-}

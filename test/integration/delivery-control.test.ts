@@ -250,7 +250,10 @@ describe('control of a delivery', () => {
 
     const listed = await until(
       () => listAll(7),
-      (rows) => rows.some(({ run_id }) => run_id === again.run_id),
+      // What closes between two pages is on both.
+      (rows) =>
+        rows.every(({ status }) => status === 'delivered') &&
+        rows.some(({ run_id }) => run_id === again.run_id),
     );
     assert.equal(listed.length, 40);
     assert.equal(new Set(listed.map(({ id }) => id)).size, 40);

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
+import { MAX_GROUP_SIZE } from '../../src/domain/delivery.js';
 import { Problem } from '../../src/domain/problem.js';
 import {
   Admission,
   MAX_GROUP_BYTES,
-  MAX_GROUP_SIZE,
   MAX_WAITING,
   type PendingDelivery,
 } from '../../src/temporal/admission.js';

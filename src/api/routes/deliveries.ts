@@ -45,7 +45,12 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
         created_after: timeParameter,
         created_before: timeParameter,
       }),
-      responses: { 200: { description: 'A page of deliveries', schema: pageOf(deliverySummarySchema) } },
+      responses: {
+        200: {
+          description: 'A page of deliveries. What closes between two pages is on both',
+          schema: pageOf(deliverySummarySchema),
+        },
+      },
       problems: [],
       async handle(ctx, { query: { limit, after, ...filter } }) {
         ctx.body = renderPage(ctx, await deliveries.list(ctx.state.caller.account_id, filter, limit, after));

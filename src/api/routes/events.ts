@@ -68,7 +68,12 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
         created_after: timeParameter,
         created_before: timeParameter,
       }),
-      responses: { 200: { description: 'A page of events', schema: pageOf(eventSummarySchema) } },
+      responses: {
+        200: {
+          description: 'A page of events. What is delivered between two pages is on both',
+          schema: pageOf(eventSummarySchema),
+        },
+      },
       problems: [],
       async handle(ctx, { query: { limit, after, ...filter } }) {
         ctx.body = renderPage(
