@@ -110,8 +110,9 @@ export class EndpointRepository {
    */
   async disable(accountId: string, endpointId: string, reason: string, cause: string): Promise<boolean> {
     const now = new Date();
-    await this.model.updateOne(
-      { _id: endpointId, account_id: accountId, status: 'active' },
+    await this.update(
+      accountId,
+      endpointId,
       {
         $set: {
           status: 'disabled',
@@ -122,8 +123,8 @@ export class EndpointRepository {
         },
         $unset: { failing: 1 },
       },
+      { status: 'active' },
     );
-    this.forget(accountId, endpointId);
     const document = await this.model.findById(endpointId).lean();
     return document?.status === 'disabled' && document.disabled_by === cause;
   }
@@ -286,8 +287,14 @@ export class EndpointRepository {
         returnDocument: 'after',
       })
       .lean();
-    this.forget(accountId, endpointId);
-    return document ? this.codec.toEndpoint(document) : undefined;
+    this.byId.forget(endpointId);
+    if (!document) return undefined;
+    const endpoint = this.codec.toEndpoint(document);
+    // Not forgotten: where many endpoints begin to fail together, each would have the account's whole list read again.
+    this.byAccount.change(accountId, (all) =>
+      all.map((known) => (known.id === endpointId ? endpoint : known)),
+    );
+    return endpoint;
   }
 
   private forget(accountId: string, endpointId: string): void {

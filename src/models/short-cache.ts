@@ -21,19 +21,29 @@ export class ShortCache<T> {
     if (known && known.until > Date.now()) return known.value;
     const value = load();
     this.entries.delete(key);
-    this.entries.set(key, { value, until: Date.now() + this.lifetime });
+    this.remember(key, value, Date.now() + this.lifetime);
     if (this.entries.size > this.maxEntries) {
       const [oldest] = this.entries.keys();
       if (oldest !== undefined) this.entries.delete(oldest);
     }
-    value.catch(() => {
-      if (this.entries.get(key)?.value === value) this.entries.delete(key);
-    });
     return value;
+  }
+
+  /** Changes what is remembered of a key, where something is, as this process has changed it; no longer than it would be remembered. */
+  change(key: string, change: (value: T) => T): void {
+    const known = this.entries.get(key);
+    if (known) this.remember(key, known.value.then(change), known.until);
   }
 
   /** Forgets one key: it has been changed by this process. */
   forget(key: string): void {
     this.entries.delete(key);
+  }
+
+  private remember(key: string, value: Promise<T>, until: number): void {
+    this.entries.set(key, { value, until });
+    value.catch(() => {
+      if (this.entries.get(key)?.value === value) this.entries.delete(key);
+    });
   }
 }
