@@ -1,15 +1,6 @@
-import { createAttemptDelivery } from './attempt-delivery.js';
-import { createAttemptGroup } from './attempt-group.js';
 import { createIncidentActivities } from './endpoint-incident.js';
-import type {
-  DeliveryStarter,
-  DeliveryTurns,
-  EndpointDirectory,
-  EndpointWatch,
-  HttpPoster,
-  IncidentLog,
-  PendingEndpoints,
-} from './ports.js';
+import type { FirstAttempts } from './first-attempts.js';
+import type { DeliveryStarter, EndpointDirectory, HttpPoster, PendingEndpoints } from './ports.js';
 import { createReleaseParkedDeliveries } from './release-parked-deliveries.js';
 import { requestCancellation } from './request-cancellation.js';
 import { createRetireSecrets } from './retire-secrets.js';
@@ -19,11 +10,9 @@ import { createConfirmEndpoint, createGiveUpEndpoint, createTryHandshake } from 
 /** What the activities stand on. */
 export interface ActivityDependencies {
   endpoints: EndpointDirectory;
-  turns: DeliveryTurns;
   pending: PendingEndpoints;
   poster: HttpPoster;
-  health: EndpointWatch;
-  incidents: IncidentLog;
+  firstAttempts: FirstAttempts;
   starter: DeliveryStarter;
   /** Sent as `User-Agent`. */
   userAgent: string;
@@ -33,10 +22,8 @@ export interface ActivityDependencies {
 
 /** All side effects of the workflows. */
 export function createActivities(dependencies: ActivityDependencies) {
-  const attemptDelivery = createAttemptDelivery(dependencies);
   return {
-    attemptDelivery,
-    attemptGroup: createAttemptGroup(attemptDelivery),
+    ...dependencies.firstAttempts.activities,
     startDeliveries: createStartDeliveries(dependencies.starter),
     ...createIncidentActivities(dependencies),
     releaseParkedDeliveries: createReleaseParkedDeliveries(dependencies.starter),

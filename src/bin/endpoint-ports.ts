@@ -9,47 +9,46 @@ import type { DeliveryStarter } from '../temporal/delivery-starter.js';
 const TOKEN_BYTES = 24;
 
 /** What activities need of endpoints, on the repository that has them. */
-export function endpointPorts(
-  endpoints: EndpointRepository,
-  starter: DeliveryStarter,
-): { endpoints: EndpointDirectory; pending: PendingEndpoints } {
+export function endpointDirectory(endpoints: EndpointRepository): EndpointDirectory {
   return {
-    endpoints: {
-      async load(accountId, endpointId) {
-        const endpoint = await endpoints.get(accountId, endpointId);
-        return endpoint && { ...endpoint, ...rateLimitOf(endpoint) };
-      },
-      disable: (...args) => endpoints.disable(...args),
-      setFailing: (...args) => endpoints.setFailing(...args),
-      async subscribers(accountId, kind) {
-        const all = await endpoints.all(accountId);
-        return all
-          .filter((endpoint) => takesEvents(endpoint) && matchesKind(endpoint.event_kinds, kind))
-          .map(toTarget);
-      },
-      retireSecrets: (...key) => endpoints.retireSecrets(...key),
+    async load(accountId, endpointId) {
+      const endpoint = await endpoints.get(accountId, endpointId);
+      return endpoint && { ...endpoint, ...rateLimitOf(endpoint) };
     },
-    pending: {
-      async loadPending({ account_id, endpoint_id }) {
-        const endpoint = await endpoints.getFresh(account_id, endpoint_id);
-        if (endpoint?.status !== 'pending') return undefined;
-        if (endpoint.verification_token)
-          return { ...endpoint, verification_token: endpoint.verification_token };
-        const verification_token = randomBytes(TOKEN_BYTES).toString('base64url');
-        await endpoints.beginVerification(account_id, endpoint_id, verification_token);
-        return { ...endpoint, verification_token };
-      },
-      async verified({ account_id, endpoint_id }, targetUrl, allowedRate) {
-        const endpoint = await endpoints.getFresh(account_id, endpoint_id);
-        if (endpoint?.target_url !== targetUrl) return;
-        const verified = await endpoints.verified(endpoint, allowedRate);
-        if (verified?.status === 'active') await starter.release({ account_id, endpoint_id });
-      },
-      explain: ({ account_id, endpoint_id }, reason) =>
-        endpoints.explainPending(account_id, endpoint_id, reason),
-      giveUp: ({ account_id, endpoint_id }, reason) =>
-        endpoints.verificationFailed(account_id, endpoint_id, reason),
+    disable: (...args) => endpoints.disable(...args),
+    setFailing: (...args) => endpoints.setFailing(...args),
+    async subscribers(accountId, kind) {
+      const all = await endpoints.all(accountId);
+      return all
+        .filter((endpoint) => takesEvents(endpoint) && matchesKind(endpoint.event_kinds, kind))
+        .map(toTarget);
     },
+    retireSecrets: (...key) => endpoints.retireSecrets(...key),
+  };
+}
+
+/** What the handshake needs of endpoints. */
+export function pendingEndpoints(endpoints: EndpointRepository, starter: DeliveryStarter): PendingEndpoints {
+  return {
+    async loadPending({ account_id, endpoint_id }) {
+      const endpoint = await endpoints.getFresh(account_id, endpoint_id);
+      if (endpoint?.status !== 'pending') return undefined;
+      if (endpoint.verification_token)
+        return { ...endpoint, verification_token: endpoint.verification_token };
+      const verification_token = randomBytes(TOKEN_BYTES).toString('base64url');
+      await endpoints.beginVerification(account_id, endpoint_id, verification_token);
+      return { ...endpoint, verification_token };
+    },
+    async verified({ account_id, endpoint_id }, targetUrl, allowedRate) {
+      const endpoint = await endpoints.getFresh(account_id, endpoint_id);
+      if (endpoint?.target_url !== targetUrl) return;
+      const verified = await endpoints.verified(endpoint, allowedRate);
+      if (verified?.status === 'active') await starter.release({ account_id, endpoint_id });
+    },
+    explain: ({ account_id, endpoint_id }, reason) =>
+      endpoints.explainPending(account_id, endpoint_id, reason),
+    giveUp: ({ account_id, endpoint_id }, reason) =>
+      endpoints.verificationFailed(account_id, endpoint_id, reason),
   };
 }
 

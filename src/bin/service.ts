@@ -1,6 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
+import { createAttemptDelivery } from '../../activities/attempt-delivery.js';
+import { FirstAttempts } from '../../activities/first-attempts.js';
 import { createPoster } from '../../activities/http/poster.js';
 import { createApp } from '../api/app.js';
 import { createLimiters } from '../api/limiters.js';
@@ -25,7 +27,7 @@ import { Incidents } from '../temporal/incidents.js';
 import { isTemporalUnavailable } from '../temporal/unavailable.js';
 import { startWorker } from '../temporal/worker.js';
 import { addressPolicyOf, connectorOptions, portsOf } from './egress.js';
-import { endpointPorts } from './endpoint-ports.js';
+import { endpointDirectory, pendingEndpoints } from './endpoint-ports.js';
 import { requireServers } from './migrate.js';
 import { requireSecretBox } from './secrets.js';
 
@@ -62,10 +64,22 @@ export async function startService(
   const ownPorts = new Set(portsOf(settings));
   const poster = createPoster(await connectorOptions(settings, addressPolicy, () => [...ownPorts]));
   const health = new EndpointHealth(settings.HOOKLINE_SLOW_ANSWER);
+  const incidents = new Incidents({
+    client,
+    task_queue: settings.HOOKLINE_TASK_QUEUE,
+    disable_after_ms: settings.HOOKLINE_DISABLE_AFTER,
+    probe_interval_ms: settings.HOOKLINE_PROBE_INTERVAL,
+  });
+  const endpoints = endpointDirectory(database.endpoints);
+  const turns = database.deliveryTurns;
+  const userAgent = `Hookline/${RELEASE}`;
+  const firstAttempts = new FirstAttempts(
+    createAttemptDelivery({ endpoints, turns, poster, health, incidents, userAgent }),
+  );
   const starter = new DeliveryStarter({
     client,
     task_queue: settings.HOOKLINE_TASK_QUEUE,
-    eager: role === 'all',
+    first_attempts: role === 'all' ? firstAttempts : undefined,
     starts_in_flight: settings.HOOKLINE_GROUP_COMMIT === 'on' ? settings.HOOKLINE_STARTS_IN_FLIGHT : 0,
     health,
     release_per_second: settings.HOOKLINE_RELEASE_RATE,
@@ -75,13 +89,6 @@ export async function startService(
       attempt_timeout_ms: settings.HOOKLINE_ATTEMPT_TIMEOUT,
       park_limit_ms: settings.HOOKLINE_PARK_LIMIT,
     },
-  });
-
-  const incidents = new Incidents({
-    client,
-    task_queue: settings.HOOKLINE_TASK_QUEUE,
-    disable_after_ms: settings.HOOKLINE_DISABLE_AFTER,
-    probe_interval_ms: settings.HOOKLINE_PROBE_INTERVAL,
   });
 
   const worker =
@@ -97,14 +104,13 @@ export async function startService(
             shutdown_grace_ms: settings.HOOKLINE_ATTEMPT_TIMEOUT + SHUTDOWN_MARGIN_MS,
           },
           {
-            ...endpointPorts(database.endpoints, starter),
-            turns: database.deliveryTurns,
+            endpoints,
+            pending: pendingEndpoints(database.endpoints, starter),
             publicUrl: settings.HOOKLINE_PUBLIC_URL,
             poster,
-            health,
-            incidents,
+            firstAttempts,
             starter,
-            userAgent: `Hookline/${RELEASE}`,
+            userAgent,
           },
         );
 

@@ -1,7 +1,7 @@
 import {
   type Client,
   WorkflowExecutionAlreadyStartedError,
-  type WorkflowHandleWithFirstExecutionRunId,
+  type WorkflowHandleWithStartDetails,
   type WorkflowStartOptions,
 } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
@@ -52,12 +52,18 @@ const NONE_FAILING: ReadonlyMap<string, FailingMark> = new Map();
 /** A fan-out's targets stand in its input with the payload, and Temporal takes inputs of 2 MiB: about 20,000 of them, in bytes. */
 const MAX_FAN_OUT_BYTES = 1024 * 1024;
 
+/** Begins first attempts when their start is persisted, ahead of the workflows, which are then given the same reports. */
+export interface FirstAttempts {
+  begin(runId: string, event: AcceptedEvent, endpointId: string, timeoutMs: number): void;
+  beginGroup(runId: string, group: DeliveryGroup, timeoutMs: number): void;
+}
+
 export interface DeliveryStarterOptions {
   client: Client;
   task_queue: string;
   settings: DeliverySettings;
-  /** Whether this process runs a worker on the client's connection, which can take the first workflow task back with the start. */
-  eager: boolean;
+  /** There where this process runs a worker on the client's connection, which takes the first workflow task back with the start. */
+  first_attempts: FirstAttempts | undefined;
   /** What this process knows of endpoints. */
   health: EndpointHealth;
   /** With so many first attempts in flight in this process, no more events are accepted. */
@@ -187,19 +193,27 @@ export class DeliveryStarter {
     await Promise.all(deliveries.map((delivery) => unlessStarted(this.startDelivery(delivery))));
   }
 
-  private startDelivery(delivery: PendingDelivery): Promise<unknown> {
+  private async startDelivery(delivery: PendingDelivery): Promise<void> {
     const { event, target, head, failing } = delivery;
     const held = holdBack(failing, Date.now(), Math.random());
-    return this.startDeliverEvent(
+    const isolated = this.isTroubled(delivery);
+    const { eagerlyStarted, firstExecutionRunId } = await this.startDeliverEvent(
       event,
       target,
-      { ...(this.isTroubled(delivery) && { isolated: true }), ...(held && { first_report: held }) },
+      { ...(isolated && { isolated }), ...(held && { first_report: held }) },
       {
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
         workflowIdConflictPolicy: 'USE_EXISTING',
         typedSearchAttributes: deliveryAttributes(event, target.endpoint_id, head),
       },
     );
+    if (!eagerlyStarted || held || isolated) return;
+    const { first_attempts, settings } = this.options;
+    first_attempts?.begin(firstExecutionRunId, event, target.endpoint_id, settings.attempt_timeout_ms);
+  }
+
+  private get takesFirstTasks(): boolean {
+    return this.options.first_attempts !== undefined;
   }
 
   private startDeliverEvent(
@@ -210,14 +224,14 @@ export class DeliveryStarter {
       WorkflowStartOptions,
       'workflowIdReusePolicy' | 'workflowIdConflictPolicy' | 'memo' | 'typedSearchAttributes'
     >,
-  ): Promise<WorkflowHandleWithFirstExecutionRunId> {
-    const { client, task_queue, settings, eager } = this.options;
+  ): Promise<WorkflowHandleWithStartDetails> {
+    const { client, task_queue, settings } = this.options;
     return client.workflow.start<typeof deliverEvent>('deliverEvent', {
       ...options,
       workflowId: deliveryWorkflowId(event.account_id, { event_id: event.event_id, endpoint_id }),
       taskQueue: task_queue,
       args: [{ ...event, endpoint_id, ...settings, schedule, ...more }],
-      requestEagerStart: eager,
+      requestEagerStart: this.takesFirstTasks,
     });
   }
 
@@ -244,20 +258,20 @@ export class DeliveryStarter {
   }
 
   private async startGroup(pending: readonly PendingDelivery[], id = newId('group')): Promise<void> {
-    const { client, task_queue, settings, eager } = this.options;
+    const { client, task_queue, settings, first_attempts } = this.options;
     const group = toGroup(pending);
     const workflowId = groupWorkflowId(id);
     const members = pending.map(({ event, target: { endpoint_id } }) =>
       deliveryWorkflowId(event.account_id, { event_id: event.event_id, endpoint_id }),
     );
     const heads = pending.flatMap(({ head }, index) => (head ? [index] : []));
-    await client.workflow.start<typeof deliverGroup>('deliverGroup', {
+    const handle = await client.workflow.start<typeof deliverGroup>('deliverGroup', {
       workflowId,
       taskQueue: task_queue,
       args: [{ ...group, ...settings }],
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
       workflowIdConflictPolicy: 'USE_EXISTING',
-      requestEagerStart: eager,
+      requestEagerStart: this.takesFirstTasks,
       memo: { members, heads } satisfies GroupMemo,
       typedSearchAttributes: new TypedSearchAttributes([
         { key: ACCOUNT_ATTRIBUTE, value: distinct(group.events.map(({ account_id }) => account_id)) },
@@ -268,11 +282,13 @@ export class DeliveryStarter {
         ...(heads.length > 0 ? [{ key: EVENT_HEAD_ATTRIBUTE, value: true }] : []),
       ]),
     });
+    if (handle.eagerlyStarted)
+      first_attempts?.beginGroup(handle.firstExecutionRunId, group, settings.attempt_timeout_ms);
     this.recentGroups.add(workflowId, members);
   }
 
   private async startFanOut(event: AcceptedEvent, targets: readonly DeliveryTarget[]): Promise<void> {
-    const { client, task_queue, settings, eager } = this.options;
+    const { client, task_queue, settings } = this.options;
     const { account_id, event_id, event_kind } = event;
     const parts = splitBySize(targets, MAX_FAN_OUT_BYTES);
     for (const [part, some] of parts.entries()) {
@@ -283,7 +299,7 @@ export class DeliveryStarter {
           args: [{ ...event, targets: some, ...settings }],
           workflowIdReusePolicy: 'REJECT_DUPLICATE',
           workflowIdConflictPolicy: 'USE_EXISTING',
-          requestEagerStart: eager,
+          requestEagerStart: this.takesFirstTasks,
           memo: {
             fan_out: { started: 0, total: some.length },
             executions: parts.length,
