@@ -31,11 +31,12 @@ const SLOW_START_MS = 250;
 /** So many slow starts may give their places away. */
 const MAX_SLOW_STARTS = 8;
 /**
- * After a group, its place stays taken for so many times as long as its start took. Those who were answered send again and go along with
- * the next one, and the first attempts get the processor: groups twice as large, and shorter answers, than with no rest (the sweep is in
- * `docs/decisions/0010-rest-after-a-group.md`).
+ * After a group, its place stays taken: for so many times as long as its start took, so that the first attempts get the processor; and on,
+ * up to so many times, until as many have come as were in the group: those who were answered send again and go along with the next one.
+ * Groups get larger, and answers come sooner, than without (the sweep is in `docs/decisions/0010-rest-after-a-group.md`).
  */
-const REST_PER_START = 1;
+const LEAST_REST = 0.5;
+const MOST_REST = 3;
 /** Deliveries that find a free place are started by themselves; more than this that come together are groups even so. */
 const MAX_ALONE = 10;
 
@@ -52,6 +53,8 @@ interface Waiting {
 export class Admission {
   private readonly options: AdmissionOptions;
   private readonly queue: Waiting[] = [];
+  /** Ends the rest of a place, by how many deliveries must wait for that. */
+  private readonly resting = new Map<() => void, number>();
   private inFlight = 0;
   private slowStarts = 0;
 
@@ -74,6 +77,7 @@ export class Admission {
     const started = deliveries.map(
       (delivery) => new Promise<void>((resolve, reject) => this.queue.push({ delivery, resolve, reject })),
     );
+    for (const [end, enough] of this.resting) if (this.queue.length >= enough) end();
     this.pump();
     await Promise.all(started);
   }
@@ -104,7 +108,7 @@ export class Admission {
         if (batch.length === 1) await this.options.startAlone(deliveries);
         else await this.options.startGroup(deliveries);
         for (const { resolve } of batch) resolve();
-        if (batch.length > 1) await rest(performance.now() - began);
+        if (batch.length > 1) await this.rest(batch.length, performance.now() - began);
       }).catch((error: unknown) => {
         for (const { reject } of batch) reject(error);
       });
@@ -133,6 +137,30 @@ export class Admission {
     return batch;
   }
 
+  /** Lets a place rest after a start that took so long, no longer than until it would be given away. */
+  private async rest(started: number, startMs: number): Promise<void> {
+    const enough = Math.min(this.queue.length + started, MAX_GROUP_SIZE);
+    const untilGivenAway = Math.max(0, SLOW_START_MS - startMs);
+    const least = Math.min(LEAST_REST * startMs, untilGivenAway);
+    const most = Math.min(MOST_REST * startMs, untilGivenAway);
+    await delay(least);
+    await this.untilWaiting(enough, most - least);
+  }
+
+  /** Waits until so many deliveries wait, but no longer than so many milliseconds. */
+  private async untilWaiting(enough: number, limitMs: number): Promise<void> {
+    if (this.queue.length >= enough) return;
+    await new Promise<void>((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        this.resting.delete(end);
+        resolve();
+      };
+      const timer = setTimeout(end, limitMs);
+      this.resting.set(end, enough);
+    });
+  }
+
   /** Runs a start in a place, which is free again when it is over, or sooner where it is slow. */
   private async occupyPlace(start: () => Promise<void>): Promise<void> {
     this.inFlight += 1;
@@ -153,9 +181,4 @@ export class Admission {
       this.pump();
     }
   }
-}
-
-/** Lets a place rest after a start that took so long, milliseconds; no longer than until it would be given away. */
-async function rest(startMs: number): Promise<void> {
-  await delay(Math.max(0, Math.min(REST_PER_START * startMs, SLOW_START_MS - startMs)));
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { MAX_GROUP_SIZE } from '../../src/domain/delivery.js';
 import { Problem } from '../../src/domain/problem.js';
 import {
@@ -135,20 +136,56 @@ describe('admission', () => {
     assert.equal(starts.length, 3, 'the place is free again');
   });
 
-  it('lets a place rest after a group, and answers the group before', async () => {
-    const { starts, subject } = admission();
-    void subject.submit([delivery()]);
-    const group = [subject.submit([delivery()]), subject.submit([delivery()])];
-    starts[0]?.finish();
-    await settled();
-    setTimeout(() => starts[1]?.finish(), 30); // it rests as long as its start took
-    await Promise.all(group);
-    const next = [subject.submit([delivery()]), subject.submit([delivery()])];
-    assert.equal(starts.length, 2, 'what comes now waits for the next group');
-    await until(() => starts.length === 3);
-    assert.equal(starts[2]?.deliveries.length, 2);
-    starts[2]?.finish();
-    await Promise.all(next);
+  describe('after a group', () => {
+    afterEach(() => mock.timers.reset());
+
+    /** A group of two has just been started, which took so long, milliseconds, or a moment longer; time stands still. */
+    async function afterGroup() {
+      const { starts, subject } = admission();
+      void subject.submit([delivery()]);
+      const group = [subject.submit([delivery()]), subject.submit([delivery()])];
+      starts[0]?.finish();
+      await settled();
+      const began = performance.now();
+      await until(() => performance.now() - began >= 20);
+      mock.timers.enable({ apis: ['setTimeout'] });
+      starts[1]?.finish();
+      const took = performance.now() - began;
+      await Promise.all(group);
+      const pass = async (ms: number) => {
+        mock.timers.tick(Math.ceil(ms));
+        await settled();
+      };
+      return { starts, subject, took, pass };
+    }
+
+    it('lets its place rest, and has answered meanwhile', async () => {
+      const { starts, subject, took, pass } = await afterGroup();
+      void subject.submit([delivery()]);
+      void subject.submit([delivery()]);
+      await settled();
+      assert.equal(starts.length, 2, 'what comes now waits for the next group');
+      await pass(took);
+      assert.equal(starts[2]?.deliveries.length, 2);
+    });
+
+    it('waits for as many as were in it', async () => {
+      const { starts, subject, took, pass } = await afterGroup();
+      void subject.submit([delivery()]);
+      await pass(took);
+      assert.equal(starts.length, 2);
+      void subject.submit([delivery()]);
+      await settled();
+      assert.equal(starts[2]?.deliveries.length, 2);
+    });
+
+    it('but not for long', async () => {
+      const { starts, subject, took, pass } = await afterGroup();
+      void subject.submit([delivery()]);
+      await pass(took);
+      await pass(10 * took);
+      assert.equal(starts[2]?.deliveries.length, 1);
+    });
   });
 
   it('does not let one slow start hold up the others', async () => {
