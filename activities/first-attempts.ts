@@ -5,16 +5,20 @@ import type { AttemptReport, AttemptRequest, GroupAttemptRequest } from './ports
 /** A group's reports; `null` for an attempt that could not be made. */
 export type GroupReport = (AttemptReport | null)[];
 
-/** First attempts that only one has come for are remembered up to so many: more than a worker has workflow tasks under way. */
+/** Runs that only one has come for are remembered up to so many: more than a worker has workflow tasks under way. */
 const MAX_REMEMBERED = 1_000;
 
 /**
  * First attempts in the direct lane. Two come for each of them: whoever started the delivery, once Temporal has persisted that and has
- * given its first workflow task to this process, and then the workflow itself. The first makes it and the second is given the same
- * report, so that the attempt need not wait until the workflow's code has run.
+ * given its first workflow task to this process, and then the workflow itself. The first makes it; the second joins it, so that the
+ * attempt need not wait until the workflow's code has run.
  */
 export class FirstAttempts {
+  /** Begun with the start, and not asked for yet. */
   private readonly begun = new Map<string, Promise<unknown>>();
+  /** Asked for by the workflow before the start has said that it is there. */
+  private readonly asked = new Set<string>();
+  private stopped = false;
   private readonly attempt: (request: AttemptRequest) => Promise<AttemptReport>;
 
   constructor(attempt: (request: AttemptRequest) => Promise<AttemptReport>) {
@@ -23,14 +27,17 @@ export class FirstAttempts {
 
   /** Begins the attempt of a delivery that was started as this run. */
   begin(runId: string, event: AcceptedEvent, endpointId: string, timeoutMs: number): void {
-    this.makeOnce(runId, () => this.attempt(firstAttempt(event, endpointId, timeoutMs))).catch(() => {
-      // The workflow is told.
-    });
+    this.makeAhead(runId, () => this.attempt(firstAttempt(event, endpointId, timeoutMs)));
   }
 
-  /** Begins the attempts of a group that was started as this run. None of them rejects. */
+  /** Begins the attempts of a group that was started as this run. */
   beginGroup(runId: string, { events, deliveries }: DeliveryGroup, timeout_ms: number): void {
-    void this.makeOnce(runId, () => this.attemptSideBySide({ events, deliveries, timeout_ms }));
+    this.makeAhead(runId, () => this.attemptSideBySide({ events, deliveries, timeout_ms }));
+  }
+
+  /** Begins none ahead any more: the worker stops, so another one may get their workflows, and make them. */
+  stop(): void {
+    this.stopped = true;
   }
 
   /** The activities through which workflows ask for attempts. */
@@ -38,11 +45,13 @@ export class FirstAttempts {
     return {
       /** Makes one attempt, in whichever lane. Throws where it could not be made. */
       attemptDelivery: async (request: AttemptRequest): Promise<AttemptReport> =>
-        request.isolated ? this.attempt(request) : this.makeOnce(callersRunId(), () => this.attempt(request)),
+        request.isolated
+          ? this.attempt(request)
+          : this.joinOrMake(callersRunId(), () => this.attempt(request)),
 
       /** Makes the first attempts of a group side by side. One that could not be made takes nothing from the others. */
       attemptGroup: async (request: GroupAttemptRequest): Promise<GroupReport> =>
-        this.makeOnce(callersRunId(), () => this.attemptSideBySide(request)),
+        this.joinOrMake(callersRunId(), () => this.attemptSideBySide(request)),
     };
   }
 
@@ -56,16 +65,30 @@ export class FirstAttempts {
     );
   }
 
-  private makeOnce<T>(runId: string, make: () => Promise<T>): Promise<T> {
-    const begun = this.begun.get(runId);
-    this.begun.delete(runId);
-    if (begun !== undefined) return begun as Promise<T>;
+  private makeAhead(runId: string, make: () => Promise<unknown>): void {
+    if (this.asked.delete(runId) || this.stopped) return;
     const made = make();
+    // The workflow is told.
+    made.catch(() => {});
     this.begun.set(runId, made);
-    const [oldest] = this.begun.keys();
-    if (oldest !== undefined && this.begun.size > MAX_REMEMBERED) this.begun.delete(oldest);
-    return made;
+    dropOldest(this.begun);
   }
+
+  private joinOrMake<T>(runId: string, make: () => Promise<T>): Promise<T> {
+    const begun = this.begun.get(runId);
+    if (begun === undefined) {
+      this.asked.add(runId);
+      dropOldest(this.asked);
+      return make();
+    }
+    this.begun.delete(runId);
+    return begun as Promise<T>;
+  }
+}
+
+function dropOldest(runs: Map<string, unknown> | Set<string>): void {
+  const [oldest] = runs.keys();
+  if (oldest !== undefined && runs.size > MAX_REMEMBERED) runs.delete(oldest);
 }
 
 /** What a delivery's first attempt is asked for with. */

@@ -79,7 +79,7 @@ export async function startService(
   const starter = new DeliveryStarter({
     client,
     task_queue: settings.HOOKLINE_TASK_QUEUE,
-    first_attempts: role === 'all' ? firstAttempts : undefined,
+    head_start: role === 'all' ? firstAttempts : undefined,
     starts_in_flight: settings.HOOKLINE_GROUP_COMMIT === 'on' ? settings.HOOKLINE_STARTS_IN_FLIGHT : 0,
     health,
     release_per_second: settings.HOOKLINE_RELEASE_RATE,
@@ -130,6 +130,7 @@ export async function startService(
 
   const cookieSecret = await database.installationSecrets.get('cookies');
   const letGo = async () => {
+    firstAttempts.stop();
     await worker?.stop();
     await poster.close();
     await temporal.close();

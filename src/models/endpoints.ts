@@ -290,7 +290,8 @@ export class EndpointRepository {
     this.byId.forget(endpointId);
     if (!document) return undefined;
     const endpoint = this.codec.toEndpoint(document);
-    // Not forgotten: where many endpoints begin to fail together, each would have the account's whole list read again.
+    // Not forgotten: where many endpoints begin to fail together, each would have the account's whole list read again. Of two updates at once
+    // the list may keep the earlier one, as long as it is remembered at all: as if another process had made them.
     this.byAccount.change(accountId, (all) =>
       all.map((known) => (known.id === endpointId ? endpoint : known)),
     );

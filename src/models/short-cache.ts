@@ -32,7 +32,7 @@ export class ShortCache<T> {
   /** Changes what is remembered of a key, where something is, as this process has changed it; no longer than it would be remembered. */
   change(key: string, change: (value: T) => T): void {
     const known = this.entries.get(key);
-    if (known) this.remember(key, known.value.then(change), known.until);
+    if (known && known.until > Date.now()) this.remember(key, known.value.then(change), known.until);
   }
 
   /** Forgets one key: it has been changed by this process. */

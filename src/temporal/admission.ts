@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { type AcceptedEvent, type DeliveryTarget, MAX_GROUP_SIZE } from '../domain/delivery.js';
 import type { FailingMark } from '../domain/incident.js';
 import { Problem } from '../domain/problem.js';
@@ -32,11 +31,13 @@ const SLOW_START_MS = 250;
 const MAX_SLOW_STARTS = 8;
 /**
  * After a group, its place stays taken: for so many times as long as its start took, so that the first attempts get the processor; and on,
- * up to so many times, until as many have come as were in the group: those who were answered send again and go along with the next one.
- * Groups get larger, and answers come sooner, than without (the sweep is in `docs/decisions/0010-rest-after-a-group.md`).
+ * up to so many times, until as many have come as were in the group: those who were answered send again and go along with the next one. Groups
+ * get larger, and answers come sooner, than without (the sweep is in `docs/decisions/0010-rest-after-a-group.md`).
  */
 const LEAST_REST = 0.5;
 const MOST_REST = 3;
+/** Where start calls take long because Temporal is far away, those who were answered are back much sooner: no more is waited for them. Milliseconds. */
+const LONGEST_WAIT_MS = 25;
 /** Deliveries that find a free place are started by themselves; more than this that come together are groups even so. */
 const MAX_ALONE = 10;
 
@@ -53,8 +54,8 @@ interface Waiting {
 export class Admission {
   private readonly options: AdmissionOptions;
   private readonly queue: Waiting[] = [];
-  /** Ends the rest of a place, by how many deliveries must wait for that. */
-  private readonly resting = new Map<() => void, number>();
+  /** Ends a pause, by how many deliveries must wait for that. */
+  private readonly pausing = new Map<() => void, number>();
   private inFlight = 0;
   private slowStarts = 0;
 
@@ -77,7 +78,7 @@ export class Admission {
     const started = deliveries.map(
       (delivery) => new Promise<void>((resolve, reject) => this.queue.push({ delivery, resolve, reject })),
     );
-    for (const [end, enough] of this.resting) if (this.queue.length >= enough) end();
+    for (const [end, enough] of this.pausing) if (this.queue.length >= enough) end();
     this.pump();
     await Promise.all(started);
   }
@@ -102,13 +103,14 @@ export class Admission {
   private pump(): void {
     while (this.hasPlace() && this.queue.length > 0) {
       const batch = this.takeBatch();
+      const leftBehind = this.queue.length > 0;
       const deliveries = batch.map(({ delivery }) => delivery);
       this.occupyPlace(async () => {
         const began = performance.now();
         if (batch.length === 1) await this.options.startAlone(deliveries);
         else await this.options.startGroup(deliveries);
         for (const { resolve } of batch) resolve();
-        if (batch.length > 1) await this.rest(batch.length, performance.now() - began);
+        if (batch.length > 1) await this.rest(batch.length, leftBehind, performance.now() - began);
       }).catch((error: unknown) => {
         for (const { reject } of batch) reject(error);
       });
@@ -138,26 +140,26 @@ export class Admission {
   }
 
   /** Lets a place rest after a start that took so long, no longer than until it would be given away. */
-  private async rest(started: number, startMs: number): Promise<void> {
-    const enough = Math.min(this.queue.length + started, MAX_GROUP_SIZE);
+  private async rest(started: number, leftBehind: boolean, startMs: number): Promise<void> {
     const untilGivenAway = Math.max(0, SLOW_START_MS - startMs);
     const least = Math.min(LEAST_REST * startMs, untilGivenAway);
-    const most = Math.min(MOST_REST * startMs, untilGivenAway);
-    await delay(least);
-    await this.untilWaiting(enough, most - least);
+    const most = Math.min(MOST_REST * startMs, least + LONGEST_WAIT_MS, untilGivenAway);
+    const enough = Math.min(this.queue.length + started, MAX_GROUP_SIZE);
+    await this.pause(least);
+    if (!leftBehind) await this.pause(most - least, enough);
   }
 
-  /** Waits until so many deliveries wait, but no longer than so many milliseconds. */
-  private async untilWaiting(enough: number, limitMs: number): Promise<void> {
+  /** Waits for so many milliseconds, or until so many deliveries wait. */
+  private async pause(ms: number, enough = Number.POSITIVE_INFINITY): Promise<void> {
     if (this.queue.length >= enough) return;
     await new Promise<void>((resolve) => {
       const end = () => {
         clearTimeout(timer);
-        this.resting.delete(end);
+        this.pausing.delete(end);
         resolve();
       };
-      const timer = setTimeout(end, limitMs);
-      this.resting.set(end, enough);
+      const timer = setTimeout(end, ms);
+      this.pausing.set(end, enough);
     });
   }
 

@@ -53,7 +53,7 @@ const NONE_FAILING: ReadonlyMap<string, FailingMark> = new Map();
 const MAX_FAN_OUT_BYTES = 1024 * 1024;
 
 /** Begins first attempts when their start is persisted, ahead of the workflows, which are then given the same reports. */
-export interface FirstAttempts {
+export interface HeadStart {
   begin(runId: string, event: AcceptedEvent, endpointId: string, timeoutMs: number): void;
   beginGroup(runId: string, group: DeliveryGroup, timeoutMs: number): void;
 }
@@ -62,8 +62,8 @@ export interface DeliveryStarterOptions {
   client: Client;
   task_queue: string;
   settings: DeliverySettings;
-  /** There where this process runs a worker on the client's connection, which takes the first workflow task back with the start. */
-  first_attempts: FirstAttempts | undefined;
+  /** Present where this process runs a worker on the client's connection, which takes the first workflow task back with the start. */
+  head_start: HeadStart | undefined;
   /** What this process knows of endpoints. */
   health: EndpointHealth;
   /** With so many first attempts in flight in this process, no more events are accepted. */
@@ -207,13 +207,13 @@ export class DeliveryStarter {
         typedSearchAttributes: deliveryAttributes(event, target.endpoint_id, head),
       },
     );
-    if (!eagerlyStarted || held || isolated) return;
-    const { first_attempts, settings } = this.options;
-    first_attempts?.begin(firstExecutionRunId, event, target.endpoint_id, settings.attempt_timeout_ms);
+    if (!eagerlyStarted || isolated) return;
+    const { head_start, settings } = this.options;
+    head_start?.begin(firstExecutionRunId, event, target.endpoint_id, settings.attempt_timeout_ms);
   }
 
   private get takesFirstTasks(): boolean {
-    return this.options.first_attempts !== undefined;
+    return this.options.head_start !== undefined;
   }
 
   private startDeliverEvent(
@@ -258,7 +258,7 @@ export class DeliveryStarter {
   }
 
   private async startGroup(pending: readonly PendingDelivery[], id = newId('group')): Promise<void> {
-    const { client, task_queue, settings, first_attempts } = this.options;
+    const { client, task_queue, settings, head_start } = this.options;
     const group = toGroup(pending);
     const workflowId = groupWorkflowId(id);
     const members = pending.map(({ event, target: { endpoint_id } }) =>
@@ -283,7 +283,7 @@ export class DeliveryStarter {
       ]),
     });
     if (handle.eagerlyStarted)
-      first_attempts?.beginGroup(handle.firstExecutionRunId, group, settings.attempt_timeout_ms);
+      head_start?.beginGroup(handle.firstExecutionRunId, group, settings.attempt_timeout_ms);
     this.recentGroups.add(workflowId, members);
   }
 

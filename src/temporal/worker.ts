@@ -29,7 +29,10 @@ export interface RunningWorker {
  * as endpoints that hang leave that lane after a second, and one endpoint has 100 attempts in it at most, the others find slots.
  */
 const WORKFLOW_TASK_SLOTS = 250;
-/** Less than the workflow tasks, so that what waits for a slot here does not hold up tasks that need none. */
+/**
+ * Less than the workflow tasks, so that what waits for a slot here does not hold up tasks that need none. An attempt that was begun with
+ * its start is under way before its local activity has a slot.
+ */
 const LOCAL_ACTIVITY_SLOTS = 200;
 /** Activities that start, wake and watch deliveries: none waits for an endpoint. */
 const ACTIVITY_SLOTS = 50;

@@ -137,42 +137,48 @@ describe('admission', () => {
   });
 
   describe('after a group', () => {
-    afterEach(() => mock.timers.reset());
+    /** How long the group's start took, milliseconds. */
+    const TOOK = 20;
+    afterEach(() => {
+      mock.timers.reset();
+      mock.restoreAll();
+    });
 
-    /** A group of two has just been started, which took so long, milliseconds, or a moment longer; time stands still. */
-    async function afterGroup() {
+    /** A group of two has just been started, and time stands still until it is made to pass. */
+    async function afterGroup(...leftBehind: PendingDelivery[]) {
       const { starts, subject } = admission();
       void subject.submit([delivery()]);
       const group = [subject.submit([delivery()]), subject.submit([delivery()])];
+      void subject.submit(leftBehind);
+      let now = 0;
+      mock.method(performance, 'now', () => now);
+      mock.timers.enable({ apis: ['setTimeout'] });
       starts[0]?.finish();
       await settled();
-      const began = performance.now();
-      await until(() => performance.now() - began >= 20);
-      mock.timers.enable({ apis: ['setTimeout'] });
+      now += TOOK;
       starts[1]?.finish();
-      const took = performance.now() - began;
       await Promise.all(group);
       const pass = async (ms: number) => {
-        mock.timers.tick(Math.ceil(ms));
+        mock.timers.tick(ms);
         await settled();
       };
-      return { starts, subject, took, pass };
+      return { starts, subject, pass };
     }
 
     it('lets its place rest, and has answered meanwhile', async () => {
-      const { starts, subject, took, pass } = await afterGroup();
+      const { starts, subject, pass } = await afterGroup();
       void subject.submit([delivery()]);
       void subject.submit([delivery()]);
       await settled();
       assert.equal(starts.length, 2, 'what comes now waits for the next group');
-      await pass(took);
+      await pass(TOOK);
       assert.equal(starts[2]?.deliveries.length, 2);
     });
 
     it('waits for as many as were in it', async () => {
-      const { starts, subject, took, pass } = await afterGroup();
+      const { starts, subject, pass } = await afterGroup();
       void subject.submit([delivery()]);
-      await pass(took);
+      await pass(TOOK);
       assert.equal(starts.length, 2);
       void subject.submit([delivery()]);
       await settled();
@@ -180,10 +186,16 @@ describe('admission', () => {
     });
 
     it('but not for long', async () => {
-      const { starts, subject, took, pass } = await afterGroup();
+      const { starts, subject, pass } = await afterGroup();
       void subject.submit([delivery()]);
-      await pass(took);
-      await pass(10 * took);
+      await pass(TOOK);
+      await pass(10 * TOOK);
+      assert.equal(starts[2]?.deliveries.length, 1);
+    });
+
+    it('waits for nobody where it left others behind', async () => {
+      const { starts, pass } = await afterGroup(delivery({ kind: 'other' }));
+      await pass(TOOK);
       assert.equal(starts[2]?.deliveries.length, 1);
     });
   });

@@ -68,7 +68,20 @@ describe('first attempts', () => {
   it('that cannot be made fail in the workflow alone', async () => {
     const { firstAttempts, ask } = counted(() => true);
     firstAttempts.begin('run-1', EVENT, 'ep_1', 5_000);
+    firstAttempts.begin('run-2', EVENT, 'ep_1', 5_000);
+    // A rejection that nobody handles by then would end the process.
+    await new Promise((resolve) => setImmediate(resolve));
     await assert.rejects(ask('run-1'), /no database/);
+  });
+
+  it('are not begun ahead any more once the worker stops', async () => {
+    const { made, firstAttempts, ask } = counted();
+    firstAttempts.stop();
+    firstAttempts.begin('run-1', EVENT, 'ep_1', 5_000);
+    firstAttempts.beginGroup('run-2', GROUP, 5_000);
+    assert.equal(made.length, 0);
+    await ask('run-1');
+    assert.equal(made.length, 1);
   });
 
   it('are made again where a workflow asks again, and later attempts each time', async () => {
@@ -76,12 +89,13 @@ describe('first attempts', () => {
     firstAttempts.begin('run-1', EVENT, 'ep_1', 5_000);
     await ask('run-1');
     await ask('run-1');
+    await ask('run-1');
     const later = { ...REQUEST, number: 2, isolated: true };
     await ask('run-1', later);
     await ask('run-1', later);
     assert.deepEqual(
       made.map(({ number }) => number),
-      [1, 1, 2, 2],
+      [1, 1, 1, 2, 2],
     );
   });
 

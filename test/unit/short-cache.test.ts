@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { ShortCache } from '../../src/models/short-cache.js';
 
 /** Longer than a test lasts, milliseconds. */
 const LONG = 3_600_000;
 
 describe('a short cache', () => {
+  afterEach(() => mock.timers.reset());
+
   function counted(lifetime = LONG, maxEntries?: number) {
     const cache = new ShortCache<string>(lifetime, maxEntries);
     let lookUps = 0;
@@ -41,6 +44,18 @@ describe('a short cache', () => {
     cache.change('key', (value) => `${value}, changed`);
     await assert.rejects(failing, /no database/);
     assert.equal(await cache.get('key', async () => 'found'), 'found');
+  });
+
+  it('remembers what was changed no longer than it would have been', async () => {
+    mock.timers.enable({ apis: ['Date'] });
+    const { cache, get } = counted(1_000);
+    await get();
+    mock.timers.tick(900);
+    cache.change('key', () => 'changed');
+    assert.equal(await get(), 'changed');
+    mock.timers.tick(100);
+    cache.change('key', () => 'too late');
+    assert.equal(await get(), 'key 2');
   });
 
   it('changes what it remembers, also where the look-up is under way, and nothing else', async () => {
