@@ -20,7 +20,7 @@ export class EndpointRepository {
   private readonly model: Model<EndpointDocument>;
   private readonly codec: EndpointCodec;
   private readonly byId = new ShortCache<StoredEndpoint | undefined>(CACHE_MS);
-  private readonly byAccount = new ShortCache<StoredEndpoint[]>(CACHE_MS);
+  private readonly byAccount = new ShortCache<Map<string, StoredEndpoint>>(CACHE_MS);
 
   /** @param box seals the secrets; absent in a process that has nothing to do with endpoints */
   constructor(connection: Connection, box: SecretBox | undefined) {
@@ -54,17 +54,16 @@ export class EndpointRepository {
 
   /** One endpoint of an account; `undefined` where it has none such. */
   async get(accountId: string, endpointId: string): Promise<StoredEndpoint | undefined> {
-    const endpoint = await this.byId.get(endpointId, async () => {
-      const document = await this.model.findById(endpointId).lean();
-      return document ? this.codec.toEndpoint(document) : undefined;
-    });
+    // Who sends an event to thousands of endpoints has just read them all.
+    const known = (await this.byAccount.peek(accountId))?.get(endpointId);
+    const endpoint = known ?? (await this.byId.get(endpointId, () => this.find(endpointId)));
     return endpoint?.account_id === accountId ? endpoint : undefined;
   }
 
   /** As {@link get}, and as it is at this moment, whatever was read before. */
   async getFresh(accountId: string, endpointId: string): Promise<StoredEndpoint | undefined> {
-    this.byId.forget(endpointId);
-    return this.get(accountId, endpointId);
+    const endpoint = await this.find(endpointId);
+    return endpoint?.account_id === accountId ? endpoint : undefined;
   }
 
   /** An endpoint whoever's it is, for a caller who shows another proof than a token of its account. */
@@ -74,11 +73,12 @@ export class EndpointRepository {
   }
 
   /** All endpoints of an account, oldest first. */
-  all(accountId: string): Promise<StoredEndpoint[]> {
-    return this.byAccount.get(accountId, async () => {
+  async all(accountId: string): Promise<StoredEndpoint[]> {
+    const all = await this.byAccount.get(accountId, async () => {
       const documents = await this.model.find({ account_id: accountId }).sort({ _id: 1 }).lean();
-      return documents.map((document) => this.codec.toEndpoint(document));
+      return new Map(documents.map((document) => [document._id, this.codec.toEndpoint(document)]));
     });
+    return [...all.values()];
   }
 
   /** How many endpoints an account has. */
@@ -292,9 +292,7 @@ export class EndpointRepository {
     const endpoint = this.codec.toEndpoint(document);
     // Not forgotten: where many endpoints begin to fail together, each would have the account's whole list read again. Of two updates at once
     // the list may keep the earlier one, as long as it is remembered at all: as if another process had made them.
-    this.byAccount.change(accountId, (all) =>
-      all.map((known) => (known.id === endpointId ? endpoint : known)),
-    );
+    this.byAccount.change(accountId, (all) => all.set(endpointId, endpoint));
     return endpoint;
   }
 

@@ -17,8 +17,8 @@ export class ShortCache<T> {
   }
 
   get(key: string, load: () => Promise<T>): Promise<T> {
-    const known = this.entries.get(key);
-    if (known && known.until > Date.now()) return known.value;
+    const known = this.peek(key);
+    if (known !== undefined) return known;
     const value = load();
     this.entries.delete(key);
     this.remember(key, value, Date.now() + this.lifetime);
@@ -27,6 +27,12 @@ export class ShortCache<T> {
       if (oldest !== undefined) this.entries.delete(oldest);
     }
     return value;
+  }
+
+  /** What is remembered of a key, or about to be; `undefined` where it would have to be looked up. */
+  peek(key: string): Promise<T> | undefined {
+    const known = this.entries.get(key);
+    return known && known.until > Date.now() ? known.value : undefined;
   }
 
   /** Changes what is remembered of a key, where something is, as this process has changed it; no longer than it would be remembered. */
