@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { installRuntime } from '../src/temporal/connection.js';
 import { measureEconomy } from './economy.js';
 import { measureFloor } from './floor.js';
+import { measureMe, type RouteSpeed } from './me.js';
 import { measureFanOut, measureIsolation, measureLatency, measureSaturated } from './scenarios.js';
 import { type BenchServers, startServers } from './system.js';
 
@@ -156,6 +157,14 @@ async function run(): Promise<Record<string, unknown>> {
       '(f) p99 of good endpoints, alone and beside a third that hang',
       `${alone.toFixed(0)}, ${besideBad.toFixed(0)} ms = ${ratio.toFixed(2)} x`,
     );
+  }
+  if (wanted('me')) {
+    const { me, bare } = await onFreshServers(measureMe);
+    const speed = ({ perSecond, p50, p99, cpuMicroseconds }: RouteSpeed) =>
+      `${perSecond.toFixed(0)}/s; p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(2)} ms; CPU ${cpuMicroseconds.toFixed(0)} µs each`;
+    note('bare_koa', bare, '    a bare Koa route', speed(bare));
+    const share = (me.perSecond / bare.perSecond).toFixed(2);
+    note('me', me, '(h) GET /v18.0/me, token check and limits on', `${speed(me)}; ${share} x the bare route`);
   }
   return result;
 }
