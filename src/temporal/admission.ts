@@ -21,7 +21,7 @@ export interface AdmissionOptions {
   startGroup(deliveries: readonly PendingDelivery[]): Promise<void>;
 }
 
-/** A group has no more bytes of payload than this: it is one input of a workflow, of which Temporal takes 2 MiB. */
+/** A group has no more bytes of payload than this: it is one input of a workflow, of which Temporal takes 2 MiB (`docs/decisions/0013`). */
 export const MAX_GROUP_BYTES = 512 * 1024;
 /** Beyond so many deliveries that wait, no more are taken: their senders are told to come back. */
 export const MAX_WAITING = 5_000;
