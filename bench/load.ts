@@ -63,7 +63,7 @@ export async function saturate(
 }
 
 /** Code that has run for so long runs as fast as it will: Node.js has compiled what is used often. Milliseconds. */
-const WARM_UP_MS = 5_000;
+export const WARM_UP_MS = 5_000;
 
 /** Keeps a service busy until it is warm. @returns how many events it was sent */
 export async function warmUp(account: BenchAccount, concurrency: number): Promise<number> {
