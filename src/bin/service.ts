@@ -37,6 +37,8 @@ export type Role = 'all' | 'api' | 'worker';
 /** Beyond an attempt's own limit, before a worker that stops gives up waiting for it, milliseconds. */
 const SHUTDOWN_MARGIN_MS = 5_000;
 const READY_CHECK_MS = 2_000;
+/** While the API stops. */
+const IDLE_CHECK_MS = 50;
 
 /** A running service. */
 export interface Service {
@@ -220,9 +222,14 @@ async function listen(server: Server, { HOOKLINE_HOST, HOOKLINE_PORT }: Settings
   return server;
 }
 
-/** Resolves when every request under way has been answered; idle connections are closed at once. */
+/**
+ * Resolves when every request under way has been answered. A connection is closed when it is idle, or with its next answer: by itself
+ * Node.js would serve a busy client for ever.
+ */
 async function closeServer(server: Server): Promise<void> {
+  server.prependListener('request', (_request, response) => response.setHeader('connection', 'close'));
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
+  const closeIdle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
   await closed;
+  clearInterval(closeIdle);
 }
