@@ -102,7 +102,17 @@ describe('group commit', () => {
   it('goes on with what did not succeed, knowing the first attempt', async () => {
     const unlucky = await system.account();
     await unlucky.register(failing.url);
+    // All are on their way before the first failure is known: the endpoint would back off, and those that come later would wait.
+    let answer = () => {};
+    const allAccepted = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    failing.handle(async (...exchange) => {
+      await allAccepted;
+      await reply(500)(...exchange);
+    });
     const sent = await Promise.all(Array.from({ length: 30 }, () => unlucky.purchase()));
+    answer();
     const closed = await Promise.all(
       sent.map(({ deliveries }) =>
         unlucky.deliveryUntil(deliveries[0]?.id ?? '', ({ status }: Delivery) => status === 'exhausted'),
