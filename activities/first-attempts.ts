@@ -1,5 +1,7 @@
 import { Context } from '@temporalio/activity';
 import type { AcceptedEvent, DeliveryGroup } from '../src/domain/delivery.js';
+import { dropOldest } from '../src/domain/drop-oldest.js';
+import { callerOf } from './caller.js';
 import type { AttemptReport, AttemptRequest, GroupAttemptRequest } from './ports.js';
 
 /** A group's reports; `null` for an attempt that could not be made. */
@@ -71,24 +73,19 @@ export class FirstAttempts {
     // The workflow is told.
     made.catch(() => {});
     this.begun.set(runId, made);
-    dropOldest(this.begun);
+    dropOldest(this.begun, MAX_REMEMBERED);
   }
 
   private joinOrMake<T>(runId: string, make: () => Promise<T>): Promise<T> {
     const begun = this.begun.get(runId);
     if (begun === undefined) {
       this.asked.add(runId);
-      dropOldest(this.asked);
+      dropOldest(this.asked, MAX_REMEMBERED);
       return make();
     }
     this.begun.delete(runId);
     return begun as Promise<T>;
   }
-}
-
-function dropOldest(runs: Map<string, unknown> | Set<string>): void {
-  const [oldest] = runs.keys();
-  if (oldest !== undefined && runs.size > MAX_REMEMBERED) runs.delete(oldest);
 }
 
 /** What a delivery's first attempt is asked for with. */
@@ -110,7 +107,5 @@ function firstAttempt(
 }
 
 function callersRunId(): string {
-  const { workflowExecution } = Context.current().info;
-  if (!workflowExecution) throw new Error('called by no workflow');
-  return workflowExecution.runId;
+  return callerOf(Context.current().info).runId;
 }

@@ -1,4 +1,5 @@
 import { Context } from '@temporalio/activity';
+import { callerOf } from './caller.js';
 
 /**
  * Has Temporal cancel the execution that calls it. A workflow cannot ask for that itself, and an execution ends as Canceled only where
@@ -6,7 +7,6 @@ import { Context } from '@temporalio/activity';
  */
 export async function requestCancellation(): Promise<void> {
   const { client, info } = Context.current();
-  if (!info.workflowExecution) throw new Error('called by no workflow');
-  const { workflowId, runId } = info.workflowExecution;
+  const { workflowId, runId } = callerOf(info);
   await client.workflow.getHandle(workflowId, runId).cancel();
 }

@@ -1,5 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { MAX_GROUP_SIZE } from '../src/domain/delivery.js';
+import { callerOf } from './caller.js';
 import type { DeliveryStarter } from './ports.js';
 
 /** Parts that are started at once: each is a call to Temporal, which on another machine takes longer than the work that it asks for. */
@@ -19,8 +20,7 @@ export function createStartDeliveries(starter: DeliveryStarter) {
   return async function startDeliveries({ first, end }: TargetRange): Promise<void> {
     const context = Context.current();
     const { info } = context;
-    if (!info.workflowExecution) throw new Error('called by no workflow');
-    const { workflowId, runId } = info.workflowExecution;
+    const { workflowId, runId } = callerOf(info);
     const { targets, ...event } = await starter.readFanOut(workflowId, runId);
     const done: unknown = info.heartbeatDetails;
     const step = MAX_GROUP_SIZE * PARTS_AT_ONCE;

@@ -13,6 +13,8 @@ const CONCURRENCY = 32;
 /** What must come to pass has not, for so long: something is wrong. Milliseconds. */
 const LIMIT_MS = 300_000;
 const WAITING_LIMIT_MS = 1_800_000;
+/** To count thousands of executions keeps Temporal busy. */
+const COUNT_EVERY_MS = 250;
 
 /** Kills the service in the middle of a saturated run, starts it again, and counts what arrived. */
 async function crash(servers: BenchServers, events: number): Promise<void> {
@@ -119,7 +121,8 @@ async function untilNoneOpen(servers: BenchServers, taskQueue: string): Promise<
 
 async function untilCount(servers: BenchServers, query: string, expected: number): Promise<void> {
   const temporal = await connectBench(servers);
-  await until(async () => (await temporal.client.workflow.count(query)).count === expected, WAITING_LIMIT_MS);
+  const isSo = async () => (await temporal.client.workflow.count(query)).count === expected;
+  await until(isSo, WAITING_LIMIT_MS, COUNT_EVERY_MS);
   await temporal.close();
 }
 

@@ -2,18 +2,15 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { createInterface } from 'node:readline';
-import { ACCOUNT_SCOPES } from '../src/domain/api-key.js';
-import { connectDatabase } from '../src/models/database.js';
-import { startServiceProcess } from './service-process.js';
+import { WARM_UP_MS } from './load.js';
 import { percentile } from './statistics.js';
-import type { BenchServers } from './system.js';
+import { type BenchServers, startBenchSystem } from './system.js';
 import { usageOf } from './usage.js';
 
 const PATH = '/v18.0/me?fields=id,followers_count';
 const CONNECTIONS = 16;
 const ROUNDS = 5;
 const ROUND_MS = 4_000;
-const WARM_UP_MS = 1_000;
 
 /** How a route answers under load. */
 export interface RouteSpeed {
@@ -81,21 +78,23 @@ async function startBare(body: string): Promise<{ url: string; pid: number; stop
  * on. The two take turns, so that whatever else the machine does meets both.
  */
 export async function measureMe(servers: BenchServers): Promise<{ me: RouteSpeed; bare: RouteSpeed }> {
-  const { token, service } = await startMe(servers);
-  const url = service.url + PATH;
-  const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+  const system = await startBenchSystem(servers, {
+    HOOKLINE_RATE_LIMIT_TOKEN: '100000000/1m,100000000/1h',
+  });
+  const url = system.url + PATH;
+  const answer = await fetch(url, { headers: { authorization: `Bearer ${system.key}` } });
   if (!answer.headers.has('ratelimit-policy')) throw new Error('the limits are off');
   const bare = await startBare(await answer.text());
   const sides = {
-    me: { url, pid: service.pid, latencies: [] as number[], cpuMs: 0 },
+    me: { url, pid: system.pid, latencies: [] as number[], cpuMs: 0 },
     bare: { url: bare.url, pid: bare.pid, latencies: [] as number[], cpuMs: 0 },
   };
   try {
-    for (const side of Object.values(sides)) await load(side.url, token, WARM_UP_MS);
+    for (const side of Object.values(sides)) await load(side.url, system.key, WARM_UP_MS);
     for (let round = 0; round < ROUNDS; round++) {
       for (const side of Object.values(sides)) {
         const before = await usageOf(side.pid);
-        side.latencies.push(...(await load(side.url, token, ROUND_MS)));
+        side.latencies.push(...(await load(side.url, system.key, ROUND_MS)));
         const after = await usageOf(side.pid);
         side.cpuMs += (after?.cpuMs ?? 0) - (before?.cpuMs ?? 0);
       }
@@ -103,17 +102,8 @@ export async function measureMe(servers: BenchServers): Promise<{ me: RouteSpeed
     return { me: summarize(sides.me), bare: summarize(sides.bare) };
   } finally {
     await bare.stop();
-    await service.stop();
+    await system.stop();
   }
-}
-
-async function startMe(servers: BenchServers) {
-  const environment = servers.environment({ HOOKLINE_RATE_LIMIT_TOKEN: '100000000/1m,100000000/1h' });
-  const database = await connectDatabase(environment['MONGODB_URI'] ?? '');
-  const account = await database.accounts.create('bench');
-  const { key: token } = await database.apiKeys.create(account.id, 'bench', ACCOUNT_SCOPES);
-  await database.close();
-  return { token, service: await startServiceProcess(environment) };
 }
 
 function summarize({ latencies, cpuMs }: { latencies: readonly number[]; cpuMs: number }): RouteSpeed {

@@ -8,10 +8,11 @@ const POLL_MS = 5;
 export async function until(
   condition: () => boolean | Promise<boolean>,
   timeoutMs = TIMEOUT_MS,
+  pollMs = POLL_MS,
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   while (!(await condition())) {
     if (performance.now() > deadline) throw new Error('not so in time');
-    await delay(POLL_MS);
+    await delay(pollMs);
   }
 }

@@ -37,7 +37,7 @@ export type Role = 'all' | 'api' | 'worker';
 /** Beyond an attempt's own limit, before a worker that stops gives up waiting for it, milliseconds. */
 const SHUTDOWN_MARGIN_MS = 5_000;
 const READY_CHECK_MS = 2_000;
-/** While the API stops. */
+/** How often idle connections are looked for while the API stops, milliseconds. */
 const IDLE_CHECK_MS = 50;
 
 /** A running service. */

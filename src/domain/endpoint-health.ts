@@ -1,3 +1,5 @@
+import { dropOldest } from './drop-oldest.js';
+
 /** How long a failure or a slow answer is remembered, unless a quick success comes before, milliseconds. */
 const REMEMBERED_MS = 60_000;
 /** An answer is quick that comes in this part of the time that makes a slow one. */
@@ -55,8 +57,7 @@ export class EndpointHealth {
         this.lastQuick = Math.max(this.lastQuick, attempt.began);
       if (taken && !this.isSlow(attempt)) return;
       this.troubledUntil.set(endpointId, this.now() + REMEMBERED_MS);
-      const [oldest] = this.troubledUntil.keys();
-      if (oldest !== undefined && this.troubledUntil.size > MAX_REMEMBERED) this.troubledUntil.delete(oldest);
+      dropOldest(this.troubledUntil, MAX_REMEMBERED);
     };
   }
 

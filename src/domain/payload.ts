@@ -1,5 +1,6 @@
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import { type ParseError, parse as parseTolerantly, printParseErrorCode } from 'jsonc-parser';
+import { dropOldest } from './drop-oldest.js';
 import type { EventKind } from './event-kinds.js';
 import { compilePayloadSchema } from './payload-schema.js';
 import { type InputError, Problem } from './problem.js';
@@ -49,10 +50,7 @@ function validatorOf({ schema, schema_key }: EventKind): ValidateFunction {
   if (known) return known;
   const validate = compilePayloadSchema(schema);
   validators.set(schema_key, validate);
-  if (validators.size > MAX_VALIDATORS) {
-    const [oldest] = validators.keys();
-    if (oldest !== undefined) validators.delete(oldest);
-  }
+  dropOldest(validators, MAX_VALIDATORS);
   return validate;
 }
 

@@ -1,4 +1,5 @@
 import { type Connection, type Model, mongo, Schema } from 'mongoose';
+import { dropOldest } from '../domain/drop-oldest.js';
 
 interface TurnDocument {
   /** Endpoint, interval and number of the turn: whoever inserts it has it. */
@@ -47,10 +48,7 @@ export class DeliveryTurnRepository {
     const turn = previous.catch(() => 0).then((last) => this.takeAfter(key, interval, last));
     this.latest.delete(key);
     this.latest.set(key, turn);
-    if (this.latest.size > MAX_ENDPOINTS) {
-      const [oldest] = this.latest.keys();
-      if (oldest !== undefined) this.latest.delete(oldest);
-    }
+    dropOldest(this.latest, MAX_ENDPOINTS);
     return turn;
   }
 

@@ -110,7 +110,7 @@ export class EndpointRepository {
    */
   async disable(accountId: string, endpointId: string, reason: string, cause: string): Promise<boolean> {
     const now = new Date();
-    await this.update(
+    const disabled = await this.update(
       accountId,
       endpointId,
       {
@@ -125,6 +125,7 @@ export class EndpointRepository {
       },
       { status: 'active' },
     );
+    if (disabled) return true;
     const document = await this.model.findById(endpointId).lean();
     return document?.status === 'disabled' && document.disabled_by === cause;
   }

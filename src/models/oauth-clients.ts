@@ -91,8 +91,14 @@ export class OAuthClientRepository {
     clientId: string,
     input: OAuthClientInput,
   ): Promise<OAuthClient | undefined> {
-    await this.model.updateOne({ _id: clientId, account_id: accountId }, { $set: input });
-    return this.get(accountId, clientId);
+    const document = await this.model
+      .findOneAndUpdate(
+        { _id: clientId, account_id: accountId },
+        { $set: input },
+        { returnDocument: 'after' },
+      )
+      .lean();
+    return document ? toClient(document) : undefined;
   }
 
   /**

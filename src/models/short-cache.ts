@@ -1,3 +1,5 @@
+import { dropOldest } from '../domain/drop-oldest.js';
+
 /**
  * Remembers look-ups for moments, so that a busy key costs the database one look-up per moment. Equal look-ups under way are shared.
  * What failed is not remembered.
@@ -22,10 +24,7 @@ export class ShortCache<T> {
     const value = load();
     this.entries.delete(key);
     this.remember(key, value, Date.now() + this.lifetime);
-    if (this.entries.size > this.maxEntries) {
-      const [oldest] = this.entries.keys();
-      if (oldest !== undefined) this.entries.delete(oldest);
-    }
+    dropOldest(this.entries, this.maxEntries);
     return value;
   }
 

@@ -1,3 +1,5 @@
+import { dropOldest } from '../domain/drop-oldest.js';
+
 /** What a group's memo says, so that its deliveries can be listed without reading its history. */
 export interface GroupMemo {
   /** Workflow ids that its deliveries have, or would have, by themselves; in the group's order. */
@@ -21,10 +23,7 @@ export class RecentGroups {
   /** @param members workflow ids of its deliveries */
   add(groupWorkflowId: string, members: readonly string[]): void {
     for (const member of members) this.groups.set(member, groupWorkflowId);
-    for (const oldest of this.groups.keys()) {
-      if (this.groups.size <= MAX_REMEMBERED) break;
-      this.groups.delete(oldest);
-    }
+    dropOldest(this.groups, MAX_REMEMBERED);
   }
 
   /** The group of a delivery, where it is remembered. */

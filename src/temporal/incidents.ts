@@ -9,6 +9,7 @@ import {
   type FailureReport,
 } from '../../workflows/messages.js';
 import type { EndpointKey } from '../domain/delivery.js';
+import { dropOldest } from '../domain/drop-oldest.js';
 import { BACKOFF_AFTER_FAILURES, type OpenIncident } from '../domain/incident.js';
 import { ACCOUNT_ATTRIBUTE } from '../domain/search-attributes.js';
 import { incidentWorkflowId } from '../domain/workflow-ids.js';
@@ -124,7 +125,6 @@ export class Incidents {
   private remember(endpointId: string, at: number, reported: number): void {
     this.reported.delete(endpointId);
     this.reported.set(endpointId, { at, reported, unreported: 0 });
-    const [oldest] = this.reported.keys();
-    if (oldest !== undefined && this.reported.size > MAX_REMEMBERED) this.reported.delete(oldest);
+    dropOldest(this.reported, MAX_REMEMBERED);
   }
 }

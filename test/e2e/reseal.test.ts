@@ -1,21 +1,10 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { newId } from '../../src/domain/ids.js';
 import { newSecretKey, parseSecretKeys, SecretBox } from '../../src/domain/secret-box.js';
 import { connectDatabase } from '../../src/models/database.js';
 import type { EndpointInput } from '../../src/models/endpoint-document.js';
+import { runHookline } from '../support/process.js';
 import { testEnvironment } from '../support/system.js';
-
-/** Runs `hookline reseal` as an operator would. @returns what it says */
-async function reseal(environment: Record<string, string>): Promise<string> {
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    ['--import', 'tsx', 'src/bin/hookline.ts', 'reseal'],
-    { env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment } },
-  );
-  return stdout.trim();
-}
 
 describe('hookline reseal', () => {
   it('seals every secret with the first key, so that the others can be dropped', async () => {
@@ -45,8 +34,8 @@ describe('hookline reseal', () => {
     await before.close();
 
     const rotated = { ...environment, HOOKLINE_SECRET_KEYS: `${fresh},${old}` };
-    assert.match(await reseal(rotated), /anew: 2$/);
-    assert.match(await reseal(rotated), /anew: 0$/);
+    assert.match(await runHookline('reseal', rotated), /anew: 2$/);
+    assert.match(await runHookline('reseal', rotated), /anew: 0$/);
 
     const after = await open(fresh);
     const resealed = await after.endpoints.all(accountId);

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { registerDirectly } from '../../bench/endpoints.js';
 import { newId } from '../../src/domain/ids.js';
-import { newSecretKey, parseSecretKeys, SecretBox } from '../../src/domain/secret-box.js';
+import { parseSecretKeys, SecretBox } from '../../src/domain/secret-box.js';
 import { connectDatabase, type Database } from '../../src/models/database.js';
-import { servers } from '../support/servers.js';
+import { testEnvironment } from '../support/system.js';
 
 const FAILING = { since: '2026-01-31T12:00:00.000Z' };
 
@@ -13,11 +12,10 @@ describe('endpoints that a process has read', () => {
   let other: Database;
   let accountId: string;
   beforeEach(async () => {
-    const uri = new URL(servers().mongodbUri);
-    uri.pathname = `/t${randomBytes(6).toString('hex')}`;
-    const box = new SecretBox(parseSecretKeys(newSecretKey()));
-    database = await connectDatabase(uri.href, box);
-    other = await connectDatabase(uri.href, box);
+    const { MONGODB_URI: uri = '', HOOKLINE_SECRET_KEYS: keys = '' } = await testEnvironment();
+    const box = new SecretBox(parseSecretKeys(keys));
+    database = await connectDatabase(uri, box);
+    other = await connectDatabase(uri, box);
     accountId = newId('account');
     await registerDirectly(database.endpoints, accountId, ['https://a.example/', 'https://b.example/']);
   });

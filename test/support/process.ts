@@ -1,6 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
 
 /** A `hookline serve` in a process of its own. */
 export interface ServiceProcess {
@@ -20,6 +21,20 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
+/** How a command of `hookline` is run from the sources: program, arguments, and an environment with the settings and nothing else. */
+function hookline(command: string, settings: Record<string, string>) {
+  const args = ['--import', 'tsx', 'src/bin/hookline.ts', command];
+  const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], ...settings };
+  return { program: process.execPath, args, env };
+}
+
+/** Runs a command of `hookline` as an operator would. @returns what it says @throws where it fails */
+export async function runHookline(command: string, settings: Record<string, string>): Promise<string> {
+  const { program, args, env } = hookline(command, settings);
+  const { stdout } = await promisify(execFile)(program, args, { env });
+  return stdout.trim();
+}
+
 /**
  * Starts the service as an operator would.
  *
@@ -27,10 +42,8 @@ process.once('exit', () => {
  * @throws where it ends before, with what it wrote
  */
 export async function startServiceProcess(environment: Record<string, string>): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/bin/hookline.ts', 'serve'], {
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...environment, HOOKLINE_LOG_LEVEL: 'info' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const { program, args, env } = hookline('serve', { ...environment, HOOKLINE_LOG_LEVEL: 'info' });
+  const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   running.add(child);
   const lines: string[] = [];
   const exited = once(child, 'close').then(([code]) => {
