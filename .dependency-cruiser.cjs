@@ -26,6 +26,21 @@ module.exports = {
       { path: ours('src/domain') },
       { path: OURS, pathNot: ours('src/domain') },
     ),
+    {
+      ...error(
+        'shelves-have-an-order',
+        'The folders of a layer import each other one way: whoever adds to one need not know the others.',
+        { path: '^(dist/)?src/(domain|temporal|models)/' },
+        { circular: true },
+      ),
+      scope: 'folder',
+    },
+    error(
+      'read-knows-no-write',
+      'Reading the ledger does not depend on writing to it.',
+      { path: ours('src/temporal/read') },
+      { path: ours('src/temporal/write') },
+    ),
     error(
       'workflows-import-domain',
       'Workflows import domain rules, and types of activities.',

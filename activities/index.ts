@@ -1,11 +1,15 @@
-import { createIncidentActivities } from './endpoint-incident.js';
-import type { FirstAttempts } from './first-attempts.js';
+import type { FirstAttempts } from './delivery/first-attempts.js';
+import { createReleaseParkedDeliveries } from './delivery/release-parked-deliveries.js';
+import { requestCancellation } from './delivery/request-cancellation.js';
+import { createStartDeliveries } from './delivery/start-deliveries.js';
+import { createIncidentActivities } from './endpoint/endpoint-incident.js';
+import { createRetireSecrets } from './endpoint/retire-secrets.js';
+import {
+  createConfirmEndpoint,
+  createGiveUpEndpoint,
+  createTryHandshake,
+} from './endpoint/verify-endpoint.js';
 import type { DeliveryStarter, EndpointDirectory, HttpPoster, PendingEndpoints } from './ports.js';
-import { createReleaseParkedDeliveries } from './release-parked-deliveries.js';
-import { requestCancellation } from './request-cancellation.js';
-import { createRetireSecrets } from './retire-secrets.js';
-import { createStartDeliveries } from './start-deliveries.js';
-import { createConfirmEndpoint, createGiveUpEndpoint, createTryHandshake } from './verify-endpoint.js';
 
 /** What the activities stand on. */
 export interface ActivityDependencies {

@@ -6,11 +6,10 @@ import type {
   DeliveryTarget,
   EndpointKey,
   Trigger,
-} from '../src/domain/delivery.js';
-import type { EndpointStatus, VerificationMethod } from '../src/domain/endpoint.js';
-import type { FailingMark } from '../src/domain/incident.js';
-import type { Outcome } from '../src/domain/outcome.js';
-import type { SigningKey } from '../src/domain/signature.js';
+} from '../src/domain/delivery/delivery.js';
+import type { SigningKey } from '../src/domain/delivery/signature.js';
+import type { EndpointStatus, VerificationMethod } from '../src/domain/endpoint/endpoint.js';
+import type { FailingMark } from '../src/domain/endpoint/incident.js';
 
 /** An attempt to make. */
 export interface AttemptRequest {
@@ -32,32 +31,6 @@ export interface AttemptRequest {
 export interface GroupAttemptRequest extends DeliveryGroup {
   timeout_ms: number;
 }
-
-/** What came of it: an attempt with its outcome, or none because the endpoint takes nothing, or not yet. */
-export type AttemptReport =
-  | {
-      kind: 'attempted';
-      attempt: Attempt;
-      outcome: Outcome;
-      /** The endpoint asked not to be called before. ISO 8601, UTC. */
-      retry_after?: string;
-    }
-  | {
-      /** The endpoint's rate limit is used up: the attempt has its turn at a later time, and is to be made then. */
-      kind: 'deferred';
-      /** ISO 8601, UTC. */
-      turn: string;
-      /** In words. */
-      reason: string;
-    }
-  | {
-      kind: 'not_attempted';
-      /** `failing`: active, but known to fail, so that only deliveries chosen for it are attempted at the moment. */
-      endpoint: Exclude<EndpointStatus, 'active'> | 'deleted' | 'failing';
-      reason?: string;
-      /** When to look at the endpoint again, unless it changes before. ISO 8601, UTC. */
-      look_again_at?: string;
-    };
 
 /** What an attempt needs of an endpoint. Secrets stay inside the activity. */
 export interface EndpointForAttempt {

@@ -1,12 +1,16 @@
 import { cpus } from 'node:os';
 import { pino } from 'pino';
-import { connectTemporal, installRuntime, type TemporalConnection } from '../src/temporal/connection.js';
-import { saturate } from './load.js';
-import { startReceiver } from './receiver.js';
-import { countRecorded } from './recorded.js';
-import { type BenchServers, restartBenchSystem, startBenchSystem, startServers } from './system.js';
-import { until } from './until.js';
-import { usageOf } from './usage.js';
+import {
+  connectTemporal,
+  installRuntime,
+  type TemporalConnection,
+} from '../src/temporal/server/connection.js';
+import { saturate } from './support/load.js';
+import { startReceiver } from './support/receiver.js';
+import { countRecorded } from './support/recorded.js';
+import { type BenchServers, restartBenchSystem, startBenchSystem, startServers } from './support/system.js';
+import { until } from './support/until.js';
+import { usageOf } from './support/usage.js';
 
 const say = (line = '') => process.stdout.write(`${line}\n`);
 const CONCURRENCY = 32;

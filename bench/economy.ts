@@ -1,10 +1,10 @@
-import { freePort } from '../src/embedded/ports.js';
-import { connectTemporal } from '../src/temporal/connection.js';
-import { saturate } from './load.js';
-import { startReceiver } from './receiver.js';
-import { type BenchServers, startBenchSystem } from './system.js';
-import { countCalls } from './temporal-calls.js';
-import { until } from './until.js';
+import { freePort } from '../src/embedded/servers/ports.js';
+import { connectTemporal } from '../src/temporal/server/connection.js';
+import { saturate } from './support/load.js';
+import { startReceiver } from './support/receiver.js';
+import { type BenchServers, startBenchSystem } from './support/system.js';
+import { countCalls } from './support/temporal-calls.js';
+import { until } from './support/until.js';
 
 /** What one delivery costs the engine. */
 export interface Economy {

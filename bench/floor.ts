@@ -2,12 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { TypedSearchAttributes } from '@temporalio/common';
 import { bundleWorkflowCode, Worker } from '@temporalio/worker';
-import { newId } from '../src/domain/ids.js';
-import { deliveryAttributes } from '../src/domain/search-attributes.js';
-import { connectTemporal } from '../src/temporal/connection.js';
-import { percentile } from './statistics.js';
-import type { BenchServers } from './system.js';
-import { until } from './until.js';
+import { newId } from '../src/domain/basics/ids.js';
+import { deliveryAttributes } from '../src/domain/ledger/search-attributes.js';
+import { connectTemporal } from '../src/temporal/server/connection.js';
+import { percentile } from './support/statistics.js';
+import type { BenchServers } from './support/system.js';
+import { until } from './support/until.js';
 
 /** What the engine can do at all. */
 export interface Floor {

@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { pino } from 'pino';
-import { installRuntime } from '../src/temporal/connection.js';
+import { installRuntime } from '../src/temporal/server/connection.js';
 import { measureEconomy } from './economy.js';
 import { measureFloor } from './floor.js';
 import { measureMe, type RouteSpeed } from './me.js';
 import { measureFanOut, measureIsolation, measureLatency, measureSaturated } from './scenarios.js';
-import { type BenchServers, startServers } from './system.js';
+import { type BenchServers, startServers } from './support/system.js';
 
 /** Events of a saturated run with group commit, and of slower ones; how many are on their way at once; and a steady rate per second. */
 const EVENTS = Number(process.env['BENCH_EVENTS'] ?? 8_000);

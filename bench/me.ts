@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { createInterface } from 'node:readline';
-import { WARM_UP_MS } from './load.js';
-import { percentile } from './statistics.js';
-import { type BenchServers, startBenchSystem } from './system.js';
-import { usageOf } from './usage.js';
+import { WARM_UP_MS } from './support/load.js';
+import { percentile } from './support/statistics.js';
+import { type BenchServers, startBenchSystem } from './support/system.js';
+import { usageOf } from './support/usage.js';
 
 const PATH = '/v18.0/me?fields=id,followers_count';
 const CONNECTIONS = 16;

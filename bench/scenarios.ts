@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { saturate, sendSteadily, WARM_UP_MS, warmUp } from './load.js';
-import { startReceiver } from './receiver.js';
-import { percentile } from './statistics.js';
-import { type BenchAccount, type BenchServers, startBenchSystem } from './system.js';
-import { until } from './until.js';
-import { findProcess, usageOf } from './usage.js';
+import { saturate, sendSteadily, WARM_UP_MS, warmUp } from './support/load.js';
+import { startReceiver } from './support/receiver.js';
+import { percentile } from './support/statistics.js';
+import { type BenchAccount, type BenchServers, startBenchSystem } from './support/system.js';
+import { until } from './support/until.js';
+import { findProcess, usageOf } from './support/usage.js';
 
 /** Deliveries that must arrive have not, for so long: the run is wrong. */
 const STALLED_MS = 30_000;

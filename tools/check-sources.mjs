@@ -8,9 +8,9 @@ const MAX_LINES = 400;
 const READS_ENVIRONMENT = {
   'src/config/load.ts': 'the one reader of settings',
   'src/bin/hookline.ts': 'how an error is shown, when the settings may be what is wrong',
-  'src/embedded/find-binary.ts': 'PATH and the user’s cache folder, which are no settings of ours',
-  'src/embedded/go-build.ts': 'passed on to the Go toolchain',
-  'src/embedded/download.ts': 'passed on to the downloader: proxies, mirrors',
+  'src/embedded/binaries/find-binary.ts': 'PATH and the user’s cache folder, which are no settings of ours',
+  'src/embedded/binaries/go-build.ts': 'passed on to the Go toolchain',
+  'src/embedded/binaries/download.ts': 'passed on to the downloader: proxies, mirrors',
 };
 
 const root = process.argv[2] ?? '.';

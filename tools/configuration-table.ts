@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { settingsSchema } from '../src/config/schema.js';
-import { formatDuration } from '../src/domain/duration.js';
-import { DEFAULT_RETRY_SCHEDULE } from '../src/domain/retry-schedule.js';
+import { formatDuration } from '../src/domain/basics/duration.js';
+import { DEFAULT_RETRY_SCHEDULE } from '../src/domain/delivery/retry-schedule.js';
 
 /** The table of `docs/configuration.md`: a row for each setting, in the order of the schema. */
 export function configurationTable(): string {

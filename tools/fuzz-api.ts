@@ -8,13 +8,13 @@ import { pino } from 'pino';
 import { migrate } from '../src/bin/migrate.js';
 import { startService } from '../src/bin/service.js';
 import { loadSettings } from '../src/config/load.js';
-import { SCOPES } from '../src/domain/api-key.js';
-import { newSecretKey } from '../src/domain/secret-box.js';
-import { userCacheDir } from '../src/embedded/find-binary.js';
+import { SCOPES } from '../src/domain/access/api-key.js';
+import { newSecretKey } from '../src/domain/access/secret-box.js';
+import { userCacheDir } from '../src/embedded/binaries/find-binary.js';
 import { startMongo, startTemporal } from '../src/embedded/index.js';
 import { connectDatabase, type Database } from '../src/models/database.js';
-import { BUNDLE_PATH, buildWorkflowBundle } from '../src/temporal/bundle.js';
-import { installRuntime } from '../src/temporal/connection.js';
+import { BUNDLE_PATH, buildWorkflowBundle } from '../src/temporal/server/bundle.js';
+import { installRuntime } from '../src/temporal/server/connection.js';
 
 /**
  * Has schemathesis (Python) try the API against its own OpenAPI document, with all of its checks, on servers of its own: `npm run fuzz:api`.

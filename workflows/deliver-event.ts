@@ -7,9 +7,10 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import type { AttemptReport } from '../activities/ports.js';
-import type { DeliveryRecord, Trigger } from '../src/domain/delivery.js';
-import { attemptPriority, isolatedQueue } from '../src/domain/lanes.js';
+import type { AttemptReport } from '../src/domain/delivery/attempt-report.js';
+
+import type { DeliveryRecord, Trigger } from '../src/domain/delivery/delivery.js';
+import { attemptPriority, isolatedQueue } from '../src/domain/delivery/lanes.js';
 import type { DeliverEventInput } from './inputs.js';
 import { LiveDelivery } from './live-delivery.js';
 

@@ -7,9 +7,10 @@ import {
   upsertMemo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import type { AttemptReport } from '../activities/ports.js';
-import { deliveryAttributes } from '../src/domain/search-attributes.js';
-import { deliveryWorkflowId } from '../src/domain/workflow-ids.js';
+import type { AttemptReport } from '../src/domain/delivery/attempt-report.js';
+
+import { deliveryAttributes } from '../src/domain/ledger/search-attributes.js';
+import { deliveryWorkflowId } from '../src/domain/ledger/workflow-ids.js';
 import { ATTEMPT_OVERHEAD_MS, deliverEvent } from './deliver-event.js';
 import type { DeliverGroupInput, DeliverGroupResult } from './inputs.js';
 import { deliveredRecord } from './live-delivery.js';

@@ -9,14 +9,14 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import { formatDuration } from '../src/domain/duration.js';
-import { GONE } from '../src/domain/endpoint.js';
+import { formatDuration } from '../src/domain/basics/duration.js';
+import { GONE } from '../src/domain/endpoint/endpoint.js';
 import {
   BACKOFF_AFTER_FAILURES,
   type IncidentOutcome,
   type OpenIncident,
   probeWait,
-} from '../src/domain/incident.js';
+} from '../src/domain/endpoint/incident.js';
 import type { EndpointIncidentInput, EndpointIncidentResult, IncidentState } from './inputs.js';
 import { attemptFailed, attemptSucceeded, endpointGone, type FailureReport } from './messages.js';
 

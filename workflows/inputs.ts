@@ -1,4 +1,5 @@
-import type { AttemptReport } from '../activities/ports.js';
+import type { AttemptReport } from '../src/domain/delivery/attempt-report.js';
+
 import type {
   AcceptedEvent,
   DeliveryGroup,
@@ -7,8 +8,8 @@ import type {
   DeliveryTarget,
   EndpointKey,
   Intervention,
-} from '../src/domain/delivery.js';
-import type { IncidentOutcome, OpenIncident } from '../src/domain/incident.js';
+} from '../src/domain/delivery/delivery.js';
+import type { IncidentOutcome, OpenIncident } from '../src/domain/endpoint/incident.js';
 
 export interface DeliverEventInput extends AcceptedEvent, DeliverySettings {
   endpoint_id: string;

@@ -7,11 +7,17 @@ import {
   upsertMemo,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
-import type { AttemptReport } from '../activities/ports.js';
-import type { DeliveryRecord, DeliverySettings, Intervention, Trigger } from '../src/domain/delivery.js';
-import { describeAttempt } from '../src/domain/outcome.js';
-import { STATUS_ATTRIBUTE } from '../src/domain/search-attributes.js';
-import { type Action, DeliveryMachine } from './delivery-machine.js';
+import type { AttemptReport } from '../src/domain/delivery/attempt-report.js';
+
+import type {
+  DeliveryRecord,
+  DeliverySettings,
+  Intervention,
+  Trigger,
+} from '../src/domain/delivery/delivery.js';
+import { type Action, DeliveryMachine } from '../src/domain/delivery/delivery-machine.js';
+import { describeAttempt } from '../src/domain/delivery/outcome.js';
+import { STATUS_ATTRIBUTE } from '../src/domain/ledger/search-attributes.js';
 import { endpointChanged, OPERATOR_UPDATES, type Operator, operatorName } from './messages.js';
 
 /** Temporal cuts a timer's summary off at 200 bytes. */

@@ -1,5 +1,5 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
-import type { DeliveryRecord } from '../src/domain/delivery.js';
+import type { DeliveryRecord } from '../src/domain/delivery/delivery.js';
 
 /** Who steers a delivery: an API key's id, or whatever name an operator gives in Temporal UI, where anything can be sent, or nothing. */
 export interface Operator {

@@ -1,7 +1,7 @@
 import { condition, proxyActivities, setCurrentDetails, setHandler } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import type { EndpointKey } from '../src/domain/delivery.js';
-import { formatDuration } from '../src/domain/duration.js';
+import { formatDuration } from '../src/domain/basics/duration.js';
+import type { EndpointKey } from '../src/domain/delivery/delivery.js';
 import { type Confirmation, confirmed } from './messages.js';
 
 export interface VerifyEndpointInput extends EndpointKey {

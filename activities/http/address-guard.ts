@@ -2,7 +2,7 @@ import { lookup as resolveBySystem } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import type { AddressPolicy } from '../../src/domain/address-policy.js';
+import type { AddressPolicy } from '../../src/domain/endpoint/address-policy.js';
 
 /** A connection was refused because of where it would have gone. It does not say which address that was. */
 export class BlockedAddressError extends Error {

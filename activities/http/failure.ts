@@ -1,5 +1,5 @@
-import type { AttemptErrorCode } from '../../src/domain/delivery.js';
-import { formatDuration } from '../../src/domain/duration.js';
+import { formatDuration } from '../../src/domain/basics/duration.js';
+import type { AttemptErrorCode } from '../../src/domain/delivery/delivery.js';
 
 /** Codes that Node.js and undici give to errors of a connection, by what they mean to an endpoint's owner. */
 const CODES: Record<string, AttemptErrorCode> = {

@@ -1,30 +1,33 @@
 import Router from '@koa/router';
 import Koa from 'koa';
-import type { ApiDependencies, Middleware, State } from './context.js';
-import { requireJsonAccepted } from './middleware/accept.js';
-import { authenticate } from './middleware/authenticate.js';
-import { limitAddress, limitCaller, limitUnauthenticated } from './middleware/limit-rate.js';
-import { answerProblems } from './middleware/problems.js';
-import { identifyRequest } from './middleware/request-id.js';
-import { checkVersion } from './middleware/version.js';
+import { documentRoutes } from './docs/documents.js';
+import { createOpenApiDocument } from './docs/openapi.js';
+import type { ApiDependencies, Middleware, State } from './http/context.js';
+import { requireJsonAccepted } from './http/middleware/accept.js';
+import { authenticate } from './http/middleware/authenticate.js';
+import { answerProblems } from './http/middleware/problems.js';
+import { identifyRequest } from './http/middleware/request-id.js';
+import { checkVersion } from './http/middleware/version.js';
+import { answerOperations, type Operation } from './http/operation.js';
+import { createTokenCheck } from './http/token-check.js';
+import { limitAddress, limitCaller, limitUnauthenticated } from './limits/limit-rate.js';
 import { oauthRoutes } from './oauth/routes.js';
-import { createOpenApiDocument } from './openapi.js';
-import { answerOperations, type Operation } from './operation.js';
-import { accountOperations } from './routes/accounts.js';
-import { apiKeyOperations } from './routes/api-keys.js';
-import { deliveryOperations } from './routes/deliveries.js';
-import { documentRoutes } from './routes/documents.js';
-import { endpointSecretOperations } from './routes/endpoint-secrets.js';
-import { confirmationRoutes, endpointVerificationOperations } from './routes/endpoint-verification.js';
-import { endpointOperations } from './routes/endpoints.js';
-import { eventKindOperations } from './routes/event-kinds.js';
-import { eventOperations } from './routes/events.js';
+import { accountOperations } from './routes/access/accounts.js';
+import { apiKeyOperations } from './routes/access/api-keys.js';
+import { loginOperations } from './routes/access/logins.js';
+import { oauthClientOperations } from './routes/access/oauth-clients.js';
+import { deliveryOperations } from './routes/deliveries/deliveries.js';
+import { endpointSecretOperations } from './routes/endpoints/endpoint-secrets.js';
+import {
+  confirmationRoutes,
+  endpointVerificationOperations,
+} from './routes/endpoints/endpoint-verification.js';
+import { endpointOperations } from './routes/endpoints/endpoints.js';
+import { eventKindOperations } from './routes/event-kinds/event-kinds.js';
+import { eventOperations } from './routes/events/events.js';
 import { healthRoutes } from './routes/health.js';
-import { loginOperations } from './routes/logins.js';
-import { meOperations } from './routes/me.js';
-import { oauthClientOperations } from './routes/oauth-clients.js';
-import { profileOperations } from './routes/profiles.js';
-import { createTokenCheck } from './token-check.js';
+import { meOperations } from './routes/profiles/me.js';
+import { profileOperations } from './routes/profiles/profiles.js';
 
 /** The HTTP interface. A request passes the middlewares below from top to bottom. */
 export function createApp(dependencies: ApiDependencies): Koa<State> {

@@ -1,3 +1,3 @@
-import { BUNDLE_PATH, buildWorkflowBundle } from '../temporal/bundle.js';
+import { BUNDLE_PATH, buildWorkflowBundle } from '../temporal/server/bundle.js';
 
 await buildWorkflowBundle(BUNDLE_PATH);

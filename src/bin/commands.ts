@@ -1,7 +1,7 @@
 import type { ParseArgsConfig } from 'node:util';
 import { loadSettings } from '../config/load.js';
-import { ACCOUNT_SCOPES, SCOPES } from '../domain/api-key.js';
-import { newSecretKey } from '../domain/secret-box.js';
+import { ACCOUNT_SCOPES, SCOPES } from '../domain/access/api-key.js';
+import { newSecretKey } from '../domain/access/secret-box.js';
 import { connectDatabase } from '../models/database.js';
 import { demo, demoOptions } from './demo.js';
 import { dev } from './dev.js';

@@ -4,7 +4,7 @@ import { loadOrCreateAuthority } from '../demo/certificates.js';
 import { runPurchase } from '../demo/purchase.js';
 import { startDemoSubscriber } from '../demo/resident.js';
 import { readDemoState, writeDemoState } from '../demo/state.js';
-import { ACCOUNT_SCOPES } from '../domain/api-key.js';
+import { ACCOUNT_SCOPES } from '../domain/access/api-key.js';
 import { startMongo, startTemporal } from '../embedded/index.js';
 import { connectDatabase } from '../models/database.js';
 import { migrate } from './migrate.js';

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { EndpointDirectory, PendingEndpoints } from '../../activities/ports.js';
-import { takesEvents, toTarget } from '../api/accept-event.js';
-import { matchesKind } from '../domain/event-kinds.js';
-import type { StoredEndpoint } from '../models/endpoint-document.js';
-import type { EndpointRepository } from '../models/endpoints.js';
-import type { DeliveryStarter } from '../temporal/delivery-starter.js';
+import { takesEvents, toTarget } from '../api/routes/events/accept-event.js';
+import { matchesKind } from '../domain/event/event-kinds.js';
+import type { StoredEndpoint } from '../models/endpoint/endpoint-document.js';
+import type { EndpointRepository } from '../models/endpoint/endpoints.js';
+import type { DeliveryStarter } from '../temporal/write/delivery-starter.js';
 
 const TOKEN_BYTES = 24;
 

@@ -1,7 +1,7 @@
 import type { Settings } from '../config/schema.js';
 import { connectDatabase } from '../models/database.js';
-import { connectTemporal, type TemporalSettings } from '../temporal/connection.js';
-import { prepareNamespace } from '../temporal/namespace.js';
+import { connectTemporal, type TemporalSettings } from '../temporal/server/connection.js';
+import { prepareNamespace } from '../temporal/server/namespace.js';
 
 /** The servers a process works with. */
 export interface Servers {

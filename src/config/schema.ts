@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { parseDuration } from '../domain/duration.js';
-import { parseRateLimits } from '../domain/rate-limit.js';
-import { DEFAULT_RETRY_SCHEDULE, parseRetrySchedule } from '../domain/retry-schedule.js';
-import { parseSecretKeys } from '../domain/secret-box.js';
+import { parseRateLimits } from '../domain/access/rate-limit.js';
+import { parseSecretKeys } from '../domain/access/secret-box.js';
+import { parseDuration } from '../domain/basics/duration.js';
+import { DEFAULT_RETRY_SCHEDULE, parseRetrySchedule } from '../domain/delivery/retry-schedule.js';
 
 const duration = (fallback: string) => z.string().default(fallback).transform(asIssue(parseDuration));
 const rateLimits = (fallback: string) => z.string().default(fallback).transform(asIssue(parseRateLimits));

@@ -1,6 +1,6 @@
-import type { Attempt, DeliveryStatus } from '../domain/delivery.js';
-import { formatDuration } from '../domain/duration.js';
-import { describeAttempt } from '../domain/outcome.js';
+import { formatDuration } from '../domain/basics/duration.js';
+import type { Attempt, DeliveryStatus } from '../domain/delivery/delivery.js';
+import { describeAttempt } from '../domain/delivery/outcome.js';
 import { callApi } from './api.js';
 import type { DemoSubscriber } from './resident.js';
 

@@ -4,6 +4,6 @@
  * Each is found in this order: the configured address, a command on PATH, the official download, a build with Go.
  */
 export { EmbeddedStartError, EmbeddedUnavailableError, PortTakenError } from './errors.js';
-export { type EmbeddedMongo, type EmbeddedMongoOptions, startMongo } from './mongo.js';
-export { type EmbeddedTemporal, type EmbeddedTemporalOptions, startTemporal } from './temporal.js';
+export { type EmbeddedMongo, type EmbeddedMongoOptions, startMongo } from './servers/mongo.js';
+export { type EmbeddedTemporal, type EmbeddedTemporalOptions, startTemporal } from './servers/temporal.js';
 export type { How, Report } from './types.js';

@@ -1,17 +1,17 @@
 import mongoose, { type Connection } from 'mongoose';
-import type { SecretBox } from '../domain/secret-box.js';
-import { AccountRepository } from './accounts.js';
-import { ApiKeyRepository } from './api-keys.js';
-import { DeliveryTurnRepository } from './delivery-turns.js';
-import { EndpointRepository } from './endpoints.js';
-import { EventKindRepository } from './event-kinds.js';
-import { IdempotencyRepository } from './idempotency.js';
-import { InstallationSecretRepository } from './installation-secrets.js';
-import { LoginRepository } from './logins.js';
-import { OAuthClientRepository } from './oauth-clients.js';
-import { OAuthRecordRepository } from './oauth-records.js';
-import { ProfileRepository } from './profiles.js';
-import { RateTallyRepository } from './rate-tallies.js';
+import type { SecretBox } from '../domain/access/secret-box.js';
+import { AccountRepository } from './access/accounts.js';
+import { ApiKeyRepository } from './access/api-keys.js';
+import { InstallationSecretRepository } from './access/installation-secrets.js';
+import { LoginRepository } from './access/logins.js';
+import { OAuthClientRepository } from './access/oauth-clients.js';
+import { OAuthRecordRepository } from './access/oauth-records.js';
+import { ProfileRepository } from './access/profiles.js';
+import { RateTallyRepository } from './access/rate-tallies.js';
+import { DeliveryTurnRepository } from './endpoint/delivery-turns.js';
+import { EndpointRepository } from './endpoint/endpoints.js';
+import { EventKindRepository } from './event/event-kinds.js';
+import { IdempotencyRepository } from './event/idempotency.js';
 
 /** How long a look-up waits for a server before it fails, milliseconds. */
 const SERVER_SELECTION_TIMEOUT_MS = 5_000;

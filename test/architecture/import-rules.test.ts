@@ -23,6 +23,16 @@ const VIOLATIONS: Record<string, Record<string, string>> = {
     'src/domain/a.ts': "import type { B } from '../config/b.js'; export type A = B;",
     'src/config/b.ts': 'export type B = 1;',
   },
+  'shelves-have-an-order': {
+    'src/domain/delivery/a.ts': "import type { B } from '../event/b.js'; export type A = B;",
+    'src/domain/event/b.ts': 'export type B = 1;',
+    'src/domain/event/c.ts': "import type { D } from '../delivery/d.js'; export type C = D;",
+    'src/domain/delivery/d.ts': 'export type D = 1;',
+  },
+  'read-knows-no-write': {
+    'src/temporal/read/a.ts': "import type { B } from '../write/b.js'; export type A = B;",
+    'src/temporal/write/b.ts': 'export type B = 1;',
+  },
   'workflows-import-domain': {
     'workflows/a.ts': "import type { B } from '../src/temporal/b.js'; export type A = B;",
     'src/temporal/b.ts': 'export type B = 1;',

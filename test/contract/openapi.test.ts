@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { PROBLEMS } from '../../src/domain/problem.js';
+import { PROBLEMS } from '../../src/domain/http/problem.js';
 import { matchSnapshot } from '../support/snapshot.js';
 import { startSystem, type TestSystem } from '../support/system.js';
 

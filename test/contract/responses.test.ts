@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { SCOPES } from '../../src/domain/api-key.js';
-import { announcements, resolveVersion, VERSIONS } from '../../src/domain/versions.js';
+import { SCOPES } from '../../src/domain/access/api-key.js';
+import { announcements, resolveVersion, VERSIONS } from '../../src/domain/http/versions.js';
 import type { ApiClient } from '../support/api-client.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { matchSnapshot } from '../support/snapshot.js';

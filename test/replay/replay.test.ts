@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger, type ReplayError, Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
-import { BUNDLE_PATH } from '../../src/temporal/bundle.js';
+import { BUNDLE_PATH } from '../../src/temporal/server/bundle.js';
 import { SCENARIOS } from './scenarios.js';
 
 const FOLDER = new URL('histories/', import.meta.url);

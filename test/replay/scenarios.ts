@@ -1,13 +1,13 @@
-import type { AttemptReport } from '../../activities/ports.js';
-import { registerDirectly } from '../../bench/endpoints.js';
-import { newId } from '../../src/domain/ids.js';
+import { registerDirectly } from '../../bench/support/endpoints.js';
+import { newId } from '../../src/domain/basics/ids.js';
+import type { AttemptReport } from '../../src/domain/delivery/attempt-report.js';
 import {
   deliveryWorkflowId,
   fanOutWorkflowId,
   groupWorkflowId,
   incidentWorkflowId,
   releaseWorkflowId,
-} from '../../src/domain/workflow-ids.js';
+} from '../../src/domain/ledger/workflow-ids.js';
 import type { endpointIncident } from '../../workflows/index.js';
 import { attemptFailed, attemptSucceeded, type FailureReport } from '../../workflows/messages.js';
 import type { ApiClient } from '../support/api-client.js';

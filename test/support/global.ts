@@ -10,8 +10,8 @@ import {
   startMongo,
   startTemporal,
 } from '../../src/embedded/index.js';
-import { BUNDLE_PATH, buildWorkflowBundle } from '../../src/temporal/bundle.js';
-import { installRuntime } from '../../src/temporal/connection.js';
+import { BUNDLE_PATH, buildWorkflowBundle } from '../../src/temporal/server/bundle.js';
+import { installRuntime } from '../../src/temporal/server/connection.js';
 import { setServers } from './servers.js';
 
 let folder: string | undefined;

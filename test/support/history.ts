@@ -1,7 +1,7 @@
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import proto, { type temporal } from '@temporalio/proto';
-import { parseDeliveryId } from '../../src/domain/ids.js';
-import { deliveryWorkflowId } from '../../src/domain/workflow-ids.js';
+import { parseDeliveryId } from '../../src/domain/basics/ids.js';
+import { deliveryWorkflowId } from '../../src/domain/ledger/workflow-ids.js';
 import type { ApiClient } from './api-client.js';
 import type { TestSystem } from './system.js';
 

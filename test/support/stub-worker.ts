@@ -1,8 +1,8 @@
 import { Worker } from '@temporalio/worker';
 import type { Activities } from '../../activities/index.js';
-import { isolatedQueue } from '../../src/domain/lanes.js';
-import { BUNDLE_PATH } from '../../src/temporal/bundle.js';
-import type { TemporalConnection } from '../../src/temporal/connection.js';
+import { isolatedQueue } from '../../src/domain/delivery/lanes.js';
+import { BUNDLE_PATH } from '../../src/temporal/server/bundle.js';
+import type { TemporalConnection } from '../../src/temporal/server/connection.js';
 import { servers } from './servers.js';
 
 /**

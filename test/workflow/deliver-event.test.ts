@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import type { AttemptReport, AttemptRequest } from '../../activities/ports.js';
-import type { DeliveryRecord } from '../../src/domain/delivery.js';
-import { newId } from '../../src/domain/ids.js';
-import { DEFAULT_RETRY_SCHEDULE } from '../../src/domain/retry-schedule.js';
-import { connectTemporal, type TemporalConnection } from '../../src/temporal/connection.js';
+import type { AttemptRequest } from '../../activities/ports.js';
+import { newId } from '../../src/domain/basics/ids.js';
+import type { AttemptReport } from '../../src/domain/delivery/attempt-report.js';
+import type { DeliveryRecord } from '../../src/domain/delivery/delivery.js';
+import { DEFAULT_RETRY_SCHEDULE } from '../../src/domain/delivery/retry-schedule.js';
+import { connectTemporal, type TemporalConnection } from '../../src/temporal/server/connection.js';
 import type { deliverEvent } from '../../workflows/index.js';
 import { PURCHASE } from '../support/api-client.js';
 import { servers } from '../support/servers.js';

@@ -1,7 +1,7 @@
 import { type Adapter, type AdapterFactory, errors } from 'oidc-provider';
+import type { StoredOAuthClient } from '../../models/access/oauth-clients.js';
+import type { OAuthPayload } from '../../models/access/oauth-records.js';
 import type { Database } from '../../models/database.js';
-import type { StoredOAuthClient } from '../../models/oauth-clients.js';
-import type { OAuthPayload } from '../../models/oauth-records.js';
 
 /** Where the OAuth library keeps its records: clients are ours, registered through the API; everything else is a record. */
 export function createAdapter({ oauthClients, oauthRecords }: Database): AdapterFactory {

@@ -1,5 +1,5 @@
-import type { Scope } from '../../domain/api-key.js';
-import { escapeHtml, pagePolicy, renderPage } from '../html.js';
+import type { Scope } from '../../domain/access/api-key.js';
+import { escapeHtml, pagePolicy, renderPage } from '../http/html.js';
 
 const STYLE = `:root{color-scheme:light dark}
 body{font:1rem/1.5 system-ui,sans-serif;max-width:26rem;margin:10vh auto;padding:0 1rem}

@@ -1,9 +1,9 @@
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import Provider, { type Client, interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider';
 import type { Logger } from 'pino';
-import { SCOPES } from '../../domain/api-key.js';
-import { CLIENT_AUTH_METHODS } from '../../domain/oauth-client.js';
-import { matchesHash } from '../../domain/secret-hash.js';
+import { SCOPES } from '../../domain/access/api-key.js';
+import { CLIENT_AUTH_METHODS } from '../../domain/access/oauth-client.js';
+import { matchesHash } from '../../domain/access/secret-hash.js';
 import type { Database } from '../../models/database.js';
 import { createAdapter } from './adapter.js';
 import { renderMessage } from './pages.js';

@@ -1,12 +1,12 @@
 import type Router from '@koa/router';
 import type Provider from 'oidc-provider';
 import getRawBody from 'raw-body';
-import type { Scope } from '../../domain/api-key.js';
-import { matchesPassword, PASSWORD_LENGTH } from '../../domain/password.js';
-import { Problem } from '../../domain/problem.js';
+import type { Scope } from '../../domain/access/api-key.js';
+import { matchesPassword, PASSWORD_LENGTH } from '../../domain/access/password.js';
+import { Problem } from '../../domain/http/problem.js';
 import type { Database } from '../../models/database.js';
-import type { ApiDependencies, Context, State } from '../context.js';
-import { anonymous } from '../rate-limiter.js';
+import type { ApiDependencies, Context, State } from '../http/context.js';
+import { anonymous } from '../limits/rate-limiter.js';
 import { contentSecurityPolicy, renderConsent, renderLogin } from './pages.js';
 import { accountOf, INTERACTION_PATH } from './provider.js';
 

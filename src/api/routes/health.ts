@@ -1,5 +1,5 @@
 import type Router from '@koa/router';
-import type { ApiDependencies, State } from '../context.js';
+import type { ApiDependencies, State } from '../http/context.js';
 
 /** `/healthz`: the process answers. `/readyz`: everything that accepting an event needs answers, too. `/metrics`: counts for Prometheus. */
 export function healthRoutes(router: Router<State>, { readiness, metrics }: ApiDependencies): void {

@@ -1,0 +1,72 @@
+import { Context } from '@temporalio/activity';
+import type { EndpointKey } from '../../src/domain/delivery/delivery.js';
+import type { FailingMark } from '../../src/domain/endpoint/incident.js';
+import { operationalEventId } from '../../src/domain/event/operational-event.js';
+import type { DeliveryStarter, EndpointDirectory } from '../ports.js';
+
+/** An event about an endpoint that Hookline emits itself. */
+export interface OperationalEvent {
+  account_id: string;
+  kind: string;
+  /** ISO 8601, UTC: when the transition was. */
+  at: string;
+  /** Names the transition, and so the event, however often it is emitted. */
+  transition: string;
+  payload: Record<string, unknown>;
+}
+
+/** What an incident does to its endpoint. Each may be repeated after a crash. */
+export function createIncidentActivities({
+  endpoints,
+  starter,
+}: {
+  endpoints: EndpointDirectory;
+  starter: DeliveryStarter;
+}) {
+  return {
+    /** Keeps with an endpoint that it is failing, or, with `null`, that it is not. @returns its status, or `deleted` */
+    async markEndpoint({
+      account_id,
+      endpoint_id,
+      failing,
+    }: EndpointKey & { failing: FailingMark | null }): Promise<string> {
+      await endpoints.setFailing(account_id, endpoint_id, failing);
+      return (await endpoints.load(account_id, endpoint_id))?.status ?? 'deleted';
+    },
+
+    /** Takes an endpoint out of service. @returns whether this incident did so, rather than somebody else before it */
+    async disableEndpoint({
+      account_id,
+      endpoint_id,
+      reason,
+      cause,
+    }: EndpointKey & { reason: string; cause: string }): Promise<boolean> {
+      return endpoints.disable(account_id, endpoint_id, reason, cause);
+    },
+
+    /** Sends an operational event to the endpoints that asked for its kind; where there are none, nobody is told. */
+    async emitOperationalEvent({
+      account_id,
+      kind,
+      at,
+      transition,
+      payload,
+    }: OperationalEvent): Promise<void> {
+      const targets = await endpoints.subscribers(account_id, kind);
+      if (targets.length === 0) return;
+      const event_id = operationalEventId(at, transition);
+      const event = { account_id, event_id, event_kind: kind, accepted_at: at };
+      await starter.accept({ ...event, payload: JSON.stringify(payload) }, targets);
+    },
+
+    /** Has all waiting deliveries of an endpoint look at it anew, at a bounded rate. */
+    async releaseEndpoint(endpoint: EndpointKey): Promise<void> {
+      await starter.release(endpoint);
+    },
+
+    /** Has the oldest waiting delivery of an endpoint look at it anew. */
+    async probeEndpoint(endpoint: EndpointKey): Promise<void> {
+      await starter.wakeParked(endpoint, { limit: 1 }, () => Context.current().heartbeat());
+    },
+  };
+}

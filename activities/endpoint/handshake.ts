@@ -1,0 +1,159 @@
+import { newId } from '../../src/domain/basics/ids.js';
+import { liveSecrets, sign } from '../../src/domain/delivery/signature.js';
+import type { EndpointForVerification, HttpPoster } from '../ports.js';
+
+/** Kind of the event that asks an endpoint whether it wants events. */
+const VERIFICATION_KIND = 'endpoint.verification';
+const PER_MINUTE = 60;
+
+/** What a handshake stands on. */
+export interface HandshakeContext {
+  poster: HttpPoster;
+  userAgent: string;
+  /** Where the subscriber may confirm instead of answering; absent where this installation has no public address. */
+  confirmationUrl: string | undefined;
+  /** Who asks: the host name of this installation. */
+  origin: string;
+  timeout_ms: number;
+}
+
+/** Whether an endpoint wants events; or why that is not known. */
+export type HandshakeResult = { wanted: true; allowed_rate?: number } | { wanted: false; reason: string };
+
+/** Asks an endpoint, in the way it chose, whether it wants events. */
+export function shakeHands(
+  endpoint: EndpointForVerification,
+  context: HandshakeContext,
+): Promise<HandshakeResult> {
+  switch (endpoint.verification_method) {
+    case 'challenge':
+      return challenge(endpoint, context);
+    case 'cloudevents':
+      return requestPermission(endpoint, context);
+    case 'graph':
+      return challengeAsGraphApi(endpoint, context);
+  }
+}
+
+/**
+ * A signed POST with a token. The subscriber answers with the token as text, or as `challenge_response` in JSON: not under the name it
+ * came by, so that a server which repeats what it is sent does not pass.
+ */
+async function challenge(
+  endpoint: EndpointForVerification,
+  context: HandshakeContext,
+): Promise<HandshakeResult> {
+  const now = Date.now();
+  const id = newId('event', now);
+  const timestamp = Math.floor(now / 1_000);
+  const body = JSON.stringify({
+    kind: VERIFICATION_KIND,
+    endpoint_id: endpoint.id,
+    challenge: endpoint.verification_token,
+    ...(context.confirmationUrl && { confirmation_url: context.confirmationUrl }),
+  });
+  const answer = await context.poster.exchange({
+    method: 'POST',
+    url: endpoint.target_url,
+    headers: {
+      ...endpoint.headers,
+      'content-type': 'application/json',
+      'user-agent': context.userAgent,
+      'webhook-id': id,
+      'webhook-timestamp': String(timestamp),
+      'webhook-signature': sign(liveSecrets(endpoint.signing_keys, now), id, timestamp, body),
+      'webhook-event-kind': VERIFICATION_KIND,
+      'webhook-attempt': '1',
+    },
+    body,
+    timeout_ms: context.timeout_ms,
+  });
+  if ('error_code' in answer) return noAnswer(answer.error);
+  if (!isSuccess(answer.status_code)) return no(`It answered ${answer.status_code}.`);
+  const token = endpoint.verification_token;
+  if (answer.body.trim() === token || challengeResponse(answer.body) === token) return { wanted: true };
+  return no(
+    'It answered the challenge, but not with the token: as text, or as "challenge_response" in JSON.',
+  );
+}
+
+/**
+ * CloudEvents, "HTTP 1.1 Web Hooks for Event Delivery", section 4: `OPTIONS` with `WebHook-Request-Origin`; permission is
+ * `WebHook-Allowed-Origin` with that origin or `*`, and a rate in requests per minute, or later a call of the callback.
+ */
+async function requestPermission(
+  endpoint: EndpointForVerification,
+  context: HandshakeContext,
+): Promise<HandshakeResult> {
+  const answer = await context.poster.exchange({
+    method: 'OPTIONS',
+    url: endpoint.target_url,
+    headers: {
+      ...endpoint.headers,
+      'user-agent': context.userAgent,
+      'webhook-request-origin': context.origin,
+      ...(context.confirmationUrl && { 'webhook-request-callback': context.confirmationUrl }),
+      ...(endpoint.rate_limit && { 'webhook-request-rate': String(endpoint.rate_limit * PER_MINUTE) }),
+    },
+    timeout_ms: context.timeout_ms,
+  });
+  if ('error_code' in answer) return noAnswer(answer.error);
+  if (!isSuccess(answer.status_code)) return no(`It answered ${answer.status_code}.`);
+  const origin = String(answer.headers['webhook-allowed-origin'] ?? '').trim();
+  if (origin !== '*' && origin.toLowerCase() !== context.origin.toLowerCase())
+    return no(`It did not name ${context.origin} in WebHook-Allowed-Origin.`);
+  const rate = parseAllowedRate(String(answer.headers['webhook-allowed-rate'] ?? '*'));
+  if (rate === undefined) return no('Its WebHook-Allowed-Rate is neither a number above 0 nor *.');
+  return { wanted: true, ...(Number.isFinite(rate) && { allowed_rate: rate }) };
+}
+
+/** Graph API, "Getting started with webhooks", verification requests: `GET` with `hub.challenge`, which must come back as it is. */
+async function challengeAsGraphApi(
+  endpoint: EndpointForVerification,
+  context: HandshakeContext,
+): Promise<HandshakeResult> {
+  const url = new URL(endpoint.target_url);
+  url.searchParams.set('hub.mode', 'subscribe');
+  url.searchParams.set('hub.challenge', endpoint.verification_token);
+  if (endpoint.verify_token) url.searchParams.set('hub.verify_token', endpoint.verify_token);
+  const answer = await context.poster.exchange({
+    method: 'GET',
+    url: url.href,
+    headers: { ...endpoint.headers, 'user-agent': context.userAgent },
+    timeout_ms: context.timeout_ms,
+  });
+  if ('error_code' in answer) return noAnswer(answer.error);
+  if (!isSuccess(answer.status_code)) return no(`It answered ${answer.status_code}.`);
+  return answer.body.trim() === endpoint.verification_token
+    ? { wanted: true }
+    : no('It answered, but not with the value of hub.challenge.');
+}
+
+/** A rate in a CloudEvents header: requests per minute, or `Infinity` for `*`; `undefined` where it is neither. */
+export function parseAllowedRate(text: string): number | undefined {
+  if (text.trim() === '*') return Number.POSITIVE_INFINITY;
+  return /^[1-9]\d{0,8}$/.test(text.trim()) ? Number(text.trim()) : undefined;
+}
+
+function challengeResponse(body: string): unknown {
+  try {
+    const parsed: unknown = JSON.parse(body);
+    return typeof parsed === 'object' && parsed !== null && 'challenge_response' in parsed
+      ? parsed.challenge_response
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+function noAnswer(error: string): HandshakeResult {
+  return no(`There was no answer: ${error}.`);
+}
+
+function no(reason: string): HandshakeResult {
+  return { wanted: false, reason };
+}

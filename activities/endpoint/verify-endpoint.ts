@@ -1,0 +1,63 @@
+import type { EndpointKey } from '../../src/domain/delivery/delivery.js';
+import type { HttpPoster, PendingEndpoints } from '../ports.js';
+import { shakeHands } from './handshake.js';
+
+/** What a handshake stands on. */
+export interface VerificationDependencies {
+  pending: PendingEndpoints;
+  poster: HttpPoster;
+  userAgent: string;
+  publicUrl?: string | undefined;
+}
+
+/** How a handshake stands after a try. */
+export type VerificationReport = { state: 'settled' } | { state: 'pending'; reason: string };
+
+/** The confirmation URL of an endpoint: it holds the token, as CloudEvents callbacks ask, and is told to the endpoint alone. */
+function confirmationUrl(
+  publicUrl: string | undefined,
+  endpointId: string,
+  token: string,
+): string | undefined {
+  if (!publicUrl) return undefined;
+  const url = new URL(publicUrl);
+  url.pathname = `${url.pathname.replace(/\/$/, '')}/v18.0/endpoint_verifications/${endpointId}`;
+  url.searchParams.set('token', token);
+  return url.href;
+}
+
+/** Makes one try of an endpoint's handshake, and takes the endpoint into service where it succeeds. */
+export function createTryHandshake({ pending, poster, userAgent, publicUrl }: VerificationDependencies) {
+  return async function tryHandshake(key: EndpointKey, timeoutMs: number): Promise<VerificationReport> {
+    const endpoint = await pending.loadPending(key);
+    if (!endpoint) return { state: 'settled' };
+    const result = await shakeHands(endpoint, {
+      poster,
+      userAgent,
+      confirmationUrl: confirmationUrl(publicUrl, endpoint.id, endpoint.verification_token),
+      origin: publicUrl ? new URL(publicUrl).hostname : 'hookline',
+      timeout_ms: timeoutMs,
+    });
+    if (!result.wanted) {
+      await pending.explain(key, result.reason);
+      return { state: 'pending', reason: result.reason };
+    }
+    await pending.verified(key, endpoint.target_url, result.allowed_rate);
+    return { state: 'settled' };
+  };
+}
+
+/** Takes an endpoint into service whose subscriber has called the confirmation URL. */
+export function createConfirmEndpoint({ pending }: Pick<VerificationDependencies, 'pending'>) {
+  return async function confirmEndpoint(key: EndpointKey, allowedRate: number | undefined): Promise<void> {
+    const endpoint = await pending.loadPending(key);
+    if (endpoint) await pending.verified(key, endpoint.target_url, allowedRate);
+  };
+}
+
+/** Disables an endpoint that has not shown within the limit that it wants events. */
+export function createGiveUpEndpoint({ pending }: Pick<VerificationDependencies, 'pending'>) {
+  return async function giveUpEndpoint(key: EndpointKey, reason: string): Promise<void> {
+    await pending.giveUp(key, reason);
+  };
+}

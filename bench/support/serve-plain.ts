@@ -1,0 +1,23 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createLogger } from '../../src/bin/output.js';
+import { startService } from '../../src/bin/service.js';
+import { untilStopped } from '../../src/bin/stop.js';
+import { loadSettings } from '../../src/config/load.js';
+import { buildWorkflowBundle } from '../../src/temporal/server/bundle.js';
+
+/** The same service done the plain way: no eager start, because API and worker do not share a connection, and `bench/plain`. */
+const settings = loadSettings();
+const logger = createLogger(settings);
+const bundle = join(process.env['BENCH_FOLDER'] ?? '.', 'plain-bundle.js');
+await buildWorkflowBundle(bundle, fileURLToPath(new URL('../plain/index.js', import.meta.url)));
+const worker = await startService(settings, 'worker', logger, bundle);
+const api = await startService(settings, 'api', logger);
+process.send?.({ url: api.url });
+// Whoever measures has gone away without a word.
+process.once('disconnect', () => process.exit(1));
+await untilStopped(worker.failed);
+await api.stop();
+await worker.stop();
+process.removeAllListeners('disconnect');
+process.disconnect();

@@ -1,0 +1,15 @@
+import { createLogger } from '../../src/bin/output.js';
+import { startService } from '../../src/bin/service.js';
+import { untilStopped } from '../../src/bin/stop.js';
+import { loadSettings } from '../../src/config/load.js';
+
+/** The service as it is. */
+const settings = loadSettings();
+const service = await startService(settings, 'all', createLogger(settings));
+process.send?.({ url: service.url });
+// Whoever measures has gone away without a word.
+process.once('disconnect', () => process.exit(1));
+await untilStopped(service.failed);
+await service.stop();
+process.removeAllListeners('disconnect');
+process.disconnect();

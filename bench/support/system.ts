@@ -1,0 +1,138 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { migrate } from '../../src/bin/migrate.js';
+import { requireSecretBox } from '../../src/bin/secrets.js';
+import { loadSettings } from '../../src/config/load.js';
+import { loadOrCreateAuthority } from '../../src/demo/certificates.js';
+import { ACCOUNT_SCOPES } from '../../src/domain/access/api-key.js';
+import { newSecretKey } from '../../src/domain/access/secret-box.js';
+import { startMongo, startTemporal } from '../../src/embedded/index.js';
+import { connectDatabase } from '../../src/models/database.js';
+import { registerDirectly } from './endpoints.js';
+import { type ServiceProcess, startServiceProcess } from './service-process.js';
+
+/** The servers that a benchmark runs on: its own, empty, on free ports. */
+export interface BenchServers {
+  temporalAddress: string;
+  namespace: string;
+  /** Settings of a service on them, with a task queue and a database of its own. */
+  environment(overrides?: Record<string, string>): Record<string, string>;
+  authority: Awaited<ReturnType<typeof loadOrCreateAuthority>>;
+  folder: string;
+  stop(): Promise<void>;
+}
+
+/** Starts Temporal, MongoDB and what a service needs in them. */
+export async function startServers(report: (line: string) => void): Promise<BenchServers> {
+  const folder = await mkdtemp(join(tmpdir(), 'hookline-bench-'));
+  const namespace = 'bench';
+  const [temporal, mongo, authority] = await Promise.all([
+    startTemporal({ dataDir: folder, namespace, port: 0, uiPort: undefined, report, persistent: false }),
+    startMongo({ dataDir: folder, port: 0, report }),
+    loadOrCreateAuthority(folder),
+  ]);
+  const secretKey = newSecretKey();
+  const environment = (overrides: Record<string, string> = {}) => {
+    const name = `b${randomBytes(4).toString('hex')}`;
+    const uri = new URL(mongo.uri);
+    uri.pathname = `/${name}`;
+    return {
+      TEMPORAL_ADDRESS: temporal.address,
+      TEMPORAL_NAMESPACE: namespace,
+      MONGODB_URI: uri.href,
+      HOOKLINE_PORT: '0',
+      HOOKLINE_TASK_QUEUE: name,
+      HOOKLINE_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128',
+      HOOKLINE_ALLOW_HTTP: 'true',
+      HOOKLINE_EXTRA_CA_FILE: authority.certFile,
+      HOOKLINE_LOG_LEVEL: 'error',
+      HOOKLINE_SECRET_KEYS: secretKey,
+      HOOKLINE_ENDPOINT_VERIFICATION: 'off',
+      // The limits are on, as `hookline dev` counts them, and out of the way.
+      HOOKLINE_RATE_LIMIT_STORE: 'memory',
+      HOOKLINE_RATE_LIMIT_ACCOUNT: '100000000/1m',
+      HOOKLINE_RATE_LIMIT_TOKEN: '100000000/1m',
+      ...overrides,
+    };
+  };
+  await migrate(loadSettings(environment()), () => {});
+  return {
+    temporalAddress: temporal.address,
+    namespace,
+    environment,
+    authority,
+    folder,
+    async stop() {
+      await Promise.all([temporal.stop(), mongo.stop()]);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** An account of a service, as its producer sees it. */
+export interface BenchAccount {
+  url: string;
+  key: string;
+  /** Registers an endpoint for purchases. */
+  register(targetUrl: string): Promise<void>;
+  /** Registers many, past the API. */
+  registerMany(targetUrls: readonly string[]): Promise<void>;
+}
+
+/** A running service, and a first account of it. */
+export interface BenchSystem extends ServiceProcess, BenchAccount {
+  taskQueue: string;
+  environment: Record<string, string>;
+  newAccount(): Promise<BenchAccount>;
+}
+
+/** Starts a service in a process of its own. */
+export async function startBenchSystem(
+  servers: BenchServers,
+  overrides: Record<string, string> = {},
+  script?: string,
+): Promise<BenchSystem> {
+  const environment = servers.environment(overrides);
+  const service = await startServiceProcess(environment, script);
+  const newAccount = () => createAccount(environment, service.url);
+  return {
+    ...(await newAccount()),
+    ...service,
+    taskQueue: environment['HOOKLINE_TASK_QUEUE'] ?? '',
+    environment,
+    newAccount,
+  };
+}
+
+async function createAccount(environment: Record<string, string>, url: string): Promise<BenchAccount> {
+  const database = await connectDatabase(environment['MONGODB_URI'] ?? '');
+  const account = await database.accounts.create('bench');
+  const { key } = await database.apiKeys.create(account.id, 'bench', ACCOUNT_SCOPES);
+  await database.close();
+  return {
+    url,
+    key,
+    async register(targetUrl) {
+      const response = await fetch(`${url}/v18.0/endpoints`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ target_url: targetUrl, event_kinds: ['purchase'] }),
+      });
+      if (response.status === 201) return;
+      throw new Error(`registration answered ${response.status}: ${await response.text()}`);
+    },
+    async registerMany(targetUrls) {
+      const box = requireSecretBox(loadSettings(environment));
+      const { endpoints, close } = await connectDatabase(environment['MONGODB_URI'] ?? '', box);
+      await registerDirectly(endpoints, account.id, targetUrls);
+      await close();
+    },
+  };
+}
+
+/** Starts a service again that has ended, with everything it had. */
+export function restartBenchSystem(system: BenchSystem): Promise<ServiceProcess> {
+  return startServiceProcess(system.environment);
+}

@@ -1,0 +1,81 @@
+import getRawBody from 'raw-body';
+import type { z } from 'zod';
+import { parseJson } from '../../domain/event/payload.js';
+import { type InputError, Problem } from '../../domain/http/problem.js';
+import type { Context } from './context.js';
+
+/**
+ * Reads a JSON body, as bytes.
+ *
+ * @param limit bytes
+ * @throws Problem 415 for another media type or an encoded body, 413 beyond the limit
+ */
+export async function readJsonBytes(ctx: Context, limit: number): Promise<Buffer> {
+  if (!ctx.is('json', '+json')) {
+    throw new Problem('unsupported_media_type', 'Send JSON, with Content-Type: application/json.');
+  }
+  const encoding = ctx.get('content-encoding');
+  if (encoding && encoding !== 'identity') {
+    throw new Problem(
+      'unsupported_media_type',
+      `Send the body as it is, without Content-Encoding: ${encoding}.`,
+    );
+  }
+  try {
+    return await getRawBody(ctx.req, { limit, length: ctx.request.length ?? null });
+  } catch (error) {
+    if (error instanceof Error && 'type' in error && error.type === 'entity.too.large') {
+      // What is still on its way is not read, so the connection cannot be used again.
+      throw new Problem('payload_too_large', `The body is larger than ${limit} bytes.`, {
+        headers: { connection: 'close' },
+      });
+    }
+    if (error instanceof Error && 'type' in error) {
+      throw new Problem('invalid_request', 'The body did not arrive whole.', { cause: error });
+    }
+    throw error;
+  }
+}
+
+/** The largest body of a request that is no event, in bytes. */
+const MAX_REQUEST_BYTES = 64 * 1024;
+
+/** Reads and checks a JSON body. @throws Problem 400 with a pointer to every wrong place */
+export async function readBody<T extends z.ZodType>(ctx: Context, schema: T): Promise<z.output<T>> {
+  const bytes = await readJsonBytes(ctx, MAX_REQUEST_BYTES);
+  const result = schema.safeParse(parseJson(bytes.toString('utf8')));
+  if (result.success) return result.data;
+  throw invalidRequest(
+    result.error.issues.map((issue) => ({ pointer: toPointer(issue.path), detail: issue.message })),
+  );
+}
+
+/** Reads and checks the query. @throws Problem 400 naming every wrong parameter */
+export function readQuery<T extends z.ZodType>(ctx: Context, schema: T): z.output<T> {
+  const { access_token: _, ...query } = ctx.query;
+  const result = schema.safeParse(query);
+  if (result.success) return result.data;
+  throw invalidRequest(
+    result.error.issues.map((issue) => ({
+      parameter: issue.path.join('.') || unknownKeys(issue),
+      detail: issue.message,
+    })),
+  );
+}
+
+/** A request that is not valid, with every place that is wrong. */
+export function invalidRequest(errors: readonly InputError[]): Problem {
+  const places = errors.map(
+    ({ pointer, parameter, detail }) => `${pointer || parameter || 'the body'}: ${detail}`,
+  );
+  return new Problem('invalid_request', `The request is not valid. ${places.join('; ')}.`, { errors });
+}
+
+function unknownKeys(issue: z.core.$ZodIssue): string {
+  return issue.code === 'unrecognized_keys' ? issue.keys.join(', ') : '';
+}
+
+/** JSON Pointer (RFC 6901). */
+function toPointer(path: readonly PropertyKey[]): string {
+  return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+}

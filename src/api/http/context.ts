@@ -1,0 +1,61 @@
+import type Koa from 'koa';
+import type Provider from 'oidc-provider';
+import type { Logger } from 'pino';
+import type { Settings } from '../../config/schema.js';
+import type { Scope } from '../../domain/access/api-key.js';
+import type { AddressPolicy } from '../../domain/endpoint/address-policy.js';
+import type { Database } from '../../models/database.js';
+import type { DeliveryReader } from '../../temporal/read/delivery-reader.js';
+import type { EventReader } from '../../temporal/read/event-reader.js';
+import type { DeliveryControl } from '../../temporal/write/delivery-control.js';
+import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
+import type { EndpointWorkflows } from '../../temporal/write/endpoint-workflows.js';
+import type { Incidents } from '../../temporal/write/incidents.js';
+import type { Limiters } from '../limits/limiters.js';
+import type { Metrics } from './metrics.js';
+
+/** Who sent a request, once it has been authenticated. */
+export interface Caller {
+  account_id: string;
+  /** The id of the API key, or of the OAuth client that holds the token. */
+  id: string;
+  /** The profile behind the token: what `GET /me` answers. */
+  profile_id: string;
+  scopes: readonly Scope[];
+}
+
+/** What middlewares leave for those behind them. */
+export interface State {
+  request_id: string;
+  caller: Caller;
+}
+
+/** Koa's context here; `params` are there behind the router. */
+export type Context = Koa.ParameterizedContext<
+  State,
+  Koa.DefaultContext & { params?: Record<string, string> }
+>;
+export type Middleware = Koa.Middleware<State>;
+
+/** What the routes stand on. */
+export interface ApiDependencies {
+  settings: Settings;
+  /** Where deliveries may go. */
+  addressPolicy: AddressPolicy;
+  database: Database;
+  starter: DeliveryStarter;
+  endpointWorkflows: EndpointWorkflows;
+  control: DeliveryControl;
+  deliveries: DeliveryReader;
+  incidents: Incidents;
+  events: EventReader;
+  /** The OAuth 2.0 server. */
+  oauth: Provider;
+  limiters: Limiters;
+  metrics: Metrics;
+  logger: Logger;
+  /** What must hold for the service to be ready: name and check; a check that rejects says why. */
+  readiness: Record<string, () => Promise<void>>;
+  /** Errors that mean that a server behind is out of reach for the moment. */
+  isUnavailable: (error: unknown) => boolean;
+}

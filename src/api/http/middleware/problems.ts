@@ -1,0 +1,76 @@
+import type { Logger } from 'pino';
+import { Problem } from '../../../domain/http/problem.js';
+import type { Context, Middleware } from '../context.js';
+
+/** Seconds after which a caller may come back when a server behind is out of reach. */
+const UNAVAILABLE_RETRY_AFTER_S = 2;
+
+/**
+ * Answers every error as a problem document (RFC 9457). What is not a {@link Problem} becomes a 503 where a server behind is out of
+ * reach, and otherwise a 500 that tells nothing of its cause: that stands in the log, under the request's id.
+ */
+export function answerProblems(logger: Logger, isUnavailable: (error: unknown) => boolean): Middleware {
+  const toProblem = (error: unknown): Problem => {
+    if (error instanceof Problem) return error;
+    if (!isUnavailable(error))
+      return new Problem(
+        'internal_error',
+        'The error has been noted; quote the request id when you ask about it.',
+      );
+    return new Problem(
+      'unavailable',
+      'A server that this needs is out of reach. Nothing was accepted; send it again.',
+      {
+        headers: { 'retry-after': String(UNAVAILABLE_RETRY_AFTER_S) },
+      },
+    );
+  };
+
+  /** A refusal of our own says all there is to say, and there may be thousands of them when there is too much to do. */
+  const note = (problem: Problem, error: unknown, request_id: string): void => {
+    if (problem.status < 500) return;
+    if (problem === error) logger.warn({ request_id }, problem.message);
+    else logger.error({ request_id, err: error }, problem.title);
+  };
+
+  return async (ctx, next) => {
+    try {
+      await next();
+      if (ctx.respond === false) return; // the OAuth server has answered
+      if (ctx.body === undefined || ctx.body === null) answerMissing(ctx);
+    } catch (error) {
+      const problem = toProblem(error);
+      note(problem, error, ctx.state.request_id);
+      render(ctx, problem);
+    }
+  };
+}
+
+/** The router leaves a bare status where no route took the request. */
+function answerMissing(ctx: Context): void {
+  if (ctx.status === 404) render(ctx, new Problem('not_found', `Nothing is at ${ctx.path}.`));
+  if (ctx.status === 405 || ctx.status === 501) {
+    render(
+      ctx,
+      new Problem(
+        'method_not_allowed',
+        `${ctx.method} is not allowed here; allowed: ${ctx.response.get('allow')}.`,
+      ),
+    );
+  }
+}
+
+function render(ctx: Context, problem: Problem): void {
+  ctx.status = problem.status;
+  ctx.set(problem.headers);
+  ctx.body = {
+    type: `urn:hookline:problem:${problem.code}`,
+    title: problem.title,
+    status: problem.status,
+    detail: problem.message,
+    code: problem.code,
+    request_id: ctx.state.request_id,
+    ...(problem.errors.length > 0 && { errors: problem.errors }),
+  };
+  ctx.type = 'application/problem+json';
+}

@@ -1,0 +1,31 @@
+import type { Logger } from 'pino';
+import { newId } from '../../../domain/basics/ids.js';
+import type { Middleware } from '../context.js';
+
+/**
+ * Gives every request an id, which stands in the answer and in the log, and writes one log line about it when it is over. The line has
+ * the path without its query, which may hold a token, and nothing of any body.
+ */
+export function identifyRequest(logger: Logger): Middleware {
+  return async (ctx, next) => {
+    const began = performance.now();
+    ctx.state.request_id = newId('request');
+    ctx.set('x-request-id', ctx.state.request_id);
+    try {
+      await next();
+    } finally {
+      logger.info(
+        {
+          request_id: ctx.state.request_id,
+          method: ctx.method,
+          path: ctx.path,
+          status: ctx.status,
+          duration_ms: Math.round(performance.now() - began),
+          account_id: ctx.state.caller?.account_id,
+          caller: ctx.state.caller?.id,
+        },
+        'request',
+      );
+    }
+  };
+}

@@ -1,0 +1,125 @@
+import Router from '@koa/router';
+import { z } from 'zod';
+import type { Scope } from '../../domain/access/api-key.js';
+import type { ProblemCode } from '../../domain/http/problem.js';
+import { readBody, readQuery } from './body.js';
+import type { Context, Middleware, State } from './context.js';
+import { requireScope } from './middleware/authenticate.js';
+
+/** What one answer of an operation looks like. */
+export interface ResponseDocument {
+  description: string;
+  /** Shape of the JSON body; absent where there is none. */
+  schema?: z.ZodType;
+}
+
+/** What a handler is given besides Koa's context: everything checked. */
+interface Checked<Query, Body> {
+  query: Query;
+  body: Body;
+  /** Parameters of the path, by name. */
+  params: Record<string, string>;
+}
+
+/**
+ * One operation of the HTTP interface: what it takes, what it answers, and the code that does it. Validation, authorization and the
+ * OpenAPI document all come from here.
+ */
+export interface Operation<Query extends z.ZodType = z.ZodType, Body extends z.ZodType = z.ZodType> {
+  method: 'get' | 'post' | 'put' | 'delete';
+  /** Below the version, with parameters as `:name`. */
+  path: string;
+  /** Name of the operation in the OpenAPI document, camelCase and unique. */
+  id: string;
+  summary: string;
+  /** What the caller's token must allow. */
+  scope: Scope;
+  /** Shape of the query; a strict object. Absent where the operation takes no parameters. */
+  query?: Query;
+  /** Shape of the JSON body. Absent where it takes none, or reads the bytes itself. */
+  body?: Body;
+  /** For an operation that reads the bytes itself: what the document says of them. */
+  rawBody?: { description: string };
+  /** Request headers it heeds, and what they mean. */
+  headers?: Record<string, string>;
+  /** Answers of success, by status. */
+  responses: Record<number, ResponseDocument>;
+  /** Errors it answers with, besides those that {@link problemsOf} knows from the rest of the declaration. */
+  problems: readonly ProblemCode[];
+  handle(ctx: Context, input: Checked<z.output<Query>, z.output<Body>>): Promise<void>;
+}
+
+/** Declares an operation, with the types of its handler taken from its schemas. */
+export function operation<Query extends z.ZodType, Body extends z.ZodType>(
+  definition: Operation<Query, Body>,
+): Operation {
+  return definition as unknown as Operation;
+}
+
+/** A parameter that means nothing is a mistake that its sender should know of. */
+const NO_PARAMETERS = z.strictObject({});
+
+/** Answers operations. Each resource has a router of its own, so that a request is not held against the paths of all of them. */
+export function answerOperations(operations: readonly Operation[]): Middleware {
+  const routers = new Map<string, Router<State>>();
+  for (const operation of operations) {
+    const resource = operation.path.split('/')[1] ?? '';
+    const router = routers.get(resource) ?? new Router<State>({ prefix: '/:version' });
+    routers.set(resource, router);
+    mount(router, operation);
+  }
+  const answers = new Map([...routers].map(([resource, router]) => [resource, answerWith(router)]));
+  return (ctx, next) => {
+    const [, , resource = ''] = ctx.path.split('/', 3);
+    return answers.get(resource)?.(ctx, next) ?? next();
+  };
+}
+
+function mount(router: Router<State>, { method, path, scope, query, body, handle }: Operation): void {
+  router[method](path, async (ctx) => {
+    requireScope(ctx, scope);
+    await handle(ctx, {
+      query: readQuery(ctx, query ?? NO_PARAMETERS),
+      body: body ? await readBody(ctx, body) : undefined,
+      params: ctx.params,
+    });
+  });
+}
+
+/** The router's routes, and where none of them takes the method, those that are allowed. */
+function answerWith(router: Router<State>): Middleware {
+  const routes = router.routes() as unknown as Middleware; // it gives the context its parameters itself
+  const allowed = router.allowedMethods() as unknown as Middleware;
+  return (ctx, next) => routes(ctx, () => allowed(ctx, next));
+}
+
+/** Errors that every operation can answer with. */
+const COMMON: readonly ProblemCode[] = [
+  'invalid_request',
+  'ambiguous_token',
+  'missing_token',
+  'malformed_token',
+  'invalid_token',
+  'expired_token',
+  'revoked_token',
+  'missing_scope',
+  'not_acceptable',
+  'rate_limited',
+  'internal_error',
+  'unavailable',
+];
+
+/** Every error that an operation can answer with: its own, and those that follow from what it takes. */
+export function problemsOf(operation: Operation): ProblemCode[] {
+  const { path, body, rawBody, headers = {}, problems } = operation;
+  const takesBody = body !== undefined || rawBody !== undefined;
+  return [
+    ...new Set<ProblemCode>([
+      ...COMMON,
+      ...(takesBody ? (['invalid_json', 'payload_too_large', 'unsupported_media_type'] as const) : []),
+      ...(path.includes('/:') ? (['not_found'] as const) : []),
+      ...('If-Match' in headers ? (['precondition_failed'] as const) : []),
+      ...problems,
+    ]),
+  ];
+}

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import type { Page } from '../../temporal/read/visibility.js';
+import type { Context } from './context.js';
+
+/** Rows of a page, where the caller names no number, and at most. */
+const DEFAULT_LIMIT = 25;
+const MAX_LIMIT = 100;
+
+/** The query parameters of every list. */
+export const pagingParameters = {
+  limit: z.coerce.number().int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT),
+  after: z
+    .string()
+    .max(2_048)
+    .regex(/^[\w-]+$/, 'must be a cursor of this list, as an earlier page gave it')
+    .optional(),
+};
+
+/** A page as it is answered. `next` leaves the access token out. */
+export function renderPage<T>(ctx: Context, page: Page<T>) {
+  if (!page.after) return { data: page.data, paging: { cursors: {} } };
+  const query = new URLSearchParams(ctx.querystring);
+  query.delete('access_token');
+  query.set('after', page.after);
+  return { data: page.data, paging: { cursors: { after: page.after }, next: `${ctx.path}?${query}` } };
+}
+
+/** A point in time as a query parameter. */
+export const timeParameter = z.iso
+  .datetime()
+  .transform((text) => new Date(text))
+  .optional();
+
+/** Makes a page of rows that were read one beyond the limit, which tells whether more follow. */
+export function cutPage<T extends { id: string }>(rows: readonly T[], limit: number): Page<T> {
+  const data = rows.slice(0, limit);
+  const last = data.at(-1);
+  return { data, ...(rows.length > limit && last && { after: last.id }) };
+}

@@ -1,0 +1,58 @@
+import ipaddr from 'ipaddr.js';
+import type { Context, Middleware } from '../http/context.js';
+import type { Limiters } from './limiters.js';
+import { anonymous, type RateLimiter } from './rate-limiter.js';
+
+/** Counts every request against the caller's address. @throws Problem 429 */
+export function limitAddress({ address }: Limiters): Middleware {
+  return async (ctx, next) => {
+    count(ctx, address, anonymous(addressKey(ctx.ip)));
+    await next();
+  };
+}
+
+/**
+ * Counts requests that end before their caller is known against the address, so that nobody can try tokens at leisure. A valid token
+ * passes, whatever else its address sends.
+ *
+ * @throws Problem 429
+ */
+export function limitUnauthenticated({ address }: Limiters): Middleware {
+  return async (ctx, next) => {
+    try {
+      await next();
+    } catch (error) {
+      if (!ctx.state.caller) count(ctx, address, anonymous(addressKey(ctx.ip)));
+      throw error;
+    }
+  };
+}
+
+/** Counts an authenticated request: events against the account, everything else against the token. @throws Problem 429 */
+export function limitCaller({ token, account }: Limiters): Middleware {
+  return async (ctx, next) => {
+    const { account_id, id, profile_id } = ctx.state.caller;
+    if (ctx.method === 'POST' && EVENTS.test(ctx.path)) count(ctx, account, account_id);
+    else count(ctx, token, `${id}:${profile_id}`);
+    await next();
+  };
+}
+
+const EVENTS = /^\/[^/]+\/events\//;
+
+function count(ctx: Context, limiter: RateLimiter, key: string): void {
+  const { headers, refusal } = limiter.consume(key);
+  ctx.set(headers);
+  if (refusal) throw refusal;
+}
+
+/** IPv4 addresses one by one; of IPv6 the network of 64 bits, which is what one caller is given. */
+function addressKey(ip: string): string {
+  if (!ipaddr.isValid(ip)) return ip;
+  const address = ipaddr.process(ip);
+  if (address.kind() === 'ipv4') return address.toString();
+  return (address as ipaddr.IPv6).parts
+    .slice(0, 4)
+    .map((part) => part.toString(16))
+    .join(':');
+}

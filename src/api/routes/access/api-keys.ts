@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import { SCOPES } from '../../../domain/access/api-key.js';
+import { isId } from '../../../domain/basics/ids.js';
+import { Problem } from '../../../domain/http/problem.js';
+import { invalidRequest } from '../../http/body.js';
+import type { ApiDependencies } from '../../http/context.js';
+import { requireHeld } from '../../http/grantable.js';
+import { type Operation, operation } from '../../http/operation.js';
+import { cutPage, pagingParameters, renderPage } from '../../http/paging.js';
+import { apiKeySchema, apiKeyWithKeySchema, pageOf } from '../../http/schemas.js';
+
+const apiKeyBody = z.strictObject({
+  name: z.string().min(1).max(256),
+  scopes: z.array(z.enum(SCOPES)).min(1, 'must name at least one scope').max(SCOPES.length),
+  expires_at: z.iso
+    .datetime()
+    .describe('When the key stops working, ISO 8601 in UTC; never, where it is left out')
+    .optional(),
+  profile_id: z
+    .string()
+    .describe("The profile that GET /me answers for this key; the account's own, where it is left out")
+    .optional(),
+});
+
+/** API keys: what an account's own systems call with. */
+export function apiKeyOperations({ database }: ApiDependencies): Operation[] {
+  const { apiKeys, profiles } = database;
+  return [
+    operation({
+      method: 'post',
+      path: '/api_keys',
+      id: 'createApiKey',
+      summary: 'Create an API key; it is shown this once',
+      scope: 'keys:write',
+      body: apiKeyBody,
+      responses: { 201: { description: 'The key', schema: apiKeyWithKeySchema } },
+      problems: [],
+      async handle(ctx, { body: { name, scopes, expires_at, profile_id } }) {
+        const { account_id } = ctx.state.caller;
+        requireHeld(ctx, scopes);
+        if (expires_at !== undefined && Date.parse(expires_at) <= Date.now()) {
+          throw invalidRequest([{ pointer: '/expires_at', detail: 'must be in the future' }]);
+        }
+        if (profile_id !== undefined && !(await profiles.get(account_id, profile_id))) {
+          throw invalidRequest([{ pointer: '/profile_id', detail: 'is no profile of this account' }]);
+        }
+        const { key, api_key } = await apiKeys.create(account_id, name, [...new Set(scopes)], {
+          ...(expires_at !== undefined && { expires_at: new Date(expires_at) }),
+          ...(profile_id !== undefined && { profile_id }),
+        });
+        ctx.status = 201;
+        ctx.set({ location: `${ctx.path}/${api_key.id}`, 'cache-control': 'no-store' });
+        ctx.body = { ...api_key, key };
+      },
+    }),
+
+    operation({
+      method: 'get',
+      path: '/api_keys',
+      id: 'listApiKeys',
+      summary: 'List API keys, oldest first; revoked and expired ones too',
+      scope: 'keys:read',
+      query: z.strictObject(pagingParameters),
+      responses: { 200: { description: 'A page of keys', schema: pageOf(apiKeySchema) } },
+      problems: [],
+      async handle(ctx, { query: { limit, after } }) {
+        const rows = await apiKeys.list(ctx.state.caller.account_id, limit + 1, after);
+        ctx.body = renderPage(ctx, cutPage(rows, limit));
+      },
+    }),
+
+    operation({
+      method: 'get',
+      path: '/api_keys/:id',
+      id: 'getApiKey',
+      summary: 'Read an API key: everything but the key; a revoked one is in the list alone',
+      scope: 'keys:read',
+      responses: { 200: { description: 'The key', schema: apiKeySchema } },
+      problems: [],
+      async handle(ctx, { params: { id = '' } }) {
+        const key = isId('api_key', id) ? await apiKeys.get(ctx.state.caller.account_id, id) : undefined;
+        if (!key) throw missing(id);
+        ctx.body = key;
+      },
+    }),
+
+    operation({
+      method: 'delete',
+      path: '/api_keys/:id',
+      id: 'revokeApiKey',
+      summary: 'Revoke an API key, for good; it stops working within 5 seconds, and stays in the list',
+      scope: 'keys:write',
+      responses: { 204: { description: 'Revoked' } },
+      problems: [],
+      async handle(ctx, { params: { id = '' } }) {
+        const revoked = isId('api_key', id) && (await apiKeys.revoke(ctx.state.caller.account_id, id));
+        if (!revoked) throw missing(id);
+        ctx.status = 204;
+      },
+    }),
+  ];
+}
+
+function missing(id: string): Problem {
+  return new Problem('not_found', `There is no API key ${id}.`);
+}

@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { SCOPES } from '../../../domain/access/api-key.js';
+import { hashPassword, PASSWORD_LENGTH } from '../../../domain/access/password.js';
+import { isId } from '../../../domain/basics/ids.js';
+import { Problem } from '../../../domain/http/problem.js';
+import type { ApiDependencies, Context } from '../../http/context.js';
+import { requireHeld } from '../../http/grantable.js';
+import { type Operation, operation } from '../../http/operation.js';
+import { loginSchema } from '../../http/schemas.js';
+
+const loginBody = z.strictObject({
+  login_name: z
+    .string()
+    .regex(/^[A-Za-z0-9_.@+-]{1,128}$/, 'must be 1 to 128 letters, digits or _ . @ + -')
+    .describe('Unique within the account, whatever its case'),
+  password: z.string().min(PASSWORD_LENGTH.min).max(PASSWORD_LENGTH.max),
+  scopes: z
+    .array(z.enum(SCOPES))
+    .max(SCOPES.length)
+    .default(['profile:read'])
+    .describe('What the person may allow an OAuth client at most'),
+});
+
+/** Logins: how the people of profiles log in when an OAuth client asks for their consent. */
+export function loginOperations({ database }: ApiDependencies): Operation[] {
+  const { logins, profiles } = database;
+  const profileOf = async (ctx: Context, id: string) => {
+    const { account_id } = ctx.state.caller;
+    const stored = isId('profile', id) ? await profiles.get(account_id, id) : undefined;
+    if (!stored) throw new Problem('not_found', `There is no profile ${id}.`);
+    return { account_id, profile_id: id };
+  };
+
+  return [
+    operation({
+      method: 'put',
+      path: '/profiles/:id/login',
+      id: 'putLogin',
+      summary: 'Let the person of a profile log in, or change how',
+      scope: 'keys:write',
+      body: loginBody,
+      responses: { 200: { description: 'The login, without its password', schema: loginSchema } },
+      problems: ['login_name_taken'],
+      async handle(ctx, { params: { id = '' }, body: { login_name, password, scopes } }) {
+        const key = await profileOf(ctx, id);
+        requireHeld(ctx, scopes);
+        const login = { ...key, login_name, scopes: [...new Set(scopes)] };
+        if (!(await logins.put(login, await hashPassword(password)))) {
+          throw new Problem('login_name_taken', `Another profile of the account logs in as ${login_name}.`);
+        }
+        ctx.body = login;
+      },
+    }),
+
+    operation({
+      method: 'get',
+      path: '/profiles/:id/login',
+      id: 'getLogin',
+      summary: 'Read how the person of a profile logs in',
+      scope: 'keys:read',
+      responses: { 200: { description: 'The login, without its password', schema: loginSchema } },
+      problems: [],
+      async handle(ctx, { params: { id = '' } }) {
+        const { account_id, profile_id } = await profileOf(ctx, id);
+        const login = await logins.ofProfile(account_id, profile_id);
+        if (!login) throw missing(id);
+        ctx.body = login;
+      },
+    }),
+
+    operation({
+      method: 'delete',
+      path: '/profiles/:id/login',
+      id: 'deleteLogin',
+      summary:
+        'Take the login of a profile away; tokens that were allowed before live on until they are revoked',
+      scope: 'keys:write',
+      responses: { 204: { description: 'Taken away' } },
+      problems: [],
+      async handle(ctx, { params: { id = '' } }) {
+        const { account_id, profile_id } = await profileOf(ctx, id);
+        if (!(await logins.delete(account_id, profile_id))) throw missing(id);
+        ctx.status = 204;
+      },
+    }),
+  ];
+}
+
+function missing(id: string): Problem {
+  return new Problem('not_found', `The profile ${id} has no login.`);
+}

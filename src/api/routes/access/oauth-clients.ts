@@ -1,0 +1,210 @@
+import { z } from 'zod';
+import { SCOPES } from '../../../domain/access/api-key.js';
+import {
+  CLIENT_AUTH_METHODS,
+  GRANT_TYPES,
+  isRedirectUri,
+  type OAuthClient,
+} from '../../../domain/access/oauth-client.js';
+import { parseDuration } from '../../../domain/basics/duration.js';
+import { isId } from '../../../domain/basics/ids.js';
+import { Problem } from '../../../domain/http/problem.js';
+import { invalidRequest } from '../../http/body.js';
+import type { ApiDependencies, Context } from '../../http/context.js';
+import { requireHeld } from '../../http/grantable.js';
+import { type Operation, operation } from '../../http/operation.js';
+import { overlapSchema } from '../../http/overlap.js';
+import { cutPage, pagingParameters, renderPage } from '../../http/paging.js';
+import { oauthClientSchema, oauthClientWithSecretSchema, pageOf } from '../../http/schemas.js';
+
+const clientBody = z.strictObject({
+  name: z.string().min(1).max(256).describe('What people are shown when they are asked for consent'),
+  grant_types: z.array(z.enum(GRANT_TYPES)).min(1).default(['client_credentials']),
+  redirect_uris: z
+    .array(
+      z
+        .string()
+        .max(2_048)
+        .refine(isRedirectUri, 'must be an https address, or http on localhost, without a fragment'),
+    )
+    .max(20)
+    .default([]),
+  scopes: z.array(z.enum(SCOPES)).min(1, 'must name at least one scope').max(SCOPES.length),
+  token_endpoint_auth_method: z
+    .enum(CLIENT_AUTH_METHODS)
+    .default('client_secret_basic')
+    .describe('How the client authenticates; none for an application on people’s own devices'),
+});
+
+const rotationBody = z.strictObject({
+  overlap: overlapSchema('0s').describe(
+    'How long the secret so far works along; it stops at once, where it is left out',
+  ),
+});
+
+/** OAuth clients: applications that get tokens for the account. */
+export function oauthClientOperations({ database }: ApiDependencies): Operation[] {
+  const { oauthClients, oauthRecords } = database;
+  /** The account's own client. @throws Problem 404 */
+  const findClient = async (ctx: Context, id: string): Promise<OAuthClient> => {
+    const { account_id } = ctx.state.caller;
+    const client = isId('oauth_client', id) ? await oauthClients.get(account_id, id) : undefined;
+    if (!client) throw missing(id);
+    return client;
+  };
+
+  return [
+    operation({
+      method: 'post',
+      path: '/oauth_clients',
+      id: 'createOAuthClient',
+      summary: 'Register an OAuth client; its secret is shown this once',
+      scope: 'keys:write',
+      body: clientBody,
+      responses: { 201: { description: 'The client', schema: oauthClientWithSecretSchema } },
+      problems: [],
+      async handle(ctx, { body }) {
+        requireHeld(ctx, body.scopes);
+        checkGrants(body);
+        const { client, secret } = await oauthClients.create(ctx.state.caller.account_id, distinct(body));
+        ctx.status = 201;
+        ctx.set({ location: `${ctx.path}/${client.id}`, 'cache-control': 'no-store' });
+        ctx.body = { ...client, ...(secret !== undefined && { secret }) };
+      },
+    }),
+
+    operation({
+      method: 'get',
+      path: '/oauth_clients',
+      id: 'listOAuthClients',
+      summary: 'List OAuth clients, oldest first',
+      scope: 'keys:read',
+      query: z.strictObject(pagingParameters),
+      responses: { 200: { description: 'A page of clients', schema: pageOf(oauthClientSchema) } },
+      problems: [],
+      async handle(ctx, { query: { limit, after } }) {
+        const rows = await oauthClients.list(ctx.state.caller.account_id, limit + 1, after);
+        ctx.body = renderPage(ctx, cutPage(rows, limit));
+      },
+    }),
+
+    operation({
+      method: 'get',
+      path: '/oauth_clients/:id',
+      id: 'getOAuthClient',
+      summary: 'Read an OAuth client: everything but its secret',
+      scope: 'keys:read',
+      responses: { 200: { description: 'The client', schema: oauthClientSchema } },
+      problems: [],
+      async handle(ctx, { params: { id = '' } }) {
+        ctx.body = await findClient(ctx, id);
+      },
+    }),
+
+    operation({
+      method: 'put',
+      path: '/oauth_clients/:id',
+      id: 'replaceOAuthClient',
+      summary:
+        'Replace what an OAuth client is registered with; what is taken away counts for every new token',
+      scope: 'keys:write',
+      body: clientBody,
+      responses: { 200: { description: 'The client after it', schema: oauthClientSchema } },
+      problems: [],
+      async handle(ctx, { params: { id = '' }, body }) {
+        const before = await findClient(ctx, id);
+        requireHeld(ctx, body.scopes);
+        checkGrants(body);
+        checkAuthMethod(before, body);
+        const client = await oauthClients.replace(before.account_id, id, distinct(body));
+        if (!client) throw missing(id);
+        ctx.body = client;
+      },
+    }),
+
+    operation({
+      method: 'post',
+      path: '/oauth_clients/:id/secret/rotate',
+      id: 'rotateOAuthClientSecret',
+      summary: 'Give an OAuth client a new secret, which is shown this once',
+      scope: 'keys:write',
+      body: rotationBody,
+      responses: {
+        200: { description: 'The client with its new secret', schema: oauthClientWithSecretSchema },
+      },
+      problems: ['client_without_secret'],
+      async handle(ctx, { params: { id = '' }, body: { overlap } }) {
+        const client = await findClient(ctx, id);
+        // Who has its secret can have its tokens.
+        requireHeld(ctx, client.scopes);
+        if (client.token_endpoint_auth_method === 'none') {
+          throw new Problem('client_without_secret', `The OAuth client ${id} is a public one.`);
+        }
+        const overlapEnds = new Date(Date.now() + parseDuration(overlap));
+        const secret = await oauthClients.rotateSecret(client.account_id, id, overlapEnds);
+        if (secret === undefined) throw missing(id);
+        ctx.set('cache-control', 'no-store');
+        ctx.body = { ...client, secret };
+      },
+    }),
+
+    operation({
+      method: 'delete',
+      path: '/oauth_clients/:id',
+      id: 'deleteOAuthClient',
+      summary: 'Remove an OAuth client; its tokens stop working within 5 seconds',
+      scope: 'keys:write',
+      responses: { 204: { description: 'Removed' } },
+      problems: [],
+      async handle(ctx, { params: { id = '' } }) {
+        const { account_id } = ctx.state.caller;
+        const removed = isId('oauth_client', id) && (await oauthClients.delete(account_id, id));
+        if (!removed) throw missing(id);
+        await oauthRecords.revokeAllOf('client', id);
+        ctx.status = 204;
+      },
+    }),
+  ];
+}
+
+function distinct(client: z.output<typeof clientBody>): z.output<typeof clientBody> {
+  return {
+    ...client,
+    grant_types: [...new Set(client.grant_types)],
+    scopes: [...new Set(client.scopes)],
+  };
+}
+
+/** A client keeps its secret, or goes on without: neither can come to be by a change that shows none. @throws Problem 400 */
+function checkAuthMethod(before: OAuthClient, after: z.output<typeof clientBody>): void {
+  const isPublic = before.token_endpoint_auth_method === 'none';
+  if (isPublic === (after.token_endpoint_auth_method === 'none')) return;
+  const detail = isPublic
+    ? 'must stay none: the client has no secret'
+    : 'must not become none: the client has a secret';
+  throw invalidRequest([{ pointer: '/token_endpoint_auth_method', detail }]);
+}
+
+/** Refuses what cannot work together. @throws Problem 400 */
+function checkGrants(client: z.output<typeof clientBody>): void {
+  const { grant_types, redirect_uris, token_endpoint_auth_method } = client;
+  const errors = [];
+  const withCode = grant_types.includes('authorization_code');
+  if (withCode && redirect_uris.length === 0) {
+    errors.push({ pointer: '/redirect_uris', detail: 'must name at least one for authorization_code' });
+  }
+  if (!withCode && grant_types.includes('refresh_token')) {
+    errors.push({ pointer: '/grant_types', detail: 'must hold authorization_code for refresh_token' });
+  }
+  if (token_endpoint_auth_method === 'none' && grant_types.includes('client_credentials')) {
+    errors.push({
+      pointer: '/token_endpoint_auth_method',
+      detail: 'must not be none for client_credentials: without a secret anybody could be the client',
+    });
+  }
+  if (errors.length > 0) throw invalidRequest(errors);
+}
+
+function missing(id: string): Problem {
+  return new Problem('not_found', `There is no OAuth client ${id}.`);
+}

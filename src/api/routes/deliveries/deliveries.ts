@@ -1,0 +1,131 @@
+import { z } from 'zod';
+import { type DeliveryKey, idPattern, parseDeliveryId } from '../../../domain/basics/ids.js';
+import { DELIVERY_STATUSES } from '../../../domain/delivery/delivery.js';
+import { Problem } from '../../../domain/http/problem.js';
+import type { ApiDependencies } from '../../http/context.js';
+import { type Operation, operation } from '../../http/operation.js';
+import { pagingParameters, renderPage, timeParameter } from '../../http/paging.js';
+import {
+  deliveryRecordSchema,
+  deliverySchema,
+  deliverySummarySchema,
+  pageOf,
+  resendSchema,
+} from '../../http/schemas.js';
+import { toTarget } from '../events/accept-event.js';
+
+const ACTIONS = {
+  retry: 'Make an attempt now',
+  cancel: 'Give an open delivery up',
+  pause: 'Make no attempt until the delivery is resumed',
+  resume: 'End a pause',
+} as const;
+
+/** Deliveries: what became of events. They are read from Temporal, and steered there. */
+export function deliveryOperations({ database, deliveries, control }: ApiDependencies): Operation[] {
+  const find = async (accountId: string, id: string) => {
+    const delivery = await deliveries.get(accountId, readKey(id));
+    if (!delivery) throw missing(id);
+    return delivery;
+  };
+
+  return [
+    operation({
+      method: 'get',
+      path: '/deliveries',
+      id: 'listDeliveries',
+      summary: 'List deliveries, each in its newest run: open ones first, then the latest closed',
+      scope: 'deliveries:read',
+      query: z.strictObject({
+        ...pagingParameters,
+        endpoint_id: z.string().regex(idPattern('endpoint'), 'must be the id of an endpoint').optional(),
+        event_id: z.string().regex(idPattern('event'), 'must be the id of an event').optional(),
+        event_kind: z.string().max(256).optional(),
+        status: z.enum(DELIVERY_STATUSES).optional(),
+        created_after: timeParameter,
+        created_before: timeParameter,
+      }),
+      responses: {
+        200: {
+          description: 'A page of deliveries. What closes between two pages is on both',
+          schema: pageOf(deliverySummarySchema),
+        },
+      },
+      problems: [],
+      async handle(ctx, { query: { limit, after, ...filter } }) {
+        ctx.body = renderPage(ctx, await deliveries.list(ctx.state.caller.account_id, filter, limit, after));
+      },
+    }),
+
+    operation({
+      method: 'get',
+      path: '/deliveries/:id',
+      id: 'getDelivery',
+      summary: 'Read a delivery with its attempts',
+      scope: 'deliveries:read',
+      responses: { 200: { description: 'The delivery', schema: deliverySchema } },
+      problems: [],
+      async handle(ctx, { params: { id = '' } }) {
+        ctx.body = await find(ctx.state.caller.account_id, id);
+      },
+    }),
+
+    ...(['retry', 'cancel', 'pause', 'resume'] as const).map((action) =>
+      operation({
+        method: 'post',
+        path: `/deliveries/:id/${action}`,
+        id: `${action}Delivery`,
+        summary: ACTIONS[action],
+        scope: 'deliveries:write',
+        responses: { 200: { description: 'The delivery after it', schema: deliveryRecordSchema } },
+        problems: ['delivery_state_conflict'],
+        async handle(ctx, { params: { id = '' } }) {
+          const { account_id, id: by } = ctx.state.caller;
+          const record = await control.act(action, account_id, readKey(id), by);
+          if (!record) {
+            const { status } = await find(account_id, id);
+            throw new Problem('delivery_state_conflict', `The delivery is closed: ${status}.`);
+          }
+          ctx.body = { id, ...record };
+        },
+      }),
+    ),
+
+    operation({
+      method: 'post',
+      path: '/deliveries/:id/resend',
+      id: 'resendDelivery',
+      summary: 'Send a closed delivery again: same payload, same webhook-id, a new run',
+      scope: 'deliveries:write',
+      responses: { 202: { description: 'The new run is persisted', schema: resendSchema } },
+      problems: ['delivery_state_conflict'],
+      async handle(ctx, { params: { id = '' } }) {
+        const { account_id, id: by } = ctx.state.caller;
+        const key = readKey(id);
+        const endpoint = await database.endpoints.get(account_id, key.endpoint_id);
+        if (!endpoint) {
+          await find(account_id, id);
+          throw new Problem(
+            'delivery_state_conflict',
+            'The endpoint was deleted, so nothing can be sent to it.',
+          );
+        }
+        const run_id = await control.resend(account_id, key, toTarget(endpoint), by);
+        if (run_id === undefined) throw missing(id);
+        ctx.status = 202;
+        ctx.set('location', ctx.path.slice(0, -'/resend'.length));
+        ctx.body = { id, run_id };
+      },
+    }),
+  ];
+}
+
+function readKey(id: string): DeliveryKey {
+  const key = parseDeliveryId(id);
+  if (!key) throw missing(id);
+  return key;
+}
+
+function missing(id: string): Problem {
+  return new Problem('not_found', `There is no delivery ${id}.`);
+}

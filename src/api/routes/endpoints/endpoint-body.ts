@@ -1,0 +1,143 @@
+import { z } from 'zod';
+import { isRetryWait, MAX_WAITS } from '../../../domain/delivery/retry-schedule.js';
+import type { AddressPolicy } from '../../../domain/endpoint/address-policy.js';
+import {
+  checkEventKinds,
+  checkTargetUrl,
+  MAX_METADATA,
+  MAX_RATE_LIMIT,
+  VERIFICATION_METHODS,
+} from '../../../domain/endpoint/endpoint.js';
+import { checkHeaders, MASKED_VALUE, MAX_HEADERS } from '../../../domain/endpoint/endpoint-headers.js';
+import { filterSchema } from '../../../domain/event/filter.js';
+import { type InputError, Problem } from '../../../domain/http/problem.js';
+import type { EndpointInput, StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
+import { invalidRequest } from '../../http/body.js';
+
+/** What the owner of an endpoint sends. */
+export const endpointBody = z.strictObject({
+  target_url: z.string(),
+  event_kinds: z.array(z.string()).min(1, 'must name at least one event kind, or * for all').max(100),
+  filter: filterSchema.optional().describe('A condition on the payload: docs/endpoints.md'),
+  description: z.string().max(1_000).default(''),
+  metadata: z
+    .record(z.string().min(1).max(MAX_METADATA.name), z.string().max(MAX_METADATA.value))
+    .refine(
+      (entries) => Object.keys(entries).length <= MAX_METADATA.entries,
+      `must have at most ${MAX_METADATA.entries} entries`,
+    )
+    .default({})
+    .describe("The owner's own notes"),
+  headers: z
+    .record(z.string(), z.string())
+    .refine(
+      (headers) => Object.keys(headers).length <= MAX_HEADERS,
+      `must have at most ${MAX_HEADERS} headers`,
+    )
+    .default({})
+    .describe(
+      `Sent along with each delivery; values are shown as ${MASKED_VALUE}, which keeps the stored one when sent back`,
+    ),
+  rate_limit: z
+    .number()
+    .min(0.01)
+    .max(MAX_RATE_LIMIT)
+    .optional()
+    .describe('Deliveries per second, at most; more wait their turn, none is dropped'),
+  status: z.enum(['active', 'paused']).default('active'),
+  status_reason: z.string().min(1).max(300).optional().describe('Why it is paused'),
+  verification_method: z.enum(VERIFICATION_METHODS).default('challenge'),
+  verify_token: z
+    .string()
+    .min(1)
+    .max(256)
+    .optional()
+    .describe('Sent as hub.verify_token in a handshake of the method graph'),
+  retry_schedule: z
+    .array(z.string().refine(isRetryWait, 'must be a duration from 100ms to 7d, such as 5s, 30m or 2h'))
+    .max(MAX_WAITS, `must have at most ${MAX_WAITS} waits`)
+    .optional(),
+});
+
+/** The same, with what can only be said at registration. */
+export const newEndpointBody = endpointBody.extend({
+  signature_scheme: z
+    .enum(['v1', 'v1a'])
+    .default('v1')
+    .describe('v1: a shared secret; v1a: an ed25519 key pair. A rotation can change it'),
+});
+
+export interface EndpointRules {
+  allowHttp: boolean;
+  addresses: AddressPolicy;
+  /** Whether endpoints must show that they want events. */
+  verificationRequired: boolean;
+}
+
+/**
+ * Checks what an owner sent, as far as its shape does not, and decides the status that follows from it.
+ *
+ * @param knownKinds names of the event kinds that the account has
+ * @param before the endpoint as it is; absent at registration
+ * @throws Problem naming every wrong place
+ */
+export function checkEndpoint(
+  body: z.output<typeof endpointBody>,
+  rules: EndpointRules,
+  knownKinds: readonly string[],
+  before?: StoredEndpoint,
+): EndpointInput {
+  const mistake = checkTargetUrl(body.target_url, rules.allowHttp, rules.addresses);
+  const errors: InputError[] = [
+    ...(mistake ? [{ pointer: '/target_url', detail: mistake.detail }] : []),
+    ...checkEventKinds(body.event_kinds, knownKinds),
+    ...checkHeaders(body.headers),
+    ...checkMasks(body, before),
+    ...(body.status_reason !== undefined && body.status !== 'paused'
+      ? [{ pointer: '/status_reason', detail: 'goes with the status paused only' }]
+      : []),
+  ];
+  if (mistake?.insecure)
+    throw new Problem('insecure_target_url', `The target URL ${mistake.detail}.`, { errors });
+  if (errors.length > 0) throw invalidRequest(errors);
+
+  const { verify_token = undefined, ...rest } = body;
+  const pending = rules.verificationRequired && before?.verified_url !== body.target_url;
+  const token = verify_token === MASKED_VALUE ? before?.verify_token : verify_token;
+  return {
+    ...rest,
+    headers: unmask(body.headers, before),
+    ...(token !== undefined && { verify_token: token }),
+    status: pending ? 'pending' : body.status,
+    status_when_verified: body.status,
+    ...(pending && { status_reason: 'It has not shown yet that it wants events.' }),
+  };
+}
+
+/** A masked value stands for the stored one; there must be one. */
+function checkMasks(
+  { headers, verify_token }: z.output<typeof endpointBody>,
+  before?: StoredEndpoint,
+): InputError[] {
+  const detail = 'is masked, and there is no stored value that it could stand for; send the value itself';
+  const errors = Object.entries(headers)
+    .filter(([name, value]) => value === MASKED_VALUE && storedValue(name, before) === undefined)
+    .map(([name]) => ({ pointer: `/headers/${name}`, detail }));
+  if (verify_token === MASKED_VALUE && before?.verify_token === undefined)
+    errors.push({ pointer: '/verify_token', detail });
+  return errors;
+}
+
+function unmask(headers: Record<string, string>, before?: StoredEndpoint): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      value === MASKED_VALUE ? (storedValue(name, before) ?? '') : value,
+    ]),
+  );
+}
+
+function storedValue(name: string, before: StoredEndpoint | undefined): string | undefined {
+  const stored = Object.entries(before?.headers ?? {});
+  return stored.find(([known]) => known.toLowerCase() === name.toLowerCase())?.[1];
+}

@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import { parseDuration } from '../../../domain/basics/duration.js';
+import { schemeOf } from '../../../domain/delivery/signature.js';
+import { Problem } from '../../../domain/http/problem.js';
+import type { ApiDependencies } from '../../http/context.js';
+import { type Operation, operation } from '../../http/operation.js';
+import { overlapSchema } from '../../http/overlap.js';
+import { secretSchema } from '../../http/schemas.js';
+import { renderKeys } from './endpoint-view.js';
+import { findEndpoint } from './endpoints.js';
+
+const DEFAULT_OVERLAP = '24h';
+/** With as many, each delivery carries as many signatures; more are not rotated in before one of them ends. */
+const MAX_SIGNING_KEYS = 5;
+
+const rotationBody = z.strictObject({
+  overlap: overlapSchema(DEFAULT_OVERLAP).describe('How long the secrets so far sign along'),
+  signature_scheme: z.enum(['v1', 'v1a']).optional().describe('Absent: as before'),
+});
+
+/** Signing secrets: how subscribers know that a delivery is genuine. */
+export function endpointSecretOperations(dependencies: ApiDependencies): Operation[] {
+  const { database, endpointWorkflows } = dependencies;
+
+  return [
+    operation({
+      method: 'get',
+      path: '/endpoints/:id/secret',
+      id: 'getEndpointSecret',
+      summary: "Read an endpoint's signing secret, or the public key of its key pair",
+      scope: 'secrets:read',
+      responses: { 200: { description: 'The newest one', schema: secretSchema } },
+      problems: [],
+      async handle(ctx, { params: { id = '' } }) {
+        ctx.set('cache-control', 'no-store');
+        ctx.body = renderKeys(await findEndpoint(dependencies, ctx, id));
+      },
+    }),
+
+    operation({
+      method: 'post',
+      path: '/endpoints/:id/secret/rotate',
+      id: 'rotateEndpointSecret',
+      summary: 'Give an endpoint a new signing secret; both sign until the overlap ends',
+      scope: 'endpoints:write',
+      body: rotationBody,
+      responses: { 200: { description: 'The new one', schema: secretSchema } },
+      problems: ['invalid_request', 'endpoint_state_conflict'],
+      async handle(ctx, { params: { id = '' }, body: { overlap, signature_scheme } }) {
+        const found = await findEndpoint(dependencies, ctx, id);
+        const before = await database.endpoints.getFresh(found.account_id, id);
+        const [newest] = before?.signing_keys ?? [];
+        if (!before || !newest) throw conflict('The endpoint was deleted meanwhile.');
+        const overlapEnds = new Date(Date.now() + parseDuration(overlap));
+        if (parseDuration(overlap) > 0 && before.signing_keys.length >= MAX_SIGNING_KEYS) {
+          throw conflict(
+            `${MAX_SIGNING_KEYS} secrets sign at the moment, as many as there may be. End their overlap with DELETE …/secret/previous, or rotate with "overlap": "0s".`,
+          );
+        }
+        const scheme = signature_scheme ?? schemeOf(newest.secret);
+        const endpoint = await database.endpoints.rotateSecret(before, scheme, overlapEnds);
+        if (!endpoint) throw conflict('The endpoint was changed at the same time. Send it again.');
+        await endpointWorkflows.secretsChanged({ account_id: before.account_id, endpoint_id: id });
+        ctx.set('cache-control', 'no-store');
+        ctx.body = renderKeys(endpoint);
+      },
+    }),
+
+    operation({
+      method: 'delete',
+      path: '/endpoints/:id/secret/previous',
+      id: 'revokePreviousSecrets',
+      summary: 'End the overlap of a rotation at once: only the newest secret signs from now on',
+      scope: 'endpoints:write',
+      responses: { 204: { description: 'Ended' } },
+      problems: [],
+      async handle(ctx, { params: { id = '' } }) {
+        const { account_id } = await findEndpoint(dependencies, ctx, id);
+        await database.endpoints.retireSecrets(account_id, id, true);
+        await endpointWorkflows.secretsChanged({ account_id, endpoint_id: id });
+        ctx.status = 204;
+      },
+    }),
+  ];
+}
+
+function conflict(detail: string): Problem {
+  return new Problem('endpoint_state_conflict', detail);
+}

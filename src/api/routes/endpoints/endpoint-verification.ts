@@ -1,0 +1,69 @@
+import { timingSafeEqual } from 'node:crypto';
+import type Router from '@koa/router';
+import { isId } from '../../../domain/basics/ids.js';
+import { Problem } from '../../../domain/http/problem.js';
+import { invalidRequest } from '../../http/body.js';
+import type { ApiDependencies, Context, State } from '../../http/context.js';
+import { type Operation, operation } from '../../http/operation.js';
+import { endpointSchema } from '../../http/schemas.js';
+import { renderEndpoint } from './endpoint-view.js';
+import { findEndpoint } from './endpoints.js';
+
+/** The handshake: how an endpoint shows that it wants events. */
+export function endpointVerificationOperations(dependencies: ApiDependencies): Operation[] {
+  return [
+    operation({
+      method: 'post',
+      path: '/endpoints/:id/verify',
+      id: 'verifyEndpoint',
+      summary: 'Begin the handshake with an endpoint that waits for it, anew and at once',
+      scope: 'endpoints:write',
+      responses: { 202: { description: 'The endpoint; it is asked now', schema: endpointSchema } },
+      problems: ['endpoint_state_conflict'],
+      async handle(ctx, { params: { id = '' } }) {
+        const endpoint = await findEndpoint(dependencies, ctx, id);
+        if (endpoint.status !== 'pending') {
+          const detail = `The endpoint is ${endpoint.status}: only a pending one is asked. PUT it to bring a disabled one back.`;
+          throw new Problem('endpoint_state_conflict', detail);
+        }
+        await dependencies.endpointWorkflows.verify({ account_id: endpoint.account_id, endpoint_id: id });
+        ctx.status = 202;
+        ctx.body = renderEndpoint(endpoint);
+      },
+    }),
+  ];
+}
+
+/**
+ * The confirmation URL, which a subscriber calls without a token of the account: the one in the URL is its proof. GET or POST, as
+ * CloudEvents lets the subscriber choose ("HTTP 1.1 Web Hooks for Event Delivery", section 4.1.3).
+ */
+export function confirmationRoutes(
+  router: Router<State>,
+  { database, endpointWorkflows }: ApiDependencies,
+): void {
+  const confirm = async (ctx: Context): Promise<void> => {
+    const id = ctx.params?.['id'] ?? '';
+    const endpoint = isId('endpoint', id) ? await database.endpoints.find(id) : undefined;
+    const expected = endpoint?.status === 'pending' ? endpoint.verification_token : undefined;
+    // Whether there is such an endpoint is nobody's business who does not have its token.
+    if (!expected || !sameText(String(ctx.query['token'] ?? ''), expected))
+      throw new Problem(
+        'invalid_verification_token',
+        'The token is not, or no longer, one that an endpoint waits for.',
+      );
+    const rate = ctx.get('webhook-allowed-rate').trim();
+    if (rate !== '' && rate !== '*' && !/^[1-9]\d{0,8}$/.test(rate))
+      throw invalidRequest([{ parameter: 'WebHook-Allowed-Rate', detail: 'must be a number above 0, or *' }]);
+    await endpointWorkflows.confirm(id, /^\d+$/.test(rate) ? { allowed_rate: Number(rate) } : {});
+    ctx.status = 202;
+    ctx.body = { status: 'confirmed' };
+  };
+  router.get('/endpoint_verifications/:id', confirm);
+  router.post('/endpoint_verifications/:id', confirm);
+}
+
+function sameText(given: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

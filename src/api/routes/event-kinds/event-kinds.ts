@@ -1,0 +1,196 @@
+import { z } from 'zod';
+import {
+  EVENT_KIND_NAME,
+  EVENT_KINDS,
+  findEventKind,
+  isFreeEventKindName,
+  MAX_EVENT_KIND_NAME_LENGTH,
+} from '../../../domain/event/event-kinds.js';
+import { checkPayloadSchema } from '../../../domain/event/payload-schema.js';
+import { Problem } from '../../../domain/http/problem.js';
+import type { StoredEventKind } from '../../../models/event/event-kinds.js';
+import { invalidRequest } from '../../http/body.js';
+import type { ApiDependencies } from '../../http/context.js';
+import { type Operation, operation } from '../../http/operation.js';
+import { pagingParameters, renderPage } from '../../http/paging.js';
+import { eventKindSchema, pageOf } from '../../http/schemas.js';
+
+/** Event kinds that one account may add, and versions that one of them may have. */
+const MAX_EVENT_KINDS = 200;
+const MAX_VERSIONS = 50;
+
+const kindBody = z.strictObject({
+  description: z.string().max(1_000).default(''),
+  schema: z
+    .record(z.string(), z.unknown())
+    .describe('JSON Schema, draft 2020-12: docs/events.md says within which bounds'),
+});
+const newKindBody = kindBody.extend({
+  name: z
+    .string()
+    .max(MAX_EVENT_KIND_NAME_LENGTH)
+    .regex(EVENT_KIND_NAME, 'must be words of a-z, 0-9 and _ with dots between, such as order.shipped'),
+});
+
+/** The catalogue: which kinds of events there are, and what their payloads look like. */
+export function eventKindOperations({ database }: ApiDependencies): Operation[] {
+  const { eventKinds, endpoints } = database;
+
+  const find = async (accountId: string, name: string): Promise<StoredEventKind> => {
+    const kind = EVENT_KIND_NAME.test(name) ? await eventKinds.get(accountId, name) : undefined;
+    if (kind) return kind;
+    if (findEventKind(name))
+      throw new Problem('event_kind_conflict', `The event kind ${name} is built in and cannot be changed.`);
+    throw missing(name);
+  };
+
+  const checkSchema = (schema: Record<string, unknown>): void => {
+    const errors = checkPayloadSchema(schema);
+    if (errors.length > 0) throw invalidRequest(errors);
+  };
+
+  return [
+    operation({
+      method: 'post',
+      path: '/event_kinds',
+      id: 'createEventKind',
+      summary: 'Add an event kind, with the first version of its schema',
+      scope: 'endpoints:write',
+      body: newKindBody,
+      responses: { 201: { description: 'The kind', schema: eventKindSchema } },
+      problems: ['invalid_request', 'event_kind_conflict', 'event_kind_limit_reached'],
+      async handle(ctx, { body: { name, description, schema } }) {
+        const { account_id } = ctx.state.caller;
+        if (!isFreeEventKindName(name))
+          throw invalidRequest([{ pointer: '/name', detail: 'is a name that Hookline uses itself' }]);
+        checkSchema(schema);
+        if ((await eventKinds.all(account_id)).length >= MAX_EVENT_KINDS) {
+          const detail = `The account has ${MAX_EVENT_KINDS} event kinds, as many as it may have.`;
+          throw new Problem('event_kind_limit_reached', detail);
+        }
+        const kind = await eventKinds.create(account_id, name, description, schema);
+        if (!kind)
+          throw new Problem(
+            'event_kind_conflict',
+            `There is an event kind ${name} already. PUT it to give it a new version.`,
+          );
+        ctx.status = 201;
+        ctx.set('location', `${ctx.path}/${name}`);
+        ctx.body = render(kind);
+      },
+    }),
+
+    operation({
+      method: 'get',
+      path: '/event_kinds',
+      id: 'listEventKinds',
+      summary: 'List event kinds: the built-in ones and the own ones, by name',
+      scope: 'endpoints:read',
+      query: z.strictObject(pagingParameters),
+      responses: { 200: { description: 'A page of kinds', schema: pageOf(eventKindSchema) } },
+      problems: [],
+      async handle(ctx, { query: { limit, after } }) {
+        const own = (await eventKinds.all(ctx.state.caller.account_id)).map(render);
+        const all = [...EVENT_KINDS.map(renderBuiltIn), ...own].sort((a, b) => (a.name < b.name ? -1 : 1));
+        const last = after === undefined ? '' : Buffer.from(after, 'base64url').toString();
+        const rest = all.filter(({ name }) => name > last);
+        const data = rest.slice(0, limit);
+        const next = rest.length > limit && {
+          after: Buffer.from(data.at(-1)?.name ?? '').toString('base64url'),
+        };
+        ctx.body = renderPage(ctx, { data, ...next });
+      },
+    }),
+
+    operation({
+      method: 'get',
+      path: '/event_kinds/:name',
+      id: 'getEventKind',
+      summary: 'Read an event kind, with all versions of its schema',
+      scope: 'endpoints:read',
+      responses: { 200: { description: 'The kind', schema: eventKindSchema } },
+      problems: [],
+      async handle(ctx, { params: { name = '' } }) {
+        const builtIn = findEventKind(name);
+        ctx.body = builtIn ? renderBuiltIn(builtIn) : render(await find(ctx.state.caller.account_id, name));
+      },
+    }),
+
+    operation({
+      method: 'put',
+      path: '/event_kinds/:name',
+      id: 'replaceEventKind',
+      summary:
+        'Change an event kind; another schema becomes its next version, which events are checked against from then on',
+      scope: 'endpoints:write',
+      body: kindBody,
+      responses: { 200: { description: 'The kind after it', schema: eventKindSchema } },
+      problems: ['invalid_request', 'event_kind_conflict', 'event_kind_limit_reached'],
+      async handle(ctx, { params: { name = '' }, body: { description, schema } }) {
+        const { account_id } = ctx.state.caller;
+        const before = await find(account_id, name);
+        checkSchema(schema);
+        if (before.versions.length >= MAX_VERSIONS)
+          throw new Problem(
+            'event_kind_limit_reached',
+            `The event kind has ${MAX_VERSIONS} versions, as many as it may have.`,
+          );
+        const kind = await eventKinds.change(account_id, before, description, schema);
+        if (!kind)
+          throw new Problem(
+            'event_kind_conflict',
+            'The event kind was changed at the same time. Send it again.',
+          );
+        ctx.body = render(kind);
+      },
+    }),
+
+    operation({
+      method: 'delete',
+      path: '/event_kinds/:name',
+      id: 'deleteEventKind',
+      summary: 'Remove an event kind that no endpoint is registered for by name',
+      scope: 'endpoints:write',
+      responses: { 204: { description: 'Removed' } },
+      problems: ['event_kind_conflict'],
+      async handle(ctx, { params: { name = '' } }) {
+        const { account_id } = ctx.state.caller;
+        await find(account_id, name);
+        const users = (await endpoints.all(account_id)).filter(({ event_kinds }) =>
+          event_kinds.includes(name),
+        );
+        if (users.length > 0) {
+          const ids = users.slice(0, 5).map(({ id }) => id);
+          throw new Problem(
+            'event_kind_conflict',
+            `${users.length} endpoints are registered for it: ${ids.join(', ')}.`,
+          );
+        }
+        await eventKinds.delete(account_id, name);
+        ctx.status = 204;
+      },
+    }),
+  ];
+}
+
+function render({ name, description, versions, created_at, updated_at }: StoredEventKind) {
+  const newest = versions.at(-1);
+  return {
+    name,
+    description,
+    built_in: false,
+    version: newest?.version,
+    schema: newest?.schema,
+    versions: versions.map(({ schema_key: _, ...version }) => version),
+    created_at,
+    updated_at,
+  };
+}
+
+function renderBuiltIn({ name, description, version, schema }: (typeof EVENT_KINDS)[number]) {
+  return { name, description, built_in: true, version, schema, versions: [{ version, schema }] };
+}
+
+function missing(name: string): Problem {
+  return new Problem('not_found', `There is no event kind ${name}.`);
+}

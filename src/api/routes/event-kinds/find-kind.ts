@@ -1,0 +1,54 @@
+import { EVENT_KINDS, type EventKind, findEventKind } from '../../../domain/event/event-kinds.js';
+import { Problem } from '../../../domain/http/problem.js';
+import type { Database } from '../../../models/database.js';
+
+/**
+ * The kind that an event is posted to: a built-in one, or one that the account has added. Built-in ones cost no look-up.
+ *
+ * @param version of the schema; absent: the newest
+ * @throws Problem 404 naming what there is
+ */
+export async function findKind(
+  database: Database,
+  accountId: string,
+  name: string,
+  version: number | undefined,
+): Promise<EventKind> {
+  const builtIn = findEventKind(name);
+  if (builtIn?.operational) throw await unknownKind(database, accountId);
+  if (builtIn && (version === undefined || version === builtIn.version)) return builtIn;
+  const stored = builtIn ? undefined : await database.eventKinds.get(accountId, name);
+  const chosen =
+    stored?.versions.find((one) => one.version === version) ??
+    (version === undefined ? stored?.versions.at(-1) : undefined);
+  if (stored && chosen) {
+    const { schema, schema_key } = chosen;
+    return { name, description: stored.description, version: chosen.version, schema, schema_key };
+  }
+  if (builtIn || stored) {
+    throw new Problem(
+      'unknown_event_kind',
+      `The event kind ${name} has no version ${version} of its schema.`,
+      {
+        errors: [
+          { parameter: 'schema_version', detail: 'must be a version of the kind; absent for the newest' },
+        ],
+      },
+    );
+  }
+  throw await unknownKind(database, accountId);
+}
+
+async function unknownKind(database: Database, accountId: string): Promise<Problem> {
+  const names = await kindNames(database, accountId);
+  const known = names.filter((name) => !findEventKind(name)?.operational).join(', ');
+  return new Problem('unknown_event_kind', `There is no event kind of that name to post. Known: ${known}.`, {
+    errors: [{ parameter: 'kind', detail: `must be one of: ${known}` }],
+  });
+}
+
+/** Names of all kinds that an account's events can have. */
+export async function kindNames(database: Database, accountId: string): Promise<string[]> {
+  const own = await database.eventKinds.all(accountId);
+  return [...EVENT_KINDS, ...own].map(({ name }) => name);
+}

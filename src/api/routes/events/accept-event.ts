@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseDuration } from '../../../domain/basics/duration.js';
+import { newId } from '../../../domain/basics/ids.js';
+import type { DeliveryTarget } from '../../../domain/delivery/delivery.js';
+import type { Endpoint } from '../../../domain/endpoint/endpoint.js';
+import { matchesKind } from '../../../domain/event/event-kinds.js';
+import { matchesFilter } from '../../../domain/event/filter.js';
+import { validatePayload } from '../../../domain/event/payload.js';
+import { Problem } from '../../../domain/http/problem.js';
+import type { Database } from '../../../models/database.js';
+import type { IdempotencyRecord } from '../../../models/event/idempotency.js';
+import type { DeliveryStarter } from '../../../temporal/write/delivery-starter.js';
+import { findKind } from '../event-kinds/find-kind.js';
+
+/** Whoever has claimed a key has this long to start the deliveries before a repeat of the request does so. Milliseconds. */
+const CLAIM_MS = 5_000;
+const CLAIM_POLL_MS = 50;
+
+/** An event that has been accepted: every delivery of it is persisted. */
+export type Acceptance = Pick<IdempotencyRecord, 'event_id' | 'targets' | 'accepted_at'>;
+
+/**
+ * Accepts an event: checks its payload, finds the endpoints that are told of its kind, and starts a delivery to each. It returns after
+ * Temporal has persisted them all.
+ *
+ * @param kindName the event's kind
+ * @param body the payload as received
+ * @param schemaVersion of the kind's schema; absent: the newest
+ * @param idempotencyKey a repeat with the same key and body gives the first acceptance again
+ * @throws Problem 400 or 404 for what cannot be accepted, 409 for a key that was used with another body
+ */
+export async function acceptEvent(
+  { database, starter }: { database: Database; starter: DeliveryStarter },
+  accountId: string,
+  kindName: string,
+  body: Buffer,
+  idempotencyKey: string | undefined,
+  schemaVersion?: number,
+): Promise<Acceptance> {
+  const kind = await findKind(database, accountId, kindName, schemaVersion);
+  const { text: payload, value } = validatePayload(kind, body);
+  const endpoints = await database.endpoints.all(accountId);
+  const now = Date.now();
+  const fresh: Acceptance = {
+    event_id: newId('event', now),
+    targets: endpoints
+      .filter((endpoint) => takesEvents(endpoint) && matchesKind(endpoint.event_kinds, kind.name))
+      .filter(({ filter }) => filter === undefined || matchesFilter(filter, value))
+      .map(toTarget),
+    accepted_at: new Date(now).toISOString(),
+  };
+  const failing = new Map(endpoints.flatMap(({ id, failing }) => (failing ? [[id, failing]] : [])));
+  const start = ({ event_id, targets, accepted_at }: Acceptance) => {
+    const event = { account_id: accountId, event_id, event_kind: kind.name, payload, accepted_at };
+    return starter.accept(event, targets, failing);
+  };
+
+  if (idempotencyKey === undefined) {
+    await start(fresh);
+    return fresh;
+  }
+
+  const body_hash = createHash('sha256').update(`${kind.name}\n`).update(body).digest('hex');
+  const { record, state } = await database.idempotency.claim(accountId, idempotencyKey, {
+    ...fresh,
+    body_hash,
+  });
+  if (record.body_hash !== body_hash) {
+    throw new Problem(
+      'idempotency_conflict',
+      'The Idempotency-Key was used before with another body. Use a new key for a new event.',
+    );
+  }
+  const started =
+    state === 'confirmed' ||
+    (state === 'pending' && (await hasBeenStarted(database, accountId, idempotencyKey, record)));
+  // A claim that nobody confirms was cut short: its deliveries are started again, at least once, under the same event id.
+  if (!started) {
+    await start(record);
+    await database.idempotency.confirm(accountId, idempotencyKey);
+  }
+  return record;
+}
+
+/** Whether whoever claimed a key confirms it in time; where the claim is old, it is clear at once. */
+async function hasBeenStarted(
+  { idempotency }: Database,
+  accountId: string,
+  key: string,
+  { accepted_at }: IdempotencyRecord,
+): Promise<boolean> {
+  const deadline = Date.parse(accepted_at) + CLAIM_MS;
+  while (Date.now() < deadline) {
+    await delay(CLAIM_POLL_MS);
+    if (await idempotency.isConfirmed(accountId, key)) return true;
+  }
+  return false;
+}
+
+/** One that never showed that it wants events gets none. One that must show it again has them parked until then. */
+export function takesEvents({ status, verified_at }: Endpoint): boolean {
+  return status !== 'pending' || verified_at !== undefined;
+}
+
+/** An endpoint as a delivery is told of it. */
+export function toTarget({ id, retry_schedule }: Endpoint): DeliveryTarget {
+  return { endpoint_id: id, ...(retry_schedule && { schedule: retry_schedule.map(parseDuration) }) };
+}

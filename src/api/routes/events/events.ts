@@ -1,0 +1,136 @@
+import { z } from 'zod';
+import { deliveryId, isId } from '../../../domain/basics/ids.js';
+import { MAX_PAYLOAD_BYTES } from '../../../domain/event/payload.js';
+import { Problem } from '../../../domain/http/problem.js';
+import { MAX_DIRECT_DELIVERIES } from '../../../temporal/write/delivery-starter.js';
+import { invalidRequest, readJsonBytes } from '../../http/body.js';
+import type { ApiDependencies, Context } from '../../http/context.js';
+import { type Operation, operation } from '../../http/operation.js';
+import { pagingParameters, renderPage, timeParameter } from '../../http/paging.js';
+import { acceptanceSchema, eventSchema, eventSummarySchema, pageOf } from '../../http/schemas.js';
+import { type Acceptance, acceptEvent } from './accept-event.js';
+
+/** Events: what producers send. */
+export function eventOperations(dependencies: ApiDependencies): Operation[] {
+  return [
+    operation({
+      method: 'post',
+      path: '/events/:kind',
+      id: 'acceptEvent',
+      summary: 'Accept an event and deliver it to every endpoint registered for its kind',
+      scope: 'events:write',
+      query: z.strictObject({
+        schema_version: z.coerce
+          .number()
+          .int()
+          .min(1)
+          .optional()
+          .describe(
+            "Version of the kind's schema that the payload is checked against; absent for the newest",
+          ),
+      }),
+      rawBody: {
+        description: 'The payload: valid for the kind, at most 256 KiB. It is delivered byte for byte.',
+      },
+      headers: {
+        'Idempotency-Key':
+          'A repeat with the same key and body gives the first answer again and starts nothing twice',
+      },
+      responses: { 202: { description: 'Accepted: every delivery is persisted', schema: acceptanceSchema } },
+      problems: [
+        'invalid_json',
+        'invalid_payload',
+        'unknown_event_kind',
+        'idempotency_conflict',
+        'payload_too_large',
+        'unsupported_media_type',
+      ],
+      async handle(ctx, { params: { kind = '' }, query: { schema_version } }) {
+        const body = await readJsonBytes(ctx, MAX_PAYLOAD_BYTES);
+        const { account_id } = ctx.state.caller;
+        const key = readIdempotencyKey(ctx);
+        const acceptance = await acceptEvent(dependencies, account_id, kind, body, key, schema_version);
+        ctx.status = 202;
+        ctx.set('location', `${ctx.path.slice(0, -kind.length)}${acceptance.event_id}`);
+        ctx.body = renderAcceptance(kind, acceptance);
+      },
+    }),
+
+    operation({
+      method: 'get',
+      path: '/events',
+      id: 'listEvents',
+      summary: 'List events',
+      scope: 'deliveries:read',
+      query: z.strictObject({
+        ...pagingParameters,
+        kind: z.string().max(256).optional(),
+        created_after: timeParameter,
+        created_before: timeParameter,
+      }),
+      responses: {
+        200: {
+          description: 'A page of events. What is delivered between two pages is on both',
+          schema: pageOf(eventSummarySchema),
+        },
+      },
+      problems: [],
+      async handle(ctx, { query: { limit, after, ...filter } }) {
+        ctx.body = renderPage(
+          ctx,
+          await dependencies.events.list(ctx.state.caller.account_id, filter, limit, after),
+        );
+      },
+    }),
+
+    operation({
+      method: 'get',
+      path: '/events/:id',
+      id: 'getEvent',
+      summary: "Read an event, its payload and its deliveries' states",
+      scope: 'deliveries:read',
+      responses: { 200: { description: 'The event', schema: eventSchema } },
+      problems: [],
+      async handle(ctx, { params: { id = '' } }) {
+        const accountId = ctx.state.caller.account_id;
+        const endpoints = await dependencies.database.endpoints.all(accountId);
+        const candidates = endpoints.map((endpoint) => endpoint.id);
+        const event = isId('event', id)
+          ? await dependencies.events.get(accountId, id, candidates)
+          : undefined;
+        if (!event) throw new Problem('not_found', `There is no event ${id}.`);
+        const { payload, deliveries, ...summary } = event;
+        // The payload is put in as it was received: parsing it would change numbers that JavaScript cannot hold.
+        const rest = JSON.stringify({ ...summary, deliveries });
+        ctx.type = 'application/json';
+        ctx.body = `${rest.slice(0, -1)},"payload":${payload}}`;
+      },
+    }),
+  ];
+}
+
+function renderAcceptance(kind: string, { event_id, accepted_at, targets }: Acceptance) {
+  const listed = targets.length <= MAX_DIRECT_DELIVERIES;
+  return {
+    id: event_id,
+    kind,
+    created_at: accepted_at,
+    delivery_count: targets.length,
+    ...(listed && {
+      deliveries: targets.map(({ endpoint_id }) => ({
+        id: deliveryId({ event_id, endpoint_id }),
+        endpoint_id,
+      })),
+    }),
+  };
+}
+
+function readIdempotencyKey(ctx: Context): string | undefined {
+  if (ctx.req.headers['idempotency-key'] === undefined) return undefined;
+  const key = ctx.get('idempotency-key');
+  if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
+    const detail = 'must be 1 to 255 visible ASCII characters, without spaces';
+    throw invalidRequest([{ parameter: 'Idempotency-Key', detail }]);
+  }
+  return key;
+}

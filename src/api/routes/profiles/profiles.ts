@@ -1,0 +1,154 @@
+import { z } from 'zod';
+import { ownProfileId } from '../../../domain/access/profile.js';
+import { isId } from '../../../domain/basics/ids.js';
+import { Problem } from '../../../domain/http/problem.js';
+import type { StoredProfile } from '../../../models/access/profiles.js';
+import { answerTagged, changedMeanwhile, requireMatch } from '../../http/conditional.js';
+import type { ApiDependencies, Context } from '../../http/context.js';
+import { type Operation, operation } from '../../http/operation.js';
+import { cutPage, pagingParameters, renderPage } from '../../http/paging.js';
+import { pageOf, profileSchema } from '../../http/schemas.js';
+import { profileEtag } from './profile-etag.js';
+
+/** The largest count: every integer up to here is exact in every JSON parser. */
+const MAX_COUNT = Number.MAX_SAFE_INTEGER;
+const count = z.int().min(0).max(MAX_COUNT).default(0);
+const webAddress = z
+  .string()
+  .max(2_048)
+  .regex(/^https:\/\/[\w.-]+(\/[\w./~%-]*)?$/, 'must be an https address, such as https://example.com/ada')
+  .nullable()
+  .default(null);
+
+const profileBody = z.strictObject({
+  username: z
+    .string()
+    .regex(/^[a-z0-9_.]{1,64}$/, 'must be 1 to 64 of a to z, 0 to 9, underscore and full stop'),
+  name: z.string().min(1).max(256),
+  biography: z.string().max(1_000).default(''),
+  website: webAddress,
+  picture_url: webAddress,
+  followers_count: count,
+  following_count: count,
+  posts_count: count,
+});
+
+const IF_MATCH = { 'If-Match': 'The ETag that was read: 412 where the profile has been changed since' };
+
+/** Profiles, for the account's own systems. */
+export function profileOperations({ database }: ApiDependencies): Operation[] {
+  const { profiles } = database;
+  const read = async (ctx: Context, id: string, fresh = false): Promise<StoredProfile> => {
+    const { account_id } = ctx.state.caller;
+    const stored = isId('profile', id) ? await profiles[fresh ? 'fresh' : 'get'](account_id, id) : undefined;
+    if (!stored) throw new Problem('not_found', `There is no profile ${id}.`);
+    return stored;
+  };
+
+  return [
+    operation({
+      method: 'post',
+      path: '/profiles',
+      id: 'createProfile',
+      summary: 'Create a profile',
+      scope: 'profiles:write',
+      body: profileBody,
+      responses: { 201: { description: 'The profile', schema: profileSchema } },
+      problems: [],
+      async handle(ctx, { body }) {
+        const stored = await profiles.create(ctx.state.caller.account_id, body);
+        ctx.status = 201;
+        ctx.set({ location: `${ctx.path}/${stored.profile.id}`, etag: profileEtag(stored) });
+        ctx.body = stored.profile;
+      },
+    }),
+
+    operation({
+      method: 'get',
+      path: '/profiles',
+      id: 'listProfiles',
+      summary: 'List profiles, oldest first',
+      scope: 'profiles:read',
+      query: z.strictObject(pagingParameters),
+      responses: { 200: { description: 'A page of profiles', schema: pageOf(profileSchema) } },
+      problems: [],
+      async handle(ctx, { query: { limit, after } }) {
+        const rows = await profiles.list(ctx.state.caller.account_id, limit + 1, after);
+        ctx.body = renderPage(
+          ctx,
+          cutPage(
+            rows.map(({ profile }) => profile),
+            limit,
+          ),
+        );
+      },
+    }),
+
+    operation({
+      method: 'get',
+      path: '/profiles/:id',
+      id: 'getProfile',
+      summary: 'Read a profile',
+      scope: 'profiles:read',
+      headers: { 'If-None-Match': 'An ETag of an earlier answer: 304 where nothing has changed' },
+      responses: {
+        200: { description: 'The profile', schema: profileSchema },
+        304: { description: 'Unchanged since the answer with that ETag' },
+      },
+      problems: [],
+      async handle(ctx, { params: { id = '' } }) {
+        const stored = await read(ctx, id);
+        answerTagged(ctx, profileEtag(stored), stored.profile);
+      },
+    }),
+
+    operation({
+      method: 'put',
+      path: '/profiles/:id',
+      id: 'replaceProfile',
+      summary: 'Replace a profile: what is left out gets its default',
+      scope: 'profiles:write',
+      body: profileBody,
+      headers: IF_MATCH,
+      responses: { 200: { description: 'The profile after it', schema: profileSchema } },
+      problems: [],
+      async handle(ctx, { params: { id = '' }, body }) {
+        const { account_id, revision } = flatten(await read(ctx, id, true), ctx);
+        const stored = await profiles.replace(account_id, id, body, revision);
+        if (!stored) throw changedMeanwhile();
+        ctx.set('etag', profileEtag(stored));
+        ctx.body = stored.profile;
+      },
+    }),
+
+    operation({
+      method: 'delete',
+      path: '/profiles/:id',
+      id: 'deleteProfile',
+      summary: "Delete a profile, and with it what acts for it; an account's own profile stays",
+      scope: 'profiles:write',
+      headers: IF_MATCH,
+      responses: { 204: { description: 'Deleted' } },
+      problems: ['profile_in_use'],
+      async handle(ctx, { params: { id = '' } }) {
+        const { account_id, revision } = flatten(await read(ctx, id, true), ctx);
+        if (id === ownProfileId(account_id)) {
+          throw new Problem(
+            'profile_in_use',
+            "This is the account's own profile, which its keys stand for. Replace it instead.",
+          );
+        }
+        if (!(await profiles.delete(account_id, id, revision))) throw changedMeanwhile();
+        await database.logins.delete(account_id, id);
+        await database.oauthRecords.revokeAllOf('profile', id);
+        ctx.status = 204;
+      },
+    }),
+  ];
+}
+
+/** Checks `If-Match` against the version read. */
+function flatten(stored: StoredProfile, ctx: Context) {
+  requireMatch(ctx, profileEtag(stored));
+  return { account_id: stored.profile.account_id, revision: stored.revision };
+}

@@ -1,0 +1,48 @@
+import { parseRetryAfter } from '../http/retry-after.js';
+import type { Attempt } from './delivery.js';
+
+/**
+ * What an attempt means for its delivery: `delivered`; `failed`, to be tried again as the schedule says; `gone`, the subscriber wants
+ * no more of these (RFC 9110, section 15.5.11; Standard Webhooks specification, "Delivery considerations"); `blocked`, its URL leads where
+ * nothing may be sent. Trying a blocked one again by the clock would make this service a scanner of inner networks, so it waits until
+ * the endpoint's URL is changed, or somebody asks for an attempt.
+ */
+export type Outcome = 'delivered' | 'failed' | 'gone' | 'blocked';
+
+/** An answer, or the lack of one, as far as it decides. */
+export type Answer = Pick<Attempt, 'status_code' | 'error_code'> & {
+  /** The `Retry-After` header as it came. */
+  retry_after?: string;
+};
+
+/** What is decided of an attempt. */
+export interface Decision {
+  outcome: Outcome;
+  /** The endpoint asked not to be called before, milliseconds since the epoch. */
+  not_before?: number;
+}
+
+/** Answers with which an endpoint may say, by `Retry-After`, when to come back (RFC 9110, section 10.2.3; RFC 6585, section 4). */
+const MAY_DEFER = new Set([429, 503]);
+
+/**
+ * Decides an attempt; every answer there can be, and every way to get none, is decided here and nowhere else. Any 2xx is success. A
+ * redirect is not followed and so is a failure. `410` ends the endpoint. Every other answer or error is worth another try: an
+ * endpoint's owner can mend a 404, a certificate or a body limit within the days that the schedule lasts.
+ *
+ * @param now milliseconds since the epoch when the answer arrived
+ */
+export function decide({ status_code: status, error_code, retry_after }: Answer, now: number): Decision {
+  if (status === undefined) return { outcome: error_code === 'blocked_address' ? 'blocked' : 'failed' };
+  if (status >= 200 && status < 300) return { outcome: 'delivered' };
+  if (status === 410) return { outcome: 'gone' };
+  const not_before = MAY_DEFER.has(status) ? parseRetryAfter(retry_after, now) : undefined;
+  return { outcome: 'failed', ...(not_before !== undefined && { not_before }) };
+}
+
+/** An attempt in words: `answered 503`, `failed: no answer within 5s`. */
+export function describeAttempt(attempt: Pick<Attempt, 'status_code' | 'error_code' | 'error'>): string {
+  return attempt.status_code !== undefined
+    ? `answered ${attempt.status_code}`
+    : `failed: ${attempt.error ?? attempt.error_code}`;
+}

@@ -1,0 +1,71 @@
+import { parseDuration } from '../basics/duration.js';
+
+/**
+ * Waits between attempts, in milliseconds: the first stands between attempts 1 and 2. A schedule of n waits makes n + 1
+ * attempts at most.
+ */
+export type RetrySchedule = readonly number[];
+
+/** More waits than this make a history that nobody reads. */
+export const MAX_WAITS = 50;
+
+/** The example schedule of the Standard Webhooks specification: 10 attempts over 75 h 35 m 5 s. */
+export const DEFAULT_RETRY_SCHEDULE: RetrySchedule = parseRetrySchedule('5s,5m,30m,2h,5h,10h,14h,20h,24h');
+
+/** Waits are lengthened at random by up to this share, never shortened: endpoints that failed together come back apart. */
+export const MAX_JITTER = 0.1;
+
+/**
+ * Reads a comma-separated schedule, such as `5s,5m,2h`. An empty text is a schedule without retries.
+ *
+ * @throws RangeError where a part is no duration, or there are more than 50
+ */
+export function parseRetrySchedule(text: string): RetrySchedule {
+  const parts = text.split(',').filter((part) => part.trim() !== '');
+  if (parts.length > MAX_WAITS) throw new RangeError(`a retry schedule has at most ${MAX_WAITS} waits`);
+  return parts.map(parseDuration);
+}
+
+/** When to try again, and why then. */
+export interface NextAttempt {
+  /** Milliseconds since the epoch. */
+  at: number;
+  because: 'schedule' | 'retry_after';
+}
+
+/**
+ * The time of the attempt that follows a failed one.
+ *
+ * @param failed how many attempts of the schedule have failed so far, at least 1
+ * @param now milliseconds since the epoch
+ * @param retryAfter milliseconds since the epoch before which the endpoint asked not to be called
+ * @param random a number from 0 up to 1, for the jitter
+ * @returns `undefined` where the schedule is exhausted
+ */
+export function nextAttempt(
+  schedule: RetrySchedule,
+  failed: number,
+  now: number,
+  retryAfter: number | undefined,
+  random: number,
+): NextAttempt | undefined {
+  const wait = schedule[failed - 1];
+  if (wait === undefined) return undefined;
+  const planned = now + Math.ceil(wait * (1 + MAX_JITTER * random));
+  return retryAfter !== undefined && retryAfter > planned
+    ? { at: retryAfter, because: 'retry_after' }
+    : { at: planned, because: 'schedule' };
+}
+
+const SHORTEST_WAIT_MS = 100;
+const LONGEST_WAIT_MS = 7 * 86_400_000;
+
+/** Whether a text is a wait that an endpoint may have between its attempts. */
+export function isRetryWait(text: string): boolean {
+  try {
+    const wait = parseDuration(text);
+    return wait >= SHORTEST_WAIT_MS && wait <= LONGEST_WAIT_MS;
+  } catch {
+    return false;
+  }
+}

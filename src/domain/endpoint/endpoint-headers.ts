@@ -1,0 +1,62 @@
+import type { InputError } from '../http/problem.js';
+
+/** Stands for a header's value wherever endpoints are shown. Sent back, it keeps the value that is stored. */
+export const MASKED_VALUE = '••••••';
+
+export const MAX_HEADERS = 20;
+export const MAX_HEADER_VALUE_LENGTH = 4_096;
+const MAX_HEADER_NAME_LENGTH = 128;
+
+/** Hookline and HTTP itself decide these; hop-by-hop ones (RFC 9110, section 7.6.1) would change how the request is read. */
+const RESERVED = new Set([
+  'accept-encoding',
+  'connection',
+  'date',
+  'expect',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'user-agent',
+  'via',
+]);
+const RESERVED_PREFIXES = ['webhook-', 'content-', 'proxy-', 'sec-'];
+
+/** Checks headers that an endpoint's owner wants to be sent along; every wrong one is an error of its own. */
+export function checkHeaders(headers: Readonly<Record<string, string>>): InputError[] {
+  const names = Object.keys(headers);
+  const errors = Object.entries(headers).flatMap(([name, value]) => {
+    const detail = objectionToName(name) ?? objectionToValue(value);
+    return detail
+      ? [{ pointer: `/headers/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, detail }]
+      : [];
+  });
+  if (new Set(names.map((name) => name.toLowerCase())).size < names.length)
+    errors.push({ pointer: '/headers', detail: 'must not name a header twice; case does not matter' });
+  return errors;
+}
+
+/** The headers with their values masked. */
+export function maskHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.keys(headers).map((name) => [name, MASKED_VALUE]));
+}
+
+function objectionToName(name: string): string | undefined {
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || name.length > MAX_HEADER_NAME_LENGTH)
+    return 'is no header name (RFC 9110, section 5.1)';
+  const lower = name.toLowerCase();
+  if (RESERVED.has(lower) || RESERVED_PREFIXES.some((prefix) => lower.startsWith(prefix)))
+    return 'is set by Hookline or by HTTP itself; choose another name, such as x-…';
+  return undefined;
+}
+
+function objectionToValue(value: string): string | undefined {
+  if (value.length > MAX_HEADER_VALUE_LENGTH)
+    return `must be at most ${MAX_HEADER_VALUE_LENGTH} characters long`;
+  return value === MASKED_VALUE || /^[\x21-\x7e]([\x20-\x7e\t]*[\x21-\x7e])?$/.test(value)
+    ? undefined
+    : 'must be visible ASCII characters, with spaces only between them';
+}

@@ -1,0 +1,48 @@
+import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
+import type { AcceptedEvent } from '../delivery/delivery.js';
+
+/**
+ * Search attributes of every execution: what the ledger can be searched by. Keyword lists where a group will have several values;
+ * SQL visibility stores allow three of those. No personal data stands in them: they are not encrypted.
+ */
+export const ACCOUNT_ATTRIBUTE = defineSearchAttributeKey(
+  'HooklineAccount',
+  SearchAttributeType.KEYWORD_LIST,
+);
+export const ENDPOINT_ATTRIBUTE = defineSearchAttributeKey(
+  'HooklineEndpoint',
+  SearchAttributeType.KEYWORD_LIST,
+);
+export const EVENT_ATTRIBUTE = defineSearchAttributeKey('HooklineEvent', SearchAttributeType.KEYWORD_LIST);
+export const KIND_ATTRIBUTE = defineSearchAttributeKey('HooklineEventKind', SearchAttributeType.KEYWORD);
+export const STATUS_ATTRIBUTE = defineSearchAttributeKey('HooklineStatus', SearchAttributeType.KEYWORD);
+/** True on the one execution of an event that stands for it in a list of events. */
+export const EVENT_HEAD_ATTRIBUTE = defineSearchAttributeKey('HooklineEventHead', SearchAttributeType.BOOL);
+
+export const SEARCH_ATTRIBUTES = [
+  ACCOUNT_ATTRIBUTE,
+  ENDPOINT_ATTRIBUTE,
+  EVENT_ATTRIBUTE,
+  KIND_ATTRIBUTE,
+  STATUS_ATTRIBUTE,
+  EVENT_HEAD_ATTRIBUTE,
+] as const;
+
+/** The value of {@link STATUS_ATTRIBUTE} on an execution that stands for several deliveries. */
+export const GROUP_STATUS = 'group';
+
+/** The attributes that the execution of one delivery starts with. */
+export function deliveryAttributes(
+  { account_id, event_id, event_kind }: Pick<AcceptedEvent, 'account_id' | 'event_id' | 'event_kind'>,
+  endpointId: string,
+  isHead = false,
+): TypedSearchAttributes {
+  return new TypedSearchAttributes([
+    { key: ACCOUNT_ATTRIBUTE, value: [account_id] },
+    { key: ENDPOINT_ATTRIBUTE, value: [endpointId] },
+    { key: EVENT_ATTRIBUTE, value: [event_id] },
+    { key: KIND_ATTRIBUTE, value: event_kind },
+    { key: STATUS_ATTRIBUTE, value: 'delivering' },
+    ...(isHead ? [{ key: EVENT_HEAD_ATTRIBUTE, value: true }] : []),
+  ]);
+}

@@ -1,0 +1,45 @@
+import type { DeliveryKey } from '../basics/ids.js';
+
+/** The id of a delivery's workflow. Temporal refuses a second start under it, which is what makes accepting an event idempotent. */
+export function deliveryWorkflowId(accountId: string, key: DeliveryKey): string {
+  return `delivery:${accountId}:${key.event_id}:${key.endpoint_id}`;
+}
+
+/** The inverse of {@link deliveryWorkflowId}. */
+export function parseDeliveryWorkflowId(
+  workflowId: string,
+): (DeliveryKey & { account_id: string }) | undefined {
+  const [type, account_id, event_id, endpoint_id] = workflowId.split(':');
+  if (type !== 'delivery' || !account_id || !event_id || !endpoint_id) return undefined;
+  return { account_id, event_id, endpoint_id };
+}
+
+/** The id of the workflow that starts the deliveries of an event with many endpoints, or none. */
+export function fanOutWorkflowId(accountId: string, eventId: string, part = 0): string {
+  return `fanout:${accountId}:${eventId}${part === 0 ? '' : `:${part}`}`;
+}
+
+/** The id of the workflow that watches an endpoint while it is failing. */
+export function incidentWorkflowId(accountId: string, endpointId: string): string {
+  return `incident:${accountId}:${endpointId}`;
+}
+
+/** The id of the workflow that wakes an endpoint's parked deliveries. */
+export function releaseWorkflowId(endpointId: string): string {
+  return `release:${endpointId}`;
+}
+
+/** The id of a workflow that makes the first attempts of several deliveries. */
+export function groupWorkflowId(groupId: string): string {
+  return `group:${groupId}`;
+}
+
+/** The id of the workflow that finds out whether an endpoint wants events. */
+export function verificationWorkflowId(endpointId: string): string {
+  return `verify:${endpointId}`;
+}
+
+/** The id of the workflow that ends the overlap of an endpoint's signing secrets. */
+export function rotationWorkflowId(endpointId: string): string {
+  return `rotation:${endpointId}`;
+}

@@ -1,0 +1,143 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Connection } from '@temporalio/client';
+import { findBinary, userCacheDir } from '../binaries/find-binary.js';
+import { requireUnix } from '../binaries/platform.js';
+import { waysToTemporal } from '../binaries/temporal-binary.js';
+import type { How, Report } from '../types.js';
+import { claimPort, LOOPBACK } from './ports.js';
+import { startServer } from './server-process.js';
+
+const SERVICE = 'Temporal';
+
+/** What {@link startTemporal} needs to know. */
+export interface EmbeddedTemporalOptions {
+  /** Folder of the project's data; `temporal/` and `logs/` are made in it. */
+  dataDir: string;
+  /** The server to use instead of starting one: `host:port`. */
+  address?: string;
+  /** Created if it does not exist. */
+  namespace: string;
+  /** Port of the gRPC frontend; 0 chooses a free one. */
+  port: number;
+  /** Port of Temporal UI; 0 chooses a free one, undefined starts without it. */
+  uiPort: number | undefined;
+  /** Receives one line for each thing that is done, and progress where it takes long. */
+  report: Report;
+  /** Folder of downloads and builds. Default: `hookline` in the user's cache folder. */
+  cacheDir?: string;
+  /** false for a database that is thrown away by `stop()`, for tests. Default: true. */
+  persistent?: boolean;
+}
+
+/** A Temporal server to work with. */
+export interface EmbeddedTemporal {
+  /** `host:port` of the gRPC frontend. */
+  address: string;
+  /** Address of Temporal UI, where we started one. */
+  uiUrl: string | undefined;
+  how: How;
+  /** Stops what was started here, and waits for it; may be called again. Does nothing for a configured server. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Uses the configured Temporal server, or starts a dev server that ends with this process, and waits until it answers.
+ *
+ * @throws EmbeddedUnavailableError when there is no way to get a server
+ * @throws PortTakenError when a port is in use
+ * @throws EmbeddedStartError when the server ends or stays silent
+ */
+export async function startTemporal(options: EmbeddedTemporalOptions): Promise<EmbeddedTemporal> {
+  const { address: configured, namespace, report } = options;
+  if (configured !== undefined) {
+    report(`${SERVICE}: using the server at ${configured}, from TEMPORAL_ADDRESS.`);
+    return { address: configured, uiUrl: undefined, how: 'configured', stop: async () => {} };
+  }
+  requireUnix(SERVICE, 'TEMPORAL_ADDRESS');
+
+  const port = await claimPort(options.port, 'HOOKLINE_TEMPORAL_PORT', 'Temporal');
+  const uiPort =
+    options.uiPort === undefined
+      ? undefined
+      : await claimPort(options.uiPort, 'HOOKLINE_TEMPORAL_UI_PORT', 'Temporal UI');
+  const ways = waysToTemporal(options.cacheDir ?? userCacheDir(), report);
+  const { how, binary } = await findBinary(SERVICE, 'TEMPORAL_ADDRESS is not set', ways, report);
+
+  const dataDir = resolve(options.dataDir);
+  const database = await openDatabase(dataDir, options.persistent ?? true);
+  const address = `${LOOPBACK}:${port}`;
+  const server = await startServer({
+    service: SERVICE,
+    binary,
+    args: serverArguments({ port, uiPort, namespace, databaseFile: database.file }),
+    logFile: join(dataDir, 'logs', 'temporal.log'),
+    probe: () => describeNamespace(address, namespace),
+    report,
+  }).catch(async (error: unknown) => {
+    await database.close();
+    throw error;
+  });
+
+  const uiUrl = uiPort === undefined ? undefined : `http://${LOOPBACK}:${uiPort}`;
+  const where = options.persistent === false ? 'data kept until it stops' : `data in ${database.file}`;
+  report(`${SERVICE}: ready at ${address}, ${uiUrl === undefined ? '' : `UI at ${uiUrl}, `}${where}.`);
+  return {
+    address,
+    uiUrl,
+    how,
+    async stop() {
+      await server.stop();
+      await database.close();
+    },
+  };
+}
+
+function serverArguments(server: {
+  port: number;
+  uiPort: number | undefined;
+  namespace: string;
+  databaseFile: string;
+}): string[] {
+  // The metrics, HTTP and internal ports are left alone: the dev server chooses free ones for each of them.
+  const args = ['server', 'start-dev', '--ip', LOOPBACK, '--port', String(server.port)];
+  args.push(...(server.uiPort === undefined ? ['--headless'] : ['--ui-port', String(server.uiPort)]));
+  args.push('--db-filename', server.databaseFile, '--namespace', server.namespace);
+  args.push('--log-level', 'error', '--color', 'never'); // each stop logs a page of warnings
+  // Three to four times the throughput; with a write-ahead log, NORMAL loses nothing when the process dies.
+  args.push('--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL');
+  // Timers exact to milliseconds; by default they may fire up to a second late.
+  args.push('--dynamic-config-value', 'history.timerProcessorMaxTimeShift="1ms"');
+  // By default a namespace may list, count and scan ten times a second, which protects a shared cluster.
+  args.push('--dynamic-config-value', 'frontend.namespaceRPS.visibility=100000');
+  // Attempts in the isolated lane are shared out between endpoints where there is a backlog, and go by priority.
+  args.push('--dynamic-config-value', 'matching.useNewMatcher=true');
+  args.push('--dynamic-config-value', 'matching.enableFairness=true');
+  // One partition of a task queue is enough for one machine, and fairness and priority hold across it, not across several.
+  args.push('--dynamic-config-value', 'matching.numTaskqueueReadPartitions=1');
+  args.push('--dynamic-config-value', 'matching.numTaskqueueWritePartitions=1');
+  return args;
+}
+
+/** The database file, in a folder that exists. Even a throw-away one is a file: in memory there is no write-ahead log. */
+async function openDatabase(dataDir: string, persistent: boolean) {
+  if (persistent) {
+    const folder = join(dataDir, 'temporal');
+    await mkdir(folder, { recursive: true });
+    return { file: join(folder, 'temporal.db'), close: async () => {} };
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'hookline-temporal-'));
+  return { file: join(folder, 'temporal.db'), close: () => rm(folder, { recursive: true, force: true }) };
+}
+
+async function describeNamespace(address: string, namespace: string): Promise<void> {
+  const connection = await Connection.connect({ address, connectTimeout: '2s' });
+  try {
+    await connection.withDeadline(Date.now() + 2_000, () =>
+      connection.workflowService.describeNamespace({ namespace }),
+    );
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,160 @@
+import { type Connection, type Model, Schema } from 'mongoose';
+import { looksLikeApiKey, newApiKey, type Scope } from '../../domain/access/api-key.js';
+import { hashSecret } from '../../domain/access/secret-hash.js';
+import { newId } from '../../domain/basics/ids.js';
+import { ShortCache } from '../mongo/short-cache.js';
+
+/** An API key, as far as it can be shown after it was made. */
+export interface ApiKey {
+  id: string;
+  account_id: string;
+  name: string;
+  scopes: Scope[];
+  /** The profile that `GET /me` answers for this key; absent for the account's own. */
+  profile_id?: string;
+  created_at: string;
+  expires_at?: string;
+  /** To within a minute. */
+  last_used_at?: string;
+  revoked_at?: string;
+}
+
+/** What is said of a key when it is made. */
+export interface ApiKeyOptions {
+  expires_at?: Date;
+  profile_id?: string;
+}
+
+interface ApiKeyDocument {
+  /** SHA-256 of the key: a look-up by the caller's key is one by `_id`. */
+  _id: string;
+  key_id: string;
+  account_id: string;
+  name: string;
+  scopes: Scope[];
+  profile_id?: string | null;
+  created_at: Date;
+  expires_at?: Date | null;
+  last_used_at?: Date | null;
+  revoked_at?: Date | null;
+}
+
+const schema = new Schema<ApiKeyDocument>(
+  {
+    _id: String,
+    key_id: { type: String, required: true, index: true },
+    account_id: { type: String, required: true },
+    name: { type: String, required: true },
+    scopes: { type: [String], required: true },
+    profile_id: String,
+    created_at: { type: Date, required: true },
+    expires_at: Date,
+    last_used_at: Date,
+    revoked_at: Date,
+  },
+  { versionKey: false },
+);
+schema.index({ account_id: 1, key_id: 1 });
+
+/** A key that was taken away may be honoured this long, milliseconds. */
+const CACHE_MS = 2_000;
+/** How exact `last_used_at` is, milliseconds: one update per key, process and minute. */
+const USE_PRECISION_MS = 60_000;
+
+export class ApiKeyRepository {
+  private readonly model: Model<ApiKeyDocument>;
+  private readonly cache = new ShortCache<ApiKey | undefined>(CACHE_MS);
+  private readonly noted = new Map<string, number>();
+
+  constructor(connection: Connection) {
+    this.model = connection.model<ApiKeyDocument>('api_key', schema, 'api_keys');
+  }
+
+  /** Makes a key. The key itself is in the result and nowhere else: only its hash is kept. */
+  async create(
+    accountId: string,
+    name: string,
+    scopes: readonly Scope[],
+    options: ApiKeyOptions = {},
+  ): Promise<{ key: string; api_key: ApiKey }> {
+    const key = newApiKey();
+    const document: ApiKeyDocument = {
+      _id: hashSecret(key),
+      key_id: newId('api_key'),
+      account_id: accountId,
+      name,
+      scopes: [...scopes],
+      created_at: new Date(),
+      ...options,
+    };
+    await this.model.create(document);
+    return { key, api_key: toApiKey(document) };
+  }
+
+  /** The key that a caller sent, expired and revoked ones too; `undefined` where there is none such. */
+  find(key: string): Promise<ApiKey | undefined> {
+    const hash = hashSecret(key);
+    return this.cache.get(hash, async () => {
+      if (!looksLikeApiKey(key)) return undefined; // mistyped: the database need not be asked
+      const document = await this.model.findById(hash).lean();
+      return document ? toApiKey(document) : undefined;
+    });
+  }
+
+  /** Keys of an account, oldest first, after the one named; revoked ones too. */
+  async list(accountId: string, limit: number, after?: string): Promise<ApiKey[]> {
+    const documents = await this.model
+      .find({ account_id: accountId, ...(after !== undefined && { key_id: { $gt: after } }) })
+      .sort({ key_id: 1 })
+      .limit(limit)
+      .lean();
+    return documents.map(toApiKey);
+  }
+
+  /** One key of an account, an expired one too; `undefined` where it has none such, or it was revoked. */
+  async get(accountId: string, keyId: string): Promise<ApiKey | undefined> {
+    const document = await this.findUnrevoked(accountId, keyId);
+    return document && toApiKey(document);
+  }
+
+  /**
+   * Takes a key out of use for good; it stays in the list. Processes honour it for another two seconds at most.
+   *
+   * @returns whether there was one such, not revoked yet
+   */
+  async revoke(accountId: string, keyId: string): Promise<boolean> {
+    const document = await this.findUnrevoked(accountId, keyId);
+    if (!document) return false;
+    await this.model.updateOne({ _id: document._id }, { revoked_at: new Date() });
+    this.cache.forget(document._id);
+    return true;
+  }
+
+  /** Notes that a key was used. Rejects where the note cannot be written, which a request need not wait for. */
+  async noteUse(key: string, keyId: string): Promise<void> {
+    const now = Date.now();
+    if (now - (this.noted.get(keyId) ?? 0) < USE_PRECISION_MS) return;
+    this.noted.set(keyId, now);
+    await this.model.updateOne({ _id: hashSecret(key) }, { last_used_at: new Date(now) });
+  }
+
+  private async findUnrevoked(accountId: string, keyId: string): Promise<ApiKeyDocument | undefined> {
+    const document = await this.model.findOne({ account_id: accountId, key_id: keyId }).lean();
+    return document && !document.revoked_at ? document : undefined;
+  }
+}
+
+function toApiKey(document: ApiKeyDocument): ApiKey {
+  const { profile_id, expires_at, last_used_at, revoked_at } = document;
+  return {
+    id: document.key_id,
+    account_id: document.account_id,
+    name: document.name,
+    scopes: document.scopes,
+    ...(profile_id && { profile_id }),
+    created_at: document.created_at.toISOString(),
+    ...(expires_at && { expires_at: expires_at.toISOString() }),
+    ...(last_used_at && { last_used_at: last_used_at.toISOString() }),
+    ...(revoked_at && { revoked_at: revoked_at.toISOString() }),
+  };
+}

@@ -1,0 +1,201 @@
+import { type Connection, type Model, Schema } from 'mongoose';
+import { hashSecret } from '../../domain/access/secret-hash.js';
+import { isDuplicateKey } from '../mongo/duplicate-key.js';
+import { ShortCache } from '../mongo/short-cache.js';
+
+/** What the OAuth library keeps: tokens, codes, sessions, grants. Its own fields, as far as they matter here. */
+export interface OAuthPayload {
+  kind?: string;
+  jti?: string;
+  uid?: string;
+  grantId?: string;
+  clientId?: string;
+  /** The profile of the person who allowed it; absent with client credentials. */
+  accountId?: string;
+  scope?: string;
+  /** Of a code: where the person was sent with it. */
+  redirectUri?: string;
+  /** Of a grant: the scopes that the person allowed. */
+  openid?: { scope?: string };
+  /** Seconds since the epoch. */
+  exp?: number;
+  /** Seconds since the epoch when it was used up. */
+  consumed?: number;
+  extra?: { account_id?: string };
+  [field: string]: unknown;
+}
+
+interface RecordDocument {
+  /** SHA-256 of the id, which is the token itself: who reads the database cannot use what is in it. */
+  _id: string;
+  kind: string;
+  uid?: string | null;
+  /** JSON without the id. */
+  payload: string;
+  expires_at: Date;
+}
+
+/** That something ended before its time. */
+interface MarkDocument {
+  /** `consumed:`, `revoked:`, `grant:`, `client:` or `profile:`, and what of. */
+  _id: string;
+  at: Date;
+}
+
+/** Expired tokens are kept this long, seconds, so that their callers are told what happened rather than that they are unknown. */
+const KEPT_AFTER_EXPIRY_S = 24 * 3_600;
+/** Longer than any token lives, seconds: 60 days. */
+const MARK_LIFETIME_S = 60 * 24 * 3_600;
+/** A token that was revoked may be honoured this long, milliseconds. */
+const CACHE_MS = 2_000;
+
+const recordSchema = new Schema<RecordDocument>(
+  {
+    _id: String,
+    kind: { type: String, required: true },
+    uid: { type: String, index: true, sparse: true },
+    payload: { type: String, required: true },
+    expires_at: { type: Date, required: true, expires: KEPT_AFTER_EXPIRY_S },
+  },
+  { versionKey: false },
+);
+const markSchema = new Schema<MarkDocument>(
+  { _id: String, at: { type: Date, required: true, expires: MARK_LIFETIME_S } },
+  { versionKey: false },
+);
+
+/** What never changes once it is written: it is used up, or revoked, by a mark beside it. */
+const IMMUTABLE = new Set(['AccessToken', 'ClientCredentials', 'RefreshToken', 'AuthorizationCode']);
+
+/**
+ * The records of the OAuth server. Tokens are inserted and never updated, and look-ups are by `_id`, because both hold on every server
+ * of the MongoDB protocol; a mark with a unique `_id` ends a token, a grant, or everything of a client or a profile.
+ */
+export class OAuthRecordRepository {
+  private readonly tokens: Model<RecordDocument>;
+  private readonly state: Model<RecordDocument>;
+  private readonly marks: Model<MarkDocument>;
+  private readonly cache = new ShortCache<OAuthToken | undefined>(CACHE_MS);
+
+  constructor(connection: Connection) {
+    this.tokens = connection.model<RecordDocument>('oauth_token', recordSchema, 'oauth_tokens');
+    this.state = connection.model<RecordDocument>('oauth_state', recordSchema.clone(), 'oauth_state');
+    this.marks = connection.model<MarkDocument>('oauth_mark', markSchema, 'oauth_marks');
+  }
+
+  /** Writes a record. @param lifetime seconds */
+  async save(
+    kind: string,
+    id: string,
+    { jti: _, ...payload }: OAuthPayload,
+    lifetime: number,
+  ): Promise<void> {
+    const document: RecordDocument = {
+      _id: hashSecret(id),
+      kind,
+      ...(payload.uid !== undefined && { uid: payload.uid }),
+      payload: JSON.stringify(payload),
+      expires_at: new Date(Date.now() + lifetime * 1_000),
+    };
+    if (IMMUTABLE.has(kind)) {
+      await this.tokens.create(document);
+      return;
+    }
+    await this.state.replaceOne({ _id: document._id }, document, { upsert: true });
+  }
+
+  /** A record that has not been revoked; with when it was used up, if so. */
+  async find(kind: string, id: string): Promise<OAuthPayload | undefined> {
+    const document = await this.collection(kind).findById(hashSecret(id)).lean();
+    if (document?.kind !== kind) return undefined;
+    const payload = { ...(JSON.parse(document.payload) as OAuthPayload), jti: id };
+    const [revoked, consumed] = await Promise.all([
+      this.isRevoked(document._id, payload),
+      this.marks.findById(`consumed:${document._id}`).lean(),
+    ]);
+    if (revoked) return undefined;
+    return consumed ? { ...payload, consumed: Math.floor(consumed.at.getTime() / 1_000) } : payload;
+  }
+
+  /** A session by its public name. */
+  async findByUid(kind: string, uid: string): Promise<OAuthPayload | undefined> {
+    const document = await this.collection(kind).findOne({ uid, kind }).lean();
+    return document ? (JSON.parse(document.payload) as OAuthPayload) : undefined;
+  }
+
+  /** Uses a code or a refresh token up. @returns false where somebody was quicker */
+  consume(id: string): Promise<boolean> {
+    return this.mark(`consumed:${hashSecret(id)}`);
+  }
+
+  /** Ends one record. */
+  async revoke(kind: string, id: string): Promise<void> {
+    const hash = hashSecret(id);
+    if (IMMUTABLE.has(kind)) await this.mark(`revoked:${hash}`);
+    else await this.state.deleteOne({ _id: hash });
+    this.cache.forget(hash);
+  }
+
+  /** Ends every token of a grant, of a client, or of a profile. */
+  async revokeAllOf(what: 'grant' | 'client' | 'profile', id: string): Promise<void> {
+    await this.mark(`${what}:${id}`);
+  }
+
+  /** The access token that a caller sent, expired and revoked ones too; cached for two seconds. */
+  findAccessToken(token: string): Promise<OAuthToken | undefined> {
+    const hash = hashSecret(token);
+    return this.cache.get(hash, async () => {
+      const document = await this.tokens.findById(hash).lean();
+      if (document?.kind !== 'AccessToken' && document?.kind !== 'ClientCredentials') return undefined;
+      const payload = JSON.parse(document.payload) as OAuthPayload;
+      const { extra, clientId, accountId, scope = '', exp = 0 } = payload;
+      if (!extra?.account_id || !clientId) return undefined;
+      return {
+        account_id: extra.account_id,
+        client_id: clientId,
+        ...(accountId && { profile_id: accountId }),
+        scopes: scope.split(' ').filter((name) => name !== ''),
+        expires_at: exp * 1_000,
+        revoked: await this.isRevoked(hash, payload),
+      };
+    });
+  }
+
+  private async isRevoked(hash: string, { grantId, clientId, accountId }: OAuthPayload): Promise<boolean> {
+    const marks = [
+      `revoked:${hash}`,
+      ...(grantId ? [`grant:${grantId}`] : []),
+      ...(clientId ? [`client:${clientId}`] : []),
+      ...(accountId ? [`profile:${accountId}`] : []),
+    ];
+    const found = await Promise.all(marks.map((_id) => this.marks.findById(_id).lean()));
+    return found.some((mark) => mark !== null);
+  }
+
+  private collection(kind: string): Model<RecordDocument> {
+    return IMMUTABLE.has(kind) ? this.tokens : this.state;
+  }
+
+  /** @returns whether it is new */
+  private async mark(_id: string): Promise<boolean> {
+    try {
+      await this.marks.create({ _id, at: new Date() });
+      return true;
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+      return false;
+    }
+  }
+}
+
+/** An access token as a resource sees it. */
+export interface OAuthToken {
+  account_id: string;
+  client_id: string;
+  /** Of the person who allowed it; absent where the client acts for the account. */
+  profile_id?: string;
+  scopes: string[];
+  /** Milliseconds since the epoch. */
+  expires_at: number;
+  revoked: boolean;
+}

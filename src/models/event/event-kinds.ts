@@ -1,0 +1,162 @@
+import { createHash } from 'node:crypto';
+import { type Connection, type Model, mongo, Schema } from 'mongoose';
+import type { EventKind } from '../../domain/event/event-kinds.js';
+import { ShortCache } from '../mongo/short-cache.js';
+
+/** A kind that an account has added, with all versions of its schema, oldest first. */
+export interface StoredEventKind {
+  name: string;
+  description: string;
+  versions: (Pick<EventKind, 'version' | 'schema' | 'schema_key'> & { created_at: string })[];
+  created_at: string;
+  updated_at: string;
+}
+
+interface EventKindDocument {
+  /** Account and name: the hot look-up is one by `_id`. */
+  _id: string;
+  account_id: string;
+  name: string;
+  description: string;
+  /** Schemas as JSON texts: their keywords begin with `$`. */
+  versions: { version: number; schema: string; created_at: Date }[];
+  created_at: Date;
+  updated_at: Date;
+}
+
+const schema = new Schema<EventKindDocument>(
+  {
+    _id: String,
+    account_id: { type: String, required: true, index: true },
+    name: { type: String, required: true },
+    description: { type: String, default: '' },
+    versions: { type: [{ _id: false, version: Number, schema: String, created_at: Date }], required: true },
+    created_at: { type: Date, required: true },
+    updated_at: { type: Date, required: true },
+  },
+  { versionKey: false },
+);
+
+/** A change made by another process is seen after this long at the latest, milliseconds. */
+const CACHE_MS = 1_000;
+const DUPLICATE_KEY = 11_000;
+
+/** The event kinds that accounts have added to the built-in ones. */
+export class EventKindRepository {
+  private readonly model: Model<EventKindDocument>;
+  private readonly byName = new ShortCache<StoredEventKind | undefined>(CACHE_MS);
+  private readonly byAccount = new ShortCache<StoredEventKind[]>(CACHE_MS);
+
+  constructor(connection: Connection) {
+    this.model = connection.model<EventKindDocument>('event_kind', schema, 'event_kinds');
+  }
+
+  /** @returns `undefined` where the account has a kind of that name already */
+  async create(
+    accountId: string,
+    name: string,
+    description: string,
+    firstSchema: Record<string, unknown>,
+  ): Promise<StoredEventKind | undefined> {
+    const now = new Date();
+    const document: EventKindDocument = {
+      _id: keyOf(accountId, name),
+      account_id: accountId,
+      name,
+      description,
+      versions: [{ version: 1, schema: JSON.stringify(firstSchema), created_at: now }],
+      created_at: now,
+      updated_at: now,
+    };
+    try {
+      await this.model.create(document);
+    } catch (error) {
+      if (error instanceof mongo.MongoServerError && error.code === DUPLICATE_KEY) return undefined;
+      throw error;
+    }
+    this.forget(accountId, name);
+    return toEventKind(document);
+  }
+
+  /** @returns `undefined` where the account has none of that name */
+  get(accountId: string, name: string): Promise<StoredEventKind | undefined> {
+    return this.byName.get(keyOf(accountId, name), async () => {
+      const document = await this.model.findById(keyOf(accountId, name)).lean();
+      return document ? toEventKind(document) : undefined;
+    });
+  }
+
+  /** All kinds that an account has added, by name. */
+  all(accountId: string): Promise<StoredEventKind[]> {
+    return this.byAccount.get(accountId, async () => {
+      const documents = await this.model.find({ account_id: accountId }).sort({ _id: 1 }).lean();
+      return documents.map(toEventKind);
+    });
+  }
+
+  /**
+   * Changes a kind: another schema becomes its next version.
+   *
+   * @returns `undefined` where there is none, or somebody else has changed it since `before` was read
+   */
+  async change(
+    accountId: string,
+    before: StoredEventKind,
+    description: string,
+    next: Record<string, unknown>,
+  ): Promise<StoredEventKind | undefined> {
+    const now = new Date();
+    const last = before.versions.at(-1);
+    const text = JSON.stringify(next);
+    const isNew = last?.schema_key !== hash(text);
+    const document = await this.model
+      .findOneAndUpdate(
+        { _id: keyOf(accountId, before.name), updated_at: new Date(before.updated_at) },
+        {
+          $set: { description, updated_at: now },
+          ...(isNew && {
+            $push: { versions: { version: (last?.version ?? 0) + 1, schema: text, created_at: now } },
+          }),
+        },
+        { returnDocument: 'after' },
+      )
+      .lean();
+    this.forget(accountId, before.name);
+    return document ? toEventKind(document) : undefined;
+  }
+
+  /** @returns whether there was one */
+  async delete(accountId: string, name: string): Promise<boolean> {
+    const { deletedCount } = await this.model.deleteOne({ _id: keyOf(accountId, name) });
+    this.forget(accountId, name);
+    return deletedCount > 0;
+  }
+
+  private forget(accountId: string, name: string): void {
+    this.byName.forget(keyOf(accountId, name));
+    this.byAccount.forget(accountId);
+  }
+}
+
+function keyOf(accountId: string, name: string): string {
+  return `${accountId}:${name}`;
+}
+
+function toEventKind(document: EventKindDocument): StoredEventKind {
+  return {
+    name: document.name,
+    description: document.description,
+    versions: document.versions.map(({ version, schema: text, created_at }) => ({
+      version,
+      schema: JSON.parse(text) as Record<string, unknown>,
+      schema_key: hash(text),
+      created_at: created_at.toISOString(),
+    })),
+    created_at: document.created_at.toISOString(),
+    updated_at: document.updated_at.toISOString(),
+  };
+}
+
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,88 @@
+import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '@temporalio/client';
+import { executionInfoFromRaw } from '@temporalio/client/lib/helpers.js';
+import { Problem } from '../../domain/http/problem.js';
+
+/** An execution as Temporal lists or describes it. */
+export type Execution = Omit<WorkflowExecutionInfo, 'raw'>;
+
+/** A page of a list, and where the next one begins. */
+export interface Page<T> {
+  data: T[];
+  /** Opaque; absent on the last page. */
+  after?: string;
+}
+
+/** gRPC codes with which servers refuse a page token: invalid argument, or, from SQL visibility, unknown and internal. */
+const TOKEN_REFUSED = new Set<unknown>([2, 3, 13]);
+
+/** A clause of a visibility query. Values are quoted here and nowhere else. */
+export function equals(attribute: string, value: string): string {
+  return `${attribute} = ${quote(value)}`;
+}
+
+/** A text as a literal of a visibility query. */
+export function quote(value: string): string {
+  return `'${value.replaceAll("'", "''")}'`;
+}
+
+/**
+ * One page of executions that match every clause: open ones first, then the latest closed.
+ *
+ * @param after where an earlier page ended
+ * @throws Problem where that is not of Temporal's making
+ */
+export async function listExecutions(
+  client: Client,
+  clauses: readonly string[],
+  limit: number,
+  after: string | undefined,
+): Promise<Page<Execution>> {
+  const namespace = client.options.namespace;
+  try {
+    const response = await client.workflowService.listWorkflowExecutions({
+      namespace,
+      query: clauses.join(' AND '),
+      pageSize: limit,
+      ...(after && { nextPageToken: Buffer.from(after, 'base64url') }),
+    });
+    const data = await Promise.all(
+      response.executions.map((raw) =>
+        executionInfoFromRaw(raw, client.options.loadedDataConverter, raw, namespace),
+      ),
+    );
+    const token = response.nextPageToken;
+    return {
+      data,
+      ...(token?.length && data.length === limit && { after: Buffer.from(token).toString('base64url') }),
+    };
+  } catch (error) {
+    if (after && error instanceof Error && 'code' in error && TOKEN_REFUSED.has(error.code))
+      throw invalidCursor();
+    throw error;
+  }
+}
+
+/** The answer to a cursor that no list gave. */
+export function invalidCursor(): Problem {
+  return new Problem('invalid_request', 'The cursor is not valid.', {
+    errors: [{ parameter: 'after', detail: 'must be a cursor of this list, as an earlier page gave it' }],
+  });
+}
+
+/**
+ * An execution as it is now, whatever visibility knows of it; `undefined` where there is none of that id.
+ *
+ * @param runId the latest run, where it is absent
+ */
+export async function describeExecution(
+  client: Client,
+  workflowId: string,
+  runId?: string,
+): Promise<Execution | undefined> {
+  try {
+    return await client.workflow.getHandle(workflowId, runId).describe();
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,80 @@
+import { Worker } from '@temporalio/worker';
+import { type ActivityDependencies, createActivities } from '../../../activities/index.js';
+import { isolatedQueue } from '../../domain/delivery/lanes.js';
+import type { TemporalConnection } from './connection.js';
+
+export interface WorkerSettings {
+  namespace: string;
+  task_queue: string;
+  /** The workflows' code, bundled ahead of time. */
+  bundle_path: string;
+  /** For attempts under way when the worker is told to stop, milliseconds. */
+  shutdown_grace_ms: number;
+  /** Attempts of the isolated lane under way at once. */
+  isolated_attempts: number;
+}
+
+/** A worker, running. */
+export interface RunningWorker {
+  /** Whether it polls. */
+  isRunning(): boolean;
+  /** Rejects where the worker fails; resolves once it has stopped. */
+  done: Promise<void>;
+  /** Takes no more work, finishes what is under way, and stops. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Workflow tasks under way at once. A first attempt in the direct lane, or a group of them, holds one while it waits for its endpoint;
+ * as endpoints that hang leave that lane after a second, and one endpoint has 100 attempts in it at most, the others find slots.
+ */
+const WORKFLOW_TASK_SLOTS = 250;
+/**
+ * Less than the workflow tasks, so that what waits for a slot here does not hold up tasks that need none. An attempt that was begun with
+ * its start is under way before its local activity has a slot.
+ */
+const LOCAL_ACTIVITY_SLOTS = 200;
+/** Activities that start, wake and watch deliveries: none waits for an endpoint. */
+const ACTIVITY_SLOTS = 50;
+/** Waiting deliveries kept in memory; others are replayed from their history when they wake. About 1 GB at most. */
+const CACHED_WORKFLOWS = 600;
+
+/** Starts a worker for everything Hookline runs in Temporal, on the client's own connection. */
+export async function startWorker(
+  connection: TemporalConnection,
+  settings: WorkerSettings,
+  dependencies: ActivityDependencies,
+): Promise<RunningWorker> {
+  const activities = createActivities(dependencies);
+  const common = {
+    connection: connection.native,
+    namespace: settings.namespace,
+    shutdownGraceTime: settings.shutdown_grace_ms,
+  };
+  const main = await Worker.create({
+    ...common,
+    taskQueue: settings.task_queue,
+    workflowBundle: { codePath: settings.bundle_path },
+    activities,
+    maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASK_SLOTS,
+    maxConcurrentLocalActivityExecutions: LOCAL_ACTIVITY_SLOTS,
+    maxConcurrentActivityTaskExecutions: ACTIVITY_SLOTS,
+    maxCachedWorkflows: CACHED_WORKFLOWS,
+  });
+  const isolated = await Worker.create({
+    ...common,
+    taskQueue: isolatedQueue(settings.task_queue),
+    activities: { attemptDelivery: activities.attemptDelivery },
+    maxConcurrentActivityTaskExecutions: settings.isolated_attempts,
+  });
+  const workers = [main, isolated];
+  const done = Promise.all(workers.map((worker) => worker.run())).then(() => {});
+  return {
+    isRunning: () => workers.every((worker) => worker.getState() === 'RUNNING'),
+    done,
+    async stop() {
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+      await done;
+    },
+  };
+}

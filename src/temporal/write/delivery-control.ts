@@ -1,0 +1,108 @@
+import {
+  type Client,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { OPERATOR_UPDATES } from '../../../workflows/messages.js';
+import type { DeliveryKey } from '../../domain/basics/ids.js';
+import { type DeliveryRecord, type DeliveryTarget, isClosed } from '../../domain/delivery/delivery.js';
+import { Problem } from '../../domain/http/problem.js';
+import { deliveryWorkflowId } from '../../domain/ledger/workflow-ids.js';
+import type { DeliveryReader } from '../read/delivery-reader.js';
+import { readStartedEvent } from '../read/history.js';
+import type { DeliveryStarter } from './delivery-starter.js';
+
+/** What can be done to a live delivery. */
+export type OperatorAction = keyof typeof OPERATOR_UPDATES;
+
+/** A live delivery takes in what it is asked within milliseconds. Where it has not after so long, no worker runs. Milliseconds. */
+const ANSWER_LIMIT_MS = 5_000;
+
+/** Steers deliveries. The same updates can be sent from Temporal UI. */
+export class DeliveryControl {
+  private readonly client: Client;
+  private readonly starter: DeliveryStarter;
+  private readonly deliveries: DeliveryReader;
+
+  constructor(client: Client, starter: DeliveryStarter, deliveries: DeliveryReader) {
+    this.client = client;
+    this.starter = starter;
+    this.deliveries = deliveries;
+  }
+
+  /**
+   * Does something to a live delivery, and waits until it has taken that in.
+   *
+   * @param by who does it: an API key's id
+   * @returns the delivery's record after it; `undefined` where the account has no live delivery of that name
+   * @throws Problem 409 where the delivery's state does not allow it, 503 where no worker takes it in
+   */
+  async act(
+    action: OperatorAction,
+    accountId: string,
+    key: DeliveryKey,
+    by: string,
+  ): Promise<DeliveryRecord | undefined> {
+    const handle = this.client.workflow.getHandle(deliveryWorkflowId(accountId, key));
+    try {
+      return await this.client.withDeadline(Date.now() + ANSWER_LIMIT_MS, () =>
+        handle.executeUpdate(OPERATOR_UPDATES[action], { args: [{ by }] }),
+      );
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return undefined;
+      if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) throw nobodyAnswers();
+      if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure) {
+        throw new Problem('delivery_state_conflict', `Refused: ${error.cause.message}.`);
+      }
+      throw error;
+    }
+  }
+
+  /**
+   * Sends a closed delivery again: a new run under the same workflow id, with the same payload and `webhook-id`, from the beginning of
+   * its schedule.
+   *
+   * @param target the delivery's endpoint as it is now
+   * @param by who does it: an API key's id
+   * @returns the new run's id; `undefined` where the account has no delivery of that name
+   * @throws Problem 409 where the delivery is open
+   */
+  async resend(
+    accountId: string,
+    key: DeliveryKey,
+    target: DeliveryTarget,
+    by: string,
+  ): Promise<string | undefined> {
+    const { workflow_id, run_id, status } = (await this.deliveries.get(accountId, key)) ?? {};
+    if (!workflow_id || !run_id || !status) return undefined;
+    if (!isClosed(status)) throw stillOpen();
+    const event = await readStartedEvent(
+      this.client,
+      { workflowId: workflow_id, runId: run_id },
+      key.event_id,
+    );
+    if (!event) return undefined;
+    try {
+      return await this.starter.resend(event, target, { workflow_id, run_id, by });
+    } catch (error) {
+      // Somebody else was faster.
+      if (error instanceof WorkflowExecutionAlreadyStartedError) throw stillOpen();
+      throw error;
+    }
+  }
+}
+
+function stillOpen(): Problem {
+  return new Problem('delivery_state_conflict', 'The delivery is open: only a closed one is sent again.');
+}
+
+function nobodyAnswers(): Problem {
+  return new Problem(
+    'unavailable',
+    `No worker took it in within ${ANSWER_LIMIT_MS / 1_000} seconds. It may still come to pass: read the delivery before you ask again.`,
+    { headers: { 'retry-after': String(ANSWER_LIMIT_MS / 1_000) } },
+  );
+}

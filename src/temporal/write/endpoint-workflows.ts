@@ -1,0 +1,74 @@
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { TypedSearchAttributes } from '@temporalio/common';
+import type { secretRotation, verifyEndpoint } from '../../../workflows/index.js';
+import { type Confirmation, confirmed, secretsChanged } from '../../../workflows/messages.js';
+import type { EndpointKey } from '../../domain/delivery/delivery.js';
+import { ACCOUNT_ATTRIBUTE } from '../../domain/ledger/search-attributes.js';
+import { rotationWorkflowId, verificationWorkflowId } from '../../domain/ledger/workflow-ids.js';
+
+export interface EndpointWorkflowsOptions {
+  client: Client;
+  task_queue: string;
+  /** Waits between the tries of a handshake, milliseconds. */
+  verification_schedule: readonly number[];
+  verification_limit_ms: number;
+  attempt_timeout_ms: number;
+}
+
+/** The workflows that look after single endpoints. Every promise resolves after Temporal has persisted what was asked for. */
+export class EndpointWorkflows {
+  private readonly options: EndpointWorkflowsOptions;
+
+  constructor(options: EndpointWorkflowsOptions) {
+    this.options = options;
+  }
+
+  /** Begins an endpoint's handshake, anew where one is under way. */
+  async verify({ account_id, endpoint_id }: EndpointKey): Promise<void> {
+    const { client, task_queue, verification_schedule, verification_limit_ms, attempt_timeout_ms } =
+      this.options;
+    await client.workflow.start<typeof verifyEndpoint>('verifyEndpoint', {
+      workflowId: verificationWorkflowId(endpoint_id),
+      taskQueue: task_queue,
+      args: [
+        {
+          account_id,
+          endpoint_id,
+          schedule: verification_schedule,
+          limit_ms: verification_limit_ms,
+          timeout_ms: attempt_timeout_ms,
+        },
+      ],
+      workflowIdConflictPolicy: 'TERMINATE_EXISTING',
+      typedSearchAttributes: attributesOf(account_id),
+    });
+  }
+
+  /** Tells an endpoint's handshake that its subscriber has confirmed. @returns whether a handshake is under way */
+  async confirm(endpointId: string, confirmation: Confirmation): Promise<boolean> {
+    try {
+      await this.options.client.workflow
+        .getHandle(verificationWorkflowId(endpointId))
+        .signal(confirmed, confirmation);
+      return true;
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return false;
+      throw error;
+    }
+  }
+
+  /** Has the overlap of an endpoint's signing secrets ended when its time comes. */
+  async secretsChanged({ account_id, endpoint_id }: EndpointKey): Promise<void> {
+    await this.options.client.workflow.signalWithStart<typeof secretRotation>('secretRotation', {
+      workflowId: rotationWorkflowId(endpoint_id),
+      taskQueue: this.options.task_queue,
+      args: [{ account_id, endpoint_id }],
+      signal: secretsChanged,
+      typedSearchAttributes: attributesOf(account_id),
+    });
+  }
+}
+
+function attributesOf(accountId: string): TypedSearchAttributes {
+  return new TypedSearchAttributes([{ key: ACCOUNT_ATTRIBUTE, value: [accountId] }]);
+}

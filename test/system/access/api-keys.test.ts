@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { looksLikeApiKey, newApiKey, SCOPES } from '../../../src/domain/access/api-key.js';
+import type { ApiClient } from '../../support/api-client.js';
+import { startSystem, type TestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+describe('API keys', () => {
+  let system: TestSystem;
+  let second: TestSystem;
+  let client: ApiClient;
+
+  before(async () => {
+    system = await startSystem({}, 'api');
+    second = await startSystem({ MONGODB_URI: system.environment['MONGODB_URI'] ?? '' }, 'api');
+    client = await system.account();
+  });
+  after(async () => {
+    await second.stop();
+    await system.stop();
+  });
+
+  const create = async (body: Record<string, unknown> = {}) => {
+    const answer = await client.request('POST', '/v18.0/api_keys', {
+      body: { name: 'test', scopes: ['profile:read'], ...body },
+    });
+    assert.equal(answer.status, 201, answer.text);
+    return answer.json as { id: string; key: string };
+  };
+  const me = async (token: string, url = client.url) => {
+    const response = await fetch(`${url}/v18.0/me`, { headers: { authorization: `Bearer ${token}` } });
+    const challenge = response.headers.get('www-authenticate') ?? '';
+    return { status: response.status, challenge, json: (await response.json()) as { code?: string } };
+  };
+
+  it('are shown once, with a prefix and a checksum that a scanner can check', async () => {
+    const { id, key } = await create();
+    assert.ok(looksLikeApiKey(key));
+    const shown = await client.request('GET', `/v18.0/api_keys/${id}`);
+    assert.equal(shown.status, 200);
+    assert.ok(!shown.text.includes(key));
+    const list = await client.request('GET', '/v18.0/api_keys?limit=100');
+    assert.ok(list.text.includes(id) && !list.text.includes(key));
+  });
+
+  it('note when they were last used', async () => {
+    const { id, key } = await create();
+    assert.equal((await client.request('GET', `/v18.0/api_keys/${id}`)).json.last_used_at, undefined);
+    await me(key);
+    const { json } = await until(
+      () => client.request('GET', `/v18.0/api_keys/${id}`),
+      (answer) => answer.json.last_used_at !== undefined,
+    );
+    assert.ok(Math.abs(Date.parse(json.last_used_at) - Date.now()) < 60_000);
+  });
+
+  it('stop working when they expire', async () => {
+    const { key } = await create({ expires_at: new Date(Date.now() + 1_000).toISOString() });
+    assert.equal((await me(key)).status, 200);
+    const { status, challenge } = await until(
+      () => me(key),
+      ({ json }) => json.code === 'expired_token',
+    );
+    assert.equal(status, 401);
+    assert.match(challenge, /error="invalid_token", error_description="The API key expired at /);
+  });
+
+  it('stop working within 5 seconds of being revoked, on every process', async () => {
+    const { id, key } = await create();
+    assert.equal((await me(key)).status, 200);
+    assert.equal((await me(key, second.url)).status, 200);
+    assert.equal((await client.request('DELETE', `/v18.0/api_keys/${id}`)).status, 204);
+    assert.equal((await me(key)).json.code, 'revoked_token');
+    const elsewhere = await until(
+      () => me(key, second.url),
+      ({ status }) => status === 401,
+      5_000,
+    );
+    assert.equal(elsewhere.json.code, 'revoked_token');
+  });
+
+  it('that were revoked stay in the list for the record, and are gone otherwise', async () => {
+    const { id } = await create();
+    assert.equal((await client.request('DELETE', `/v18.0/api_keys/${id}`)).status, 204);
+    assert.equal((await client.request('GET', `/v18.0/api_keys/${id}`)).status, 404);
+    assert.equal((await client.request('DELETE', `/v18.0/api_keys/${id}`)).status, 404);
+    const list = await client.request('GET', '/v18.0/api_keys?limit=100');
+    const listed = list.json.data.find((key: { id: string }) => key.id === id);
+    assert.ok(Math.abs(Date.parse(listed.revoked_at) - Date.now()) < 60_000, list.text);
+  });
+
+  it('give away only what their maker holds', async () => {
+    const { status, json, headers } = await client.request('POST', '/v18.0/api_keys', {
+      body: { name: 'more', scopes: ['admin'] },
+    });
+    assert.equal(status, 403);
+    assert.equal(json.code, 'missing_scope');
+    assert.match(headers.get('www-authenticate') ?? '', /error="insufficient_scope", scope="admin"/);
+  });
+
+  it('refuse a past expiry and another account’s profile', async () => {
+    const stranger = await system.account();
+    for (const [body, pointer] of [
+      [{ expires_at: '2020-01-01T00:00:00Z' }, '/expires_at'],
+      [{ profile_id: stranger.accountId.replace('acct_', 'prof_') }, '/profile_id'],
+    ] as const) {
+      const { status, json } = await client.request('POST', '/v18.0/api_keys', {
+        body: { name: 'x', scopes: ['profile:read'], ...body },
+      });
+      assert.equal(status, 400);
+      assert.equal(json.errors[0].pointer, pointer);
+    }
+  });
+
+  it('have a code of their own for each way to be refused', async () => {
+    const anonymous = await fetch(`${client.url}/v18.0/me`);
+    assert.equal(anonymous.status, 401);
+    assert.equal(anonymous.headers.get('www-authenticate'), 'Bearer realm="hookline"');
+    assert.equal(((await anonymous.json()) as { code: string }).code, 'missing_token');
+    assert.equal((await me('nonsense')).json.code, 'malformed_token');
+    assert.equal((await me(client.key.slice(0, -1))).json.code, 'malformed_token');
+    assert.equal((await me(newApiKey())).json.code, 'invalid_token');
+    const basic = await client.request('GET', '/v18.0/me', { headers: { authorization: 'Basic YTpi' } });
+    assert.equal(basic.json.code, 'malformed_token');
+  });
+});
+
+describe('accounts', () => {
+  let system: TestSystem;
+  before(async () => {
+    system = await startSystem({}, 'api');
+  });
+  after(() => system.stop());
+
+  it('are managed by the operator alone', async () => {
+    const operator = await system.account(SCOPES);
+    const created = await operator.request('POST', '/v18.0/accounts', { body: { name: 'Acme' } });
+    assert.equal(created.status, 201);
+    const { id, api_key } = created.json;
+    const list = await operator.request('GET', '/v18.0/accounts');
+    assert.ok(list.json.data.some((account: { id: string }) => account.id === id));
+    assert.equal((await operator.request('GET', `/v18.0/accounts/${id}`)).json.name, 'Acme');
+    const headers = { authorization: `Bearer ${api_key.key}` };
+    assert.equal((await operator.request('GET', '/v18.0/me', { headers })).json.name, 'Acme');
+    assert.equal((await operator.request('GET', '/v18.0/accounts', { headers })).status, 403);
+  });
+});

@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { connectDatabase, type Database } from '../../../src/models/database.js';
+import { connectTemporal, type TemporalConnection } from '../../../src/temporal/server/connection.js';
+import { type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { toJson } from '../../support/history.js';
+import { Browser, logInAndAllow, newPerson } from '../../support/oauth.js';
+import { type ServiceProcess, startServiceProcess } from '../../support/process.js';
+import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
+import { newAccount, testEnvironment } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+const REDIRECT_URI = 'http://127.0.0.1:9/callback';
+/** `code_challenge` of the verifier of RFC 7636, appendix B. */
+const VERIFIER = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
+const CHALLENGE = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
+
+describe('tokens and passwords', () => {
+  let environment: Record<string, string>;
+  let database: Database;
+  let temporal: TemporalConnection;
+  let receiver: Receiver;
+  let service: ServiceProcess;
+  let client: ApiClient;
+
+  before(async () => {
+    environment = await testEnvironment({ HOOKLINE_RETRY_SCHEDULE: '20ms' });
+    receiver = await startReceiver({ handler: reply(500) });
+    database = await connectDatabase(environment['MONGODB_URI'] ?? '');
+    temporal = await connectTemporal({
+      address: environment['TEMPORAL_ADDRESS'] ?? '',
+      namespace: environment['TEMPORAL_NAMESPACE'] ?? '',
+    });
+    service = await startServiceProcess(environment);
+    client = await newAccount(database, service.url);
+  });
+  after(async () => {
+    await service.kill();
+    await temporal.close();
+    await database.close();
+    await receiver.close();
+  });
+
+  it('stand in no log line, error, link, metric or history', async () => {
+    const answers: string[] = [];
+    const ask = async (path: string, init: RequestInit = {}) => {
+      const text = await (await fetch(service.url + path, init)).text();
+      answers.push(text);
+      return text;
+    };
+    const form = (fields: Record<string, string>): RequestInit => ({
+      method: 'POST',
+      body: new URLSearchParams(fields),
+    });
+
+    // Everything that is secret comes to be.
+    const person = await newPerson(client);
+    const registered = await client.request('POST', '/v18.0/oauth_clients', {
+      body: {
+        name: 'test',
+        scopes: ['profile:read', 'deliveries:read'],
+        grant_types: ['authorization_code', 'refresh_token', 'client_credentials'],
+        redirect_uris: [REDIRECT_URI],
+        token_endpoint_auth_method: 'client_secret_post',
+      },
+    });
+    const { id: client_id, secret: client_secret } = registered.json;
+    const query = new URLSearchParams({
+      client_id,
+      redirect_uri: REDIRECT_URI,
+      response_type: 'code',
+      scope: 'profile:read',
+      code_challenge: CHALLENGE,
+      code_challenge_method: 'S256',
+    });
+    const redirect = await logInAndAllow(new Browser(), `${service.url}/oauth/authorize?${query}`, person);
+    const code = redirect.searchParams.get('code') ?? '';
+    const token = async (fields: Record<string, string>) => {
+      const response = await fetch(
+        `${service.url}/oauth/token`,
+        form({ client_id, client_secret, ...fields }),
+      );
+      return (await response.json()) as { access_token: string; refresh_token: string };
+    };
+    const first = await token({
+      grant_type: 'authorization_code',
+      code,
+      redirect_uri: REDIRECT_URI,
+      code_verifier: VERIFIER,
+    });
+    const renewed = await token({ grant_type: 'refresh_token', refresh_token: first.refresh_token });
+    const own = await token({ grant_type: 'client_credentials', scope: 'deliveries:read' });
+    const secrets = {
+      'the API key': client.key,
+      'the password': person.password,
+      'the client secret': client_secret,
+      'the code': code,
+      'the access token': first.access_token,
+      'the refresh token': first.refresh_token,
+      'the renewed access token': renewed.access_token,
+      'the renewed refresh token': renewed.refresh_token,
+      'the client’s access token': own.access_token,
+    };
+    for (const [what, secret] of Object.entries(secrets)) assert.ok(secret?.length >= 20, what);
+
+    // Everything is used, rightly and wrongly, in the query above all.
+    await client.register(`${receiver.url}/hook`);
+    for (let n = 0; n < 2; n++) {
+      const path = `/v18.0/events/purchase?access_token=${client.key}`;
+      await ask(path, { method: 'POST', body: PURCHASE, headers: { 'content-type': 'application/json' } });
+    }
+    await until(
+      async () => (await client.request('GET', '/v18.0/deliveries?status=exhausted')).json.data.length,
+      (count) => count === 2,
+    );
+    for (const secret of [client.key, first.access_token, own.access_token, renewed.refresh_token]) {
+      await ask(`/v18.0/me?access_token=${secret}`);
+      await ask(`/v18.0/me?fields=x&access_token=${secret}`);
+      await ask(`/v18.0/me?access_token=${secret}x`);
+      await ask(`/v18.0/deliveries?limit=1&access_token=${secret}`);
+      await ask(`/v17.0/me?access_token=${secret}`);
+      await ask(`/nothing?access_token=${secret}`);
+    }
+    await ask(
+      '/oauth/token',
+      form({ client_id, client_secret, grant_type: 'refresh_token', refresh_token: first.refresh_token }),
+    );
+    await ask(
+      '/oauth/token',
+      form({
+        client_id,
+        client_secret,
+        grant_type: 'authorization_code',
+        code,
+        redirect_uri: REDIRECT_URI,
+        code_verifier: VERIFIER,
+      }),
+    );
+    await ask('/oauth/revoke', form({ client_id, client_secret, token: own.access_token }));
+    await ask('/metrics');
+    const paged = answers.filter((text) => text.includes('"next":"/v18.0/deliveries'));
+    assert.equal(paged.length, 2, 'the key’s page and the client’s');
+
+    const histories = [];
+    for await (const { workflowId, runId } of temporal.client.workflow.list({
+      query: `TaskQueue = '${environment['HOOKLINE_TASK_QUEUE']}'`,
+    })) {
+      const history = await temporal.client.workflow.getHandle(workflowId, runId).fetchHistory();
+      const json = toJson(history);
+      histories.push(json, ...decoded(json));
+    }
+    assert.ok(
+      histories.some((text) => text.includes('order-1')),
+      'the histories can be read',
+    );
+
+    service.terminate();
+    assert.equal(await service.exited, 0);
+    assert.ok(service.lines.length > 30);
+    for (const [what, secret] of Object.entries(secrets)) {
+      for (const [where, texts] of Object.entries({ log: service.lines, answers, histories })) {
+        const found: string | undefined = texts.find(
+          (text) => text.includes(secret) || text.includes(encodeURIComponent(secret)),
+        );
+        assert.equal(found, undefined, `${what} stands in the ${where}`);
+      }
+    }
+  });
+});
+
+/** What stands in base 64 in a history: payloads. */
+function decoded(json: string): string[] {
+  return [...json.matchAll(/"data": *"([A-Za-z0-9+/=]+)"/g)].map(([, data = '']) =>
+    Buffer.from(data, 'base64').toString(),
+  );
+}

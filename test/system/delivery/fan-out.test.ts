@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { registerDirectly } from '../../../bench/support/endpoints.js';
+import { type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
+import { startStubWorker } from '../../support/stub-worker.js';
+import { startSystem, type TestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+describe('an event', () => {
+  let system: TestSystem;
+  let receiver: Receiver;
+  let client: ApiClient;
+
+  before(async () => {
+    system = await startSystem();
+  });
+  after(() => system.stop());
+  beforeEach(async () => {
+    receiver = await startReceiver();
+    client = await system.account();
+  });
+  afterEach(() => receiver.close());
+
+  const register = (count: number) =>
+    Promise.all(Array.from({ length: count }, (_, index) => client.register(`${receiver.url}/${index}`)));
+  const read = async (id: string) => {
+    const answer = await client.request('GET', `/v18.0/events/${id}`);
+    assert.equal(answer.status, 200, answer.text);
+    return answer.json;
+  };
+
+  it('goes to each of three endpoints, signed with the secret of each', async () => {
+    const endpoints = await register(3);
+    const event = await client.purchase();
+    assert.equal(event.delivery_count, 3);
+    assert.deepEqual(
+      event.deliveries.map(({ endpoint_id }) => endpoint_id).sort(),
+      endpoints.map(({ id }) => id).sort(),
+    );
+    const received = await receiver.waitFor((all) => all.length === 3);
+    assert.deepEqual(received.map(({ path }) => path).sort(), ['/0', '/1', '/2']);
+    assert.equal(new Set(received.map(({ headers }) => headers['webhook-id'])).size, 1);
+    assert.equal(new Set(received.map(({ headers }) => headers['webhook-signature'])).size, 3);
+  });
+
+  it('goes to each of 25 endpoints', async () => {
+    await register(25);
+    const event = await client.purchase();
+    assert.equal(event.delivery_count, 25);
+    assert.equal(event.deliveries, undefined);
+    const received = await receiver.waitFor((all) => all.length === 25);
+    assert.equal(new Set(received.map(({ path }) => path)).size, 25);
+    const complete = await until(
+      () => read(event.id),
+      ({ deliveries, fan_out }) =>
+        fan_out.started === 25 &&
+        deliveries.length === 25 &&
+        deliveries.every((one: { status: string }) => one.status === 'delivered'),
+    );
+    assert.equal(complete.id, event.id);
+    assert.equal(complete.fan_out.total, 25);
+    assert.equal(receiver.received.length, 25);
+  });
+
+  it('says how many of its deliveries have been started while they are', async () => {
+    const waiting = await startSystem({}, 'api');
+    const batches: { first: number; go(): void }[] = [];
+    const startDeliveries = ({ first }: { first: number }) =>
+      new Promise<void>((go) => batches.push({ first, go }));
+    const taskQueue = waiting.settings.HOOKLINE_TASK_QUEUE;
+    let stop: (() => Promise<void>) | undefined;
+    try {
+      const producer = await waiting.account();
+      const urls = Array.from({ length: 601 }, (_, index) => `${receiver.url}/${index}`);
+      await registerDirectly(waiting.database.endpoints, producer.accountId, urls);
+      const { id } = await producer.purchase();
+      const fanOut = async () => (await producer.request('GET', `/v18.0/events/${id}`)).json.fan_out;
+      assert.deepEqual(await fanOut(), { started: 0, total: 601 });
+
+      stop = await startStubWorker(waiting.temporal, taskQueue, { startDeliveries });
+      await until(
+        () => batches,
+        ([batch]) => batch?.first === 0,
+      );
+      assert.deepEqual(await fanOut(), { started: 0, total: 601 });
+      batches[0]?.go();
+      await until(
+        () => batches,
+        ([, batch]) => batch?.first === 600,
+      );
+      assert.deepEqual(await fanOut(), { started: 600, total: 601 });
+      batches[1]?.go();
+      await until(fanOut, ({ started }) => started === 601);
+    } finally {
+      await stop?.();
+      await waiting.stop();
+    }
+  });
+
+  it('that goes nowhere leaves a trace', async () => {
+    await client.register(receiver.url, { status: 'active', event_kinds: ['*'] });
+    const stranger = await system.account();
+    const event = await stranger.purchase();
+    assert.equal(event.delivery_count, 0);
+    assert.deepEqual(event.deliveries, []);
+    const answer = await stranger.request('GET', `/v18.0/events/${event.id}`);
+    assert.equal(answer.status, 200);
+    assert.deepEqual(answer.json.deliveries, []);
+    assert.deepEqual(answer.json.payload, JSON.parse(PURCHASE));
+    const listed = await until(
+      async () => (await stranger.request('GET', '/v18.0/events')).json.data,
+      (events) => events.length === 1,
+    );
+    assert.equal(listed[0].id, event.id);
+    assert.equal(receiver.received.length, 0);
+  });
+
+  it('can be read right after it was accepted, with every delivery', async () => {
+    receiver.handle(reply(500));
+    const endpoints = await register(8);
+    for (let round = 0; round < 4; round++) {
+      const event = await client.purchase();
+      const { deliveries } = await read(event.id);
+      assert.deepEqual(
+        deliveries.map((one: { endpoint_id: string }) => one.endpoint_id).sort(),
+        endpoints.map(({ id }) => id).sort(),
+      );
+    }
+  });
+
+  it('is not held up for other endpoints by one that hangs', async () => {
+    const hanging = await startReceiver({ handler: () => {} });
+    try {
+      await client.register(hanging.url);
+      await register(2);
+      const event = await client.purchase();
+      await hanging.waitFor((all) => all.length === 1);
+      await receiver.waitFor((all) => all.length === 2);
+      assert.equal(hanging.received[0]?.answered, undefined);
+      assert.equal(event.delivery_count, 3);
+    } finally {
+      await hanging.close();
+    }
+  });
+});

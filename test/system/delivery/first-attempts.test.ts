@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { pino } from 'pino';
+import { FirstAttempts } from '../../../activities/delivery/first-attempts.js';
+import { startService } from '../../../src/bin/service.js';
+import type { ApiClient } from '../../support/api-client.js';
+import { type Receiver, startReceiver } from '../../support/receiver.js';
+import { startSystem } from '../../support/system.js';
+
+/** The runs whose first attempts were begun ahead of their workflows, from now on. */
+function watch(method: 'begin' | 'beginGroup'): () => string[] {
+  const { mock: seen } = mock.method(FirstAttempts.prototype, method);
+  return () => seen.calls.map(({ arguments: [runId] }) => runId as string);
+}
+
+describe('the first attempt', () => {
+  let receiver: Receiver;
+  beforeEach(async () => {
+    receiver = await startReceiver();
+  });
+  afterEach(async () => {
+    mock.restoreAll();
+    await receiver.close();
+  });
+
+  async function send(client: ApiClient, events: number) {
+    await client.register(receiver.url);
+    const accepted = await Promise.all(Array.from({ length: events }, () => client.purchase()));
+    return Promise.all(
+      accepted.map(({ deliveries }) =>
+        client.deliveryUntil(deliveries[0]?.id ?? '', ({ status }) => status === 'delivered'),
+      ),
+    );
+  }
+
+  it('begins as soon as the start is persisted, and is made once', async () => {
+    const system = await startSystem();
+    const begun = watch('begin');
+    const [delivery] = await send(await system.account(), 1);
+    assert.deepEqual(begun(), [delivery?.run_id]);
+    assert.equal(receiver.received.length, 1);
+    await system.stop();
+  });
+
+  it('does so in a group, too', async () => {
+    const system = await startSystem();
+    const begun = watch('beginGroup');
+    const deliveries = await send(await system.account(), 40);
+    const groups = deliveries.filter(({ workflow_id }) => workflow_id.startsWith('group:'));
+    assert.deepEqual(new Set(begun()), new Set(groups.map(({ run_id }) => run_id)));
+    assert.ok(groups.length > 0);
+    assert.equal(receiver.received.length, 40);
+    await system.stop();
+  });
+
+  it('is left to the workflow where that runs in another process', async () => {
+    const system = await startSystem({}, 'api');
+    const worker = await startService(system.settings, 'worker', pino({ level: 'silent' }));
+    const begun = watch('begin');
+    const begunInGroups = watch('beginGroup');
+    await send(await system.account(), 40);
+    assert.deepEqual([...begun(), ...begunInGroups()], []);
+    assert.equal(receiver.received.length, 40);
+    await worker.stop();
+    await system.stop();
+  });
+});

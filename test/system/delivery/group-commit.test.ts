@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import type { Delivery, DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
+import { type Accepted, type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
+import { startSystem, type TestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+const EVENTS = 150;
+
+/** Follows a list to its end. */
+async function readAll<T>(client: ApiClient, path: string): Promise<T[]> {
+  const rows: T[] = [];
+  for (let next: string | undefined = path; next; ) {
+    const answer: Awaited<ReturnType<ApiClient['request']>> = await client.request('GET', next);
+    assert.equal(answer.status, 200, answer.text);
+    rows.push(...answer.json.data);
+    next = answer.json.paging.next;
+  }
+  return rows;
+}
+
+const ids = (rows: readonly { id: string }[]) => rows.map(({ id }) => id).sort();
+
+describe('group commit', () => {
+  let system: TestSystem;
+  let receiver: Receiver;
+  let failing: Receiver;
+  let client: ApiClient;
+  let events: Accepted[];
+
+  before(async () => {
+    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '50ms,50ms' });
+    receiver = await startReceiver();
+    failing = await startReceiver({ handler: reply(500) });
+    client = await system.account();
+    await client.register(receiver.url);
+    events = await Promise.all(Array.from({ length: EVENTS }, () => client.purchase()));
+    await receiver.waitFor((all) => all.length >= EVENTS);
+  });
+  after(async () => {
+    await receiver.close();
+    await failing.close();
+    await system.stop();
+  });
+
+  const rows = (query = '') => readAll<DeliverySummary>(client, `/v18.0/deliveries?limit=7${query}`);
+  const delivered = () =>
+    until(
+      () => rows('&status=delivered'),
+      (all) => all.length >= EVENTS,
+    );
+
+  it('delivers every event once, most of them in groups', async () => {
+    assert.deepEqual(receiver.received.map(({ headers }) => headers['webhook-id']).sort(), ids(events));
+    const executions = new Set((await delivered()).map(({ workflow_id }) => workflow_id));
+    assert.ok(executions.size < EVENTS / 2, `${executions.size} executions`);
+  });
+
+  it('lists single deliveries, each once, also by filter', async () => {
+    const expected = events.flatMap(({ deliveries }) => ids(deliveries)).sort();
+    assert.deepEqual(ids(await delivered()), expected);
+    assert.deepEqual(ids(await rows()), expected);
+    assert.deepEqual(ids(await readAll(client, '/v18.0/events?limit=10')), ids(events));
+    const [event] = events;
+    assert.deepEqual(ids(await rows(`&event_id=${event?.id}`)), ids(event?.deliveries ?? []));
+    assert.deepEqual(await rows('&status=retrying'), []);
+  });
+
+  it('reads every delivery and event of a group by itself', async () => {
+    await delivered();
+    for (const event of events.slice(-20)) {
+      const delivery = await client.delivery(event.deliveries[0]?.id ?? '');
+      assert.equal(delivery.event_id, event.id);
+      assert.equal(delivery.status, 'delivered');
+      assert.equal(delivery.attempts[0]?.status_code, 200);
+      const read = await client.request('GET', `/v18.0/events/${event.id}`);
+      assert.ok(read.text.endsWith(`"payload":${PURCHASE}}`));
+      assert.deepEqual(ids(read.json.deliveries), ids(event.deliveries));
+    }
+  });
+
+  it('shows a group’s deliveries to their own account only', async () => {
+    const other = await system.account();
+    await other.register(receiver.url);
+    const mixed = await Promise.all(
+      Array.from({ length: 40 }, (_, index) => (index % 2 ? other : client).purchase()),
+    );
+    const theirs = mixed.filter((_, index) => index % 2);
+    const seen = await until(
+      () => readAll<DeliverySummary>(other, '/v18.0/deliveries?status=delivered'),
+      (all) => all.length >= theirs.length,
+    );
+    assert.deepEqual(seen.map(({ event_id }) => event_id).sort(), ids(theirs));
+    assert.deepEqual(ids(await readAll(other, '/v18.0/events')), ids(theirs));
+    assert.equal(
+      (await other.request('GET', `/v18.0/deliveries/${events.at(-1)?.deliveries[0]?.id}`)).status,
+      404,
+    );
+    assert.equal((await other.request('GET', `/v18.0/events/${events.at(-1)?.id}`)).status, 404);
+  });
+
+  it('goes on with what did not succeed, knowing the first attempt', async () => {
+    const unlucky = await system.account();
+    await unlucky.register(failing.url);
+    // All are on their way before the first failure is known: the endpoint would back off, and those that come later would wait.
+    let answer = () => {};
+    const allAccepted = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    failing.handle(async (...exchange) => {
+      await allAccepted;
+      await reply(500)(...exchange);
+    });
+    const sent = await Promise.all(Array.from({ length: 30 }, () => unlucky.purchase()));
+    answer();
+    const closed = await Promise.all(
+      sent.map(({ deliveries }) =>
+        unlucky.deliveryUntil(deliveries[0]?.id ?? '', ({ status }: Delivery) => status === 'exhausted'),
+      ),
+    );
+    for (const { attempts, event_id } of closed) {
+      assert.deepEqual(
+        attempts.map(({ number, status_code }) => [number, status_code]),
+        [
+          [1, 500],
+          [2, 500],
+          [3, 500],
+        ],
+      );
+      assert.equal(failing.received.filter(({ headers }) => headers['webhook-id'] === event_id).length, 3);
+    }
+    const listed = await until(
+      () => readAll<DeliverySummary>(unlucky, '/v18.0/deliveries'),
+      (all) => all.length >= sent.length && all.every(({ status }) => status === 'exhausted'),
+    );
+    assert.equal(listed.length, sent.length);
+    assert.deepEqual(ids(await readAll(unlucky, '/v18.0/events')), ids(sent));
+  });
+
+  it('has groups of their own for endpoints in trouble', async () => {
+    const account = await system.account();
+    const good = await account.register(receiver.url);
+    const bad = await account.register(failing.url);
+    const first = await account.purchase();
+    for (const { id } of first.deliveries)
+      await account.deliveryUntil(id, ({ attempts }) => attempts.length > 0);
+    const events = await Promise.all(Array.from({ length: 30 }, () => account.purchase()));
+    await until(
+      () => readAll<DeliverySummary>(account, '/v18.0/deliveries'),
+      (all) => all.length === 2 * (events.length + 1),
+    );
+    const count = async (...endpoints: { id: string }[]) => {
+      const query = [
+        "WorkflowType = 'deliverGroup'",
+        ...endpoints.map(({ id }) => `HooklineEndpoint = '${id}'`),
+      ];
+      return (await system.temporal.client.workflow.count(query.join(' AND '))).count;
+    };
+    assert.ok((await count(good)) > 0);
+    assert.ok((await count(bad)) > 0);
+    assert.equal(await count(good, bad), 0);
+  });
+
+  it('can be switched off: strictly one workflow for each delivery', async () => {
+    const strict = await startSystem({ HOOKLINE_GROUP_COMMIT: 'off' });
+    try {
+      const account = await strict.account();
+      await account.register(receiver.url);
+      await Promise.all(Array.from({ length: 30 }, () => account.purchase()));
+      const all = await until(
+        () => readAll<DeliverySummary>(account, '/v18.0/deliveries?status=delivered'),
+        (found) => found.length >= 30,
+      );
+      assert.equal(new Set(all.map(({ workflow_id }) => workflow_id)).size, 30);
+    } finally {
+      await strict.stop();
+    }
+  });
+});

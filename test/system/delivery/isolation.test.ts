@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { type Accepted, PURCHASE } from '../../support/api-client.js';
+import { type Handler, type Receiver, reply, startReceiver } from '../../support/receiver.js';
+import { startSystem, type TestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+/** An endpoint that takes requests and answers none until it is told to. */
+async function startHangingReceiver(): Promise<
+  Receiver & { hang: Handler; answerAll(status: number): void }
+> {
+  const held: Parameters<Handler>[1][] = [];
+  let status: number | undefined;
+  const hang: Handler = (_request, response) => {
+    if (status === undefined) held.push(response);
+    else response.writeHead(status).end();
+  };
+  const receiver = await startReceiver({ handler: hang });
+  return Object.assign(receiver, {
+    hang,
+    answerAll(all: number) {
+      status = all;
+      for (const response of held.splice(0)) response.writeHead(all).end();
+    },
+  });
+}
+
+/** How long a slow endpoint takes to answer, milliseconds. */
+const TAKES_ITS_TIME_MS = 150;
+
+const webhookIds = (receiver: Receiver) => receiver.received.map(({ headers }) => headers['webhook-id']);
+
+describe('isolation', () => {
+  // An attempt may hang for longer than any of these tests lasts, so nothing in them passes because a limit was reached.
+  const HANG = { HOOKLINE_ATTEMPT_TIMEOUT: '25s', HOOKLINE_RETRY_SCHEDULE: '1h' };
+  let system: TestSystem;
+  let healthy: Receiver;
+  let hanging: Awaited<ReturnType<typeof startHangingReceiver>>;
+
+  beforeEach(async () => {
+    healthy = await startReceiver();
+    hanging = await startHangingReceiver();
+  });
+  afterEach(async () => {
+    hanging.answerAll(200);
+    await system.stop();
+    await hanging.close();
+    await healthy.close();
+  });
+
+  it('delivers to healthy endpoints while a third of the endpoints hang', async () => {
+    // Far fewer slots of the isolated lane than there are deliveries that hang. No pause of this machine makes an endpoint a slow one.
+    system = await startSystem({ ...HANG, HOOKLINE_ISOLATED_ATTEMPTS: '2', HOOKLINE_SLOW_ANSWER: '20s' });
+    const good = await system.account();
+    const bad = await system.account();
+    for (const path of ['/1', '/2']) await good.register(`${healthy.url}${path}`);
+    await bad.register(hanging.url);
+    hanging.handle(reply(500));
+    await bad.purchase();
+    await hanging.waitFor((all) => all.some(({ over }) => over));
+    hanging.handle(hanging.hang);
+
+    const toHanging: Accepted[] = [];
+    const toHealthy: Accepted[] = [];
+    for (let round = 0; round < 30; round++) {
+      const both = await Promise.all([bad.purchase(), good.purchase()]);
+      toHanging.push(both[0]);
+      toHealthy.push(both[1]);
+    }
+    await healthy.waitFor((all) => all.length === 60);
+    assert.equal(new Set(webhookIds(healthy)).size, toHealthy.length);
+    // Nothing of the other endpoint has come to an end meanwhile.
+    assert.equal(hanging.received.filter(({ over }) => over).length, 1);
+    assert.ok(hanging.received.length <= 1 + 2);
+
+    hanging.answerAll(200);
+    await hanging.waitFor((all) => all.filter(({ over }) => over).length > toHanging.length);
+    assert.deepEqual(webhookIds(hanging).slice(1).sort(), toHanging.map(({ id }) => id).sort());
+  });
+
+  it('shares the isolated lane out between endpoints, so that a backlog of one does not hold another up', async () => {
+    system = await startSystem({ ...HANG, HOOKLINE_ISOLATED_ATTEMPTS: '1', HOOKLINE_GROUP_COMMIT: 'off' });
+    const failing = await startReceiver({ handler: reply(500) });
+    try {
+      const flood = await system.account();
+      const { id } = await flood.register(failing.url);
+      const quiet = await system.account();
+      await quiet.register(failing.url);
+      // Both fail once: from here on the isolated lane is theirs.
+      await flood.purchase();
+      await quiet.purchase();
+      await failing.waitFor((all) => all.length === 2);
+
+      const endpoint = { target_url: hanging.url, event_kinds: ['purchase'] };
+      await flood.request('PUT', `/v18.0/endpoints/${id}`, { body: endpoint });
+      for (let index = 0; index < 40; index++) await flood.purchase();
+      await hanging.waitFor((all) => all.length === 1);
+      const event = await quiet.purchase();
+      const { workflow_id } = await quiet.delivery(event.deliveries[0]?.id ?? '');
+      const describe = () => system.temporal.client.workflow.getHandle(workflow_id).describe();
+      await until(describe, ({ raw }) => raw.pendingActivities?.length === 1);
+      // A scheduled attempt reaches its queue a little later: the backlog is of an endpoint that takes its time, so it is still there then.
+      hanging.handle(
+        (_request, response) => void setTimeout(() => response.writeHead(500).end(), TAKES_ITS_TIME_MS),
+      );
+      hanging.answerAll(500);
+      await failing.waitFor((all) => all.some(({ headers }) => headers['webhook-id'] === event.id));
+    } finally {
+      await failing.close();
+    }
+    const before = hanging.received.length;
+    assert.ok(before < 15, `${before} of the other endpoint's 41 attempts came first`);
+  });
+
+  it('answers 503 with Retry-After when too many first attempts are in flight, and takes events again after', async () => {
+    system = await startSystem({ ...HANG, HOOKLINE_MAX_FIRST_ATTEMPTS: '3' });
+    const client = await system.account();
+    for (const path of ['/1', '/2', '/3']) await client.register(`${hanging.url}${path}`);
+    await client.purchase();
+    await hanging.waitFor((all) => all.length === 3);
+
+    const refused = await client.request('POST', '/v18.0/events/purchase', {
+      raw: PURCHASE,
+    });
+    assert.equal(refused.status, 503);
+    assert.equal(refused.json.code, 'unavailable');
+    assert.equal(refused.headers.get('retry-after'), '1');
+
+    hanging.answerAll(200);
+    await hanging.waitFor((all) => all.every(({ over }) => over));
+    const { id } = await client.purchase();
+    await hanging.waitFor((all) => all.filter(({ headers }) => headers['webhook-id'] === id).length === 3);
+  });
+});

@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { Webhook } from 'standardwebhooks';
+import type { Delivery } from '../../../src/temporal/read/delivery-view.js';
+import type { ApiClient } from '../../support/api-client.js';
+import { eventTypes, fetchHistory, workflowIdOf } from '../../support/history.js';
+import { hangUp, inTurn, neverAnswer, type Receiver, reply, startReceiver } from '../../support/receiver.js';
+import { startSystem, type TestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+describe('retries', () => {
+  let system: TestSystem;
+  let receiver: Receiver;
+  let client: ApiClient;
+
+  beforeEach(async () => {
+    receiver = await startReceiver();
+  });
+  afterEach(async () => {
+    await receiver.close();
+    await system.stop();
+  });
+
+  async function deliver(settings: Record<string, string>): Promise<{ delivery: Delivery; secret: string }> {
+    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '20ms,1s,1s', ...settings });
+    client = await system.account();
+    const { secret } = await client.register(receiver.url);
+    const event = await client.purchase();
+    const id = event.deliveries[0]?.id ?? '';
+    const delivery = await client.deliveryUntil(id, ({ closed_at }) => closed_at !== undefined, 25_000);
+    return { delivery, secret };
+  }
+  const history = (id: string) => fetchHistory(system, workflowIdOf(client, id));
+  const executionStatus = async (id: string) =>
+    (await system.temporal.client.workflow.getHandle(workflowIdOf(client, id)).describe()).status.name;
+
+  it('go on after two errors and a hanging endpoint, in one workflow, until it is delivered', async () => {
+    receiver.handle(inTurn(reply(500), reply(500), neverAnswer, reply(200)));
+    // The limit of an attempt as it is by default: 5 s, and the endpoint would take longer.
+    const { delivery, secret } = await deliver({});
+    assert.equal(delivery.status, 'delivered');
+    assert.deepEqual(
+      delivery.attempts.map(({ number, status_code, error_code }) => [number, status_code ?? error_code]),
+      [
+        [1, 500],
+        [2, 500],
+        [3, 'timeout'],
+        [4, 200],
+      ],
+    );
+    assert.equal(delivery.attempts[2]?.error, 'no answer within 5s');
+    const hung = delivery.attempts[2]?.duration_ms ?? 0;
+    assert.ok(hung >= 5_000 && hung < 6_000, `the attempt lasted ${hung} ms`);
+
+    const { received } = receiver;
+    assert.deepEqual(
+      received.map(({ headers }) => headers['webhook-attempt']),
+      ['1', '2', '3', '4'],
+    );
+    for (const { body, headers } of received) {
+      assert.equal(headers['webhook-id'], delivery.event_id);
+      new Webhook(secret).verify(body, headers);
+    }
+    // Attempts 2 and 4 stand at least a second apart, so a timestamp or signature that is not fresh would show.
+    assert.notEqual(received[1]?.headers['webhook-timestamp'], received[3]?.headers['webhook-timestamp']);
+    assert.notEqual(received[1]?.headers['webhook-signature'], received[3]?.headers['webhook-signature']);
+    for (const { at, headers } of received) {
+      const signedAt = Number(headers['webhook-timestamp']) * 1_000;
+      assert.ok(at.getTime() - signedAt < 2_000, 'the timestamp is the attempt’s own');
+    }
+
+    const types = eventTypes(await history(delivery.id));
+    const made = types.filter((type) => type === 'MARKER_RECORDED' || type === 'ACTIVITY_TASK_COMPLETED');
+    assert.deepEqual(made, [
+      'MARKER_RECORDED',
+      'ACTIVITY_TASK_COMPLETED',
+      'ACTIVITY_TASK_COMPLETED',
+      'ACTIVITY_TASK_COMPLETED',
+    ]);
+    const runs = await system.temporal.client.workflow.count(`HooklineEvent = '${delivery.event_id}'`);
+    assert.equal(runs.count, 1);
+    // Waits say in the history what they are for.
+    assert.equal(types.filter((type) => type === 'TIMER_STARTED').length, 3);
+  });
+
+  it('end where the schedule does: exhausted, Failed, every attempt readable', async () => {
+    receiver.handle(inTurn(reply(500, {}, 'no'), reply(404), reply(302, { location: '/x' }), hangUp));
+    const { delivery } = await deliver({ HOOKLINE_RETRY_SCHEDULE: '20ms,20ms,20ms' });
+    assert.equal(delivery.status, 'exhausted');
+    assert.deepEqual(
+      delivery.attempts.map(({ status_code, error_code }) => status_code ?? error_code),
+      [500, 404, 302, 'connection_reset'],
+    );
+    assert.equal(delivery.attempts[0]?.response_snippet, 'no');
+    assert.match(delivery.reason ?? '', /^Attempt 4 failed: .* That was the last of the schedule\.$/);
+    assert.equal(await executionStatus(delivery.id), 'FAILED');
+    assert.equal(receiver.received.length, 4);
+    await until(
+      async () => (await client.request('GET', '/v18.0/deliveries?status=exhausted')).json.data,
+      (found) => found.length === 1 && found[0].id === delivery.id,
+    );
+  });
+
+  it('come not earlier than planned', async () => {
+    receiver.handle(reply(500));
+    const { delivery } = await deliver({ HOOKLINE_RETRY_SCHEDULE: '200ms,400ms' });
+    const begun = delivery.attempts.map(({ at, duration_ms }) => [Date.parse(at), duration_ms] as const);
+    for (const [index, wait] of [200, 400].entries()) {
+      const [began = 0, lasted = 0] = begun[index] ?? [];
+      const [next = 0] = begun[index + 1] ?? [];
+      assert.ok(next >= began + lasted + wait, `attempt ${index + 2} came ${next - began - lasted} ms after`);
+    }
+  });
+
+  it('wait as long as Retry-After says, in seconds', async () => {
+    receiver.handle(inTurn(reply(429, { 'retry-after': '2' }), reply(200)));
+    const { delivery } = await deliver({ HOOKLINE_RETRY_SCHEDULE: '20ms' });
+    const [first, second] = delivery.attempts;
+    assert.equal(second?.trigger, 'retry_after');
+    assert.equal(first?.response_headers?.['retry-after'], '2');
+    const answered = Date.parse(first?.at ?? '') + (first?.duration_ms ?? 0);
+    assert.ok(Date.parse(second?.at ?? '') >= answered + 2_000);
+  });
+
+  it('wait until the date that Retry-After names', async () => {
+    const date = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 3_000);
+    receiver.handle(inTurn(reply(503, { 'retry-after': date.toUTCString() }), reply(200)));
+    const { delivery } = await deliver({ HOOKLINE_RETRY_SCHEDULE: '20ms' });
+    assert.equal(delivery.attempts[1]?.trigger, 'retry_after');
+    assert.ok(Date.parse(delivery.attempts[1]?.at ?? '') >= date.getTime());
+  });
+
+  it('heed no Retry-After of an answer that has no business to send one', async () => {
+    receiver.handle(inTurn(reply(500, { 'retry-after': '3600' }), reply(200)));
+    const { delivery } = await deliver({ HOOKLINE_RETRY_SCHEDULE: '20ms' });
+    assert.equal(delivery.status, 'delivered');
+    assert.equal(delivery.attempts[1]?.trigger, 'schedule');
+  });
+
+  it('follow the endpoint’s own schedule where it has one', async () => {
+    receiver.handle(reply(500));
+    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '1h' });
+    client = await system.account();
+    await client.register(receiver.url, { retry_schedule: ['100ms', '100ms'] });
+    const event = await client.purchase();
+    const delivery = await client.deliveryUntil(
+      event.deliveries[0]?.id ?? '',
+      ({ status }) => status === 'exhausted',
+    );
+    assert.equal(delivery.attempts.length, 3);
+  });
+
+  it('see the endpoint as it is now', async () => {
+    receiver.handle(reply(500));
+    const moved = await startReceiver();
+    try {
+      system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '1h' });
+      client = await system.account();
+      const endpoint = await client.register(receiver.url);
+      const event = await client.purchase();
+      const id = event.deliveries[0]?.id ?? '';
+      await client.deliveryUntil(id, ({ status }) => status === 'retrying');
+      const body = { target_url: moved.url, event_kinds: ['purchase'] };
+      await client.request('PUT', `/v18.0/endpoints/${endpoint.id}`, { body });
+      await client.request('POST', `/v18.0/deliveries/${id}/retry`);
+      const delivery = await client.deliveryUntil(id, ({ status }) => status === 'delivered');
+      assert.deepEqual(
+        delivery.attempts.map(({ url_host }) => url_host),
+        [new URL(receiver.url).host, new URL(moved.url).host],
+      );
+    } finally {
+      await moved.close();
+    }
+  });
+
+  it('stop where the park limit is reached: expired, Failed', async () => {
+    system = await startSystem({ HOOKLINE_PARK_LIMIT: '300ms' });
+    client = await system.account();
+    await client.register(receiver.url, { status: 'paused' });
+    const event = await client.purchase();
+    const id = event.deliveries[0]?.id ?? '';
+    const delivery = await client.deliveryUntil(id, ({ status }) => status === 'expired');
+    assert.match(
+      delivery.reason ?? '',
+      /^Parked for 300ms, the longest that is kept\. The endpoint is paused\.$/,
+    );
+    assert.deepEqual(delivery.attempts, []);
+    assert.equal(await executionStatus(id), 'FAILED');
+    assert.equal(receiver.received.length, 0);
+  });
+});

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { createAddressGuard, dnsServers } from '../../../activities/http/address-guard.js';
+import { createPoster } from '../../../activities/http/poster.js';
+import { createAddressPolicy } from '../../../src/domain/endpoint/address-policy.js';
+import { type HostileDns, startHostileDns } from '../../support/hostile-dns.js';
+
+/** As good as public here, and as good as private. */
+const OUTSIDE = '127.0.0.1';
+const INSIDE = '127.0.0.2';
+
+const policy = createAddressPolicy({
+  allowedNetworks: [`${OUTSIDE}/32`],
+  deniedNetworks: [],
+  allowedPorts: ['1024-65535'],
+});
+
+describe('the address guard', () => {
+  let server: Server;
+  let port: number;
+  let reached: string[];
+
+  before(async () => {
+    server = createServer((request, response) => {
+      reached.push(request.socket.localAddress ?? '');
+      response.writeHead(200, { connection: 'close' }).end('inner secret');
+    });
+    server.listen(0, '0.0.0.0');
+    await once(server, 'listening');
+    port = (server.address() as AddressInfo).port;
+  });
+  beforeEach(() => {
+    reached = [];
+  });
+  after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  const withDns = async (
+    answer: (name: string, asked: number) => string[],
+    use: (poster: ReturnType<typeof createPoster>, dns: HostileDns) => Promise<void>,
+    more: Partial<Parameters<typeof createAddressGuard>[0]> & { egressProxy?: string } = {},
+  ): Promise<void> => {
+    const dns = await startHostileDns(answer);
+    const { egressProxy, ...guardOptions } = more;
+    const guard = createAddressGuard({ policy, resolveName: dnsServers([dns.address]), ...guardOptions });
+    const poster = createPoster({ guard, extraCa: [], egressProxy });
+    try {
+      await use(poster, dns);
+    } finally {
+      await poster.close();
+      await dns.close();
+    }
+  };
+
+  it('is not fooled by a name that leads outside when it is checked and inside when it is connected to', async () => {
+    await withDns(
+      (_name, asked) => [asked % 2 === 0 ? OUTSIDE : INSIDE],
+      async (poster, dns) => {
+        const outcomes: string[] = [];
+        for (let attempt = 0; attempt < 20; attempt += 1) {
+          const answer = await poster.post(`http://rebind.test:${port}/`, {}, '{}', 5_000);
+          outcomes.push(String(answer.status_code ?? answer.error_code));
+        }
+        // One question for each connection: the address that was checked is the one that is used.
+        assert.equal(dns.questions.length, 20);
+        assert.deepEqual(new Set(outcomes), new Set(['200', 'blocked_address']));
+        assert.equal(outcomes.filter((outcome) => outcome === '200').length, 10);
+        assert.deepEqual(new Set(reached), new Set([OUTSIDE]));
+      },
+    );
+  });
+
+  it('refuses a name with one address inside, whatever the order', async () => {
+    for (const addresses of [
+      [OUTSIDE, INSIDE],
+      [INSIDE, OUTSIDE],
+    ]) {
+      await withDns(
+        () => addresses,
+        async (poster) => {
+          const answer = await poster.post(`http://mixed.test:${port}/`, {}, '{}', 5_000);
+          assert.equal(answer.error_code, 'blocked_address');
+        },
+      );
+    }
+    assert.deepEqual(reached, []);
+  });
+
+  it('says nothing of what is inside', async () => {
+    await withDns(
+      () => [INSIDE],
+      async (poster) => {
+        const open = await poster.post(`http://inner.test:${port}/`, {}, '{}', 5_000);
+        const shut = await poster.post(`http://inner.test:1025/`, {}, '{}', 5_000);
+        assert.deepEqual(open, shut);
+        assert.ok(!JSON.stringify(open).includes(INSIDE));
+      },
+    );
+  });
+
+  it('refuses literal addresses, and ports that the policy does not have', async () => {
+    await withDns(
+      () => [OUTSIDE],
+      async (poster) => {
+        for (const url of [`http://${INSIDE}:${port}/`, `http://[::1]:${port}/`, 'http://outside.test:81/']) {
+          const answer = await poster.post(url, {}, '{}', 5_000);
+          assert.equal(answer.error_code, 'blocked_address', url);
+        }
+      },
+    );
+  });
+
+  it("refuses the service's own listeners where this machine's addresses are allowed", async () => {
+    await withDns(
+      () => [OUTSIDE],
+      async (poster) => {
+        const answer = await poster.post(`http://own.test:${port}/`, {}, '{}', 5_000);
+        assert.equal(answer.error_code, 'blocked_address');
+        const literal = await poster.post(`http://${OUTSIDE}:${port}/`, {}, '{}', 5_000);
+        assert.equal(literal.error_code, 'blocked_address');
+      },
+      { ownPorts: () => [port] },
+    );
+    assert.deepEqual(reached, []);
+  });
+
+  it('checks addresses before an egress proxy is asked, and gives it addresses only', async () => {
+    const asked: string[] = [];
+    const proxy = createServer();
+    proxy.on('connect', (request, client) => {
+      asked.push(request.url ?? '');
+      const [host, to] = (request.url ?? '').split(':');
+      const upstream = connect(Number(to), host, () => {
+        client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+        upstream.pipe(client);
+        client.pipe(upstream);
+      });
+      client.on('error', () => upstream.destroy());
+    });
+    proxy.listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    const egressProxy = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    try {
+      await withDns(
+        (name) => [name === 'inner.test' ? INSIDE : OUTSIDE],
+        async (poster) => {
+          const through = await poster.post(`http://outside.test:${port}/`, {}, '{}', 5_000);
+          assert.equal(through.status_code, 200);
+          const blocked = await poster.post(`http://inner.test:${port}/`, {}, '{}', 5_000);
+          assert.equal(blocked.error_code, 'blocked_address');
+        },
+        { egressProxy },
+      );
+      assert.deepEqual(asked, [`${OUTSIDE}:${port}`]);
+    } finally {
+      proxy.closeAllConnections();
+      proxy.close();
+    }
+  });
+});

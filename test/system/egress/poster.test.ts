@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:https';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TLSSocket } from 'node:tls';
+import { createAddressGuard } from '../../../activities/http/address-guard.js';
+import { createPoster } from '../../../activities/http/poster.js';
+import { issueServerCertificate, loadOrCreateAuthority } from '../../../src/demo/certificates.js';
+import { createAddressPolicy } from '../../../src/domain/endpoint/address-policy.js';
+import {
+  hangUp,
+  neverAnswer,
+  reply,
+  startReceiver,
+  testAuthority,
+  testCertificate,
+} from '../../support/receiver.js';
+
+type Poster = ReturnType<typeof createPoster>;
+
+const policy = createAddressPolicy({
+  allowedNetworks: ['127.0.0.0/8', '::1/128'],
+  deniedNetworks: [],
+  allowedPorts: ['1-65535'],
+});
+const posters: Poster[] = [];
+
+async function poster(more: Partial<Parameters<typeof createPoster>[0]> = {}): Promise<Poster> {
+  const extraCa = [readFileSync((await testAuthority()).certFile, 'utf8')];
+  const made = createPoster({ guard: createAddressGuard({ policy }), extraCa, ...more });
+  posters.push(made);
+  return made;
+}
+
+describe('the poster', () => {
+  afterEach(async () => {
+    for (const made of posters.splice(0)) await made.close();
+  });
+
+  it('uses a connection again, and no more than 64 to one endpoint', async () => {
+    const receiver = await startReceiver({ tls: false });
+    const one = await poster();
+    for (let number = 0; number < 5; number += 1)
+      assert.equal((await one.post(receiver.url, {}, '{}', 5_000)).status_code, 200);
+    assert.ok(receiver.connections < 5);
+    receiver.handle(neverAnswer);
+    const all = Promise.all(Array.from({ length: 100 }, () => one.post(receiver.url, {}, '{}', 20_000)));
+    const received = await receiver.waitFor(({ length }) => length >= 5 + 64, 20_000);
+    assert.equal(received.length, 5 + 64);
+    assert.ok(receiver.connections <= 5 + 64);
+    await receiver.close();
+    assert.ok((await all).every(({ error_code }) => error_code !== undefined));
+  });
+
+  it('says what is wrong with a certificate', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'hookline-test-'));
+    const names = { dns: ['localhost'], ips: ['127.0.0.1'] };
+    const cases = [
+      ['tls_certificate_untrusted', await issueServerCertificate(await loadOrCreateAuthority(folder), names)],
+      [
+        'tls_name_mismatch',
+        await issueServerCertificate(await testAuthority(), { dns: ['other.example'], ips: [] }),
+      ],
+    ] as const;
+    try {
+      for (const [code, certificate] of cases) {
+        const receiver = await startReceiver({ certificate });
+        const answer = await (await poster()).post(receiver.url, {}, '{}', 5_000);
+        await receiver.close();
+        assert.equal(answer.error_code, code);
+        assert.equal(receiver.received.length, 0);
+      }
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it('says what is wrong with a connection', async () => {
+    const plain = await startReceiver({ tls: false });
+    const mute = await startReceiver({ handler: hangUp });
+    const garbage = createTcpServer((socket) => void socket.end('no HTTP at all\r\n\r\n'));
+    garbage.listen(0, '127.0.0.1');
+    await new Promise((resolve) => garbage.once('listening', resolve));
+    const { port } = garbage.address() as AddressInfo;
+    const one = await poster();
+    const codeOf = async (url: string) => (await one.post(url, {}, '{}', 5_000)).error_code;
+    try {
+      assert.equal(await codeOf(`https://localhost:${plain.port}`), 'tls_handshake_failed');
+      assert.equal(await codeOf(mute.url), 'connection_reset');
+      assert.equal(await codeOf(`http://127.0.0.1:${port}`), 'malformed_response');
+      await mute.close();
+      assert.equal(await codeOf(mute.url), 'connection_refused');
+      assert.equal(await codeOf('https://does-not-exist.invalid/'), 'dns_failure');
+    } finally {
+      await plain.close();
+      garbage.close();
+    }
+  });
+
+  it('follows no redirect', async () => {
+    const target = await startReceiver();
+    const receiver = await startReceiver({ handler: reply(307, { location: target.url }) });
+    try {
+      assert.equal((await (await poster()).post(receiver.url, {}, '{}', 5_000)).status_code, 307);
+      assert.equal(target.received.length, 0);
+    } finally {
+      await receiver.close();
+      await target.close();
+    }
+  });
+
+  it('shows its certificate to an endpoint that asks for one', async () => {
+    const ca = await testAuthority();
+    const server = createServer(
+      {
+        ...(await testCertificate()),
+        requestCert: true,
+        rejectUnauthorized: false,
+      },
+      (request, response) => {
+        response.end((request.socket as TLSSocket).getPeerCertificate().subjectaltname ?? 'nobody');
+      },
+    );
+    server.listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const url = `https://localhost:${(server.address() as AddressInfo).port}`;
+    try {
+      const clientCertificate = await issueServerCertificate(ca, { dns: ['hookline.example'], ips: [] });
+      const known = await (await poster({ clientCertificate })).post(url, {}, '{}', 5_000);
+      assert.deepEqual([known.status_code, known.response_snippet], [200, 'DNS:hookline.example']);
+      const unknown = await (await poster()).post(url, {}, '{}', 5_000);
+      assert.equal(unknown.response_snippet, 'nobody');
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+
+  it('reports a proxy that does not open the connection', async () => {
+    const refusing = await startReceiver({ tls: false, handler: reply(403) });
+    try {
+      const one = await poster({ egressProxy: refusing.url });
+      assert.equal((await one.post('https://127.0.0.1:9/', {}, '{}', 5_000)).error_code, 'proxy_failed');
+    } finally {
+      await refusing.close();
+    }
+  });
+});

@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import type { ApiClient } from '../../support/api-client.js';
+import { eventTypes, fetchHistory } from '../../support/history.js';
+import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
+import { startSystem, type TestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+const KINDS = ['endpoint.failing', 'endpoint.recovered', 'endpoint.disabled'];
+
+describe('incidents of endpoints', () => {
+  let system: TestSystem;
+  let receiver: Receiver;
+  let watcher: Receiver;
+  let client: ApiClient;
+  let endpointId: string;
+
+  afterEach(async () => {
+    await receiver.close();
+    await watcher.close();
+    await system.stop();
+  });
+
+  /** A system, an endpoint, and another that watches it. */
+  async function start(settings: Record<string, string>): Promise<void> {
+    receiver = await startReceiver({ handler: reply(500) });
+    watcher = await startReceiver();
+    system = await startSystem({ HOOKLINE_GROUP_COMMIT: 'off', ...settings });
+    client = await system.account();
+    endpointId = (await client.register(receiver.url)).id;
+    await client.register(watcher.url, { event_kinds: KINDS });
+  }
+
+  const send = async (): Promise<string> => {
+    const [delivery] = (await client.purchase()).deliveries;
+    assert.ok(delivery);
+    return delivery.id;
+  };
+  const endpoint = async () => (await client.request('GET', `/v18.0/endpoints/${endpointId}`)).json;
+  const told = () =>
+    watcher.received.map(({ headers, body }) => ({
+      kind: headers['webhook-event-kind'],
+      ...JSON.parse(body.toString()),
+    }));
+  const incidentRuns = async () => {
+    const query = `WorkflowId = 'incident:${client.accountId}:${endpointId}'`;
+    const runs = [];
+    for await (const run of system.temporal.client.workflow.list({ query })) runs.push(run);
+    return runs;
+  };
+
+  const signalledAt = async (workflowId: string): Promise<number> => {
+    const { events } = await system.temporal.client.workflow.getHandle(workflowId).fetchHistory();
+    const signal = events?.find((event) => event.workflowExecutionSignaledEventAttributes);
+    return Number(signal?.eventTime?.seconds) + (signal?.eventTime?.nanos ?? 0) / 1e9;
+  };
+
+  it('opens at the first failure, is shown, is announced once, and ends with a success', async () => {
+    await start({ HOOKLINE_RETRY_SCHEDULE: '1h' });
+    const ids = [await send(), await send(), await send()];
+    await watcher.waitFor((all) => all.length === 1);
+    const [failing] = told();
+    assert.equal(failing.kind, 'endpoint.failing');
+    assert.equal(failing.endpoint_id, endpointId);
+    assert.equal(failing.last_failure, 'answered 500');
+    const { incident, ...shown } = await until(endpoint, (one) => one.incident !== undefined);
+    assert.equal(shown.status, 'active');
+    assert.equal(incident.since, failing.since);
+    assert.ok(incident.failures >= 1);
+    assert.equal(Date.parse(incident.disable_at) - Date.parse(incident.since), 5 * 86_400_000);
+
+    receiver.handle(reply(200));
+    await client.request('POST', `/v18.0/deliveries/${ids[0]}/retry`);
+    await watcher.waitFor((all) => all.length === 2);
+    const [, recovered] = told();
+    assert.equal(recovered.kind, 'endpoint.recovered');
+    assert.equal(recovered.since, failing.since);
+    await until(endpoint, (one) => one.incident === undefined);
+    assert.equal(told().length, 2);
+  });
+
+  it('costs a healthy endpoint nothing', async () => {
+    await start({});
+    receiver.handle(reply(200));
+    const id = await send();
+    const delivery = await client.deliveryUntil(id, ({ status }) => status === 'delivered');
+    const history = await system.temporal.client.workflow.getHandle(delivery.workflow_id).fetchHistory();
+    assert.equal(history.events?.length, 6);
+    assert.deepEqual(await incidentRuns(), []);
+  });
+
+  it('has new deliveries wait when there are many failures, probes, and releases them oldest first', async () => {
+    await start({
+      HOOKLINE_RETRY_SCHEDULE: '1h',
+      HOOKLINE_PROBE_INTERVAL: '3s',
+      HOOKLINE_RELEASE_RATE: '10',
+    });
+    const waiting: string[] = [];
+    await until(
+      async () => {
+        const id = await send();
+        const { status } = await client.deliveryUntil(id, (one) => one.status !== 'delivering');
+        if (status === 'parked') waiting.push(id);
+        return waiting.length;
+      },
+      (count) => count >= 4,
+    );
+    const parked = await client.delivery(waiting[3] ?? '');
+    assert.match(parked.reason ?? '', /^The endpoint is failing: since /);
+    assert.ok((await endpoint()).incident.next_probe_at);
+    const types = eventTypes(await fetchHistory(system, parked.workflow_id));
+    assert.ok(!types.includes('ACTIVITY_TASK_SCHEDULED'), 'to wait costs no activity');
+
+    receiver.handle(reply(200));
+    const settled = await Promise.all(
+      waiting.map((id) => client.deliveryUntil(id, ({ status }) => status !== 'parked')),
+    );
+    // One may have been the probe that found it failing still.
+    const delivered = settled.filter(({ status }) => status === 'delivered');
+    assert.ok(delivered.length >= waiting.length - 1);
+    assert.ok(delivered.every(({ attempts }) => attempts[0]?.trigger === 'released'));
+    const woken = await Promise.all(delivered.map(({ workflow_id }) => signalledAt(workflow_id)));
+    assert.deepEqual(woken, [...woken].sort());
+    await until(told, (all) => all.some(({ kind }) => kind === 'endpoint.recovered'));
+    assert.deepEqual(
+      told().map(({ kind }) => kind),
+      ['endpoint.failing', 'endpoint.recovered'],
+    );
+  });
+
+  it('disables an endpoint that fails for too long, once, says why, and parks its deliveries', async () => {
+    await start({
+      HOOKLINE_RETRY_SCHEDULE: Array.from({ length: 40 }, () => '100ms').join(','),
+      HOOKLINE_DISABLE_AFTER: '1500ms',
+      HOOKLINE_PROBE_INTERVAL: '60ms',
+    });
+    const id = await send();
+    const parked = await client.deliveryUntil(id, ({ status }) => status === 'parked');
+    assert.match(parked.reason ?? '', /It failed for 1\.5s without a success; at last it answered 500\./);
+    assert.equal((await endpoint()).status, 'disabled');
+    await watcher.waitFor((all) => all.length === 2);
+    assert.deepEqual(
+      told().map(({ kind }) => kind),
+      ['endpoint.failing', 'endpoint.disabled'],
+    );
+    const [run] = await until(incidentRuns, (runs) =>
+      runs.every(({ status }) => status.name === 'COMPLETED'),
+    );
+    assert.ok(run);
+    assert.equal((await incidentRuns()).length, 1);
+  });
+
+  it('disables an endpoint at once that answers 410, and says so once', async () => {
+    await start({ HOOKLINE_RETRY_SCHEDULE: '1h' });
+    receiver.handle(reply(410));
+    const ids = await Promise.all([send(), send(), send()]);
+    await until(endpoint, ({ status }) => status === 'disabled');
+    for (const id of ids) await client.deliveryUntil(id, ({ status }) => status === 'parked');
+    await watcher.waitFor((all) => all.length === 1);
+    await until(incidentRuns, (runs) => runs.every(({ status }) => status.name === 'COMPLETED'));
+    assert.deepEqual(
+      told().map(({ kind, reason }) => [kind, reason]),
+      [['endpoint.disabled', 'It answered 410 Gone.']],
+    );
+  });
+
+  it('opens nothing for what an operational event meets, and nobody can post one', async () => {
+    await start({ HOOKLINE_RETRY_SCHEDULE: '1h' });
+    watcher.handle(reply(500));
+    await send();
+    await watcher.waitFor((all) => all.some(({ over }) => over));
+    const answer = await client.request('POST', '/v18.0/events/endpoint.failing', { body: {} });
+    assert.deepEqual([answer.status, answer.json.code], [404, 'unknown_event_kind']);
+    const list = (await client.request('GET', '/v18.0/endpoints')).json.data;
+    const watching = list.find(({ id }: { id: string }) => id !== endpointId);
+    const { incident } = (await client.request('GET', `/v18.0/endpoints/${watching.id}`)).json;
+    assert.equal(incident, undefined);
+  });
+});

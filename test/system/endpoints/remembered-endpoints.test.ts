@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { registerDirectly } from '../../../bench/support/endpoints.js';
+import { parseSecretKeys, SecretBox } from '../../../src/domain/access/secret-box.js';
+import { newId } from '../../../src/domain/basics/ids.js';
+import { connectDatabase, type Database } from '../../../src/models/database.js';
+import { testEnvironment } from '../../support/system.js';
+
+const FAILING = { since: '2026-01-31T12:00:00.000Z' };
+
+describe('endpoints that a process has read', () => {
+  let database: Database;
+  let other: Database;
+  let accountId: string;
+  beforeEach(async () => {
+    const { MONGODB_URI: uri = '', HOOKLINE_SECRET_KEYS: keys = '' } = await testEnvironment();
+    const box = new SecretBox(parseSecretKeys(keys));
+    database = await connectDatabase(uri, box);
+    other = await connectDatabase(uri, box);
+    accountId = newId('account');
+    await registerDirectly(database.endpoints, accountId, ['https://a.example/', 'https://b.example/']);
+  });
+  afterEach(async () => {
+    await database.close();
+    await other.close();
+  });
+
+  it('are changed in what it remembers, in the list and one by one', async () => {
+    const { endpoints } = database;
+    const [first, second] = await endpoints.all(accountId);
+    assert.ok(first && second);
+    await endpoints.setFailing(accountId, first.id, FAILING);
+    await endpoints.disable(accountId, second.id, 'enough', 'a test');
+    const read = [
+      await endpoints.all(accountId),
+      [await endpoints.get(accountId, first.id), await endpoints.get(accountId, second.id)],
+    ];
+    for (const rows of read) {
+      assert.deepEqual(
+        rows.map((endpoint) => [endpoint?.id, endpoint?.failing, endpoint?.status]),
+        [
+          [first.id, FAILING, 'active'],
+          [second.id, undefined, 'disabled'],
+        ],
+      );
+    }
+  });
+
+  it('are forgotten where one is registered or deleted', async () => {
+    const { endpoints } = database;
+    const [first] = await endpoints.all(accountId);
+    assert.ok(first);
+    await endpoints.delete(accountId, first.id);
+    await registerDirectly(endpoints, accountId, ['https://c.example/']);
+    assert.deepEqual(
+      (await endpoints.all(accountId)).map(({ target_url }) => target_url),
+      ['https://b.example/', 'https://c.example/'],
+    );
+    assert.equal(await endpoints.get(accountId, first.id), undefined);
+  });
+
+  it('are told apart by account, and read anew where that is asked for', async () => {
+    const { endpoints } = database;
+    const [first] = await endpoints.all(accountId);
+    assert.ok(first);
+    assert.equal(await endpoints.get(newId('account'), first.id), undefined);
+    assert.equal(await endpoints.getFresh(newId('account'), first.id), undefined);
+    await other.endpoints.setFailing(accountId, first.id, FAILING);
+    assert.deepEqual((await endpoints.getFresh(accountId, first.id))?.failing, FAILING);
+  });
+});

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { DeliveryReader } from '../../../src/temporal/read/delivery-reader.js';
+import { RecentGroups } from '../../../src/temporal/read/groups.js';
+import { apiClient } from '../../support/api-client.js';
+import { startServiceProcess } from '../../support/process.js';
+import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
+import { startSystem, type TestSystem } from '../../support/system.js';
+
+const ENDPOINTS = 300;
+const ANSWERED_BEFORE_THE_CRASH = 100;
+
+describe('a fan-out to 300 endpoints', () => {
+  let system: TestSystem;
+  let receiver: Receiver;
+
+  before(async () => {
+    system = await startSystem({}, 'api');
+    receiver = await startReceiver();
+  });
+  after(async () => {
+    await receiver.close();
+    await system.stop();
+  });
+
+  it('survives the death of the process half-way: every endpoint is told, twice at most those in flight', async function () {
+    this.timeout(90_000);
+    const { accountId, key, keyId, ...api } = await system.account();
+    for (let index = 0; index < ENDPOINTS; index++) await api.register(`${receiver.url}/${index}`);
+    receiver.handle((request, response, body) => {
+      if (receiver.received.length <= ANSWERED_BEFORE_THE_CRASH) void reply(200)(request, response, body);
+    });
+
+    const doomed = await startServiceProcess(system.environment);
+    const accepted = await apiClient(doomed.url, { accountId, key, keyId }).purchase();
+    assert.equal(accepted.delivery_count, ENDPOINTS);
+    await receiver.waitFor((all) => all.length > ANSWERED_BEFORE_THE_CRASH);
+    await doomed.kill();
+
+    const reader = new DeliveryReader(system.temporal.client, new RecentGroups());
+    const done = await reader.list(accountId, { status: 'delivered' }, 100);
+    const endpoints = (await system.database.endpoints.all(accountId)).map(({ id, target_url }) => ({
+      id,
+      path: new URL(target_url).pathname,
+    }));
+    const doneBefore = new Set(
+      done.data.map(({ endpoint_id }) => endpoints.find(({ id }) => id === endpoint_id)?.path),
+    );
+
+    receiver.handle(reply(200));
+    const heir = await startServiceProcess(system.environment);
+    try {
+      const paths = () =>
+        receiver.received.filter(({ answered }) => answered === 200).map(({ path }) => path);
+      await receiver.waitFor(() => new Set(paths()).size === ENDPOINTS, 60_000);
+      for (const { path } of endpoints) {
+        const told = receiver.received.filter((request) => request.path === path).length;
+        assert.ok(told === 1 || told === 2, `${path} was told ${told} times`);
+        if (told === 2) assert.ok(!doneBefore.has(path), `${path} had been done before`);
+      }
+    } finally {
+      await heir.kill();
+    }
+  });
+});

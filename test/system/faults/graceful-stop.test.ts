@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { Client } from 'undici';
+import { connectDatabase } from '../../../src/models/database.js';
+import { PURCHASE } from '../../support/api-client.js';
+import { startServiceProcess } from '../../support/process.js';
+import { startReceiver } from '../../support/receiver.js';
+import { newAccount, testEnvironment } from '../../support/system.js';
+
+/** Producers that send one event after the other on connections that they keep. */
+const PRODUCERS = 8;
+/** The service is told to stop when so many have been accepted. */
+const STOPPED_AFTER = 100;
+
+describe('a service that is told to stop', () => {
+  it('ends though its clients go on, and has made every delivery that it accepted, once', async () => {
+    const environment = await testEnvironment();
+    const database = await connectDatabase(environment['MONGODB_URI'] ?? '');
+    const receiver = await startReceiver();
+    const service = await startServiceProcess(environment);
+    const client = await newAccount(database, service.url);
+    await client.register(receiver.url);
+
+    const accepted: string[] = [];
+    const produce = async () => {
+      const connection = new Client(service.url);
+      const headers = { authorization: `Bearer ${client.key}`, 'content-type': 'application/json' };
+      for (;;) {
+        const path = '/v18.0/events/purchase';
+        const { body } = await connection.request({ method: 'POST', path, headers, body: PURCHASE });
+        accepted.push(((await body.json()) as { id: string }).id);
+        if (accepted.length === STOPPED_AFTER) service.terminate();
+      }
+    };
+    // Each goes on until it cannot connect any more.
+    const refused = await Promise.allSettled(Array.from({ length: PRODUCERS }, produce));
+    assert.equal(await service.exited, 0);
+
+    assert.ok(refused.every(({ status }) => status === 'rejected'));
+    const arrived = receiver.received.map(({ headers }) => headers['webhook-id'] ?? '');
+    assert.equal(new Set(arrived).size, arrived.length, 'each once');
+    assert.deepEqual(
+      accepted.filter((id) => !arrived.includes(id)),
+      [],
+    );
+    await receiver.close();
+    await database.close();
+  });
+});

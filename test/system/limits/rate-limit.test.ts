@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { pino } from 'pino';
+import { type Service, startService } from '../../../src/bin/service.js';
+import { connectDatabase } from '../../../src/models/database.js';
+import { apiClient } from '../../support/api-client.js';
+import { type Receiver, startReceiver } from '../../support/receiver.js';
+import { startSystem, type TestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+const RATE = 10;
+const EVENTS = 30;
+
+describe('an endpoint’s rate limit', () => {
+  let system: TestSystem;
+  let other: Service;
+  let receiver: Receiver;
+
+  before(async () => {
+    system = await startSystem();
+    other = await startService(system.settings, 'all', pino({ level: 'silent' }));
+    receiver = await startReceiver();
+  });
+  after(async () => {
+    await receiver.close();
+    await other.stop();
+    await system.stop();
+  });
+
+  it('holds across processes, and drops nothing', async () => {
+    const client = await system.account();
+    const second = apiClient(other.url ?? '', client);
+    const limited = await client.register(receiver.url, { rate_limit: RATE });
+    const events = await Promise.all(
+      Array.from({ length: EVENTS }, (_, index) => (index % 2 === 0 ? client : second).purchase()),
+    );
+    const ids = events.map(
+      ({ deliveries }) => deliveries.find(({ endpoint_id }) => endpoint_id === limited.id)?.id ?? '',
+    );
+
+    const waiting = await until(
+      () => Promise.all(ids.map((id) => client.delivery(id))),
+      (all) => all.some(({ next_attempt_at }) => next_attempt_at !== undefined),
+    );
+    const queued = waiting.find(({ next_attempt_at }) => next_attempt_at !== undefined);
+    assert.match(
+      queued?.reason ?? '',
+      /Waits its turn: the endpoint gets at most 10 deliveries per second\. Next attempt at /,
+    );
+    assert.equal(queued?.status, 'delivering');
+
+    const delivered = await Promise.all(
+      ids.map((id) => client.deliveryUntil(id, ({ status }) => status === 'delivered')),
+    );
+    assert.equal(receiver.received.length, EVENTS);
+    assert.ok(delivered.every(({ attempts }) => attempts.length === 1));
+
+    // A turn is used within a second of its time, so any stretch of t seconds sees at most the turns of t + 1 seconds.
+    const times = delivered
+      .flatMap(({ attempts }) => attempts.map(({ at }) => Date.parse(at)))
+      .sort((a, b) => a - b);
+    for (const [first, from] of times.entries()) {
+      for (const [last, to] of times.entries()) {
+        const seconds = (to - from) / 1_000;
+        if (last >= first)
+          assert.ok(last - first + 1 <= RATE * (seconds + 1) + 1, `${last - first + 1} in ${seconds} s`);
+      }
+    }
+  });
+
+  it('lets a delivery that waits its turn be cancelled', async () => {
+    const client = await system.account();
+    const limited = await client.register(receiver.url, { rate_limit: 0.02 });
+    await client.purchase();
+    const event = await client.purchase();
+    const id = event.deliveries.find(({ endpoint_id }) => endpoint_id === limited.id)?.id ?? '';
+    await client.deliveryUntil(id, ({ reason }) => /Waits its turn/.test(reason ?? ''));
+    const early = await client.request('POST', `/v18.0/deliveries/${id}/retry`);
+    assert.equal(early.status, 409);
+    assert.match(early.json.detail, /waits its turn/);
+    assert.equal((await client.request('POST', `/v18.0/deliveries/${id}/cancel`)).status, 200);
+    await client.deliveryUntil(id, ({ status }) => status === 'cancelled');
+  });
+
+  it('gives each turn once, and finds the end of a queue that other processes have made', async () => {
+    const processes = [
+      await connectDatabase(uri()),
+      await connectDatabase(uri()),
+      await connectDatabase(uri()),
+    ];
+    try {
+      const turns = await Promise.all(
+        Array.from({ length: 60 }, (_, index) => processes[index % 2]?.deliveryTurns.take('ep_x', 50)),
+      );
+      turns.push(await processes[2]?.deliveryTurns.take('ep_x', 50));
+      assert.equal(new Set(turns).size, 61);
+      assert.ok(turns.every((turn) => turn !== undefined && turn % 20 === 0));
+      assert.equal(turns.at(-1), Math.max(...turns.map(Number)));
+    } finally {
+      for (const database of processes) await database.close();
+    }
+  });
+
+  const uri = () => system.environment['MONGODB_URI'] ?? '';
+});

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
+import mongoose from 'mongoose';
+import { startMongo, startTemporal } from '../../../src/embedded/index.js';
+
+const namespace = 'hookline-test';
+const report = () => {};
+
+/** What runs with this text among its arguments. */
+function processesWith(text: string): string[] {
+  const all = execFileSync('ps', ['-A', '-o', 'pid=,args='], {
+    encoding: 'utf8',
+    maxBuffer: 16 * 1024 * 1024,
+  });
+  return all.split('\n').filter((line) => line.includes(text));
+}
+
+async function listening(address: string): Promise<boolean> {
+  const { hostname: host, port } = new URL(`tcp://${address}`);
+  const socket = connect({ host, port: Number(port) });
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
+
+describe('embedded servers', function () {
+  // The first run on a machine may build them.
+  this.timeout(15 * 60_000);
+  let dataDir: string;
+
+  beforeEach(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'hookline embedded '));
+  });
+
+  afterEach(async () => {
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  it('keep the executions of Temporal between starts', async () => {
+    const options = { dataDir, namespace, port: 0, uiPort: 0, report };
+    const withClient = async <T>(work: (client: Client) => Promise<T>): Promise<T> => {
+      const server = await startTemporal(options);
+      const connection = await Connection.connect({ address: server.address });
+      try {
+        assert.equal((await fetch(`${server.uiUrl}`)).status, 200);
+        return await work(new Client({ connection, namespace }));
+      } finally {
+        await connection.close();
+        await server.stop();
+        assert.equal(await listening(server.address), false);
+      }
+    };
+
+    await withClient(async (client) => {
+      const { namespaceInfo } = await client.workflowService.describeNamespace({ namespace });
+      assert.equal(namespaceInfo?.name, namespace);
+      await client.workflow.start('waits', { workflowId: 'kept', taskQueue: 'nobody' });
+    });
+    const { status } = await withClient((client) => client.workflow.getHandle('kept').describe());
+    assert.equal(status.name, 'RUNNING');
+  });
+
+  it('let two Temporals run side by side, throw-away ones included', async () => {
+    const options = { namespace, port: 0, uiPort: undefined, report };
+    const [one, two] = await Promise.all([
+      startTemporal({ ...options, dataDir: join(dataDir, 'one'), persistent: false }),
+      startTemporal({ ...options, dataDir: join(dataDir, 'two') }),
+    ]);
+    assert.equal(one.uiUrl, undefined);
+    assert.deepEqual([await listening(one.address), await listening(two.address)], [true, true]);
+    await Promise.all([one.stop(), two.stop()]);
+    assert.deepEqual(processesWith(dataDir), []);
+  });
+
+  it('answer far more listings than a cluster lets a namespace have', async () => {
+    const server = await startTemporal({
+      dataDir,
+      namespace,
+      port: 0,
+      uiPort: undefined,
+      report,
+      persistent: false,
+    });
+    const connection = await Connection.connect({ address: server.address });
+    try {
+      const count = () => connection.workflowService.countWorkflowExecutions({ namespace });
+      const started = Date.now();
+      await Promise.all(Array.from({ length: 600 }, count));
+      assert.ok(Date.now() - started < 5_000, 'with the default limit this takes more than 10 s');
+    } finally {
+      await connection.close();
+      await server.stop();
+    }
+  });
+
+  it('keep the documents of MongoDB between starts', async () => {
+    const withDatabase = async <T>(work: (connection: mongoose.Connection) => Promise<T>): Promise<T> => {
+      const server = await startMongo({ dataDir, port: 0, report });
+      const connection = await mongoose.createConnection(server.uri).asPromise();
+      try {
+        return await work(connection);
+      } finally {
+        await connection.close();
+        await server.stop();
+      }
+    };
+    const schema = new mongoose.Schema({ _id: String, name: String });
+
+    await withDatabase((db) => db.model('Thing', schema).create({ _id: 't1', name: 'kept' }));
+    const found = await withDatabase((db) => db.model('Thing', schema).findById('t1').orFail());
+    assert.equal(found.name, 'kept');
+  });
+
+  it('find a document of MongoDB by its _id without reading the others', async () => {
+    const server = await startMongo({ dataDir, port: 0, report });
+    const connection = await mongoose.createConnection(server.uri).asPromise();
+    try {
+      const model = connection.model('thing', new mongoose.Schema({ _id: String, name: String }));
+      await model.create({ _id: 'one', name: 'first' });
+      const plan = async (filter: Record<string, string>) =>
+        JSON.stringify(await model.find(filter).explain('queryPlanner'));
+      assert.doesNotMatch(await plan({ _id: 'one' }), /COLLSCAN|detail=SCAN/);
+      assert.doesNotMatch(await plan({ _id: 'one', name: 'first' }), /COLLSCAN|detail=SCAN/);
+      assert.equal(await model.countDocuments({ _id: 'one', name: 'other' }), 0);
+      assert.match(await plan({ name: 'first' }), /COLLSCAN|detail=SCAN/);
+    } finally {
+      await connection.close();
+      await server.stop();
+    }
+  });
+
+  it('do not outlive a parent that is killed', async () => {
+    const module = new URL('../../../src/embedded/index.ts', import.meta.url).href;
+    const script = `
+      import { startMongo, startTemporal } from ${JSON.stringify(module)};
+      const options = { dataDir: process.argv[1], port: 0, report() {} };
+      const [mongo, temporal] = await Promise.all([
+        startMongo(options),
+        startTemporal({ ...options, namespace: 'n', uiPort: undefined }),
+      ]);
+      console.log(new URL(mongo.uri).host + ' ' + temporal.address);
+      setInterval(() => {}, 1000);`;
+    const parent = spawn(
+      process.execPath,
+      ['--import=tsx', '--input-type=module', '--eval', script, dataDir],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    );
+    const [line] = await once(createInterface({ input: parent.stdout }), 'line');
+    const addresses = String(line).split(' ');
+    assert.deepEqual(await Promise.all(addresses.map(listening)), [true, true]);
+
+    parent.kill('SIGKILL');
+    while (processesWith(dataDir).length > 0) await delay(50); // the test's own limit ends a wait in vain
+    assert.deepEqual(await Promise.all(addresses.map(listening)), [false, false]);
+  });
+});

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { newSecretKey, parseSecretKeys, SecretBox } from '../../../src/domain/access/secret-box.js';
+import { newId } from '../../../src/domain/basics/ids.js';
+import { connectDatabase } from '../../../src/models/database.js';
+import type { EndpointInput } from '../../../src/models/endpoint/endpoint-document.js';
+import { runHookline } from '../../support/process.js';
+import { testEnvironment } from '../../support/system.js';
+
+describe('hookline reseal', () => {
+  it('seals every secret with the first key, so that the others can be dropped', async () => {
+    const environment = await testEnvironment();
+    const uri = environment['MONGODB_URI'] ?? '';
+    const old = environment['HOOKLINE_SECRET_KEYS'] ?? '';
+    const fresh = newSecretKey();
+    const accountId = newId('account');
+    const open = (keys: string) => connectDatabase(uri, new SecretBox(parseSecretKeys(keys)));
+
+    const before = await open(old);
+    const input: EndpointInput = {
+      target_url: 'https://subscriber.example/',
+      event_kinds: ['purchase'],
+      description: '',
+      metadata: {},
+      headers: { authorization: 'Bearer of-the-subscriber' },
+      verify_token: 'for-the-handshake',
+      status: 'active',
+      status_when_verified: 'active',
+      verification_method: 'challenge',
+    };
+    await before.endpoints.create(accountId, input, 'v1a');
+    const { id } = await before.endpoints.create(accountId, { ...input, headers: {} });
+    await before.endpoints.beginVerification(accountId, id, 'a-token');
+    const stored = await before.endpoints.all(accountId);
+    await before.close();
+
+    const rotated = { ...environment, HOOKLINE_SECRET_KEYS: `${fresh},${old}` };
+    assert.match(await runHookline('reseal', rotated), /anew: 2$/);
+    assert.match(await runHookline('reseal', rotated), /anew: 0$/);
+
+    const after = await open(fresh);
+    const resealed = await after.endpoints.all(accountId);
+    assert.deepEqual(resealed, stored);
+    assert.deepEqual(
+      resealed.map(({ headers, verification_token }) => [headers, verification_token]),
+      [
+        [input.headers, undefined],
+        [{}, 'a-token'],
+      ],
+    );
+    await after.close();
+  });
+});

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { RateLimiter } from '../../../src/api/limits/rate-limiter.js';
+import { RateCounters } from '../../../src/domain/access/rate-counters.js';
+import {
+  blockAfter,
+  parseRateLimits,
+  renderPolicy,
+  renderState,
+} from '../../../src/domain/access/rate-limit.js';
+
+describe('rate limits', () => {
+  it('are read from text', () => {
+    assert.deepEqual(parseRateLimits('600/1m, 20000/1h'), [
+      { requests: 600, window_ms: 60_000 },
+      { requests: 20_000, window_ms: 3_600_000 },
+    ]);
+    assert.deepEqual(parseRateLimits('off'), []);
+    for (const text of ['', '600', '600/m', '0/1m', '600/500ms', '600/1500ms', '600/2d', '-1/1m'])
+      assert.throws(() => parseRateLimits(text), RangeError, text);
+  });
+
+  it('are written as the headers’ draft has it', () => {
+    const [limit] = parseRateLimits('600/1m');
+    assert.ok(limit);
+    assert.equal(renderPolicy('token', [limit]), '"token-1m";q=600;w=60');
+    assert.equal(
+      renderState('token', [{ limit, remaining: 599, reset_ms: 41_001 }]),
+      '"token-1m";r=599;t=42',
+    );
+  });
+
+  it('block for twice as long after every tenth refusal, up to the longest', () => {
+    const blocks = Array.from({ length: 50 }, (_, index) => blockAfter(index, index + 1, 60_000, 240_000));
+    assert.deepEqual(
+      blocks.flatMap((block, index) => (block === undefined ? [] : [[index + 1, block]])),
+      [
+        [10, 60_000],
+        [20, 120_000],
+        [30, 240_000],
+        [40, 240_000],
+        [50, 240_000],
+      ],
+    );
+  });
+
+  it('block where others refused the tenth time meanwhile, and not a second time for the same ten', () => {
+    assert.equal(blockAfter(9, 12, 60_000, 240_000), 60_000);
+    assert.equal(blockAfter(12, 13, 60_000, 240_000), undefined);
+  });
+});
+
+describe('a rate limiter', () => {
+  const NOON = Date.UTC(2026, 10, 21, 12);
+  const limiter = (text: string, refused: (policy: string) => void = () => {}) =>
+    new RateLimiter(
+      'token',
+      parseRateLimits(text),
+      new RateCounters(),
+      { first_ms: 2_000, longest_ms: 8_000 },
+      refused,
+    );
+  const wait = (limited: RateLimiter, now: number) =>
+    Number(limited.consume('ada', now).refusal?.headers['retry-after'] ?? 0);
+
+  it('lets a caller pass again after exactly what Retry-After says', () => {
+    const limited = limiter('2/1m');
+    const now = NOON + 12_300;
+    assert.deepEqual([wait(limited, now), wait(limited, now), wait(limited, now)], [0, 0, 48]);
+    assert.equal(wait(limited, now + 47_000), 1);
+    assert.equal(wait(limited, now + 48_000), 0);
+  });
+
+  it('blocks a caller who goes on for a growing time', () => {
+    const limited = limiter('1/1s');
+    const seconds = Array.from({ length: 41 }, () => wait(limited, NOON));
+    assert.deepEqual(
+      [seconds[0], seconds[9], seconds[10], seconds[20], seconds[30], seconds[40]],
+      [0, 1, 2, 4, 8, 8],
+    );
+    assert.equal(wait(limited, NOON + 7_999), 1);
+    assert.equal(wait(limited, NOON + 8_000), 0);
+  });
+
+  it('says what is left of each limit, and which one was exceeded', () => {
+    const refused: string[] = [];
+    const limited = limiter('2/1m,3/1h', (policy) => refused.push(policy));
+    const answers = [NOON, NOON, NOON, NOON + 60_000, NOON + 60_000].map((now) =>
+      limited.consume('ada', now),
+    );
+    assert.deepEqual(
+      answers.map(({ headers }) => headers['ratelimit']),
+      [
+        '"token-1m";r=1;t=60, "token-1h";r=2;t=3600',
+        '"token-1m";r=0;t=60, "token-1h";r=1;t=3600',
+        '"token-1m";r=0;t=60',
+        '"token-1m";r=1;t=60, "token-1h";r=0;t=3540',
+        '"token-1h";r=0;t=3540',
+      ],
+    );
+    assert.deepEqual(refused, ['token-1m', 'token-1h']);
+  });
+});

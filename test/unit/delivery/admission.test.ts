@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { MAX_GROUP_SIZE } from '../../../src/domain/delivery/delivery.js';
+import { Problem } from '../../../src/domain/http/problem.js';
+import {
+  Admission,
+  MAX_GROUP_BYTES,
+  MAX_WAITING,
+  type PendingDelivery,
+} from '../../../src/temporal/write/admission.js';
+
+let made = 0;
+
+function delivery(more: { kind?: string; payload?: string; event?: string } = {}): PendingDelivery {
+  made += 1;
+  const event_id = more.event ?? `evt_${made}`;
+  const event = {
+    account_id: 'acct_1',
+    event_id,
+    event_kind: more.kind ?? 'purchase',
+    payload: more.payload ?? '{}',
+    accepted_at: '',
+  };
+  return { event, target: { endpoint_id: `ep_${made}` }, head: true };
+}
+
+/** An admission whose starts last until they are let go. */
+function admission(startsInFlight = 1) {
+  const starts: {
+    how: 'alone' | 'group';
+    deliveries: readonly PendingDelivery[];
+    finish(): void;
+    fail(error: Error): void;
+  }[] = [];
+  const start = (how: 'alone' | 'group') => (deliveries: readonly PendingDelivery[]) =>
+    new Promise<void>((resolve, reject) => starts.push({ how, deliveries, finish: resolve, fail: reject }));
+  return {
+    starts,
+    subject: new Admission({ startsInFlight, startAlone: start('alone'), startGroup: start('group') }),
+  };
+}
+
+const until = (condition: () => boolean) =>
+  new Promise<void>((resolve) => {
+    const look = setInterval(() => {
+      if (condition()) resolve(clearInterval(look));
+    }, 5);
+  });
+
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('admission', () => {
+  it('starts what finds a free place by itself, and at once', () => {
+    const { starts, subject } = admission(2);
+    void subject.submit([delivery()]);
+    void subject.submit([delivery(), delivery()]);
+    assert.deepEqual(
+      starts.map(({ how, deliveries }) => [how, deliveries.length]),
+      [
+        ['alone', 1],
+        ['alone', 2],
+      ],
+    );
+  });
+
+  it('puts together what arrives while all places are taken', async () => {
+    const { starts, subject } = admission();
+    const first = subject.submit([delivery()]);
+    const others = [subject.submit([delivery()]), subject.submit([delivery()]), subject.submit([delivery()])];
+    assert.equal(starts.length, 1);
+    starts[0]?.finish();
+    await first;
+    await settled();
+    assert.equal(starts.length, 2);
+    assert.equal(starts[1]?.how, 'group');
+    assert.equal(starts[1]?.deliveries.length, 3);
+    starts[1]?.finish();
+    await Promise.all(others);
+  });
+
+  it('starts a single one that had to wait by itself', async () => {
+    const { starts, subject } = admission();
+    void subject.submit([delivery()]);
+    void subject.submit([delivery()]);
+    starts[0]?.finish();
+    await settled();
+    assert.equal(starts[1]?.how, 'alone');
+  });
+
+  it('keeps groups within their size, and in the order of arrival', async () => {
+    const { starts, subject } = admission();
+    void subject.submit([delivery()]);
+    const all = Array.from({ length: MAX_GROUP_SIZE + 1 }, () => delivery());
+    void subject.submit(all);
+    starts[0]?.finish();
+    await settled();
+    assert.deepEqual(starts[1]?.deliveries, all.slice(0, MAX_GROUP_SIZE));
+    starts[1]?.finish();
+    await until(() => starts.length === 3);
+    assert.deepEqual(starts[2]?.deliveries, all.slice(MAX_GROUP_SIZE));
+  });
+
+  it('keeps groups within their bytes, counting an event once', async () => {
+    const { starts, subject } = admission();
+    void subject.submit([delivery()]);
+    const payload = 'x'.repeat(MAX_GROUP_BYTES / 2);
+    void subject.submit([delivery({ payload, event: 'evt_a' }), delivery({ payload, event: 'evt_a' })]);
+    void subject.submit([delivery({ payload })]);
+    void subject.submit([delivery({ payload })]);
+    starts[0]?.finish();
+    await settled();
+    assert.equal(starts[1]?.deliveries.length, 3);
+  });
+
+  it('puts only events of one kind together', async () => {
+    const { starts, subject } = admission();
+    void subject.submit([delivery()]);
+    for (const kind of ['a', 'b', 'a', 'b']) void subject.submit([delivery({ kind })]);
+    starts[0]?.finish();
+    await settled();
+    assert.deepEqual(
+      starts[1]?.deliveries.map(({ event }) => event.event_kind),
+      ['a', 'a'],
+    );
+  });
+
+  it('tells everybody in a group that it could not be started', async () => {
+    const { starts, subject } = admission();
+    void subject.submit([delivery()]);
+    const waiting = [subject.submit([delivery()]), subject.submit([delivery()])];
+    starts[0]?.finish();
+    await settled();
+    starts[1]?.fail(new Error('no'));
+    for (const one of waiting) await assert.rejects(one, /no/);
+    void subject.submit([delivery()]);
+    assert.equal(starts.length, 3, 'the place is free again');
+  });
+
+  describe('after a group', () => {
+    /** How long the group's start took, milliseconds. */
+    const TOOK = 20;
+    afterEach(() => {
+      mock.timers.reset();
+      mock.restoreAll();
+    });
+
+    /** A group of two has just been started, and time stands still until it is made to pass. */
+    async function afterGroup(...leftBehind: PendingDelivery[]) {
+      const { starts, subject } = admission();
+      void subject.submit([delivery()]);
+      const group = [subject.submit([delivery()]), subject.submit([delivery()])];
+      void subject.submit(leftBehind);
+      let now = 0;
+      mock.method(performance, 'now', () => now);
+      mock.timers.enable({ apis: ['setTimeout'] });
+      starts[0]?.finish();
+      await settled();
+      now += TOOK;
+      starts[1]?.finish();
+      await Promise.all(group);
+      const pass = async (ms: number) => {
+        mock.timers.tick(ms);
+        await settled();
+      };
+      return { starts, subject, pass };
+    }
+
+    it('lets its place rest, and has answered meanwhile', async () => {
+      const { starts, subject, pass } = await afterGroup();
+      void subject.submit([delivery()]);
+      void subject.submit([delivery()]);
+      await settled();
+      assert.equal(starts.length, 2, 'what comes now waits for the next group');
+      await pass(TOOK);
+      assert.equal(starts[2]?.deliveries.length, 2);
+    });
+
+    it('waits for as many as were in it', async () => {
+      const { starts, subject, pass } = await afterGroup();
+      void subject.submit([delivery()]);
+      await pass(TOOK);
+      assert.equal(starts.length, 2);
+      void subject.submit([delivery()]);
+      await settled();
+      assert.equal(starts[2]?.deliveries.length, 2);
+    });
+
+    it('but not for long', async () => {
+      const { starts, subject, pass } = await afterGroup();
+      void subject.submit([delivery()]);
+      await pass(TOOK);
+      await pass(10 * TOOK);
+      assert.equal(starts[2]?.deliveries.length, 1);
+    });
+
+    it('waits for nobody where it left others behind', async () => {
+      const { starts, pass } = await afterGroup(delivery({ kind: 'other' }));
+      await pass(TOOK);
+      assert.equal(starts[2]?.deliveries.length, 1);
+    });
+  });
+
+  it('does not let one slow start hold up the others', async () => {
+    const { starts, subject } = admission();
+    void subject.submit([delivery()]);
+    void subject.submit([delivery()]);
+    assert.equal(starts.length, 1);
+    await until(() => starts.length === 2);
+    assert.equal(starts.length, 2, 'though the first has not ended');
+  });
+
+  it(`takes no more than ${MAX_WAITING} that wait`, async () => {
+    const { subject } = admission();
+    void subject.submit([delivery()]);
+    void subject.submit(Array.from({ length: MAX_WAITING }, () => delivery()));
+    await assert.rejects(subject.submit([delivery()]), (error: unknown) => {
+      assert.ok(error instanceof Problem);
+      assert.equal(error.status, 503);
+      assert.equal(error.headers['retry-after'], '1');
+      return true;
+    });
+  });
+});

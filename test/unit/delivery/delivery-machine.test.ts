@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import type { AttemptReport } from '../../../src/domain/delivery/attempt-report.js';
+
+import { type DeliveryRecord, isClosed, type Trigger } from '../../../src/domain/delivery/delivery.js';
+import {
+  type Action,
+  DeliveryMachine,
+  MAX_ATTEMPTS,
+  MAX_INTERVENTIONS,
+} from '../../../src/domain/delivery/delivery-machine.js';
+import { decide } from '../../../src/domain/delivery/outcome.js';
+import { DEFAULT_RETRY_SCHEDULE } from '../../../src/domain/delivery/retry-schedule.js';
+
+const START = Date.parse('2026-03-01T12:00:00Z');
+const HOUR = 3_600_000;
+const PARK_LIMIT = 7 * 24 * HOUR;
+const ACTIONS = ['retry', 'cancel', 'pause', 'resume'] as const satisfies Action[];
+
+/** A machine with a clock of its own, whose waits pass at once. */
+class Bench {
+  now = START;
+  attempts = 0;
+  readonly seen: DeliveryRecord[] = [];
+  readonly machine: DeliveryMachine;
+
+  constructor(random: () => number = () => 0, schedule: readonly number[] = DEFAULT_RETRY_SCHEDULE) {
+    this.machine = new DeliveryMachine(
+      { schedule, attempt_timeout_ms: 5_000, park_limit_ms: PARK_LIMIT },
+      { now: () => this.now, random, changed: (record) => void this.seen.push(structuredClone(record)) },
+    );
+  }
+
+  answer(trigger: Trigger, status: number, retryAfter?: string): AttemptReport {
+    this.attempts += 1;
+    const retry_after = retryAfter === undefined ? {} : { retry_after: retryAfter };
+    const { outcome, not_before } = decide({ status_code: status, ...retry_after }, this.now);
+    return {
+      kind: 'attempted',
+      attempt: {
+        number: this.machine.nextNumber,
+        at: new Date(this.now).toISOString(),
+        duration_ms: 1,
+        url_host: 'example.com',
+        status_code: status,
+        trigger,
+      },
+      outcome,
+      ...(not_before !== undefined && { retry_after: new Date(not_before).toISOString() }),
+    };
+  }
+
+  /** Lets waits pass until an attempt is asked for, or the end. */
+  next(): Trigger | undefined {
+    for (;;) {
+      const step = this.machine.step();
+      if (step.kind === 'attempt') return step.trigger;
+      if (step.kind === 'closed') return undefined;
+      assert.ok(step.until > this.now, 'a wait that is over is no wait');
+      this.now = step.until;
+    }
+  }
+}
+
+describe('the delivery machine', () => {
+  it('goes through the whole schedule, never early, and is exhausted', () => {
+    const bench = new Bench(() => 0.999);
+    const times: number[] = [];
+    for (let trigger: Trigger | undefined = 'schedule'; trigger; trigger = bench.next()) {
+      times.push(bench.now);
+      bench.machine.settle(bench.answer(trigger, 500));
+    }
+    const waits = times.slice(1).map((time, index) => time - (times[index] ?? 0));
+    assert.equal(waits.length, DEFAULT_RETRY_SCHEDULE.length);
+    for (const [index, wait] of waits.entries()) {
+      const planned = DEFAULT_RETRY_SCHEDULE[index] ?? 0;
+      assert.ok(wait >= planned && wait <= Math.ceil(planned * 1.1), `wait ${index + 1} was ${wait}`);
+    }
+    assert.equal(bench.machine.record.status, 'exhausted');
+  });
+
+  it('promises the time at which it asks for the attempt', () => {
+    const bench = new Bench(Math.random);
+    for (let trigger: Trigger | undefined = 'schedule'; trigger; trigger = bench.next()) {
+      const promised = bench.machine.record.next_attempt_at;
+      if (promised) assert.equal(new Date(bench.now).toISOString(), promised);
+      bench.machine.settle(bench.answer(trigger, 503, '7200'));
+    }
+  });
+
+  it('waits as long as Retry-After asks, up to 72 h, whatever the schedule says', () => {
+    const bench = new Bench();
+    bench.machine.settle(bench.answer('schedule', 429, String(72 * 3_600)));
+    assert.equal(bench.next(), 'retry_after');
+    assert.equal(bench.now, START + 72 * HOUR);
+  });
+
+  it('does not use the schedule up by manual attempts', () => {
+    const bench = new Bench(() => 0, [HOUR, HOUR]);
+    bench.machine.settle(bench.answer('schedule', 500));
+    for (let i = 0; i < 5; i++) {
+      assert.equal(bench.machine.refusal('retry'), undefined);
+      bench.machine.act('retry', 'key_1');
+      assert.equal(bench.machine.refusal('retry'), 'an attempt is in flight');
+      assert.equal(bench.next(), 'manual');
+      bench.machine.settle(bench.answer('manual', 500));
+    }
+    assert.equal(bench.next(), 'schedule');
+    assert.equal(bench.now, START + HOUR);
+  });
+
+  it('expires when it has been parked too long', () => {
+    const bench = new Bench();
+    bench.machine.settle({ kind: 'not_attempted', endpoint: 'paused' });
+    assert.equal(bench.next(), undefined);
+    assert.equal(bench.machine.record.status, 'expired');
+    assert.equal(bench.now, START + PARK_LIMIT);
+  });
+
+  it('looks at a failing endpoint again when told, and expires if that goes on', () => {
+    const bench = new Bench();
+    let looks = 0;
+    for (let trigger: Trigger | undefined = 'schedule'; trigger; trigger = bench.next()) {
+      looks += 1;
+      const look_again_at = new Date(bench.now + HOUR).toISOString();
+      bench.machine.settle({ kind: 'not_attempted', endpoint: 'failing', look_again_at });
+    }
+    assert.equal(looks, 7 * 24);
+    assert.equal(bench.machine.record.status, 'expired');
+  });
+
+  it('takes every sequence of outcomes and acts to an end, with one attempt at a time', () => {
+    for (let seed = 1; seed <= 2_000; seed++) {
+      const trail = roam(seed);
+      assert.ok(trail.ended, `seed ${seed} did not end: ${trail.steps} steps`);
+    }
+  });
+});
+
+/** A walk of chance, the same for the same seed: any answer, any act at any time it is allowed, for as long as it lasts. */
+function roam(seed: number): { ended: boolean; steps: number } {
+  const random = mulberry32(seed);
+  const pick = <T>(of: readonly [T, ...T[]]): T => of[Math.floor(random() * of.length)] as T;
+  const bench = new Bench(random);
+  const { machine } = bench;
+  const stubborn = random() < 0.5; // half of the walks never succeed and never give up
+  const fate = (trigger: Trigger): AttemptReport => {
+    const endpoint = pick(['none', 'none', 'none', 'paused', 'disabled', 'failing', 'deleted'] as const);
+    if (endpoint === 'deleted' && stubborn) return { kind: 'not_attempted', endpoint: 'disabled' };
+    if (endpoint !== 'none') {
+      const look_again_at = new Date(bench.now + random() * HOUR).toISOString();
+      return { kind: 'not_attempted', endpoint, ...(endpoint === 'failing' && { look_again_at }) };
+    }
+    const status = pick([200, 301, 404, 410, 410, 429, 500, 503]);
+    return bench.answer(trigger, stubborn && status === 200 ? 500 : status, pick([undefined, '0', '86400']));
+  };
+
+  const LIMIT = 50_000;
+  let inFlight: Trigger | undefined = 'schedule';
+  for (let steps = 0; steps < LIMIT; steps++) {
+    if (inFlight) {
+      // What an operator tries while an attempt is in flight must be refused.
+      for (const action of ['retry', 'cancel', 'pause'] as const) assert.ok(machine.refusal(action));
+      if (random() < 0.2) machine.endpointChanged();
+      machine.settle(fate(inFlight));
+      inFlight = undefined;
+      continue;
+    }
+    const action = pick(ACTIONS);
+    if (random() < 0.4 && !(stubborn && action === 'cancel') && !machine.refusal(action)) {
+      machine.act(action, 'key_1');
+    }
+    if (random() < 0.05) machine.endpointChanged();
+    const step = machine.step();
+    if (step.kind === 'closed') {
+      assert.ok(isClosed(machine.record.status));
+      assert.ok(machine.record.attempts.length <= MAX_ATTEMPTS);
+      assert.ok((machine.record.interventions?.length ?? 0) <= MAX_INTERVENTIONS + 1);
+      for (const each of ACTIONS) assert.ok(machine.refusal(each), `${each} of a closed delivery`);
+      return { ended: true, steps };
+    }
+    if (step.kind === 'attempt') inFlight = step.trigger;
+    else bench.now += (step.until - bench.now) * (random() < 0.5 ? 1 : random());
+  }
+  return { ended: false, steps: LIMIT };
+}
+
+/** A small generator of numbers from 0 to 1 that a seed determines. */
+function mulberry32(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}

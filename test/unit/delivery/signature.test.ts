@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { Webhook } from 'standardwebhooks';
+import { newSigningSecret, sign } from '../../../src/domain/delivery/signature.js';
+
+describe('signatures', () => {
+  const headers = (id: string, timestamp: number, signature: string) => ({
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': signature,
+  });
+  const now = () => Math.floor(Date.now() / 1_000);
+
+  it('match the test vector that the Standard Webhooks libraries publish', () => {
+    const signature = sign(
+      ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
+      'msg_p5jXN8AQM9LWM0D4loKWxJek',
+      1614265330,
+      '{"test": 2432232314}',
+    );
+    assert.equal(signature, 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
+  });
+
+  for (const [name, body] of Object.entries({
+    'plain text': '{"a":1}',
+    'text beyond ASCII': '{"a":"Žluťoučký 🐎"}',
+    'white space': ' {\n}\r\n',
+    nothing: '',
+  })) {
+    it(`over ${name} are verified by the standardwebhooks package, and made as it makes them`, () => {
+      const secret = newSigningSecret();
+      const timestamp = now();
+      const signature = sign([secret], 'evt_1', timestamp, body);
+      const webhook = new Webhook(secret);
+      assert.equal(signature, webhook.sign('evt_1', new Date(timestamp * 1_000), body));
+      if (body.trim().startsWith('{')) webhook.verify(body, headers('evt_1', timestamp, signature));
+    });
+  }
+
+  it('cover id, timestamp and body, and depend on the secret', () => {
+    const [secret, timestamp] = [newSigningSecret(), now()];
+    const signature = sign([secret], 'evt_1', timestamp, '{}');
+    const webhook = new Webhook(secret);
+    webhook.verify('{}', headers('evt_1', timestamp, signature));
+    assert.throws(() => webhook.verify('{ }', headers('evt_1', timestamp, signature)));
+    assert.throws(() => webhook.verify('{}', headers('evt_2', timestamp, signature)));
+    assert.throws(() => webhook.verify('{}', headers('evt_1', timestamp - 1, signature)));
+    assert.throws(() => new Webhook(newSigningSecret()).verify('{}', headers('evt_1', timestamp, signature)));
+  });
+
+  it('are there for every live secret, newest first', () => {
+    const secrets = [newSigningSecret(), newSigningSecret()];
+    const timestamp = now();
+    const signature = sign(secrets, 'evt_1', timestamp, '{}');
+    assert.deepEqual(
+      signature.split(' '),
+      secrets.map((secret) => sign([secret], 'evt_1', timestamp, '{}')),
+    );
+    for (const secret of secrets) new Webhook(secret).verify('{}', headers('evt_1', timestamp, signature));
+  });
+
+  it('are made with secrets of 32 random bytes', () => {
+    const secret = newSigningSecret();
+    assert.match(secret, /^whsec_/);
+    assert.equal(Buffer.from(secret.slice(6), 'base64').length, 32);
+    assert.notEqual(newSigningSecret(), secret);
+  });
+});

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { createStartDeliveries } from '../../../activities/delivery/start-deliveries.js';
+import type { DeliveryBatch, DeliveryStarter } from '../../../activities/ports.js';
+import { PURCHASE } from '../../support/api-client.js';
+
+const BATCH: DeliveryBatch = {
+  account_id: 'acct_1',
+  event_id: 'evt_1',
+  event_kind: 'purchase',
+  payload: PURCHASE,
+  accepted_at: '2026-01-31T12:00:00.000Z',
+  schedule: [],
+  attempt_timeout_ms: 1_000,
+  park_limit_ms: 1_000,
+  targets: Array.from({ length: 700 }, (_, index) => ({ endpoint_id: `ep_${index}` })),
+};
+
+describe('starting the deliveries of a fan-out', () => {
+  /** Starts places 0 to 640, or from the last heartbeat on; a part may fail. */
+  async function run({ lastHeartbeat, failAt }: { lastHeartbeat?: number; failAt?: number } = {}) {
+    const started: string[] = [];
+    const heartbeats: number[] = [];
+    const starter = {
+      readFanOut: async () => BATCH,
+      async startPart(_event, targets, place) {
+        if (place === failAt) throw new Error('Temporal cannot be reached');
+        assert.equal(targets[0]?.endpoint_id, `ep_${place}`);
+        started.push(...targets.map(({ endpoint_id }) => endpoint_id));
+      },
+    } satisfies Partial<DeliveryStarter>;
+    const environment = new MockActivityEnvironment({ heartbeatDetails: lastHeartbeat });
+    environment.on('heartbeat', (place: number) => heartbeats.push(place));
+    const activity = createStartDeliveries(starter as unknown as DeliveryStarter);
+    const error = await environment.run(activity, { first: 0, end: 640 }).then(
+      () => undefined,
+      (caught: unknown) => caught,
+    );
+    return { started, heartbeats, error };
+  }
+  const places = (first: number, end: number) =>
+    BATCH.targets.slice(first, end).map(({ endpoint_id }) => endpoint_id);
+
+  it('starts each one once, up to the end of the range', async () => {
+    const { started, error } = await run();
+    assert.equal(error, undefined);
+    assert.deepEqual(started, places(0, 640));
+  });
+
+  it('goes on where the last heartbeat was', async () => {
+    const { started } = await run({ lastHeartbeat: 300 });
+    assert.deepEqual(started, places(300, 640));
+  });
+
+  it('says in a heartbeat only what is persisted, and fails where a part cannot be started', async () => {
+    const { heartbeats, error } = await run({ failAt: 360 });
+    assert.match(String(error), /cannot be reached/);
+    assert.deepEqual(heartbeats, [300]);
+  });
+});

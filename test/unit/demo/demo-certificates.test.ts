@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { get } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type CertificateAuthority,
+  createAuthority,
+  issueServerCertificate,
+  loadOrCreateAuthority,
+  type ServerCertificate,
+} from '../../../src/demo/certificates.js';
+import { startReceiver } from '../../support/receiver.js';
+
+const HOUR_MS = 60 * 60 * 1000;
+const LOCAL = { dns: ['localhost'], ips: ['127.0.0.1'] };
+
+describe('demo certificates', () => {
+  let ca: CertificateAuthority;
+
+  before(async () => {
+    ca = await createAuthority('Test authority');
+  });
+
+  /** GETs `https://<host>` from a server with this certificate, by Node's own checks. */
+  async function visit(certificate: ServerCertificate, host: string, trusted?: string): Promise<number> {
+    const receiver = await startReceiver({ certificate });
+    try {
+      const request = get(`https://${host}:${receiver.port}/`, {
+        agent: false,
+        ...(trusted && { ca: [trusted] }),
+      });
+      const [response] = (await once(request, 'response')) as [IncomingMessage];
+      response.resume();
+      return response.statusCode ?? 0;
+    } finally {
+      await receiver.close();
+    }
+  }
+
+  for (const host of ['localhost', '127.0.0.1']) {
+    it(`are accepted for https://${host} by a client that trusts the authority`, async () => {
+      assert.equal(await visit(await issueServerCertificate(ca, LOCAL), host, ca.cert), 200);
+    });
+  }
+
+  it('are refused by a client that does not know the authority', async () => {
+    const certificate = await issueServerCertificate(ca, LOCAL);
+    await assert.rejects(visit(certificate, 'localhost'), { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' });
+  });
+
+  it('are refused by a client that trusts another authority', async () => {
+    const certificate = await issueServerCertificate(ca, LOCAL);
+    const other = await createAuthority('Another authority');
+    await assert.rejects(visit(certificate, 'localhost', other.cert), {
+      code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    });
+  });
+
+  it('are refused by a client that trusts another authority of the same name', async () => {
+    const certificate = await issueServerCertificate(ca, LOCAL);
+    const other = await createAuthority('Test authority');
+    await assert.rejects(visit(certificate, 'localhost', other.cert), { code: 'CERT_SIGNATURE_FAILURE' });
+  });
+
+  it('are refused when expired and before they begin', async () => {
+    const now = Date.now();
+    const expired = await issueServerCertificate(ca, LOCAL, {
+      notBefore: new Date(now - 2 * HOUR_MS),
+      notAfter: new Date(now - HOUR_MS),
+    });
+    await assert.rejects(visit(expired, 'localhost', ca.cert), { code: 'CERT_HAS_EXPIRED' });
+    const early = await issueServerCertificate(ca, LOCAL, { notBefore: new Date(now + HOUR_MS) });
+    await assert.rejects(visit(early, 'localhost', ca.cert), { code: 'CERT_NOT_YET_VALID' });
+  });
+
+  it('are refused for a name or an address that they do not list', async () => {
+    const nameOnly = await issueServerCertificate(ca, { dns: ['localhost'], ips: [] });
+    await assert.rejects(visit(nameOnly, '127.0.0.1', ca.cert), { code: 'ERR_TLS_CERT_ALTNAME_INVALID' });
+    const otherName = await issueServerCertificate(ca, { dns: ['hooks.example.com'], ips: [] });
+    await assert.rejects(visit(otherName, 'localhost', ca.cert), { code: 'ERR_TLS_CERT_ALTNAME_INVALID' });
+  });
+
+  it('are no authorities themselves, and do not outlive theirs', async () => {
+    const authority = new X509Certificate(ca.cert);
+    const server = new X509Certificate((await issueServerCertificate(ca, LOCAL)).cert);
+    assert.equal(authority.ca, true);
+    assert.equal(server.ca, false);
+    assert.equal(server.validTo, authority.validTo);
+  });
+
+  it('can be put together with others in one file', async () => {
+    const other = await createAuthority('Another authority');
+    const certificate = await issueServerCertificate(ca, LOCAL);
+    assert.equal(await visit(certificate, 'localhost', other.cert + ca.cert), 200);
+  });
+
+  describe('kept in a folder', () => {
+    let folder: string;
+    let keyFile: string;
+
+    beforeEach(async () => {
+      folder = join(await mkdtemp(join(tmpdir(), 'hookline-ca-')), 'new');
+      keyFile = join(folder, 'demo-ca-key.pem');
+    });
+    afterEach(() => rm(join(folder, '..'), { recursive: true }));
+
+    it('the authority is made once and used again', async () => {
+      const first = await loadOrCreateAuthority(folder);
+      assert.equal(first.certFile, join(folder, 'demo-ca.pem'));
+      assert.equal(await readFile(first.certFile, 'utf8'), first.cert);
+      assert.deepEqual(await loadOrCreateAuthority(folder), first);
+    });
+
+    it('the key is readable by its owner only, also where an old file was not', async () => {
+      const first = await loadOrCreateAuthority(folder);
+      assert.equal((await stat(keyFile)).mode & 0o777, 0o600);
+      await chmod(keyFile, 0o644);
+      await writeFile(first.certFile, 'damaged');
+      await loadOrCreateAuthority(folder);
+      assert.equal((await stat(keyFile)).mode & 0o777, 0o600);
+    });
+
+    it('a key that does not belong to the certificate makes a new authority', async () => {
+      const first = await loadOrCreateAuthority(folder);
+      await writeFile(keyFile, ca.key);
+      assert.notEqual((await loadOrCreateAuthority(folder)).cert, first.cert);
+    });
+
+    it('an authority about to expire is replaced', async () => {
+      const first = await loadOrCreateAuthority(folder);
+      const yearsOn = Date.parse(new X509Certificate(first.cert).validTo) - HOUR_MS;
+      const realNow = Date.now;
+      Date.now = () => yearsOn;
+      try {
+        assert.notEqual((await loadOrCreateAuthority(folder)).cert, first.cert);
+      } finally {
+        Date.now = realNow;
+      }
+    });
+  });
+});

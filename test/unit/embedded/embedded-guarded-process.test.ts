@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type GuardedProcess, startGuarded } from '../../../src/embedded/servers/guarded-process.js';
+
+/** The next line a stream brings. */
+async function nextLine(input: NodeJS.ReadableStream | null): Promise<string> {
+  assert.ok(input);
+  const [line] = await once(createInterface({ input }), 'line');
+  return String(line);
+}
+
+/** Waits until no process with this id runs; one that only waits to be collected by its parent counts as gone. */
+async function gone(pid: number): Promise<void> {
+  const state = () => spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout.trim();
+  while (state() !== '' && !state().startsWith('Z')) await delay(10);
+}
+
+const shell = (script: string, graceMs = 5_000): GuardedProcess =>
+  startGuarded('/bin/sh', ['-c', script], { output: 'pipe', graceMs });
+
+describe('a guarded process', () => {
+  it('passes on the exit status and the output', async () => {
+    const job = shell('echo hello; exit 7');
+    assert.equal(await nextLine(job.child.stdout), 'hello');
+    assert.equal(await job.exited, 7);
+    await job.stop();
+  });
+
+  it('gets SIGTERM and time to finish', async () => {
+    const job = shell('trap "echo finishing; exit 0" TERM; echo ready; while :; do sleep 0.05; done');
+    assert.equal(await nextLine(job.child.stdout), 'ready');
+    const [line] = await Promise.all([nextLine(job.child.stdout), job.stop()]);
+    assert.equal(line, 'finishing');
+  });
+
+  it('is killed, with what it started, when it does not finish in time', async () => {
+    const job = shell('trap "" TERM; sleep 1000 & echo $!; wait', 200);
+    const pid = Number(await nextLine(job.child.stdout));
+    await job.stop();
+    await job.stop();
+    await gone(pid);
+  });
+
+  it('ends when its parent is killed', async () => {
+    const module = new URL('../../../src/embedded/servers/guarded-process.ts', import.meta.url).href;
+    const script = `
+      import { startGuarded } from ${JSON.stringify(module)};
+      const job = startGuarded('/bin/sh', ['-c', 'echo $$; exec sleep 1000'], { output: 'pipe' });
+      job.child.stdout.pipe(process.stdout);`;
+    const parent = spawn(process.execPath, ['--import=tsx', '--input-type=module', '--eval', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const pid = Number(await nextLine(parent.stdout));
+    process.kill(pid, 0);
+    parent.kill('SIGKILL');
+    await gone(pid);
+  });
+});

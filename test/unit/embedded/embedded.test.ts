@@ -1,0 +1,221 @@
+import assert from 'node:assert/strict';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findBinary } from '../../../src/embedded/binaries/find-binary.js';
+import { waysToTemporal } from '../../../src/embedded/binaries/temporal-binary.js';
+import {
+  EmbeddedStartError,
+  EmbeddedUnavailableError,
+  PortTakenError,
+  startMongo,
+  startTemporal,
+} from '../../../src/embedded/index.js';
+
+const VERSION_ONLY = '#!/bin/sh\necho 1.2.3\n';
+/** Listens where it is told to, like a server, until SIGTERM. */
+const LISTENER = `#!${process.execPath}
+const port = process.argv[process.argv.indexOf('--port') + 1];
+if (!process.argv.includes('--version')) require('node:net').createServer().listen(port, '127.0.0.1');
+`;
+/** Leaves what looks like the program where \`go install\` would, and counts its calls. */
+const GO = `#!/bin/sh
+PATH=/usr/bin:/bin
+echo call >> "$(dirname "$0")/go-calls"
+printf '#!/bin/sh\\n' > "$GOBIN/temporal" && chmod +x "$GOBIN/temporal"
+`;
+
+describe('embedded default', () => {
+  let root: string;
+  let bin: string;
+  let cacheDir: string;
+  let lines: string[];
+  let onLine: (line: string) => void;
+  const report = (line: string) => {
+    lines.push(line);
+    onLine(line);
+  };
+  const changed = ['PATH', 'HOME', 'https_proxy', 'HTTPS_PROXY'] as const;
+  const before = Object.fromEntries(changed.map((name) => [name, process.env[name]]));
+
+  const install = async (file: string, script: string) => {
+    await mkdir(join(file, '..'), { recursive: true });
+    await writeFile(file, script);
+    await chmod(file, 0o755);
+  };
+  const findTemporal = () =>
+    findBinary('Temporal', 'TEMPORAL_ADDRESS is not set', waysToTemporal(cacheDir, report), report);
+  const mongo = (port = 0) => startMongo({ dataDir: join(root, 'data'), port, report, cacheDir });
+
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), 'hookline-embedded-'));
+    bin = join(root, 'bin');
+    cacheDir = join(root, 'cache');
+    lines = [];
+    onLine = () => {};
+    await mkdir(bin);
+    process.env['PATH'] = bin;
+    process.env['HOME'] = root;
+    // Whatever tries to download is refused, here and at once.
+    process.env['https_proxy'] = process.env['HTTPS_PROXY'] = 'http://127.0.0.1:9';
+  });
+
+  afterEach(async () => {
+    for (const name of changed) {
+      const value = before[name];
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+    await rm(root, { recursive: true, force: true });
+  });
+
+  it('uses a configured address as it is', async () => {
+    await install(join(bin, 'mongod'), LISTENER);
+    const mongo = await startMongo({ dataDir: root, uri: 'mongodb://user:secret@db/x', port: 1, report });
+    const temporal = await startTemporal({
+      dataDir: root,
+      address: 'temporal:7233',
+      namespace: 'n',
+      port: 1,
+      uiPort: 1,
+      report,
+    });
+    assert.deepEqual([mongo.uri, mongo.how], ['mongodb://user:secret@db/x', 'configured']);
+    assert.deepEqual([temporal.address, temporal.how], ['temporal:7233', 'configured']);
+    assert.doesNotMatch(lines.join('\n'), /secret/);
+    await Promise.all([mongo.stop(), temporal.stop()]);
+  });
+
+  it('starts the command on PATH, and stops it', async () => {
+    await install(join(bin, 'mongod'), LISTENER);
+    const server = await mongo();
+    assert.equal(server.how, 'path');
+    assert.match(lines[0] ?? '', /^MongoDB: MONGODB_URI is not set; starting the mongod on PATH \(/);
+    const port = Number(new URL(server.uri).port);
+    await assert.rejects(mongo(port), { name: 'PortTakenError' });
+    await server.stop();
+    await server.stop();
+    const again = await mongo(port);
+    await again.stop();
+  });
+
+  it('passes over a command on PATH that does not run', async () => {
+    await install(join(bin, 'temporal'), '#!/bin/sh\necho "wrong libc" >&2; exit 1\n');
+    await install(join(cacheDir, 'temporal', 'temporal-sdk-typescript-0.0.0'), VERSION_ONLY);
+    assert.equal((await findTemporal()).how, 'downloaded');
+    assert.match(lines[0] ?? '', /does not run: wrong libc; starting the official CLI downloaded before/);
+  });
+
+  it('takes what is kept before it asks the network or builds', async () => {
+    await install(join(bin, 'go'), GO);
+    await install(join(cacheDir, 'temporal', 'temporal-sdk-typescript-0.0.0'), VERSION_ONLY);
+    assert.equal((await findTemporal()).how, 'downloaded');
+    assert.equal(lines.length, 1);
+    assert.deepEqual(await readdir(bin), ['go']);
+  });
+
+  it('builds when the download is refused, and keeps the build', async () => {
+    await install(join(bin, 'go'), GO);
+    assert.equal((await findTemporal()).how, 'built');
+    assert.match(lines[0] ?? '', /no temporal on PATH.*; downloading Temporal's official CLI/);
+    assert.match(
+      lines[1] ?? '',
+      /the official download failed: .*; building Temporal's CLI v1\.5\.1 with Go/,
+    );
+
+    lines = [];
+    await rm(join(bin, 'go'));
+    assert.equal((await findTemporal()).how, 'built');
+    assert.match(lines.join(), /no download kept; starting the build made with Go/);
+  });
+
+  it('does no harm when two build at once', async () => {
+    await install(join(bin, 'go'), GO);
+    const [one, two] = await Promise.all([findTemporal(), findTemporal()]);
+    assert.equal(one.binary, two.binary);
+    assert.equal((await readdir(join(cacheDir, 'builds'))).length, 1);
+  });
+
+  it('leaves nothing of a build that fails, and names every way that was tried', async () => {
+    await install(
+      join(bin, 'go'),
+      '#!/bin/sh\necho half > "$GOBIN/temporal"; echo "no space left" >&2; exit 1\n',
+    );
+    await assert.rejects(findTemporal(), (error) => {
+      assert.ok(error instanceof EmbeddedUnavailableError);
+      assert.equal(error.code, 'embedded_unavailable');
+      assert.equal(error.reasons.length, 4);
+      const expected = [
+        /TEMPORAL_ADDRESS is not set/,
+        /no temporal on PATH/,
+        /download failed: ./,
+        /no space left/,
+      ];
+      for (const [index, pattern] of expected.entries()) assert.match(error.reasons[index] ?? '', pattern);
+      return true;
+    });
+    assert.deepEqual(await readdir(join(cacheDir, 'builds')), []);
+  });
+
+  it('says so when there is no Go to build with', async () => {
+    await assert.rejects(mongo(), {
+      name: 'EmbeddedUnavailableError',
+      message: /not possible: no go on PATH/,
+    });
+  });
+
+  it('names a taken port and the setting that changes it, before anything else', async () => {
+    const holder = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => holder.once('listening', resolve));
+    const address = holder.address();
+    assert.ok(typeof address === 'object' && address !== null);
+    const { port } = address;
+    const temporal = (ports: { port: number; uiPort: number }) =>
+      startTemporal({ dataDir: root, namespace: 'n', report, cacheDir, ...ports });
+    try {
+      for (const [attempt, setting] of [
+        [() => mongo(port), 'HOOKLINE_MONGODB_PORT'],
+        [() => temporal({ port, uiPort: 0 }), 'HOOKLINE_TEMPORAL_PORT'],
+        [() => temporal({ port: 0, uiPort: port }), 'HOOKLINE_TEMPORAL_UI_PORT'],
+      ] as const) {
+        await assert.rejects(attempt, (error) => {
+          assert.ok(error instanceof PortTakenError);
+          assert.deepEqual([error.code, error.port, error.setting], ['port_taken', port, setting]);
+          assert.match(error.message, new RegExp(`${port}.*${setting}`));
+          return true;
+        });
+      }
+      assert.deepEqual(lines, []);
+    } finally {
+      holder.close();
+    }
+  });
+
+  it('reports a server that ends later without being told to', async () => {
+    const crash = "process.on('SIGUSR1', () => process.exit(4));";
+    await install(
+      join(bin, 'mongod'),
+      `${LISTENER}${crash}\nrequire('node:fs').writeFileSync('${root}/pid', String(process.pid));`,
+    );
+    const server = await mongo();
+    const ended = new Promise<string>((resolve) => {
+      onLine = resolve;
+    });
+    process.kill(Number(await readFile(join(root, 'pid'), 'utf8')), 'SIGUSR1');
+    assert.match(await ended, /^MongoDB: ended by itself, with status 4; its log is .*mongodb\.log\.$/);
+    await server.stop();
+  });
+
+  it('shows the end of the log of a server that does not start', async () => {
+    await install(
+      join(bin, 'mongod'),
+      '#!/bin/sh\n[ "$1" = --version ] && exit 0\necho "disk on fire"; exit 3\n',
+    );
+    await assert.rejects(mongo(), (error) => {
+      assert.ok(error instanceof EmbeddedStartError);
+      assert.match(error.message, /status 3.*disk on fire/s);
+      return true;
+    });
+  });
+});

@@ -1,0 +1,89 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { COMMANDS } from '../../../src/bin/commands.js';
+import { loadSettings } from '../../../src/config/load.js';
+import { settingsSchema } from '../../../src/config/schema.js';
+
+interface Service {
+  command?: string[];
+  environment?: Record<string, string>;
+  ports?: string[];
+  volumes?: string[];
+  depends_on?: Record<string, { condition: string }>;
+}
+
+const compose = parse(readFileSync('docker-compose.yml', 'utf8'), { merge: true }) as {
+  services: Record<string, Service>;
+  volumes: Record<string, unknown>;
+};
+const dockerfile = readFileSync('Dockerfile', 'utf8');
+
+function service(name: string): Service {
+  const found = compose.services[name];
+  ok(found, `docker-compose.yml has no service ${name}`);
+  return found;
+}
+
+describe('docker-compose.yml', () => {
+  for (const name of ['node-1', 'node-2', 'migrate']) {
+    it(`configures ${name} with settings that exist and can be used`, () => {
+      const environment = service(name).environment ?? {};
+      const unknown = Object.keys(environment).filter((setting) => !(setting in settingsSchema.shape));
+      deepEqual(unknown, []);
+      const settings = loadSettings(environment);
+      ok(settings.TEMPORAL_ADDRESS && settings.MONGODB_URI);
+      equal(settings.HOOKLINE_HOST, '0.0.0.0');
+      ok((service(name).command?.[0] ?? '') in COMMANDS);
+    });
+  }
+
+  it('sends the proxy to the port that the nodes listen on', () => {
+    const port = service('node-1').environment?.['HOOKLINE_PORT'];
+    match(
+      readFileSync('deploy/Caddyfile', 'utf8'),
+      new RegExp(`reverse_proxy node-1:${port} node-2:${port} `),
+    );
+  });
+
+  it('publishes on the loopback address only', () => {
+    const published = Object.values(compose.services).flatMap(({ ports = [] }) => ports);
+    equal(published.length, 2);
+    for (const port of published) match(port, /^127\.0\.0\.1:/);
+  });
+
+  it('mounts files and volumes, and waits for services, that exist', () => {
+    for (const { volumes = [], depends_on = {} } of Object.values(compose.services)) {
+      for (const source of volumes.map((volume) => volume.split(':')[0] ?? '')) {
+        ok(source.startsWith('.') ? existsSync(source) : source in compose.volumes, source);
+      }
+      for (const other of Object.keys(depends_on)) service(other);
+    }
+  });
+
+  it("raises Temporal's limit of list calls", () => {
+    const [mounted = ''] = service('temporal').volumes ?? [];
+    ok(mounted.endsWith(`${service('temporal').environment?.['DYNAMIC_CONFIG_FILE_PATH']}:ro`));
+    const dynamic = parse(readFileSync(mounted.split(':')[0] ?? '', 'utf8'));
+    equal(dynamic['frontend.namespaceRPS.visibility'][0].value, 1000);
+    equal(dynamic['matching.enableFairness'][0].value, true);
+    equal(dynamic['matching.numTaskqueueReadPartitions'][0].value, 1);
+    equal(dynamic['matching.numTaskqueueWritePartitions'][0].value, 1);
+  });
+});
+
+describe('Dockerfile', () => {
+  it('sets settings that exist, and runs a command that exists, as no root', () => {
+    const set = [...dockerfile.matchAll(/\b(HOOKLINE_\w+)=(\S+)/g)].map(([, name = '', value = '']) => [
+      name,
+      value,
+    ]);
+    ok(set.length > 0);
+    loadSettings(Object.fromEntries(set));
+    match(dockerfile, /^USER node$/m);
+    const [, command = ''] = /^CMD \["(\w+)"\]$/m.exec(dockerfile) ?? [];
+    ok(command in COMMANDS);
+    const [, entry = ''] = /^ENTRYPOINT .*"([^"]+)"\]$/m.exec(dockerfile) ?? [];
+    equal(entry, JSON.parse(readFileSync('package.json', 'utf8')).bin.hookline);
+  });
+});

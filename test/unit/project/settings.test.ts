@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { loadSettings, SettingsError } from '../../../src/config/load.js';
+import { DEFAULT_RETRY_SCHEDULE } from '../../../src/domain/delivery/retry-schedule.js';
+
+describe('settings', () => {
+  it('have defaults that are safe', () => {
+    const settings = loadSettings({});
+    assert.equal(settings.HOOKLINE_HOST, '127.0.0.1');
+    assert.equal(settings.HOOKLINE_ALLOW_HTTP, false);
+    assert.deepEqual(settings.HOOKLINE_ALLOWED_NETWORKS, []);
+    assert.equal(settings.HOOKLINE_ATTEMPT_TIMEOUT, 5_000);
+    assert.equal(settings.HOOKLINE_PARK_LIMIT, 7 * 86_400_000);
+    assert.deepEqual(settings.HOOKLINE_RETRY_SCHEDULE, DEFAULT_RETRY_SCHEDULE);
+  });
+
+  it('that are empty count as absent', () => {
+    assert.equal(loadSettings({ HOOKLINE_PORT: '', TEMPORAL_ADDRESS: '' }).HOOKLINE_PORT, 8080);
+  });
+
+  const refused: [string, string, RegExp][] = [
+    [
+      'HOOKLINE_ATTEMPT_TIMEOUT',
+      '5',
+      /HOOKLINE_ATTEMPT_TIMEOUT: "5" is no duration; write a number and a unit/,
+    ],
+    ['HOOKLINE_PARK_LIMIT', 'long', /HOOKLINE_PARK_LIMIT: "long" is no duration/],
+    ['HOOKLINE_RETRY_SCHEDULE', '5s,never', /HOOKLINE_RETRY_SCHEDULE: "never" is no duration/],
+    ['HOOKLINE_PORT', '70000', /HOOKLINE_PORT: /],
+    ['HOOKLINE_PORT', 'http', /HOOKLINE_PORT: /],
+    ['HOOKLINE_ALLOW_HTTP', 'yes', /HOOKLINE_ALLOW_HTTP: /],
+    ['HOOKLINE_LOG_LEVEL', 'loud', /HOOKLINE_LOG_LEVEL: /],
+    ['HOOKLINE_RETENTION_DAYS', '0', /HOOKLINE_RETENTION_DAYS: /],
+    ['HOOKLINE_RETRY_SHEDULE', '5s', /HOOKLINE_RETRY_SHEDULE: there is no such setting/],
+  ];
+  for (const [name, value, message] of refused) {
+    it(`${name}=${value} is refused by name`, () => {
+      assert.throws(
+        () => loadSettings({ [name]: value }),
+        (error: Error) => {
+          assert.ok(error instanceof SettingsError);
+          assert.match(error.message, message);
+          return true;
+        },
+      );
+    });
+  }
+
+  it('are all checked before the first complaint', () => {
+    assert.throws(
+      () => loadSettings({ HOOKLINE_PORT: 'x', HOOKLINE_PARK_LIMIT: 'y', HOOKLINE_NONSENSE: 'z' }),
+      /HOOKLINE_NONSENSE[\s\S]*HOOKLINE_PORT[\s\S]*HOOKLINE_PARK_LIMIT/,
+    );
+  });
+
+  it('of other programs are left alone', () => {
+    loadSettings({ PATH: '/bin', HOOK: 'x', HOOKLINE_DEMO_ANYTHING: '1' });
+  });
+});
