@@ -4,7 +4,8 @@ import { mochaGlobalSetup, mochaGlobalTeardown } from '../support/global.js';
 import { fetchHistory, toJson } from '../support/history.js';
 import { startReceiver } from '../support/receiver.js';
 import { startSystem } from '../support/system.js';
-import { SCENARIOS, type Scenario } from './scenarios.js';
+import type { Scenario } from './scenarios/stage.js';
+import { SCENARIOS } from './scenarios.js';
 
 // Records the histories that replay.test.ts replays: `npm run record-histories`, or with names only those.
 // After a release a history is not recorded anew: the ones that are kept stand for executions that still run somewhere.

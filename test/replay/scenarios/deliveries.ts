@@ -1,0 +1,153 @@
+import { newId } from '../../../src/domain/basics/ids.js';
+import type { AttemptReport } from '../../../src/domain/delivery/attempt-report.js';
+import { deliveryWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
+import { PURCHASE } from '../../support/api-client.js';
+import { workflowIdOf } from '../../support/history.js';
+import { inTurn, reply } from '../../support/receiver.js';
+import { startStubWorker } from '../../support/stub-worker.js';
+import { act, closed, purchase, retrying, type Scenarios, SLOW, start, untilParked } from './stage.js';
+
+/** Every way through `deliverEvent`. */
+export const DELIVERIES: Scenarios = {
+  'deliver-event-first-success': {
+    play: async (stage) => closed(stage, await start(stage)),
+  },
+  'deliver-event-retry-then-success': {
+    settings: { HOOKLINE_RETRY_SCHEDULE: '20ms,20ms' },
+    async play(stage) {
+      stage.receiver.handle(inTurn(reply(500), reply(503, { 'retry-after': '1' }), reply(200)));
+      return closed(stage, await start(stage));
+    },
+  },
+  'deliver-event-exhausted': {
+    settings: { HOOKLINE_RETRY_SCHEDULE: '20ms,20ms' },
+    async play(stage) {
+      stage.receiver.handle(reply(500));
+      return closed(stage, await start(stage));
+    },
+  },
+  'deliver-event-retried-by-hand': {
+    settings: SLOW,
+    async play(stage) {
+      const id = await retrying(stage);
+      await act(stage, id, 'retry');
+      await stage.client.deliveryUntil(id, ({ attempts }) => attempts.length === 2);
+      stage.receiver.handle(reply(200));
+      await act(stage, id, 'retry');
+      return closed(stage, id);
+    },
+  },
+  'deliver-event-cancelled-by-update': {
+    settings: SLOW,
+    async play(stage) {
+      const id = await retrying(stage);
+      await act(stage, id, 'cancel');
+      return closed(stage, id);
+    },
+  },
+  'deliver-event-cancelled-by-temporal': {
+    settings: SLOW,
+    async play(stage) {
+      const id = await retrying(stage);
+      await stage.system.temporal.client.workflow.getHandle(workflowIdOf(stage.client, id)).cancel();
+      return closed(stage, id);
+    },
+  },
+  'deliver-event-paused-and-resumed': {
+    settings: { HOOKLINE_RETRY_SCHEDULE: '3s' },
+    async play(stage) {
+      const id = await retrying(stage);
+      await act(stage, id, 'pause');
+      stage.receiver.handle(reply(200));
+      await act(stage, id, 'resume');
+      return closed(stage, id);
+    },
+  },
+  'deliver-event-gone-and-released': {
+    async play(stage) {
+      stage.receiver.handle(inTurn(reply(410), reply(200)));
+      const { id: endpointId } = await stage.client.register(stage.receiver.url);
+      const id = await purchase(stage);
+      await untilParked(stage, id);
+      const body = { target_url: stage.receiver.url, event_kinds: ['purchase'] };
+      await stage.client.request('PUT', `/v18.0/endpoints/${endpointId}`, { body });
+      return closed(stage, id);
+    },
+  },
+  'deliver-event-expired': {
+    settings: { HOOKLINE_PARK_LIMIT: '200ms' },
+    async play(stage) {
+      await stage.client.register(stage.receiver.url, { status: 'paused' });
+      return closed(stage, await purchase(stage));
+    },
+  },
+  'deliver-event-endpoint-deleted': {
+    async play(stage) {
+      const { id: endpointId } = await stage.client.register(stage.receiver.url, { status: 'paused' });
+      const id = await purchase(stage);
+      await untilParked(stage, id);
+      await stage.client.request('DELETE', `/v18.0/endpoints/${endpointId}`);
+      return closed(stage, id);
+    },
+  },
+  'deliver-event-first-attempt-not-made': {
+    async play({ system }) {
+      const key = { event_id: newId('event'), endpoint_id: newId('endpoint') };
+      const accountId = newId('account');
+      const workflowId = deliveryWorkflowId(accountId, key);
+      const taskQueue = `stub-${key.event_id}`;
+      const stop = await startStubWorker(system.temporal, taskQueue, {
+        attemptDelivery: failingOnce({
+          kind: 'attempted',
+          outcome: 'delivered',
+          attempt: {
+            number: 1,
+            at: '2026-01-31T12:00:00.000Z',
+            duration_ms: 1,
+            url_host: 'example.com',
+            status_code: 200,
+            trigger: 'schedule',
+          },
+        }),
+      });
+      try {
+        await system.temporal.client.workflow.execute('deliverEvent', {
+          workflowId,
+          taskQueue,
+          args: [
+            {
+              ...key,
+              account_id: accountId,
+              event_kind: 'purchase',
+              payload: PURCHASE,
+              accepted_at: '2026-01-31T12:00:00.000Z',
+              schedule: [1_000],
+              attempt_timeout_ms: 1_000,
+              park_limit_ms: 1_000,
+            },
+          ],
+        });
+      } finally {
+        await stop();
+      }
+      return { workflowId };
+    },
+  },
+  'deliver-event-resent': {
+    async play(stage) {
+      const id = await start(stage);
+      await closed(stage, id);
+      await stage.client.request('POST', `/v18.0/deliveries/${id}/resend`);
+      return closed(stage, id);
+    },
+  },
+};
+
+function failingOnce(report: AttemptReport): () => Promise<AttemptReport> {
+  let calls = 0;
+  return async () => {
+    calls += 1;
+    if (calls === 1) throw new Error('the endpoints cannot be read');
+    return report;
+  };
+}
