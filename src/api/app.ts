@@ -11,6 +11,7 @@ import { checkVersion } from './http/middleware/version.js';
 import { answerOperations, type Operation } from './http/operation.js';
 import { createTokenCheck } from './http/token-check.js';
 import { limitAddress, limitCaller, limitUnauthenticated } from './limits/limit-rate.js';
+import type { Limiters } from './limits/limiters.js';
 import { oauthRoutes } from './oauth/routes.js';
 import { accountOperations } from './routes/access/accounts.js';
 import { apiKeyOperations } from './routes/access/api-keys.js';
@@ -30,7 +31,7 @@ import { meOperations } from './routes/profiles/me.js';
 import { profileOperations } from './routes/profiles/profiles.js';
 
 /** The HTTP interface. A request passes the middlewares below from top to bottom. */
-export function createApp(dependencies: ApiDependencies): Koa<State> {
+export function createApp(dependencies: ApiDependencies & { limiters: Limiters }): Koa<State> {
   const declared = operationsOf(dependencies);
   const confirmations = new Router<State>({ prefix: '/:version' });
   confirmationRoutes(confirmations, dependencies);

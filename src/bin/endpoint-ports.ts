@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { EndpointDirectory, PendingEndpoints } from '../../activities/ports.js';
-import { takesEvents, toTarget } from '../api/routes/events/accept-event.js';
+import { takesEvents, toTarget } from '../domain/delivery/recipients.js';
 import { matchesKind } from '../domain/event/event-kinds.js';
 import type { StoredEndpoint } from '../models/endpoint/endpoint-document.js';
 import type { EndpointRepository } from '../models/endpoint/endpoints.js';

@@ -1,4 +1,4 @@
-import { escapeHtml, pagePolicy, renderPage } from '../http/html.js';
+import { escapeHtml, pagePolicy, renderHtmlPage } from '../http/html.js';
 import type { Json, JsonObject } from './openapi.js';
 
 const STYLE = `:root{color-scheme:light dark}
@@ -27,7 +27,7 @@ export function renderDocs(document: JsonObject): string {
   const sections = [...groups].map(
     ([tag, parts]) => `<section id="${tag}"><h2>${tag}</h2>${parts.join('')}</section>`,
   );
-  return renderPage(
+  return renderHtmlPage(
     'Hookline API',
     STYLE,
     `<p>The description for programs is <a href="/openapi.json">openapi.json</a>. Send a token with every request:

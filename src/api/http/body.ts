@@ -1,6 +1,7 @@
 import getRawBody from 'raw-body';
 import type { z } from 'zod';
 import { parseJson } from '../../domain/event/payload.js';
+import { toPointer } from '../../domain/http/json-pointer.js';
 import { type InputError, Problem } from '../../domain/http/problem.js';
 import type { Context } from './context.js';
 
@@ -73,9 +74,4 @@ export function invalidRequest(errors: readonly InputError[]): Problem {
 
 function unknownKeys(issue: z.core.$ZodIssue): string {
   return issue.code === 'unrecognized_keys' ? issue.keys.join(', ') : '';
-}
-
-/** JSON Pointer (RFC 6901). */
-function toPointer(path: readonly PropertyKey[]): string {
-  return path.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }

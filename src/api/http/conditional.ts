@@ -3,7 +3,9 @@ import { Problem } from '../../domain/http/problem.js';
 import type { Context } from './context.js';
 
 /**
- * Answers a read with its entity tag: `304` without a body where the caller has this version already (RFC 9110, section 13.1.2).
+ * Answers a read with its entity tag: `304` without a body if the caller already has this version (RFC 9110, section 13.1.2).
+ * Koa's `ctx.fresh` cannot decide this: it takes `Cache-Control: no-cache` as a demand for the body, and `fetch` sends that along with every
+ * `If-None-Match`.
  *
  * @param etag strong, with its quotes
  */
@@ -17,16 +19,16 @@ export function answerTagged(ctx: Context, etag: string, body: unknown): void {
   ctx.body = body;
 }
 
-/** Refuses a change of a version that the caller has not seen. @throws Problem 412 where `If-Match` does not hold the tag */
+/** Refuses to change a version that the caller has not seen. @throws Problem 412 if `If-Match` does not list the tag */
 export function requireMatch(ctx: Context, etag: string): void {
   const expected = ctx.get('if-match');
   if (expected && !matchesEtag(expected, etag, false)) throw changedMeanwhile();
 }
 
-/** It is no longer what the caller saw. */
+/** The resource is no longer what the caller read. */
 export function changedMeanwhile(): Problem {
   return new Problem(
     'precondition_failed',
-    'It has been changed since you read it. Read it again, and send the change with its new ETag as If-Match.',
+    'The resource has changed since you read it. Read it again, and send your change with the new ETag in If-Match.',
   );
 }

@@ -11,7 +11,6 @@ import type { DeliveryControl } from '../../temporal/write/delivery-control.js';
 import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
 import type { EndpointWorkflows } from '../../temporal/write/endpoint-workflows.js';
 import type { Incidents } from '../../temporal/write/incidents.js';
-import type { Limiters } from '../limits/limiters.js';
 import type { Metrics } from './metrics.js';
 
 /** Who sent a request, once it has been authenticated. */
@@ -51,7 +50,6 @@ export interface ApiDependencies {
   events: EventReader;
   /** The OAuth 2.0 server. */
   oauth: Provider;
-  limiters: Limiters;
   metrics: Metrics;
   logger: Logger;
   /** What must hold for the service to be ready: name and check; a check that rejects says why. */

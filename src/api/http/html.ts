@@ -6,7 +6,7 @@ export function escapeHtml(text: string): string {
 }
 
 /** A whole page: no scripts, nothing from elsewhere, usable by keyboard and screen reader, in light and dark. */
-export function renderPage(title: string, style: string, body: string): string {
+export function renderHtmlPage(title: string, style: string, body: string): string {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(title)} · Hookline</title>
 <style>${style}</style></head><body><main><h1>${escapeHtml(title)}</h1>

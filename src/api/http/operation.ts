@@ -26,7 +26,7 @@ interface Checked<Query, Body> {
  * OpenAPI document all come from here.
  */
 export interface Operation<Query extends z.ZodType = z.ZodType, Body extends z.ZodType = z.ZodType> {
-  method: 'get' | 'post' | 'put' | 'delete';
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** Below the version, with parameters as `:name`. */
   path: string;
   /** Name of the operation in the OpenAPI document, camelCase and unique. */

@@ -1,5 +1,5 @@
 import type { Scope } from '../../domain/access/api-key.js';
-import { escapeHtml, pagePolicy, renderPage } from '../http/html.js';
+import { escapeHtml, pagePolicy, renderHtmlPage } from '../http/html.js';
 
 const STYLE = `:root{color-scheme:light dark}
 body{font:1rem/1.5 system-ui,sans-serif;max-width:26rem;margin:10vh auto;padding:0 1rem}
@@ -38,7 +38,7 @@ export function renderLogin(options: {
   mistake?: string;
 }): string {
   const { uid, client, loginName, mistake } = options;
-  return renderPage(
+  return renderHtmlPage(
     'Log in',
     STYLE,
     `${mistake ? `<p role="alert">${escapeHtml(mistake)}</p>` : ''}
@@ -60,7 +60,7 @@ export function renderConsent(options: {
   scopes: readonly Scope[];
 }): string {
   const { uid, client, person, scopes } = options;
-  return renderPage(
+  return renderHtmlPage(
     `Allow ${client}?`,
     STYLE,
     `<p>You are logged in as <strong>${escapeHtml(person)}</strong>. <strong>${escapeHtml(client)}</strong> asks to:</p>
@@ -71,7 +71,7 @@ export function renderConsent(options: {
 
 /** A page that says one thing. */
 export function renderMessage(title: string, text: string): string {
-  return renderPage(title, STYLE, `<p>${escapeHtml(text)}</p>`);
+  return renderHtmlPage(title, STYLE, `<p>${escapeHtml(text)}</p>`);
 }
 
 function cancelForm(uid: string): string {

@@ -6,6 +6,7 @@ import { matchesPassword, PASSWORD_LENGTH } from '../../domain/access/password.j
 import { Problem } from '../../domain/http/problem.js';
 import type { Database } from '../../models/database.js';
 import type { ApiDependencies, Context, State } from '../http/context.js';
+import type { Limiters } from '../limits/limiters.js';
 import { anonymous } from '../limits/rate-limiter.js';
 import { contentSecurityPolicy, renderConsent, renderLogin } from './pages.js';
 import { accountOf, INTERACTION_PATH } from './provider.js';
@@ -18,7 +19,7 @@ type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 /** Where people log in and consent; everything else of OAuth is the provider's. */
 export function oauthRoutes(
   router: Router<State>,
-  { oauth: provider, database, limiters }: ApiDependencies,
+  { oauth: provider, database, limiters }: ApiDependencies & { limiters: Limiters },
 ): void {
   /** The interaction that the person's cookie stands for. @throws Problem 404 where it has ended, or is another's */
   const details = async (ctx: Context): Promise<Interaction> => {

@@ -1,3 +1,4 @@
+import { toPointer } from '../http/json-pointer.js';
 import type { InputError } from '../http/problem.js';
 
 /** Stands for a header's value wherever endpoints are shown. Sent back, it keeps the value that is stored. */
@@ -30,9 +31,7 @@ export function checkHeaders(headers: Readonly<Record<string, string>>): InputEr
   const names = Object.keys(headers);
   const errors = Object.entries(headers).flatMap(([name, value]) => {
     const detail = objectionToName(name) ?? objectionToValue(value);
-    return detail
-      ? [{ pointer: `/headers/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, detail }]
-      : [];
+    return detail ? [{ pointer: toPointer(['headers', name]), detail }] : [];
   });
   if (new Set(names.map((name) => name.toLowerCase())).size < names.length)
     errors.push({ pointer: '/headers', detail: 'must not name a header twice; case does not matter' });

@@ -1,6 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { RE2JS } from 're2js';
+import { escapePointer } from '../http/json-pointer.js';
 import type { InputError } from '../http/problem.js';
 
 /** The largest schema, as JSON text in bytes: 32 KiB. */
@@ -187,8 +188,4 @@ function linearPattern(pattern: string) {
 
 function isSchema(value: unknown): value is Schema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function escapePointer(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }

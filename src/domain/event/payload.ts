@@ -1,6 +1,7 @@
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import { type ParseError, parse as parseTolerantly, printParseErrorCode } from 'jsonc-parser';
 import { dropOldest } from '../basics/drop-oldest.js';
+import { escapePointer } from '../http/json-pointer.js';
 import { type InputError, Problem } from '../http/problem.js';
 import type { EventKind } from './event-kinds.js';
 import { compilePayloadSchema } from './payload-schema.js';
@@ -120,8 +121,4 @@ function describe(error: ErrorObject): InputError {
     };
   }
   return { pointer: error.instancePath, detail: error.message ?? 'is not valid' };
-}
-
-function escapePointer(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -81,3 +81,8 @@ export class Problem extends Error {
     return PROBLEMS[this.code][1];
   }
 }
+
+/** The caller's account has nothing of that id. @param resource as a person calls it: `profile`, `API key` */
+export function notFound(resource: string, id: string): Problem {
+  return new Problem('not_found', `There is no ${resource} ${id}.`);
+}

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import { ACCOUNT_SCOPES } from '../../../domain/access/api-key.js';
 import { isId } from '../../../domain/basics/ids.js';
-import { Problem } from '../../../domain/http/problem.js';
+import { notFound } from '../../../domain/http/problem.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { cutPage, pagingParameters, renderPage } from '../../http/paging.js';
-import { accountSchema, accountWithKeySchema, pageOf } from '../../http/schemas.js';
+import { pageOf } from '../../http/schemas.js';
+import { accountSchema, accountWithKeySchema } from './account-view.js';
 
 /** Accounts: tenants, for the operator of the installation. */
 export function accountOperations({ database }: ApiDependencies): Operation[] {
@@ -53,7 +54,7 @@ export function accountOperations({ database }: ApiDependencies): Operation[] {
       problems: [],
       async handle(ctx, { params: { id = '' } }) {
         const account = isId('account', id) ? await accounts.get(id) : undefined;
-        if (!account) throw new Problem('not_found', `There is no account ${id}.`);
+        if (!account) throw notFound('account', id);
         ctx.body = account;
       },
     }),

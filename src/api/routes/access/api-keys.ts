@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { SCOPES } from '../../../domain/access/api-key.js';
 import { isId } from '../../../domain/basics/ids.js';
-import { Problem } from '../../../domain/http/problem.js';
+import { notFound } from '../../../domain/http/problem.js';
 import { invalidRequest } from '../../http/body.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { requireHeld } from '../../http/grantable.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { cutPage, pagingParameters, renderPage } from '../../http/paging.js';
-import { apiKeySchema, apiKeyWithKeySchema, pageOf } from '../../http/schemas.js';
+import { pageOf } from '../../http/schemas.js';
+import { apiKeySchema, apiKeyWithKeySchema } from './api-key-view.js';
 
 const apiKeyBody = z.strictObject({
   name: z.string().min(1).max(256),
@@ -79,7 +80,7 @@ export function apiKeyOperations({ database }: ApiDependencies): Operation[] {
       problems: [],
       async handle(ctx, { params: { id = '' } }) {
         const key = isId('api_key', id) ? await apiKeys.get(ctx.state.caller.account_id, id) : undefined;
-        if (!key) throw missing(id);
+        if (!key) throw notFound('API key', id);
         ctx.body = key;
       },
     }),
@@ -94,13 +95,9 @@ export function apiKeyOperations({ database }: ApiDependencies): Operation[] {
       problems: [],
       async handle(ctx, { params: { id = '' } }) {
         const revoked = isId('api_key', id) && (await apiKeys.revoke(ctx.state.caller.account_id, id));
-        if (!revoked) throw missing(id);
+        if (!revoked) throw notFound('API key', id);
         ctx.status = 204;
       },
     }),
   ];
-}
-
-function missing(id: string): Problem {
-  return new Problem('not_found', `There is no API key ${id}.`);
 }

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { SCOPES } from '../../../domain/access/api-key.js';
 import { hashPassword, PASSWORD_LENGTH } from '../../../domain/access/password.js';
 import { isId } from '../../../domain/basics/ids.js';
-import { Problem } from '../../../domain/http/problem.js';
+import { notFound, Problem } from '../../../domain/http/problem.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { requireHeld } from '../../http/grantable.js';
 import { type Operation, operation } from '../../http/operation.js';
-import { loginSchema } from '../../http/schemas.js';
+import { loginSchema } from './login-view.js';
 
 const loginBody = z.strictObject({
   login_name: z
@@ -27,7 +27,7 @@ export function loginOperations({ database }: ApiDependencies): Operation[] {
   const profileOf = async (ctx: Context, id: string) => {
     const { account_id } = ctx.state.caller;
     const stored = isId('profile', id) ? await profiles.get(account_id, id) : undefined;
-    if (!stored) throw new Problem('not_found', `There is no profile ${id}.`);
+    if (!stored) throw notFound('profile', id);
     return { account_id, profile_id: id };
   };
 

@@ -8,14 +8,15 @@ import {
 } from '../../../domain/access/oauth-client.js';
 import { parseDuration } from '../../../domain/basics/duration.js';
 import { isId } from '../../../domain/basics/ids.js';
-import { Problem } from '../../../domain/http/problem.js';
+import { notFound, Problem } from '../../../domain/http/problem.js';
 import { invalidRequest } from '../../http/body.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { requireHeld } from '../../http/grantable.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { overlapSchema } from '../../http/overlap.js';
 import { cutPage, pagingParameters, renderPage } from '../../http/paging.js';
-import { oauthClientSchema, oauthClientWithSecretSchema, pageOf } from '../../http/schemas.js';
+import { pageOf } from '../../http/schemas.js';
+import { oauthClientSchema, oauthClientWithSecretSchema } from './oauth-client-view.js';
 
 const clientBody = z.strictObject({
   name: z.string().min(1).max(256).describe('What people are shown when they are asked for consent'),
@@ -49,7 +50,7 @@ export function oauthClientOperations({ database }: ApiDependencies): Operation[
   const findClient = async (ctx: Context, id: string): Promise<OAuthClient> => {
     const { account_id } = ctx.state.caller;
     const client = isId('oauth_client', id) ? await oauthClients.get(account_id, id) : undefined;
-    if (!client) throw missing(id);
+    if (!client) throw notFound('OAuth client', id);
     return client;
   };
 
@@ -117,7 +118,7 @@ export function oauthClientOperations({ database }: ApiDependencies): Operation[
         checkGrants(body);
         checkAuthMethod(before, body);
         const client = await oauthClients.replace(before.account_id, id, distinct(body));
-        if (!client) throw missing(id);
+        if (!client) throw notFound('OAuth client', id);
         ctx.body = client;
       },
     }),
@@ -142,7 +143,7 @@ export function oauthClientOperations({ database }: ApiDependencies): Operation[
         }
         const overlapEnds = new Date(Date.now() + parseDuration(overlap));
         const secret = await oauthClients.rotateSecret(client.account_id, id, overlapEnds);
-        if (secret === undefined) throw missing(id);
+        if (secret === undefined) throw notFound('OAuth client', id);
         ctx.set('cache-control', 'no-store');
         ctx.body = { ...client, secret };
       },
@@ -159,7 +160,7 @@ export function oauthClientOperations({ database }: ApiDependencies): Operation[
       async handle(ctx, { params: { id = '' } }) {
         const { account_id } = ctx.state.caller;
         const removed = isId('oauth_client', id) && (await oauthClients.delete(account_id, id));
-        if (!removed) throw missing(id);
+        if (!removed) throw notFound('OAuth client', id);
         await oauthRecords.revokeAllOf('client', id);
         ctx.status = 204;
       },
@@ -203,8 +204,4 @@ function checkGrants(client: z.output<typeof clientBody>): void {
     });
   }
   if (errors.length > 0) throw invalidRequest(errors);
-}
-
-function missing(id: string): Problem {
-  return new Problem('not_found', `There is no OAuth client ${id}.`);
 }

@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import { type DeliveryKey, idPattern, parseDeliveryId } from '../../../domain/basics/ids.js';
 import { DELIVERY_STATUSES } from '../../../domain/delivery/delivery.js';
-import { Problem } from '../../../domain/http/problem.js';
+import { toTarget } from '../../../domain/delivery/recipients.js';
+import { notFound, Problem } from '../../../domain/http/problem.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { pagingParameters, renderPage, timeParameter } from '../../http/paging.js';
+import { pageOf } from '../../http/schemas.js';
 import {
   deliveryRecordSchema,
   deliverySchema,
   deliverySummarySchema,
-  pageOf,
   resendSchema,
-} from '../../http/schemas.js';
-import { toTarget } from '../events/accept-event.js';
+} from './delivery-view.js';
 
 const ACTIONS = {
   retry: 'Make an attempt now',
@@ -25,7 +25,7 @@ const ACTIONS = {
 export function deliveryOperations({ database, deliveries, control }: ApiDependencies): Operation[] {
   const find = async (accountId: string, id: string) => {
     const delivery = await deliveries.get(accountId, readKey(id));
-    if (!delivery) throw missing(id);
+    if (!delivery) throw notFound('delivery', id);
     return delivery;
   };
 
@@ -111,7 +111,7 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
           );
         }
         const run_id = await control.resend(account_id, key, toTarget(endpoint), by);
-        if (run_id === undefined) throw missing(id);
+        if (run_id === undefined) throw notFound('delivery', id);
         ctx.status = 202;
         ctx.set('location', ctx.path.slice(0, -'/resend'.length));
         ctx.body = { id, run_id };
@@ -122,10 +122,6 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
 
 function readKey(id: string): DeliveryKey {
   const key = parseDeliveryId(id);
-  if (!key) throw missing(id);
+  if (!key) throw notFound('delivery', id);
   return key;
-}
-
-function missing(id: string): Problem {
-  return new Problem('not_found', `There is no delivery ${id}.`);
 }

@@ -10,6 +10,7 @@ import {
 } from '../../../domain/endpoint/endpoint.js';
 import { checkHeaders, MASKED_VALUE, MAX_HEADERS } from '../../../domain/endpoint/endpoint-headers.js';
 import { filterSchema } from '../../../domain/event/filter.js';
+import { toPointer } from '../../../domain/http/json-pointer.js';
 import { type InputError, Problem } from '../../../domain/http/problem.js';
 import type { EndpointInput, StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
 import { invalidRequest } from '../../http/body.js';
@@ -122,7 +123,7 @@ function checkMasks(
   const detail = 'is masked, and there is no stored value that it could stand for; send the value itself';
   const errors = Object.entries(headers)
     .filter(([name, value]) => value === MASKED_VALUE && storedValue(name, before) === undefined)
-    .map(([name]) => ({ pointer: `/headers/${name}`, detail }));
+    .map(([name]) => ({ pointer: toPointer(['headers', name]), detail }));
   if (verify_token === MASKED_VALUE && before?.verify_token === undefined)
     errors.push({ pointer: '/verify_token', detail });
   return errors;

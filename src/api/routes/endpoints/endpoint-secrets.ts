@@ -5,8 +5,7 @@ import { Problem } from '../../../domain/http/problem.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { overlapSchema } from '../../http/overlap.js';
-import { secretSchema } from '../../http/schemas.js';
-import { renderKeys } from './endpoint-view.js';
+import { renderKeys, secretSchema } from './endpoint-view.js';
 import { findEndpoint } from './endpoints.js';
 
 const DEFAULT_OVERLAP = '24h';

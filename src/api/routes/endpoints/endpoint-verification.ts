@@ -5,8 +5,7 @@ import { Problem } from '../../../domain/http/problem.js';
 import { invalidRequest } from '../../http/body.js';
 import type { ApiDependencies, Context, State } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
-import { endpointSchema } from '../../http/schemas.js';
-import { renderEndpoint } from './endpoint-view.js';
+import { endpointSchema, renderEndpoint } from './endpoint-view.js';
 import { findEndpoint } from './endpoints.js';
 
 /** The handshake: how an endpoint shows that it wants events. */

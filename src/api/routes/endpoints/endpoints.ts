@@ -1,20 +1,21 @@
 import { z } from 'zod';
 import { deliveryId, isId, newId } from '../../../domain/basics/ids.js';
-import { Problem } from '../../../domain/http/problem.js';
+import { notFound, Problem } from '../../../domain/http/problem.js';
 import type { EndpointInput, StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { pagingParameters, renderPage } from '../../http/paging.js';
+import { pageOf } from '../../http/schemas.js';
+import { kindNames } from '../event-kinds/find-kind.js';
+import { acceptanceSchema } from '../events/event-view.js';
+import { checkEndpoint, endpointBody, newEndpointBody } from './endpoint-body.js';
 import {
-  acceptanceSchema,
   endpointSchema,
   endpointWithIncidentSchema,
   endpointWithSecretSchema,
-  pageOf,
-} from '../../http/schemas.js';
-import { kindNames } from '../event-kinds/find-kind.js';
-import { checkEndpoint, endpointBody, newEndpointBody } from './endpoint-body.js';
-import { renderEndpoint, renderKeys } from './endpoint-view.js';
+  renderEndpoint,
+  renderKeys,
+} from './endpoint-view.js';
 
 /** Endpoints: where events are sent. */
 export function endpointOperations(dependencies: ApiDependencies): Operation[] {
@@ -128,7 +129,7 @@ export function endpointOperations(dependencies: ApiDependencies): Operation[] {
         const before = await findEndpoint(dependencies, ctx, id);
         const kinds = await kindNames(database, before.account_id);
         const endpoint = await endpoints.replace(before, checkEndpoint(body, rules, kinds, before));
-        if (!endpoint) throw missingEndpoint(id);
+        if (!endpoint) throw notFound('endpoint', id);
         await followUp(before, endpoint);
         ctx.body = renderEndpoint(endpoint);
       },
@@ -205,10 +206,6 @@ export async function findEndpoint(
 ): Promise<StoredEndpoint> {
   const { account_id } = ctx.state.caller;
   const endpoint = isId('endpoint', id) ? await database.endpoints.get(account_id, id) : undefined;
-  if (!endpoint) throw missingEndpoint(id);
+  if (!endpoint) throw notFound('endpoint', id);
   return endpoint;
-}
-
-function missingEndpoint(id: string): Problem {
-  return new Problem('not_found', `There is no endpoint ${id}.`);
 }

@@ -7,13 +7,14 @@ import {
   MAX_EVENT_KIND_NAME_LENGTH,
 } from '../../../domain/event/event-kinds.js';
 import { checkPayloadSchema } from '../../../domain/event/payload-schema.js';
-import { Problem } from '../../../domain/http/problem.js';
+import { notFound, Problem } from '../../../domain/http/problem.js';
 import type { StoredEventKind } from '../../../models/event/event-kinds.js';
 import { invalidRequest } from '../../http/body.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { pagingParameters, renderPage } from '../../http/paging.js';
-import { eventKindSchema, pageOf } from '../../http/schemas.js';
+import { pageOf } from '../../http/schemas.js';
+import { eventKindSchema, renderBuiltInKind, renderOwnKind } from './event-kind-view.js';
 
 /** Event kinds that one account may add, and versions that one of them may have. */
 const MAX_EVENT_KINDS = 200;
@@ -41,7 +42,7 @@ export function eventKindOperations({ database }: ApiDependencies): Operation[] 
     if (kind) return kind;
     if (findEventKind(name))
       throw new Problem('event_kind_conflict', `The event kind ${name} is built in and cannot be changed.`);
-    throw missing(name);
+    throw notFound('event kind', name);
   };
 
   const checkSchema = (schema: Record<string, unknown>): void => {
@@ -76,7 +77,7 @@ export function eventKindOperations({ database }: ApiDependencies): Operation[] 
           );
         ctx.status = 201;
         ctx.set('location', `${ctx.path}/${name}`);
-        ctx.body = render(kind);
+        ctx.body = renderOwnKind(kind);
       },
     }),
 
@@ -90,8 +91,10 @@ export function eventKindOperations({ database }: ApiDependencies): Operation[] 
       responses: { 200: { description: 'A page of kinds', schema: pageOf(eventKindSchema) } },
       problems: [],
       async handle(ctx, { query: { limit, after } }) {
-        const own = (await eventKinds.all(ctx.state.caller.account_id)).map(render);
-        const all = [...EVENT_KINDS.map(renderBuiltIn), ...own].sort((a, b) => (a.name < b.name ? -1 : 1));
+        const own = (await eventKinds.all(ctx.state.caller.account_id)).map(renderOwnKind);
+        const all = [...EVENT_KINDS.map(renderBuiltInKind), ...own].sort((a, b) =>
+          a.name < b.name ? -1 : 1,
+        );
         const last = after === undefined ? '' : Buffer.from(after, 'base64url').toString();
         const rest = all.filter(({ name }) => name > last);
         const data = rest.slice(0, limit);
@@ -112,7 +115,9 @@ export function eventKindOperations({ database }: ApiDependencies): Operation[] 
       problems: [],
       async handle(ctx, { params: { name = '' } }) {
         const builtIn = findEventKind(name);
-        ctx.body = builtIn ? renderBuiltIn(builtIn) : render(await find(ctx.state.caller.account_id, name));
+        ctx.body = builtIn
+          ? renderBuiltInKind(builtIn)
+          : renderOwnKind(await find(ctx.state.caller.account_id, name));
       },
     }),
 
@@ -141,7 +146,7 @@ export function eventKindOperations({ database }: ApiDependencies): Operation[] 
             'event_kind_conflict',
             'The event kind was changed at the same time. Send it again.',
           );
-        ctx.body = render(kind);
+        ctx.body = renderOwnKind(kind);
       },
     }),
 
@@ -171,26 +176,4 @@ export function eventKindOperations({ database }: ApiDependencies): Operation[] 
       },
     }),
   ];
-}
-
-function render({ name, description, versions, created_at, updated_at }: StoredEventKind) {
-  const newest = versions.at(-1);
-  return {
-    name,
-    description,
-    built_in: false,
-    version: newest?.version,
-    schema: newest?.schema,
-    versions: versions.map(({ schema_key: _, ...version }) => version),
-    created_at,
-    updated_at,
-  };
-}
-
-function renderBuiltIn({ name, description, version, schema }: (typeof EVENT_KINDS)[number]) {
-  return { name, description, built_in: true, version, schema, versions: [{ version, schema }] };
-}
-
-function missing(name: string): Problem {
-  return new Problem('not_found', `There is no event kind ${name}.`);
 }

@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseDuration } from '../../../domain/basics/duration.js';
 import { newId } from '../../../domain/basics/ids.js';
-import type { DeliveryTarget } from '../../../domain/delivery/delivery.js';
-import type { Endpoint } from '../../../domain/endpoint/endpoint.js';
+import { takesEvents, toTarget } from '../../../domain/delivery/recipients.js';
 import { matchesKind } from '../../../domain/event/event-kinds.js';
 import { matchesFilter } from '../../../domain/event/filter.js';
 import { validatePayload } from '../../../domain/event/payload.js';
@@ -96,14 +94,4 @@ async function hasBeenStarted(
     if (await idempotency.isConfirmed(accountId, key)) return true;
   }
   return false;
-}
-
-/** One that never showed that it wants events gets none. One that must show it again has them parked until then. */
-export function takesEvents({ status, verified_at }: Endpoint): boolean {
-  return status !== 'pending' || verified_at !== undefined;
-}
-
-/** An endpoint as a delivery is told of it. */
-export function toTarget({ id, retry_schedule }: Endpoint): DeliveryTarget {
-  return { endpoint_id: id, ...(retry_schedule && { schedule: retry_schedule.map(parseDuration) }) };
 }

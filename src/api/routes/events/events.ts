@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { deliveryId, isId } from '../../../domain/basics/ids.js';
+import { isId } from '../../../domain/basics/ids.js';
 import { MAX_PAYLOAD_BYTES } from '../../../domain/event/payload.js';
-import { Problem } from '../../../domain/http/problem.js';
-import { MAX_DIRECT_DELIVERIES } from '../../../temporal/write/delivery-starter.js';
+import { notFound } from '../../../domain/http/problem.js';
 import { invalidRequest, readJsonBytes } from '../../http/body.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { pagingParameters, renderPage, timeParameter } from '../../http/paging.js';
-import { acceptanceSchema, eventSchema, eventSummarySchema, pageOf } from '../../http/schemas.js';
-import { type Acceptance, acceptEvent } from './accept-event.js';
+import { pageOf } from '../../http/schemas.js';
+import { acceptEvent } from './accept-event.js';
+import { acceptanceSchema, eventSchema, eventSummarySchema, renderAcceptance } from './event-view.js';
 
 /** Events: what producers send. */
 export function eventOperations(dependencies: ApiDependencies): Operation[] {
@@ -98,7 +98,7 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
         const event = isId('event', id)
           ? await dependencies.events.get(accountId, id, candidates)
           : undefined;
-        if (!event) throw new Problem('not_found', `There is no event ${id}.`);
+        if (!event) throw notFound('event', id);
         const { payload, deliveries, ...summary } = event;
         // The payload is put in as it was received: parsing it would change numbers that JavaScript cannot hold.
         const rest = JSON.stringify({ ...summary, deliveries });
@@ -107,22 +107,6 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
       },
     }),
   ];
-}
-
-function renderAcceptance(kind: string, { event_id, accepted_at, targets }: Acceptance) {
-  const listed = targets.length <= MAX_DIRECT_DELIVERIES;
-  return {
-    id: event_id,
-    kind,
-    created_at: accepted_at,
-    delivery_count: targets.length,
-    ...(listed && {
-      deliveries: targets.map(({ endpoint_id }) => ({
-        id: deliveryId({ event_id, endpoint_id }),
-        endpoint_id,
-      })),
-    }),
-  };
 }
 
 function readIdempotencyKey(ctx: Context): string | undefined {

@@ -5,8 +5,7 @@ import { Problem } from '../../../domain/http/problem.js';
 import { answerTagged } from '../../http/conditional.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
-import { profileSchema } from '../../http/schemas.js';
-import { profileEtag } from './profile-etag.js';
+import { profileEtag, profileSchema } from './profile-view.js';
 
 const query = z.strictObject({
   fields: z

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { ownProfileId } from '../../../domain/access/profile.js';
 import { isId } from '../../../domain/basics/ids.js';
-import { Problem } from '../../../domain/http/problem.js';
+import { notFound, Problem } from '../../../domain/http/problem.js';
 import type { StoredProfile } from '../../../models/access/profiles.js';
 import { answerTagged, changedMeanwhile, requireMatch } from '../../http/conditional.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { cutPage, pagingParameters, renderPage } from '../../http/paging.js';
-import { pageOf, profileSchema } from '../../http/schemas.js';
-import { profileEtag } from './profile-etag.js';
+import { pageOf } from '../../http/schemas.js';
+import { profileEtag, profileSchema } from './profile-view.js';
 
 /** The largest count: every integer up to here is exact in every JSON parser. */
 const MAX_COUNT = Number.MAX_SAFE_INTEGER;
@@ -41,7 +41,7 @@ export function profileOperations({ database }: ApiDependencies): Operation[] {
   const read = async (ctx: Context, id: string, fresh = false): Promise<StoredProfile> => {
     const { account_id } = ctx.state.caller;
     const stored = isId('profile', id) ? await profiles[fresh ? 'fresh' : 'get'](account_id, id) : undefined;
-    if (!stored) throw new Problem('not_found', `There is no profile ${id}.`);
+    if (!stored) throw notFound('profile', id);
     return stored;
   };
 

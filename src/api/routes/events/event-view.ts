@@ -1,0 +1,45 @@
+import { z } from 'zod';
+import { deliveryId } from '../../../domain/basics/ids.js';
+import { MAX_DIRECT_DELIVERIES } from '../../../temporal/write/delivery-starter.js';
+import { timeSchema as time } from '../../http/schemas.js';
+import { deliverySummarySchema } from '../deliveries/delivery-view.js';
+import type { Acceptance } from './accept-event.js';
+
+export const eventSummarySchema = z.object({ id: z.string(), kind: z.string(), created_at: time });
+
+export const eventSchema = eventSummarySchema.extend({
+  fan_out: z
+    .object({
+      started: z.number().int().describe('Deliveries that have been started'),
+      total: z.number().int().describe('Deliveries that there are in all'),
+    })
+    .optional()
+    .describe('Absent where there are 1 to 10 deliveries: they were started before the event was answered'),
+  deliveries: z.array(deliverySummarySchema).describe('Of many, some: the list of deliveries has them all'),
+  payload: z.unknown().describe('As it was received'),
+});
+
+export const acceptanceSchema = eventSummarySchema.extend({
+  delivery_count: z.number().int(),
+  deliveries: z
+    .array(z.object({ id: z.string(), endpoint_id: z.string() }))
+    .optional()
+    .describe('Absent where there are more than 10'),
+});
+
+/** What a producer is answered: the deliveries one by one, unless there are many. */
+export function renderAcceptance(kind: string, { event_id, accepted_at, targets }: Acceptance) {
+  const listed = targets.length <= MAX_DIRECT_DELIVERIES;
+  return {
+    id: event_id,
+    kind,
+    created_at: accepted_at,
+    delivery_count: targets.length,
+    ...(listed && {
+      deliveries: targets.map(({ endpoint_id }) => ({
+        id: deliveryId({ event_id, endpoint_id }),
+        endpoint_id,
+      })),
+    }),
+  };
+}

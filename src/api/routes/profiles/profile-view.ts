@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import type { StoredProfile } from '../../../models/access/profiles.js';
+import { timeSchema as time } from '../../http/schemas.js';
+
+export const profileSchema = z.object({
+  id: z.string(),
+  account_id: z.string(),
+  username: z.string(),
+  name: z.string(),
+  biography: z.string(),
+  website: z.string().nullable(),
+  picture_url: z.string().nullable(),
+  followers_count: z.int().min(0),
+  following_count: z.int().min(0),
+  posts_count: z.int().min(0),
+  created_at: time,
+  updated_at: time,
+});
+
+/** A profile's entity tag: it changes with every write, and is never that of another profile at the same address (`/me`). */
+export function profileEtag({ profile, revision }: StoredProfile): string {
+  return `"${profile.id}.${revision}"`;
+}
