@@ -9,7 +9,7 @@ import {
   createGiveUpEndpoint,
   createTryHandshake,
 } from './endpoint/verify-endpoint.js';
-import type { DeliveryStarter, EndpointDirectory, HttpPoster, PendingEndpoints } from './ports.js';
+import type { EndpointDirectory, HttpPoster, LedgerWriter, PendingEndpoints } from './ports.js';
 
 /** What the activities stand on. */
 export interface ActivityDependencies {
@@ -17,7 +17,7 @@ export interface ActivityDependencies {
   pending: PendingEndpoints;
   poster: HttpPoster;
   firstAttempts: FirstAttempts;
-  starter: DeliveryStarter;
+  ledger: LedgerWriter;
   /** Sent as `User-Agent`. */
   userAgent: string;
   /** Where subscribers reach the API; absent where they do not. */
@@ -28,9 +28,9 @@ export interface ActivityDependencies {
 export function createActivities(dependencies: ActivityDependencies) {
   return {
     ...dependencies.firstAttempts.activities,
-    startDeliveries: createStartDeliveries(dependencies.starter),
+    startDeliveries: createStartDeliveries(dependencies.ledger),
     ...createIncidentActivities(dependencies),
-    releaseParkedDeliveries: createReleaseParkedDeliveries(dependencies.starter),
+    releaseParkedDeliveries: createReleaseParkedDeliveries(dependencies.ledger),
     requestCancellation,
     retireSecrets: createRetireSecrets(dependencies.endpoints),
     tryHandshake: createTryHandshake(dependencies),

@@ -84,7 +84,7 @@ export interface IncidentLog {
 /** What is known of endpoints in this process. */
 export interface EndpointWatch {
   /** Whether an endpoint is slow or failing, so that the direct lane should be spared of it. */
-  isTroubled(endpointId: string): boolean;
+  isUnhealthy(endpointId: string): boolean;
   /** Notes that an attempt begins; to be told when it is over, and whether the endpoint took it. */
   begin(endpointId: string, isDirect: boolean): (taken: boolean) => void;
 }
@@ -146,8 +146,8 @@ export interface DeliveryBatch extends AcceptedEvent, DeliverySettings {
   targets: DeliveryTarget[];
 }
 
-/** The ledger, as far as activities write to it. */
-export interface DeliveryStarter {
+/** What activities write to the ledger. */
+export interface LedgerWriter {
   /** What a fan-out was started with. */
   readFanOut(workflowId: string, runId: string): Promise<DeliveryBatch>;
   /**

@@ -49,7 +49,7 @@ export function createAttemptDelivery({
     attempt: Attempt,
     outcome: Outcome,
     failing: FailingMark | undefined,
-    wasTroubled: boolean,
+    wasUnhealthy: boolean,
   ): Promise<void> => {
     const endpoint = { account_id, endpoint_id };
     if (outcome === 'gone') {
@@ -63,7 +63,7 @@ export function createAttemptDelivery({
     try {
       if (outcome === 'failed' || outcome === 'blocked')
         return await incidents.failed(endpoint, describeAttempt(attempt));
-      if (number === 1 && !wasTroubled) return;
+      if (number === 1 && !wasUnhealthy) return;
       const isOpen = await incidents.succeeded(endpoint);
       if (failing && !isOpen) await endpoints.setFailing(account_id, endpoint_id, null);
     } catch {
@@ -87,7 +87,7 @@ export function createAttemptDelivery({
     const held = mayWait && holdBack(endpoint.failing, Date.now(), Math.random());
     if (held) return held;
     const isDirect = request.isolated !== true;
-    if (isDirect && (endpoint.failing || health.isTroubled(request.endpoint_id))) throw needsIsolation();
+    if (isDirect && (endpoint.failing || health.isUnhealthy(request.endpoint_id))) throw needsIsolation();
     const deferred = await waitForTurn(request, endpoint, turns);
     if (deferred) return deferred;
 
@@ -125,9 +125,9 @@ export function createAttemptDelivery({
       { ...answer, ...(retry_after !== undefined && { retry_after }) },
       ended,
     );
-    const wasTroubled = endpoint.failing !== undefined || health.isTroubled(request.endpoint_id);
+    const wasUnhealthy = endpoint.failing !== undefined || health.isUnhealthy(request.endpoint_id);
     over(outcome === 'delivered');
-    await tellIncident(request, attempt, outcome, endpoint.failing, wasTroubled);
+    await tellIncident(request, attempt, outcome, endpoint.failing, wasUnhealthy);
     return {
       kind: 'attempted',
       attempt,

@@ -1,13 +1,13 @@
 import { Context } from '@temporalio/activity';
 import type { EndpointKey } from '../../src/domain/delivery/delivery.js';
-import type { DeliveryStarter } from '../ports.js';
+import type { LedgerWriter } from '../ports.js';
 
 /** Wakes the parked deliveries of an endpoint, oldest first. Repeated after a crash, it wakes those that are parked then. */
-export function createReleaseParkedDeliveries(starter: DeliveryStarter) {
+export function createReleaseParkedDeliveries(ledger: LedgerWriter) {
   return async function releaseParkedDeliveries({
     per_second,
     ...endpoint
   }: EndpointKey & { per_second: number }): Promise<void> {
-    await starter.wakeParked(endpoint, { per_second }, () => Context.current().heartbeat());
+    await ledger.wakeParked(endpoint, { per_second }, () => Context.current().heartbeat());
   };
 }

@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { MAX_GROUP_SIZE } from '../../src/domain/delivery/delivery.js';
-import type { DeliveryStarter } from '../ports.js';
+import type { LedgerWriter } from '../ports.js';
 import { callerOf } from './caller.js';
 
 /** Parts that are started at once: each is a call to Temporal, which on another machine takes longer than the work that it asks for. */
@@ -16,18 +16,18 @@ export interface TargetRange {
  * Starts a part of the deliveries of the fan-out that calls it. Repeated after a crash, it goes on where its last heartbeat was, and
  * starts nothing twice.
  */
-export function createStartDeliveries(starter: DeliveryStarter) {
+export function createStartDeliveries(ledger: LedgerWriter) {
   return async function startDeliveries({ first, end }: TargetRange): Promise<void> {
     const context = Context.current();
     const { info } = context;
     const { workflowId, runId } = callerOf(info);
-    const { targets, ...event } = await starter.readFanOut(workflowId, runId);
+    const { targets, ...event } = await ledger.readFanOut(workflowId, runId);
     const done: unknown = info.heartbeatDetails;
     const step = MAX_GROUP_SIZE * PARTS_AT_ONCE;
     for (let next = typeof done === 'number' ? done : first; next < end; next += step) {
       const places = Array.from({ length: PARTS_AT_ONCE }, (_, index) => next + index * MAX_GROUP_SIZE);
       const startPart = (place: number) =>
-        starter.startPart(event, targets.slice(place, Math.min(place + MAX_GROUP_SIZE, end)), place);
+        ledger.startPart(event, targets.slice(place, Math.min(place + MAX_GROUP_SIZE, end)), place);
       await Promise.all(places.filter((place) => place < end).map(startPart));
       context.heartbeat(next + step);
     }

@@ -2,7 +2,7 @@ import { Context } from '@temporalio/activity';
 import type { EndpointKey } from '../../src/domain/delivery/delivery.js';
 import type { FailingMark } from '../../src/domain/endpoint/incident.js';
 import { operationalEventId } from '../../src/domain/event/operational-event.js';
-import type { DeliveryStarter, EndpointDirectory } from '../ports.js';
+import type { EndpointDirectory, LedgerWriter } from '../ports.js';
 
 /** An event about an endpoint that Hookline emits itself. */
 export interface OperationalEvent {
@@ -18,10 +18,10 @@ export interface OperationalEvent {
 /** What an incident does to its endpoint. Each may be repeated after a crash. */
 export function createIncidentActivities({
   endpoints,
-  starter,
+  ledger,
 }: {
   endpoints: EndpointDirectory;
-  starter: DeliveryStarter;
+  ledger: LedgerWriter;
 }) {
   return {
     /** Keeps with an endpoint that it is failing, or, with `null`, that it is not. @returns its status, or `deleted` */
@@ -56,17 +56,17 @@ export function createIncidentActivities({
       if (targets.length === 0) return;
       const event_id = operationalEventId(at, transition);
       const event = { account_id, event_id, event_kind: kind, accepted_at: at };
-      await starter.accept({ ...event, payload: JSON.stringify(payload) }, targets);
+      await ledger.accept({ ...event, payload: JSON.stringify(payload) }, targets);
     },
 
     /** Has all waiting deliveries of an endpoint look at it anew, at a bounded rate. */
     async releaseEndpoint(endpoint: EndpointKey): Promise<void> {
-      await starter.release(endpoint);
+      await ledger.release(endpoint);
     },
 
     /** Has the oldest waiting delivery of an endpoint look at it anew. */
     async probeEndpoint(endpoint: EndpointKey): Promise<void> {
-      await starter.wakeParked(endpoint, { limit: 1 }, () => Context.current().heartbeat());
+      await ledger.wakeParked(endpoint, { limit: 1 }, () => Context.current().heartbeat());
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { GroupMemo } from '../../src/temporal/read/groups.js';
+import type { GroupMemo } from '../../src/temporal/read/group-memo.js';
 import type { TemporalConnection } from '../../src/temporal/server/connection.js';
 import { until } from './until.js';
 

@@ -12,7 +12,7 @@ import { createOAuthProvider } from '../api/oauth/provider.js';
 import type { Settings } from '../config/schema.js';
 import { RateCounters } from '../domain/access/rate-counters.js';
 import { RELEASE } from '../domain/basics/release.js';
-import { within } from '../domain/basics/within.js';
+import { withTimeout } from '../domain/basics/with-timeout.js';
 import { EndpointHealth } from '../domain/endpoint/endpoint-health.js';
 import { connectDatabase } from '../models/database.js';
 import { isDatabaseUnavailable } from '../models/mongo/unavailable.js';
@@ -111,7 +111,7 @@ export async function startService(
             publicUrl: settings.HOOKLINE_PUBLIC_URL,
             poster,
             firstAttempts,
-            starter,
+            ledger: starter,
             userAgent,
           },
         );
@@ -176,10 +176,10 @@ export async function startService(
     events: new EventReader(client, starter.recentGroups),
     logger,
     readiness: {
-      mongodb: () => within(READY_CHECK_MS, database.ping()),
+      mongodb: () => withTimeout(READY_CHECK_MS, database.ping()),
       temporal: async () => {
         const namespace = settings.TEMPORAL_NAMESPACE;
-        await within(READY_CHECK_MS, client.workflowService.describeNamespace({ namespace }));
+        await withTimeout(READY_CHECK_MS, client.workflowService.describeNamespace({ namespace }));
       },
       ...(worker && {
         worker: async () => {

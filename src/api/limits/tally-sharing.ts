@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RateCounters } from '../../domain/access/rate-counters.js';
-import { within } from '../../domain/basics/within.js';
+import { withTimeout } from '../../domain/basics/with-timeout.js';
 import type { RateTallyRepository } from '../../models/access/rate-tallies.js';
 
 /** How long a process that goes on counting waits before it tells the others and hears them again, milliseconds. */
@@ -72,7 +72,7 @@ export class TallySharing {
   private async exchange(): Promise<boolean> {
     const now = Date.now();
     try {
-      await within(TIMEOUT_MS, this.tellAndHear(now));
+      await withTimeout(TIMEOUT_MS, this.tellAndHear(now));
       this.heardAt = now;
       return true;
     } catch (error) {

@@ -13,7 +13,7 @@ const MAX_REMEMBERED = 10_000;
  */
 export class EndpointHealth {
   /** When trouble is forgotten, by endpoint, oldest first. */
-  private readonly troubledUntil = new Map<string, number>();
+  private readonly unhealthyUntil = new Map<string, number>();
   /** Attempts in flight in the direct lane: when each began, by endpoint. */
   private readonly direct = new Map<string, Set<{ began: number }>>();
   private directCount = 0;
@@ -34,9 +34,9 @@ export class EndpointHealth {
   }
 
   /** Whether an endpoint should be kept out of the direct lane. */
-  isTroubled(endpointId: string): boolean {
+  isUnhealthy(endpointId: string): boolean {
     const now = this.now();
-    if ((this.troubledUntil.get(endpointId) ?? 0) > now) return true;
+    if ((this.unhealthyUntil.get(endpointId) ?? 0) > now) return true;
     const [oldest] = this.direct.get(endpointId) ?? [];
     return oldest !== undefined && this.isSlow(oldest);
   }
@@ -52,12 +52,12 @@ export class EndpointHealth {
     if (isDirect) this.enter(endpointId, attempt);
     return (taken) => {
       if (isDirect) this.leave(endpointId, attempt);
-      this.troubledUntil.delete(endpointId);
+      this.unhealthyUntil.delete(endpointId);
       if (taken && this.now() - attempt.began < this.slowMs / QUICK)
         this.lastQuick = Math.max(this.lastQuick, attempt.began);
       if (taken && !this.isSlow(attempt)) return;
-      this.troubledUntil.set(endpointId, this.now() + REMEMBERED_MS);
-      dropOldest(this.troubledUntil, MAX_REMEMBERED);
+      this.unhealthyUntil.set(endpointId, this.now() + REMEMBERED_MS);
+      dropOldest(this.unhealthyUntil, MAX_REMEMBERED);
     };
   }
 

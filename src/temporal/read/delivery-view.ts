@@ -6,7 +6,7 @@ import {
 } from '../../domain/delivery/delivery.js';
 import { GROUP_STATUS, KIND_ATTRIBUTE, STATUS_ATTRIBUTE } from '../../domain/ledger/search-attributes.js';
 import { parseDeliveryWorkflowId } from '../../domain/ledger/workflow-ids.js';
-import type { GroupMemo } from './groups.js';
+import { type GroupMemo, membersOf } from './group-memo.js';
 import { type Execution, equals } from './visibility.js';
 
 /** A delivery as the HTTP interface shows it in a list. */
@@ -52,8 +52,7 @@ export function deliveriesOf(execution: Execution): DeliveryRow[] {
     const key = parseDeliveryWorkflowId(execution.workflowId);
     return key ? [{ account_id: key.account_id, summary: summarizeSingle(execution, key) }] : [];
   }
-  return (group?.members ?? []).flatMap((member, place) => {
-    const key = parseDeliveryWorkflowId(member);
+  return membersOf(execution).flatMap((key, place) => {
     if (!key || group?.handed_over?.includes(place)) return [];
     return [
       { account_id: key.account_id, summary: summarize(execution, key, groupStatus(execution)), place },
@@ -63,8 +62,9 @@ export function deliveriesOf(execution: Execution): DeliveryRow[] {
 
 /** The events that a group stands for in a list of events, wherever their deliveries go on. */
 export function headsOf(execution: Execution): { account_id: string; event_id: string }[] {
-  const { members = [], heads = [] } = (execution.memo ?? {}) as Partial<GroupMemo>;
-  return heads.flatMap((place) => parseDeliveryWorkflowId(members[place] ?? '') ?? []);
+  const { heads = [] } = (execution.memo ?? {}) as Partial<GroupMemo>;
+  const members = membersOf(execution);
+  return heads.flatMap((index) => members[index] ?? []);
 }
 
 /** The record as the memo of a single delivery has it: absent while nothing has gone wrong. */

@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
-import { type Execution, invalidCursor, listExecutions, type Page } from './visibility.js';
+import { InvalidCursorError } from '../errors.js';
+import { type Execution, listExecutions, type Page } from './visibility.js';
 
 /** Where a page begins: after Temporal's token, in the row of that run, after so many of its items. */
 interface Cursor {
@@ -15,7 +16,7 @@ interface Cursor {
  * @param expand the items of an execution that the caller wants; none is allowed
  * @param keep of some of these items, those that are to be listed; asked of no more than `limit` at once
  * @param after the cursor of an earlier page
- * @throws Problem where the cursor is not one of ours
+ * @throws InvalidCursorError where the cursor is not one of ours
  */
 export async function listExpanded<T>(
   client: Client,
@@ -75,5 +76,5 @@ function decodeCursor(text: string): Cursor {
   } catch {
     // Not JSON: the same answer.
   }
-  throw invalidCursor();
+  throw new InvalidCursorError();
 }

@@ -1,15 +1,5 @@
 import { dropOldest } from '../../domain/basics/drop-oldest.js';
 
-/** What a group's memo says, so that its deliveries can be listed without reading its history. */
-export interface GroupMemo {
-  /** Workflow ids that its deliveries have, or would have, by themselves; in the group's order. */
-  members: string[];
-  /** Places of those that stand for their event in a list of events. */
-  heads: number[];
-  /** Places of those that go on as workflows of their own. Written when the group closes, where there are any. */
-  handed_over?: number[];
-}
-
 /** So many of the latest deliveries are remembered: more than visibility can be behind. */
 const MAX_REMEMBERED = 20_000;
 

@@ -1,6 +1,6 @@
 import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '@temporalio/client';
 import { executionInfoFromRaw } from '@temporalio/client/lib/helpers.js';
-import { Problem } from '../../domain/http/problem.js';
+import { InvalidCursorError } from '../errors.js';
 
 /** An execution as Temporal lists or describes it. */
 export type Execution = Omit<WorkflowExecutionInfo, 'raw'>;
@@ -29,7 +29,7 @@ export function quote(value: string): string {
  * One page of executions that match every clause: open ones first, then the latest closed.
  *
  * @param after where an earlier page ended
- * @throws Problem where that is not of Temporal's making
+ * @throws InvalidCursorError where Temporal did not issue it
  */
 export async function listExecutions(
   client: Client,
@@ -57,16 +57,9 @@ export async function listExecutions(
     };
   } catch (error) {
     if (after && error instanceof Error && 'code' in error && TOKEN_REFUSED.has(error.code))
-      throw invalidCursor();
+      throw new InvalidCursorError();
     throw error;
   }
-}
-
-/** The answer to a cursor that no list gave. */
-export function invalidCursor(): Problem {
-  return new Problem('invalid_request', 'The cursor is not valid.', {
-    errors: [{ parameter: 'after', detail: 'must be a cursor of this list, as an earlier page gave it' }],
-  });
 }
 
 /**

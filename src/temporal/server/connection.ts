@@ -1,5 +1,11 @@
 import { Client } from '@temporalio/client';
-import { makeTelemetryFilterString, NativeConnection, Runtime } from '@temporalio/worker';
+import {
+  type LogLevel,
+  type LogMetadata,
+  makeTelemetryFilterString,
+  NativeConnection,
+  Runtime,
+} from '@temporalio/worker';
 import type { Logger } from 'pino';
 
 /** Where Temporal is. */
@@ -25,17 +31,21 @@ export interface TemporalConnection {
  * @param metricsAddress where the SDK's own metrics are served for Prometheus, `host:port`; not served where it is absent
  */
 export function installRuntime(logger: Logger, metricsAddress: string | undefined): void {
-  const log = logger.child({ component: 'temporal' });
+  const sdkLog = logger.child({ component: 'temporal' });
+  const log = (level: LogLevel, message: string, meta?: LogMetadata) => {
+    const severity = message.startsWith(NO_WORKFLOWS) ? 'debug' : PINO_LEVELS[level];
+    sdkLog[severity](meta ?? {}, message);
+  };
   Runtime.install({
     // The process stops in an order of its own: the API first, the worker then.
     shutdownSignals: [],
     logger: {
-      log: (level, message, meta) => log[PINO_LEVELS[level]](meta ?? {}, message),
-      trace: (message, meta) => log.trace(meta ?? {}, message),
-      debug: (message, meta) => log.debug(meta ?? {}, message),
-      info: (message, meta) => log.info(meta ?? {}, message),
-      warn: (message, meta) => log.warn(meta ?? {}, message),
-      error: (message, meta) => log.error(meta ?? {}, message),
+      log,
+      trace: (message, meta) => log('TRACE', message, meta),
+      debug: (message, meta) => log('DEBUG', message, meta),
+      info: (message, meta) => log('INFO', message, meta),
+      warn: (message, meta) => log('WARN', message, meta),
+      error: (message, meta) => log('ERROR', message, meta),
     },
     telemetryOptions: {
       logging: { forward: {}, filter: makeTelemetryFilterString({ core: 'WARN', other: 'ERROR' }) },
@@ -43,6 +53,9 @@ export function installRuntime(logger: Logger, metricsAddress: string | undefine
     },
   });
 }
+
+/** The SDK's warning about a worker that runs activities only, which the worker of the isolated lane does on purpose. */
+const NO_WORKFLOWS = 'No workflows registered';
 
 const PINO_LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 

@@ -1,6 +1,6 @@
 import { type AcceptedEvent, type DeliveryTarget, MAX_GROUP_SIZE } from '../../domain/delivery/delivery.js';
 import type { FailingMark } from '../../domain/endpoint/incident.js';
-import { Problem } from '../../domain/http/problem.js';
+import { LedgerBusyError } from '../errors.js';
 
 /** A delivery that is to be started. */
 export interface PendingDelivery {
@@ -66,7 +66,7 @@ export class Admission {
   /**
    * Starts deliveries of one event, by themselves or with others. Resolves once every one of them is persisted.
    *
-   * @throws Problem 503 where too many wait already
+   * @throws LedgerBusyError where too many wait already
    */
   async submit(deliveries: readonly PendingDelivery[]): Promise<void> {
     if (deliveries.length === 0) return;
@@ -83,16 +83,10 @@ export class Admission {
     await Promise.all(started);
   }
 
-  /** @throws Problem 503 where so many more deliveries would be too many to wait */
+  /** @throws LedgerBusyError where so many more deliveries would be too many to wait */
   requireRoom(deliveries: number): void {
     if (this.queue.length + deliveries > MAX_WAITING) {
-      throw new Problem(
-        'unavailable',
-        'Too many events wait to be accepted. Nothing was accepted; send it again.',
-        {
-          headers: { 'retry-after': '1' },
-        },
-      );
+      throw new LedgerBusyError('Too many events wait to be accepted.');
     }
   }
 

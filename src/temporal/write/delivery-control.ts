@@ -9,8 +9,8 @@ import { ApplicationFailure } from '@temporalio/common';
 import { OPERATOR_UPDATES } from '../../../workflows/messages.js';
 import type { DeliveryKey } from '../../domain/basics/ids.js';
 import { type DeliveryRecord, type DeliveryTarget, isClosed } from '../../domain/delivery/delivery.js';
-import { Problem } from '../../domain/http/problem.js';
 import { deliveryWorkflowId } from '../../domain/ledger/workflow-ids.js';
+import { DeliveryStateConflictError, NoWorkerError } from '../errors.js';
 import type { DeliveryReader } from '../read/delivery-reader.js';
 import { readStartedEvent } from '../read/history.js';
 import type { DeliveryStarter } from './delivery-starter.js';
@@ -38,7 +38,7 @@ export class DeliveryControl {
    *
    * @param by who does it: an API key's id
    * @returns the delivery's record after it; `undefined` where the account has no live delivery of that name
-   * @throws Problem 409 where the delivery's state does not allow it, 503 where no worker takes it in
+   * @throws DeliveryStateConflictError where the delivery's state does not allow it, NoWorkerError where no worker answers
    */
   async act(
     action: OperatorAction,
@@ -53,9 +53,9 @@ export class DeliveryControl {
       );
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return undefined;
-      if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) throw nobodyAnswers();
+      if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) throw new NoWorkerError(ANSWER_LIMIT_MS);
       if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure) {
-        throw new Problem('delivery_state_conflict', `Refused: ${error.cause.message}.`);
+        throw new DeliveryStateConflictError(`Refused: ${error.cause.message}.`);
       }
       throw error;
     }
@@ -68,7 +68,7 @@ export class DeliveryControl {
    * @param target the delivery's endpoint as it is now
    * @param by who does it: an API key's id
    * @returns the new run's id; `undefined` where the account has no delivery of that name
-   * @throws Problem 409 where the delivery is open
+   * @throws DeliveryStateConflictError where the delivery is open
    */
   async resend(
     accountId: string,
@@ -95,14 +95,6 @@ export class DeliveryControl {
   }
 }
 
-function stillOpen(): Problem {
-  return new Problem('delivery_state_conflict', 'The delivery is open: only a closed one is sent again.');
-}
-
-function nobodyAnswers(): Problem {
-  return new Problem(
-    'unavailable',
-    `No worker took it in within ${ANSWER_LIMIT_MS / 1_000} seconds. It may still come to pass: read the delivery before you ask again.`,
-    { headers: { 'retry-after': String(ANSWER_LIMIT_MS / 1_000) } },
-  );
+function stillOpen(): DeliveryStateConflictError {
+  return new DeliveryStateConflictError('The delivery is open. Only a closed delivery can be sent again.');
 }

@@ -18,7 +18,6 @@ import type {
 import { holdBack } from '../../domain/delivery/hold-back.js';
 import type { EndpointHealth } from '../../domain/endpoint/endpoint-health.js';
 import type { FailingMark } from '../../domain/endpoint/incident.js';
-import { Problem } from '../../domain/http/problem.js';
 import {
   ACCOUNT_ATTRIBUTE,
   deliveryAttributes,
@@ -35,9 +34,11 @@ import {
   groupWorkflowId,
   releaseWorkflowId,
 } from '../../domain/ledger/workflow-ids.js';
+import { LedgerBusyError } from '../errors.js';
 import { RESEND_MEMO, type ResendMemo } from '../read/earlier-runs.js';
 import type { FanOutMemo } from '../read/fan-out-progress.js';
-import { type GroupMemo, RecentGroups } from '../read/groups.js';
+import { type GroupMemo, indexMembers } from '../read/group-memo.js';
+import { RecentGroups } from '../read/groups.js';
 import { readInput } from '../read/history.js';
 import { Admission, type PendingDelivery } from './admission.js';
 import { type WakeOptions, wakeParkedDeliveries } from './parked-deliveries.js';
@@ -101,7 +102,7 @@ export class DeliveryStarter {
    * Starts the deliveries of an event. Done again, it starts those that are missing; a delivery may then be made twice.
    *
    * @param failing what is known of the endpoints' failing, by id
-   * @throws Problem 503 where this process has too many first attempts in flight
+   * @throws LedgerBusyError where this process has too many first attempts in flight
    */
   async accept(
     event: AcceptedEvent,
@@ -109,11 +110,7 @@ export class DeliveryStarter {
     failing = NONE_FAILING,
   ): Promise<void> {
     if (this.options.health.directAttempts >= this.options.max_first_attempts) {
-      throw new Problem(
-        'unavailable',
-        'Too many first attempts are in flight. Nothing was accepted; send it again.',
-        { headers: { 'retry-after': '1' } },
-      );
+      throw new LedgerBusyError('Too many first attempts are in flight.');
     }
     if (targets.length === 0 || targets.length > MAX_DIRECT_DELIVERIES)
       await this.startFanOut(event, targets);
@@ -134,16 +131,16 @@ export class DeliveryStarter {
     if (!this.admission) return this.startAlone(deliveries);
     const { direct, isolated } = this.admission;
     // Asked once of each: the answer changes with time, and a delivery must be in one lane.
-    const troubled = new Set(deliveries.filter((delivery) => this.isTroubled(delivery)));
-    const healthy = deliveries.filter((delivery) => !troubled.has(delivery));
+    const unhealthy = new Set(deliveries.filter((delivery) => this.isUnhealthy(delivery)));
+    const healthy = deliveries.filter((delivery) => !unhealthy.has(delivery));
     // Of both before either: a refusal says that nothing was accepted.
-    isolated.requireRoom(troubled.size);
+    isolated.requireRoom(unhealthy.size);
     direct.requireRoom(healthy.length);
-    await Promise.all([isolated.submit([...troubled]), direct.submit(healthy)]);
+    await Promise.all([isolated.submit([...unhealthy]), direct.submit(healthy)]);
   }
 
-  private isTroubled({ failing, target }: PendingDelivery): boolean {
-    return failing !== undefined || this.options.health.isTroubled(target.endpoint_id);
+  private isUnhealthy({ failing, target }: PendingDelivery): boolean {
+    return failing !== undefined || this.options.health.isUnhealthy(target.endpoint_id);
   }
 
   /** Has the parked deliveries of an endpoint look at it anew, because it takes deliveries again or is gone. */
@@ -197,7 +194,7 @@ export class DeliveryStarter {
   private async startDelivery(delivery: PendingDelivery): Promise<void> {
     const { event, target, head, failing } = delivery;
     const held = holdBack(failing, Date.now(), Math.random());
-    const isolated = this.isTroubled(delivery);
+    const isolated = this.isUnhealthy(delivery);
     const { eagerlyStarted, firstExecutionRunId } = await this.startDeliverEvent(
       event,
       target,
@@ -262,9 +259,12 @@ export class DeliveryStarter {
     const { client, task_queue, settings, head_start } = this.options;
     const group = toGroup(pending);
     const workflowId = groupWorkflowId(id);
-    const members = pending.map(({ event, target: { endpoint_id } }) =>
-      deliveryWorkflowId(event.account_id, { event_id: event.event_id, endpoint_id }),
-    );
+    const keys = pending.map(({ event: { account_id, event_id }, target: { endpoint_id } }) => ({
+      account_id,
+      event_id,
+      endpoint_id,
+    }));
+    const { accounts, events, endpoints, members } = indexMembers(keys);
     const heads = pending.flatMap(({ head }, index) => (head ? [index] : []));
     const handle = await client.workflow.start<typeof deliverGroup>('deliverGroup', {
       workflowId,
@@ -275,9 +275,9 @@ export class DeliveryStarter {
       requestEagerStart: this.takesFirstTasks,
       memo: { members, heads } satisfies GroupMemo,
       typedSearchAttributes: new TypedSearchAttributes([
-        { key: ACCOUNT_ATTRIBUTE, value: distinct(group.events.map(({ account_id }) => account_id)) },
-        { key: ENDPOINT_ATTRIBUTE, value: distinct(group.deliveries.map(({ endpoint_id }) => endpoint_id)) },
-        { key: EVENT_ATTRIBUTE, value: group.events.map(({ event_id }) => event_id) },
+        { key: ACCOUNT_ATTRIBUTE, value: accounts },
+        { key: ENDPOINT_ATTRIBUTE, value: endpoints },
+        { key: EVENT_ATTRIBUTE, value: events },
         { key: KIND_ATTRIBUTE, value: group.events[0]?.event_kind ?? '' },
         { key: STATUS_ATTRIBUTE, value: GROUP_STATUS },
         ...(heads.length > 0 ? [{ key: EVENT_HEAD_ATTRIBUTE, value: true }] : []),
@@ -285,7 +285,10 @@ export class DeliveryStarter {
     });
     if (handle.eagerlyStarted)
       head_start?.beginGroup(handle.firstExecutionRunId, group, settings.attempt_timeout_ms);
-    this.recentGroups.add(workflowId, members);
+    this.recentGroups.add(
+      workflowId,
+      keys.map((key) => deliveryWorkflowId(key.account_id, key)),
+    );
   }
 
   private async startFanOut(event: AcceptedEvent, targets: readonly DeliveryTarget[]): Promise<void> {
@@ -343,10 +346,6 @@ function toGroup(pending: readonly PendingDelivery[]): DeliveryGroup {
     return { ...target, event: place };
   });
   return { events, deliveries };
-}
-
-function distinct(values: readonly string[]): string[] {
-  return [...new Set(values)];
 }
 
 /** A workflow that runs already, or has run, is what was wanted. */

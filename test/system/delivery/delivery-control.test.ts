@@ -310,7 +310,7 @@ function millis(time: { seconds?: unknown; nanos?: number | null } | null | unde
 }
 
 describe('control of a delivery that no worker runs', () => {
-  it('answers 503 that it may still come to pass', async () => {
+  it('answers 503 and says that the request may still take effect', async () => {
     const system = await startSystem({}, 'api');
     const receiver = await startReceiver();
     try {
@@ -320,7 +320,7 @@ describe('control of a delivery that no worker runs', () => {
       const answer = await client.request('POST', `/v18.0/deliveries/${delivery?.id}/cancel`);
       assert.equal(answer.status, 503);
       assert.equal(answer.headers.get('retry-after'), '5');
-      assert.match(answer.json.detail, /^No worker took it in within 5 seconds\./);
+      assert.match(answer.json.detail, /^No worker answered within 5 seconds\./);
     } finally {
       await receiver.close();
       await system.stop();

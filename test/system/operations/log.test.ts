@@ -27,6 +27,20 @@ describe('the log', () => {
     await receiver.close();
   });
 
+  it('has no warning while all is well, not even for full groups', async () => {
+    const healthy = await startReceiver();
+    try {
+      const account = await newAccount(database, service.url);
+      await account.register(healthy.url);
+      await Promise.all(Array.from({ length: 200 }, () => account.purchase()));
+      await healthy.waitFor((all) => all.length === 200);
+    } finally {
+      await healthy.close();
+    }
+    const noisy = service.lines.filter((line) => /"level":(40|50|60)/.test(line));
+    assert.deepEqual(noisy, []);
+  });
+
   it('holds no token, secret, payload or address of a customer, and names every request', async () => {
     const { secret } = await client.register(`${receiver.url}/hook?token=of-the-subscriber`);
     const event = await client.purchase();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createStartDeliveries } from '../../../activities/delivery/start-deliveries.js';
-import type { DeliveryBatch, DeliveryStarter } from '../../../activities/ports.js';
+import type { DeliveryBatch, LedgerWriter } from '../../../activities/ports.js';
 import { PURCHASE } from '../../support/api-client.js';
 
 const BATCH: DeliveryBatch = {
@@ -21,17 +21,17 @@ describe('starting the deliveries of a fan-out', () => {
   async function run({ lastHeartbeat, failAt }: { lastHeartbeat?: number; failAt?: number } = {}) {
     const started: string[] = [];
     const heartbeats: number[] = [];
-    const starter = {
+    const ledger = {
       readFanOut: async () => BATCH,
       async startPart(_event, targets, place) {
         if (place === failAt) throw new Error('Temporal cannot be reached');
         assert.equal(targets[0]?.endpoint_id, `ep_${place}`);
         started.push(...targets.map(({ endpoint_id }) => endpoint_id));
       },
-    } satisfies Partial<DeliveryStarter>;
+    } satisfies Partial<LedgerWriter>;
     const environment = new MockActivityEnvironment({ heartbeatDetails: lastHeartbeat });
     environment.on('heartbeat', (place: number) => heartbeats.push(place));
-    const activity = createStartDeliveries(starter as unknown as DeliveryStarter);
+    const activity = createStartDeliveries(ledger as unknown as LedgerWriter);
     const error = await environment.run(activity, { first: 0, end: 640 }).then(
       () => undefined,
       (caught: unknown) => caught,

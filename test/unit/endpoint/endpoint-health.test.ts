@@ -12,38 +12,38 @@ describe('what a process knows of endpoints', () => {
   });
 
   it('takes an endpoint that answers quickly as healthy', () => {
-    assert.equal(health.isTroubled('ep_1'), false);
+    assert.equal(health.isUnhealthy('ep_1'), false);
     const over = health.begin('ep_1', true);
     assert.equal(health.directAttempts, 1);
     over(true);
-    assert.equal(health.isTroubled('ep_1'), false);
+    assert.equal(health.isUnhealthy('ep_1'), false);
     assert.equal(health.directAttempts, 0);
   });
 
   it('remembers a failure for a minute, or until a quick success', () => {
     health.begin('ep_1', true)(false);
-    assert.equal(health.isTroubled('ep_1'), true);
-    assert.equal(health.isTroubled('ep_2'), false);
+    assert.equal(health.isUnhealthy('ep_1'), true);
+    assert.equal(health.isUnhealthy('ep_2'), false);
     health.begin('ep_1', false)(true);
-    assert.equal(health.isTroubled('ep_1'), false);
+    assert.equal(health.isUnhealthy('ep_1'), false);
     health.begin('ep_1', false)(false);
     now = 59_999;
-    assert.equal(health.isTroubled('ep_1'), true);
+    assert.equal(health.isUnhealthy('ep_1'), true);
     now = 60_000;
-    assert.equal(health.isTroubled('ep_1'), false);
+    assert.equal(health.isUnhealthy('ep_1'), false);
   });
 
   it('knows that an endpoint hangs before its answer is overdue', () => {
     const over = health.begin('ep_1', true);
     now = SLOW_MS - 1;
     health.begin('ep_1', true);
-    assert.equal(health.isTroubled('ep_1'), false);
+    assert.equal(health.isUnhealthy('ep_1'), false);
     now = SLOW_MS;
-    assert.equal(health.isTroubled('ep_1'), false, 'nobody was quick meanwhile, so it may be this process');
+    assert.equal(health.isUnhealthy('ep_1'), false, 'nobody was quick meanwhile, so it may be this process');
     health.begin('ep_2', true)(true);
-    assert.equal(health.isTroubled('ep_1'), true);
+    assert.equal(health.isUnhealthy('ep_1'), true);
     over(true); // taken, but slowly
-    assert.equal(health.isTroubled('ep_1'), true);
+    assert.equal(health.isUnhealthy('ep_1'), true);
     assert.equal(health.directAttempts, 1);
   });
 
@@ -51,12 +51,12 @@ describe('what a process knows of endpoints', () => {
     health.begin('ep_1', false);
     now = 10 * SLOW_MS;
     assert.equal(health.directAttempts, 0);
-    assert.equal(health.isTroubled('ep_1'), false);
+    assert.equal(health.isUnhealthy('ep_1'), false);
   });
 
   it('forgets the oldest trouble beyond 10,000 endpoints', () => {
     for (let index = 0; index <= 10_000; index++) health.begin(`ep_${index}`, false)(false);
-    assert.equal(health.isTroubled('ep_0'), false);
-    assert.equal(health.isTroubled('ep_1'), true);
+    assert.equal(health.isUnhealthy('ep_0'), false);
+    assert.equal(health.isUnhealthy('ep_1'), true);
   });
 });

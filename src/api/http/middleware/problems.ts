@@ -1,7 +1,15 @@
 import type { Logger } from 'pino';
 import { Problem } from '../../../domain/http/problem.js';
+import {
+  DeliveryStateConflictError,
+  InvalidCursorError,
+  LedgerBusyError,
+  NoWorkerError,
+} from '../../../temporal/errors.js';
 import type { Context, Middleware } from '../context.js';
 
+/** Seconds after which a caller may send an event again that this process had no room for. */
+const BUSY_RETRY_AFTER_S = 1;
 /** Seconds after which a caller may come back when a server behind is out of reach. */
 const UNAVAILABLE_RETRY_AFTER_S = 2;
 
@@ -11,7 +19,8 @@ const UNAVAILABLE_RETRY_AFTER_S = 2;
  */
 export function answerProblems(logger: Logger, isUnavailable: (error: unknown) => boolean): Middleware {
   const toProblem = (error: unknown): Problem => {
-    if (error instanceof Problem) return error;
+    const known = error instanceof Problem ? error : ledgerProblem(error);
+    if (known) return known;
     if (!isUnavailable(error))
       return new Problem(
         'internal_error',
@@ -29,7 +38,7 @@ export function answerProblems(logger: Logger, isUnavailable: (error: unknown) =
   /** A refusal of our own says all there is to say, and there may be thousands of them when there is too much to do. */
   const note = (problem: Problem, error: unknown, request_id: string): void => {
     if (problem.status < 500) return;
-    if (problem === error) logger.warn({ request_id }, problem.message);
+    if (problem === error || problem.cause === error) logger.warn({ request_id }, problem.message);
     else logger.error({ request_id, err: error }, problem.title);
   };
 
@@ -44,6 +53,27 @@ export function answerProblems(logger: Logger, isUnavailable: (error: unknown) =
       render(ctx, problem);
     }
   };
+}
+
+/** The problem that an error of the ledger stands for. */
+function ledgerProblem(error: unknown): Problem | undefined {
+  const unavailable = (detail: string, seconds: number) =>
+    new Problem('unavailable', detail, { headers: { 'retry-after': String(seconds) }, cause: error });
+  if (error instanceof LedgerBusyError)
+    return unavailable(`${error.message} Nothing was accepted; send it again.`, BUSY_RETRY_AFTER_S);
+  if (error instanceof NoWorkerError)
+    return unavailable(
+      `${error.message} The request may still take effect: read the delivery before you send it again.`,
+      Math.ceil(error.waitedMs / 1_000),
+    );
+  if (error instanceof DeliveryStateConflictError)
+    return new Problem('delivery_state_conflict', error.message, { cause: error });
+  if (error instanceof InvalidCursorError)
+    return new Problem('invalid_request', error.message, {
+      errors: [{ parameter: 'after', detail: 'must be a cursor that an earlier page of this list gave' }],
+      cause: error,
+    });
+  return undefined;
 }
 
 /** The router leaves a bare status where no route took the request. */

@@ -1,10 +1,10 @@
 /**
- * Waits for work, but not for long. The work itself goes on.
+ * Waits for work, but not longer than a limit. The work itself is not stopped.
  *
- * @param ms how long it may take, milliseconds
- * @throws Error where it takes longer, or whatever the work rejects with
+ * @param ms the limit, milliseconds
+ * @throws Error if the work takes longer, or whatever the work rejects with
  */
-export async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+export async function withTimeout<T>(ms: number, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`no answer within ${ms} ms`)), ms);

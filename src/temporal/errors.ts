@@ -1,0 +1,35 @@
+/**
+ * Errors of the ledger, for callers to tell apart by class. They are plain errors because activities throw them too; the HTTP
+ * interface turns them into problems (`src/api/http/middleware/problems.ts`).
+ */
+
+/** This process has more to start than it takes on. Nothing was started; a later try may succeed. */
+export class LedgerBusyError extends Error {
+  override readonly name = 'LedgerBusyError';
+}
+
+/** What was asked for does not fit the state of the delivery. The message says why. */
+export class DeliveryStateConflictError extends Error {
+  override readonly name = 'DeliveryStateConflictError';
+}
+
+/** No worker answered in time. What was asked for may still happen. */
+export class NoWorkerError extends Error {
+  override readonly name = 'NoWorkerError';
+  /** How long the answer was waited for, milliseconds. */
+  readonly waitedMs: number;
+
+  constructor(waitedMs: number) {
+    super(`No worker answered within ${waitedMs / 1_000} seconds.`);
+    this.waitedMs = waitedMs;
+  }
+}
+
+/** The cursor was not issued by this list. */
+export class InvalidCursorError extends Error {
+  override readonly name = 'InvalidCursorError';
+
+  constructor() {
+    super('The cursor is not valid.');
+  }
+}

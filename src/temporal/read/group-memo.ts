@@ -1,0 +1,76 @@
+import type { DeliveryKey } from '../../domain/basics/ids.js';
+import {
+  ACCOUNT_ATTRIBUTE,
+  ENDPOINT_ATTRIBUTE,
+  EVENT_ATTRIBUTE,
+} from '../../domain/ledger/search-attributes.js';
+import { parseDeliveryWorkflowId } from '../../domain/ledger/workflow-ids.js';
+import type { Execution } from './visibility.js';
+
+/**
+ * The memo of a group, so that its deliveries can be listed without reading its history. It refers to the ids in the group's search
+ * attributes, which never change: a memo with the ids of 60 deliveries would exceed the 2 KiB from which Temporal warns.
+ */
+export interface GroupMemo {
+  /** For each delivery the indexes of its account, event and endpoint in the sorted search attributes; in the group's order. */
+  members: MemberIndexes[];
+  /** Indexes of the deliveries that stand for their event in a list of events. */
+  heads: number[];
+  /** Indexes of the deliveries that go on as workflows of their own. Written when the group closes, if there are any. */
+  handed_over?: number[];
+}
+
+type MemberIndexes = [account: number, event: number, endpoint: number];
+
+/** A delivery of a group, and its account. */
+export interface GroupMemberKey extends DeliveryKey {
+  account_id: string;
+}
+
+/** The ids for a group's search attributes, and the memo's indexes into them. */
+export function indexMembers(members: readonly GroupMemberKey[]): {
+  accounts: string[];
+  events: string[];
+  endpoints: string[];
+  members: MemberIndexes[];
+} {
+  const accounts = sortedDistinct(members.map(({ account_id }) => account_id));
+  const events = sortedDistinct(members.map(({ event_id }) => event_id));
+  const endpoints = sortedDistinct(members.map(({ endpoint_id }) => endpoint_id));
+  return {
+    accounts,
+    events,
+    endpoints,
+    members: members.map(({ account_id, event_id, endpoint_id }) => [
+      accounts.indexOf(account_id),
+      events.indexOf(event_id),
+      endpoints.indexOf(endpoint_id),
+    ]),
+  };
+}
+
+/** The deliveries of a group, in its order; `undefined` for one that cannot be read. */
+export function membersOf(
+  execution: Pick<Execution, 'memo' | 'typedSearchAttributes'>,
+): (GroupMemberKey | undefined)[] {
+  // Groups that were started before 2026-11-22 have the deliveries' workflow ids here.
+  const members = (execution.memo?.['members'] ?? []) as (MemberIndexes | string)[];
+  const idsIn = (key: typeof ACCOUNT_ATTRIBUTE) =>
+    sortedDistinct(execution.typedSearchAttributes.get(key) ?? []);
+  const accounts = idsIn(ACCOUNT_ATTRIBUTE);
+  const events = idsIn(EVENT_ATTRIBUTE);
+  const endpoints = idsIn(ENDPOINT_ATTRIBUTE);
+  return members.map((member) => {
+    if (typeof member === 'string') return parseDeliveryWorkflowId(member);
+    const [account_id, event_id, endpoint_id] = [
+      accounts[member[0]],
+      events[member[1]],
+      endpoints[member[2]],
+    ];
+    return account_id && event_id && endpoint_id ? { account_id, event_id, endpoint_id } : undefined;
+  });
+}
+
+function sortedDistinct(values: readonly string[]): string[] {
+  return [...new Set(values)].sort();
+}

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { TypedSearchAttributes } from '@temporalio/common';
+import { newId } from '../../../src/domain/basics/ids.js';
+import { MAX_GROUP_SIZE } from '../../../src/domain/delivery/delivery.js';
+import {
+  ACCOUNT_ATTRIBUTE,
+  ENDPOINT_ATTRIBUTE,
+  EVENT_ATTRIBUTE,
+} from '../../../src/domain/ledger/search-attributes.js';
+import { deliveryWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
+import { type GroupMemo, indexMembers, membersOf } from '../../../src/temporal/read/group-memo.js';
+
+/** From this size of a memo on, the SDK logs TMPRL1103, bytes. */
+const WARN_SIZE = 2 * 1024;
+
+const someKeys = (count: number) =>
+  Array.from({ length: count }, () => ({
+    account_id: newId('account'),
+    event_id: newId('event'),
+    endpoint_id: newId('endpoint'),
+  }));
+
+describe('the memo of a group', () => {
+  const keys = someKeys(MAX_GROUP_SIZE);
+  const { accounts, events, endpoints, members } = indexMembers(keys);
+  const memo: GroupMemo = { members, heads: keys.map((_, index) => index) };
+  const group = (more: object, order = (ids: string[]) => ids) => ({
+    memo: { ...more },
+    typedSearchAttributes: new TypedSearchAttributes([
+      { key: ACCOUNT_ATTRIBUTE, value: order(accounts) },
+      { key: EVENT_ATTRIBUTE, value: order(events) },
+      { key: ENDPOINT_ATTRIBUTE, value: order(endpoints) },
+    ]),
+  });
+
+  it('names every delivery, in whatever order the search attributes come back', () => {
+    assert.deepEqual(membersOf(group(memo)), keys);
+    assert.deepEqual(membersOf(group(memo, (ids) => ids.toReversed())), keys);
+  });
+
+  it('stays below the size from which Temporal warns, however many accounts and endpoints there are', () => {
+    const handed_over = keys.map((_, index) => index);
+    assert.ok(JSON.stringify({ ...memo, handed_over }).length < WARN_SIZE);
+  });
+
+  it('is read as before where it has workflow ids', () => {
+    const old = keys.map((key) => deliveryWorkflowId(key.account_id, key));
+    assert.deepEqual(membersOf(group({ members: old })), keys);
+  });
+});
