@@ -1,11 +1,24 @@
+import { registerDirectly } from '../../../bench/support/endpoints.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import type { AttemptReport } from '../../../src/domain/delivery/attempt-report.js';
 import { deliveryWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { PURCHASE } from '../../support/api-client.js';
 import { workflowIdOf } from '../../support/history.js';
-import { inTurn, reply } from '../../support/receiver.js';
+import { hangUp, inTurn, reply } from '../../support/receiver.js';
 import { startStubWorker } from '../../support/stub-worker.js';
-import { act, closed, purchase, retrying, type Scenarios, SLOW, start, untilParked } from './stage.js';
+import { until } from '../../support/until.js';
+import {
+  act,
+  answerChallenge,
+  closed,
+  purchase,
+  replaceEndpoint,
+  retrying,
+  type Scenarios,
+  SLOW,
+  start,
+  untilParked,
+} from './stage.js';
 
 /** Every way through `deliverEvent`. */
 export const DELIVERIES: Scenarios = {
@@ -69,8 +82,7 @@ export const DELIVERIES: Scenarios = {
       const { id: endpointId } = await stage.client.register(stage.receiver.url);
       const id = await purchase(stage);
       await untilParked(stage, id);
-      const body = { target_url: stage.receiver.url, event_kinds: ['purchase'] };
-      await stage.client.request('PUT', `/v18.0/endpoints/${endpointId}`, { body });
+      await replaceEndpoint(stage, endpointId);
       return closed(stage, id);
     },
   },
@@ -87,6 +99,73 @@ export const DELIVERIES: Scenarios = {
       const id = await purchase(stage);
       await untilParked(stage, id);
       await stage.client.request('DELETE', `/v18.0/endpoints/${endpointId}`);
+      return closed(stage, id);
+    },
+  },
+  'deliver-event-no-answer': {
+    settings: { HOOKLINE_RETRY_SCHEDULE: '20ms' },
+    async play(stage) {
+      stage.receiver.handle(inTurn(hangUp, reply(200)));
+      return closed(stage, await start(stage));
+    },
+  },
+  'deliver-event-deferred': {
+    async play(stage) {
+      await stage.client.register(stage.receiver.url, { rate_limit: 1 });
+      const ids = [await purchase(stage), await purchase(stage), await purchase(stage)];
+      await Promise.all(ids.map((id) => closed(stage, id)));
+      return closed(stage, ids.at(-1) ?? '');
+    },
+  },
+  'deliver-event-blocked': {
+    async play(stage) {
+      const { endpoints } = stage.system.database;
+      await registerDirectly(endpoints, stage.client.accountId, ['https://10.0.0.1/']);
+      const id = await purchase(stage);
+      await untilParked(stage, id);
+      await act(stage, id, 'cancel');
+      return closed(stage, id);
+    },
+  },
+  'deliver-event-endpoint-disabled': {
+    async play(stage) {
+      stage.receiver.handle(reply(410));
+      const { id: endpointId } = await stage.client.register(stage.receiver.url);
+      await untilParked(stage, await purchase(stage));
+      const id = await purchase(stage);
+      await untilParked(stage, id);
+      stage.receiver.handle(reply(200));
+      await replaceEndpoint(stage, endpointId);
+      return closed(stage, id);
+    },
+  },
+  'deliver-event-endpoint-pending': {
+    settings: { HOOKLINE_ENDPOINT_VERIFICATION: 'required', HOOKLINE_VERIFICATION_SCHEDULE: '1h' },
+    async play(stage) {
+      stage.receiver.handle(answerChallenge);
+      const { id: endpointId } = await stage.client.register(stage.receiver.url);
+      const path = `/v18.0/endpoints/${endpointId}`;
+      await until(
+        async () => (await stage.client.request('GET', path)).json,
+        ({ status }) => status === 'active',
+      );
+      stage.receiver.handle(reply(500));
+      await replaceEndpoint(stage, endpointId, { target_url: `${stage.receiver.url}/moved` });
+      const id = await purchase(stage);
+      await untilParked(stage, id);
+      stage.receiver.handle(answerChallenge);
+      await stage.client.request('POST', `${path}/verify`);
+      return closed(stage, id);
+    },
+  },
+  'deliver-event-held-back': {
+    settings: { ...SLOW, HOOKLINE_PROBE_INTERVAL: '2s' },
+    async play(stage) {
+      await retrying(stage);
+      const send = async () =>
+        stage.client.deliveryUntil(await purchase(stage), ({ status }) => status !== 'delivering');
+      const { id } = await until(send, ({ status }) => status === 'parked');
+      stage.receiver.handle(reply(200));
       return closed(stage, id);
     },
   },

@@ -1,5 +1,10 @@
 import { newId } from '../../../src/domain/basics/ids.js';
-import { incidentWorkflowId, releaseWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
+import {
+  incidentWorkflowId,
+  releaseWorkflowId,
+  rotationWorkflowId,
+  verificationWorkflowId,
+} from '../../../src/domain/ledger/workflow-ids.js';
 import type { endpointIncident } from '../../../workflows/index.js';
 import { attemptFailed, attemptSucceeded, type FailureReport } from '../../../workflows/messages.js';
 import { reply } from '../../support/receiver.js';
@@ -7,9 +12,11 @@ import { startStubWorker } from '../../support/stub-worker.js';
 import { until } from '../../support/until.js';
 import {
   act,
+  answerChallenge,
   execution,
   purchase,
   type Run,
+  replaceEndpoint,
   retrying,
   type Scenarios,
   SLOW,
@@ -18,14 +25,15 @@ import {
   untilParked,
 } from './stage.js';
 
+const VERIFIED = { HOOKLINE_ENDPOINT_VERIFICATION: 'required' };
+
 /** Every way through the workflows that look after an endpoint. */
 export const ENDPOINTS: Scenarios = {
   'release-parked': {
     async play(stage) {
       const { id: endpointId } = await stage.client.register(stage.receiver.url, { status: 'paused' });
       await untilParked(stage, await purchase(stage));
-      const body = { target_url: stage.receiver.url, event_kinds: ['purchase'] };
-      await stage.client.request('PUT', `/v18.0/endpoints/${endpointId}`, { body });
+      await replaceEndpoint(stage, endpointId);
       return execution(stage, releaseWorkflowId(endpointId));
     },
   },
@@ -56,11 +64,76 @@ export const ENDPOINTS: Scenarios = {
       return incident(stage);
     },
   },
+  'endpoint-incident-superseded': {
+    settings: { HOOKLINE_RETRY_SCHEDULE: '1h', HOOKLINE_PROBE_INTERVAL: '100ms' },
+    async play(stage) {
+      const { id } = await stage.client.register(stage.receiver.url);
+      stage.receiver.handle(reply(500));
+      // Backing off: it probes, and then finds that its owner has paused the endpoint.
+      for (let failures = 0; failures < 10; failures += 1) await failOnce(stage);
+      await replaceEndpoint(stage, id, { status: 'paused' });
+      return incident(stage);
+    },
+  },
+  'endpoint-incident-lapsed': {
+    settings: { HOOKLINE_RETRY_SCHEDULE: '1h', HOOKLINE_DISABLE_AFTER: '1s' },
+    async play(stage) {
+      await retrying(stage);
+      return incident(stage);
+    },
+  },
   'endpoint-incident-continued-as-new': {
     play: async (stage) => (await failingAgain(stage)).first,
   },
   'endpoint-incident-continued-from-another': {
     play: async (stage) => (await failingAgain(stage)).second,
+  },
+  'verify-endpoint-challenged': {
+    settings: { ...VERIFIED, HOOKLINE_VERIFICATION_SCHEDULE: '100ms,100ms,100ms' },
+    async play(stage) {
+      stage.receiver.handle(reply(503));
+      const { id } = await stage.client.register(stage.receiver.url);
+      await stage.receiver.waitFor((requests) => requests.length === 2);
+      stage.receiver.handle(answerChallenge);
+      return execution(stage, verificationWorkflowId(id));
+    },
+  },
+  'verify-endpoint-confirmed': {
+    settings: {
+      ...VERIFIED,
+      HOOKLINE_VERIFICATION_SCHEDULE: '1h',
+      HOOKLINE_PUBLIC_URL: 'https://hooks.example',
+    },
+    async play(stage) {
+      const { id } = await stage.client.register(stage.receiver.url);
+      const [request] = await stage.receiver.waitFor(([first]) => first?.over === true);
+      const { pathname, search } = new URL(JSON.parse(String(request?.body)).confirmation_url);
+      await fetch(`${stage.client.url}${pathname}${search}`, { headers: { 'webhook-allowed-rate': '60' } });
+      return execution(stage, verificationWorkflowId(id));
+    },
+  },
+  'verify-endpoint-given-up': {
+    settings: { ...VERIFIED, HOOKLINE_VERIFICATION_SCHEDULE: '50ms', HOOKLINE_VERIFICATION_LIMIT: '1s' },
+    async play(stage) {
+      const { id } = await stage.client.register(stage.receiver.url);
+      return execution(stage, verificationWorkflowId(id));
+    },
+  },
+  'secret-rotation-overlap-ended': {
+    async play(stage) {
+      const { id } = await stage.client.register(stage.receiver.url);
+      await rotate(stage, id, '500ms');
+      return execution(stage, rotationWorkflowId(id));
+    },
+  },
+  'secret-rotation-revoked': {
+    async play(stage) {
+      const { id } = await stage.client.register(stage.receiver.url);
+      await rotate(stage, id, '1h');
+      await rotate(stage, id, '2h');
+      await stage.client.request('DELETE', `/v18.0/endpoints/${id}/secret/previous`);
+      return execution(stage, rotationWorkflowId(id));
+    },
   },
 };
 
@@ -106,4 +179,16 @@ async function failingAgain({ system }: Stage): Promise<{ first: Run; second: Ru
 async function incident(stage: Stage): Promise<Run> {
   const [endpoint] = (await stage.client.request('GET', '/v18.0/endpoints')).json.data;
   return execution(stage, incidentWorkflowId(stage.client.accountId, endpoint.id));
+}
+
+async function failOnce(stage: Stage): Promise<void> {
+  const id = await purchase(stage);
+  await stage.client.deliveryUntil(id, ({ status }) => status === 'retrying');
+}
+
+async function rotate({ client }: Stage, endpointId: string, overlap: string): Promise<void> {
+  const answer = await client.request('POST', `/v18.0/endpoints/${endpointId}/secret/rotate`, {
+    body: { overlap },
+  });
+  if (answer.status !== 200) throw new Error(`rotate: ${answer.text}`);
 }

@@ -1,6 +1,6 @@
 import type { ApiClient } from '../../support/api-client.js';
 import { workflowIdOf } from '../../support/history.js';
-import { type Receiver, reply } from '../../support/receiver.js';
+import { type Handler, type Receiver, reply } from '../../support/receiver.js';
 import type { TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
@@ -72,3 +72,19 @@ export async function execution({ system }: Stage, workflowId: string): Promise<
     .catch(() => {});
   return { workflowId };
 }
+
+/** Replaces an endpoint by one at the receiver that is active, unless `more` says otherwise. */
+export async function replaceEndpoint(
+  { client, receiver }: Stage,
+  endpointId: string,
+  more: Record<string, unknown> = {},
+): Promise<void> {
+  const body = { target_url: receiver.url, event_kinds: ['purchase'], ...more };
+  const answer = await client.request('PUT', `/v18.0/endpoints/${endpointId}`, { body });
+  if (answer.status !== 200) throw new Error(`PUT: ${answer.text}`);
+}
+
+/** Answers a challenge as a subscriber should, and everything else with 200. */
+export const answerChallenge: Handler = (_request, response, body) => {
+  response.writeHead(200).end(JSON.parse(String(body)).challenge ?? '');
+};

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import type { Activities } from '../../activities/index.js';
+import type { AttemptReport } from '../../src/domain/delivery/attempt-report.js';
+import type { Outcome } from '../../src/domain/delivery/outcome.js';
+import type { IncidentOutcome } from '../../src/domain/endpoint/incident.js';
+import * as workflows from '../../workflows/index.js';
+import * as messages from '../../workflows/messages.js';
+import { HISTORIES, payloadsOf, type RecordedHistory, workflowTypeOf } from './histories.js';
+
+/**
+ * What the histories must show. The keys are checked against the types of the code: who adds an activity, a kind of report, an outcome or
+ * a reason has to add it here, and then a history of it.
+ */
+const ACTIVITIES = {
+  attemptDelivery: true,
+  attemptGroup: true,
+  confirmEndpoint: true,
+  disableEndpoint: true,
+  emitOperationalEvent: true,
+  giveUpEndpoint: true,
+  markEndpoint: true,
+  probeEndpoint: true,
+  releaseEndpoint: true,
+  releaseParkedDeliveries: true,
+  requestCancellation: true,
+  retireSecrets: true,
+  startDeliveries: true,
+  tryHandshake: true,
+} satisfies Record<keyof Activities, true>;
+const REPORTS = { attempted: true, deferred: true, not_attempted: true } satisfies Record<
+  AttemptReport['kind'],
+  true
+>;
+const OUTCOMES = { delivered: true, failed: true, gone: true, blocked: true } satisfies Record<Outcome, true>;
+const NOT_ATTEMPTED = {
+  pending: true,
+  paused: true,
+  disabled: true,
+  deleted: true,
+  failing: true,
+} satisfies Record<Extract<AttemptReport, { kind: 'not_attempted' }>['endpoint'], true>;
+const INCIDENT_OUTCOMES = {
+  recovered: true,
+  disabled: true,
+  lapsed: true,
+  superseded: true,
+} satisfies Record<IncidentOutcome, true>;
+
+describe('the recorded histories', () => {
+  const events = HISTORIES.flatMap(({ history }) => history.events);
+  const values = HISTORIES.flatMap(({ history }) => payloadsOf(history)).flatMap(everyObject);
+  const reports = values.filter((value): value is AttemptReport => String(value['kind']) in REPORTS);
+
+  const shows = (what: string, expected: object, found: Iterable<unknown>) => {
+    const missing = Object.keys(expected).filter((name) => !new Set(found).has(name));
+    assert.deepEqual(missing, [], `${what} that no history shows: record one`);
+  };
+
+  it('show every workflow type', () => {
+    shows('workflow types', workflows, HISTORIES.map(workflowTypeOf));
+  });
+
+  it('show every signal and update', () => {
+    const names = Object.values(messages as Record<string, unknown>).flatMap(messageName);
+    assert.ok(names.includes('retryNow') && names.includes('confirmed'));
+    const found = events.flatMap((event) => [
+      event.workflowExecutionSignaledEventAttributes?.signalName,
+      event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest.input.name,
+    ]);
+    shows('messages', Object.fromEntries(names.map((name) => [name, true])), found);
+  });
+
+  it('show every activity', () => {
+    const scheduled = events.map((event) => event.activityTaskScheduledEventAttributes?.activityType.name);
+    const local = HISTORIES.flatMap(localActivities);
+    shows('activities', ACTIVITIES, [...scheduled, ...local]);
+  });
+
+  it('show every kind of report of an attempt', () => {
+    const attempted = reports.filter((report) => report.kind === 'attempted');
+    const not = reports.filter((report) => report.kind === 'not_attempted');
+    shows(
+      'kinds of reports',
+      REPORTS,
+      reports.map(({ kind }) => kind),
+    );
+    shows(
+      'outcomes',
+      OUTCOMES,
+      attempted.map(({ outcome }) => outcome),
+    );
+    shows(
+      'states of an endpoint',
+      NOT_ATTEMPTED,
+      not.map(({ endpoint }) => endpoint),
+    );
+    assert.ok(
+      attempted.some(({ attempt }) => attempt.error_code !== undefined),
+      'an attempt without an answer',
+    );
+    assert.ok(
+      attempted.some(({ retry_after }) => retry_after !== undefined),
+      'a Retry-After',
+    );
+  });
+
+  it('show every outcome of an incident', () => {
+    const found = HISTORIES.filter((one) => workflowTypeOf(one) === 'endpointIncident')
+      .flatMap(({ history }) => payloadsOf(history.events.at(-1)))
+      .map((result) => (result as { outcome?: string }).outcome);
+    shows('outcomes', INCIDENT_OUTCOMES, found);
+  });
+});
+
+/** The name of a message, of what is exported beside the messages none. */
+function messageName(exported: unknown): string[] {
+  const { type, name } = (exported ?? {}) as { type?: string; name?: string };
+  return name !== undefined && (type === 'signal' || type === 'update' || type === 'query') ? [name] : [];
+}
+
+/** Local activities leave a marker, whose data name them. */
+function localActivities({ history }: RecordedHistory): string[] {
+  return history.events
+    .filter(({ markerRecordedEventAttributes: marker }) => marker?.markerName === 'core_local_activity')
+    .flatMap((event) => payloadsOf(event).flatMap(everyObject))
+    .map((data) => String(data['activity_type']));
+}
+
+/** A JSON value's objects, however deep. */
+function everyObject(value: unknown): Record<string, unknown>[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const inner = Object.values(value).flatMap(everyObject);
+  return Array.isArray(value) ? inner : [value as Record<string, unknown>, ...inner];
+}

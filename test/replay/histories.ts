@@ -1,0 +1,41 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+const FOLDER = new URL('histories/', import.meta.url);
+
+/** An event of a history in JSON, as far as tests look into it. */
+export interface HistoryEvent {
+  workflowExecutionStartedEventAttributes?: { workflowType: { name: string } };
+  workflowExecutionSignaledEventAttributes?: { signalName: string };
+  workflowExecutionUpdateAcceptedEventAttributes?: { acceptedRequest: { input: { name: string } } };
+  activityTaskScheduledEventAttributes?: { activityType: { name: string } };
+  markerRecordedEventAttributes?: { markerName: string };
+}
+
+/** A history as it was recorded, by the name of its scenario. */
+export interface RecordedHistory {
+  name: string;
+  history: { events: HistoryEvent[] };
+}
+
+/** All recorded histories. */
+export const HISTORIES: readonly RecordedHistory[] = readdirSync(FOLDER)
+  .sort()
+  .map((file) => ({
+    name: file.replace(/\.json$/, ''),
+    history: JSON.parse(readFileSync(new URL(file, FOLDER), 'utf8')),
+  }));
+
+/** The workflow type of a recorded history. */
+export function workflowTypeOf({ history }: RecordedHistory): string {
+  return history.events[0]?.workflowExecutionStartedEventAttributes?.workflowType.name ?? '';
+}
+
+/** The payloads in a part of a history, decoded. */
+export function payloadsOf(part: unknown): unknown[] {
+  if (typeof part !== 'object' || part === null) return [];
+  if ('data' in part && typeof part.data === 'string' && 'metadata' in part) {
+    const text = Buffer.from(part.data, 'base64').toString('utf8');
+    return text === '' ? [] : [JSON.parse(text)];
+  }
+  return Object.values(part).flatMap(payloadsOf);
+}
