@@ -1,0 +1,99 @@
+import type { RequestListener } from 'node:http';
+import type { Logger } from 'pino';
+import { createApp } from '../../api/app.js';
+import { createMetrics, type Metrics } from '../../api/http/metrics.js';
+import { createLimiters } from '../../api/limits/limiters.js';
+import { TallySharing } from '../../api/limits/tally-sharing.js';
+import { createOAuthProvider } from '../../api/oauth/provider.js';
+import type { Settings } from '../../config/schema.js';
+import { RateCounters } from '../../domain/access/rate-counters.js';
+import type { AddressPolicy } from '../../domain/endpoint/address-policy.js';
+import type { Database } from '../../models/database.js';
+import { isDatabaseUnavailable } from '../../models/mongo/unavailable.js';
+import { DeliveryReader } from '../../temporal/read/delivery-reader.js';
+import { EventReader } from '../../temporal/read/event-reader.js';
+import { isTemporalUnavailable } from '../../temporal/server/unavailable.js';
+import { DeliveryControl } from '../../temporal/write/delivery-control.js';
+import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
+import { EndpointWorkflows } from '../../temporal/write/endpoint-workflows.js';
+import type { Incidents } from '../../temporal/write/incidents.js';
+import type { Readiness } from './readiness.js';
+import type { Servers } from './servers.js';
+
+/** What the API takes part in besides the settings. */
+export interface ApiParts {
+  addressPolicy: AddressPolicy;
+  starter: DeliveryStarter;
+  incidents: Incidents;
+  readiness: Readiness;
+  logger: Logger;
+  /** Where it listens. */
+  url: string;
+}
+
+/** The HTTP interface of this process. */
+export interface Api {
+  listener: RequestListener;
+  stop(): Promise<void>;
+}
+
+/** Makes the HTTP interface; it answers as soon as its listener is given requests. */
+export async function createApi(settings: Settings, servers: Servers, parts: ApiParts): Promise<Api> {
+  const { database, temporal } = servers;
+  const { client } = temporal;
+  const { starter, logger } = parts;
+  const metrics = createMetrics();
+  const counters = new RateCounters();
+  const [sharing, cookieSecret] = await Promise.all([
+    shareCounts(settings, database, counters, metrics, logger),
+    database.installationSecrets.get('cookies'),
+  ]);
+  const deliveries = new DeliveryReader(client, starter.recentGroups);
+  const app = createApp({
+    settings,
+    ...parts,
+    database,
+    oauth: createOAuthProvider({
+      database,
+      publicUrl: settings.HOOKLINE_PUBLIC_URL ?? parts.url,
+      cookieSecret,
+      proxyHops: settings.HOOKLINE_PROXY_HOPS,
+      logger,
+    }),
+    limiters: createLimiters(settings, counters, metrics),
+    metrics,
+    endpointWorkflows: createEndpointWorkflows(settings, servers),
+    control: new DeliveryControl(client, starter, deliveries),
+    deliveries,
+    events: new EventReader(client, starter.recentGroups),
+    isUnavailable: (error) => isTemporalUnavailable(error) || isDatabaseUnavailable(error),
+  });
+  return { listener: app.callback(), stop: async () => sharing?.stop() };
+}
+
+/** Shares what this process counts for the rate limits with the other ones, unless the settings say that it counts alone. */
+async function shareCounts(
+  settings: Settings,
+  { rateTallies }: Database,
+  counters: RateCounters,
+  metrics: Metrics,
+  logger: Logger,
+): Promise<TallySharing | undefined> {
+  if (settings.HOOKLINE_RATE_LIMIT_STORE === 'memory') return undefined;
+  const sharing = new TallySharing(counters, rateTallies, (error) => {
+    logger.error({ err: error }, 'rate limits: counts cannot be shared, going on with what is known here');
+    metrics.rateLimitStoreFailures.inc();
+  });
+  await sharing.start();
+  return sharing;
+}
+
+function createEndpointWorkflows(settings: Settings, { temporal: { client } }: Servers): EndpointWorkflows {
+  return new EndpointWorkflows({
+    client,
+    task_queue: settings.HOOKLINE_TASK_QUEUE,
+    verification_schedule: settings.HOOKLINE_VERIFICATION_SCHEDULE,
+    verification_limit_ms: settings.HOOKLINE_VERIFICATION_LIMIT,
+    attempt_timeout_ms: settings.HOOKLINE_ATTEMPT_TIMEOUT,
+  });
+}

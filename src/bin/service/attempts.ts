@@ -1,0 +1,50 @@
+import { createAttemptDelivery } from '../../../activities/delivery/attempt-delivery.js';
+import { FirstAttempts } from '../../../activities/delivery/first-attempts.js';
+import { createPoster } from '../../../activities/http/poster.js';
+import type { HttpPoster } from '../../../activities/ports.js';
+import type { Settings } from '../../config/schema.js';
+import { RELEASE } from '../../domain/basics/release.js';
+import type { AddressPolicy } from '../../domain/endpoint/address-policy.js';
+import type { EndpointHealth } from '../../domain/endpoint/endpoint-health.js';
+import type { Incidents } from '../../temporal/write/incidents.js';
+import { connectorOptions } from '../egress.js';
+import { endpointDirectory } from '../endpoint-ports.js';
+import type { Servers } from './servers.js';
+
+/** Sent as `User-Agent` with every attempt. */
+export const USER_AGENT = `Hookline/${RELEASE}`;
+
+/** What posts to endpoints. */
+export interface Attempts {
+  poster: HttpPoster & { close(): Promise<void> };
+  firstAttempts: FirstAttempts;
+}
+
+/** What attempts take part in besides the settings. */
+export interface AttemptParts {
+  health: EndpointHealth;
+  incidents: Incidents;
+  addressPolicy: AddressPolicy;
+  /** Ports of this service and its servers: at this machine no endpoint may be there. */
+  ownPorts: ReadonlySet<number>;
+}
+
+/** @throws where a certificate or key that the settings name cannot be read */
+export async function createAttempts(
+  settings: Settings,
+  { database }: Servers,
+  { health, incidents, addressPolicy, ownPorts }: AttemptParts,
+): Promise<Attempts> {
+  const poster = createPoster(await connectorOptions(settings, addressPolicy, () => [...ownPorts]));
+  const firstAttempts = new FirstAttempts(
+    createAttemptDelivery({
+      endpoints: endpointDirectory(database.endpoints),
+      turns: database.deliveryTurns,
+      poster,
+      health,
+      incidents,
+      userAgent: USER_AGENT,
+    }),
+  );
+  return { poster, firstAttempts };
+}

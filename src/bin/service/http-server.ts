@@ -1,0 +1,60 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Settings } from '../../config/schema.js';
+
+/** How often idle connections are looked for while the server stops, milliseconds. */
+const IDLE_CHECK_MS = 50;
+
+/** A server that has its port and answers once it is told how. */
+export interface HttpServer {
+  /** Where it is, without a trailing slash. */
+  url: string;
+  port: number;
+  /** Answers requests, those that came before included. */
+  answer(listener: RequestListener): void;
+  /**
+   * Resolves when every request under way has been answered. A connection is closed when it is idle, or with its next answer: by itself
+   * Node.js would serve a busy client for ever.
+   */
+  close(): Promise<void>;
+}
+
+/** The port cannot be listened on. */
+export class PortError extends Error {
+  constructor(port: number, cause: Error) {
+    super(
+      `Port ${port} (the API) cannot be listened on: ${cause.message}. Choose another one with HOOKLINE_PORT.`,
+      { cause },
+    );
+    this.name = 'PortError';
+  }
+}
+
+/** Listens on the host and port of the settings. @throws PortError */
+export async function listen({ HOOKLINE_HOST, HOOKLINE_PORT }: Settings): Promise<HttpServer> {
+  const server = createServer();
+  const early: Parameters<RequestListener>[] = [];
+  const keep = (...exchange: Parameters<RequestListener>) => void early.push(exchange);
+  server.on('request', keep);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => reject(new PortError(HOOKLINE_PORT, error)));
+    server.listen(HOOKLINE_PORT, HOOKLINE_HOST, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://${HOOKLINE_HOST}:${port}`,
+    port,
+    answer(listener) {
+      server.off('request', keep);
+      server.on('request', listener);
+      for (const exchange of early.splice(0)) listener(...exchange);
+    },
+    async close() {
+      server.prependListener('request', (_request, response) => response.setHeader('connection', 'close'));
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      const closeIdle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
+      await closed;
+      clearInterval(closeIdle);
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import type { FirstAttempts } from '../../../activities/delivery/first-attempts.js';
+import type { Settings } from '../../config/schema.js';
+import type { EndpointHealth } from '../../domain/endpoint/endpoint-health.js';
+import { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
+import { Incidents } from '../../temporal/write/incidents.js';
+import type { Servers } from './servers.js';
+
+/** What opens and closes the incidents of failing endpoints. */
+export function createIncidents(settings: Settings, { temporal: { client } }: Servers): Incidents {
+  return new Incidents({
+    client,
+    task_queue: settings.HOOKLINE_TASK_QUEUE,
+    disable_after_ms: settings.HOOKLINE_DISABLE_AFTER,
+    probe_interval_ms: settings.HOOKLINE_PROBE_INTERVAL,
+  });
+}
+
+/** @param firstAttempts makes attempts as soon as their start is persisted: only where API and worker share a process */
+export function createStarter(
+  settings: Settings,
+  { temporal: { client } }: Servers,
+  health: EndpointHealth,
+  firstAttempts: FirstAttempts | undefined,
+): DeliveryStarter {
+  return new DeliveryStarter({
+    client,
+    task_queue: settings.HOOKLINE_TASK_QUEUE,
+    head_start: firstAttempts,
+    starts_in_flight: settings.HOOKLINE_GROUP_COMMIT === 'on' ? settings.HOOKLINE_STARTS_IN_FLIGHT : 0,
+    health,
+    release_per_second: settings.HOOKLINE_RELEASE_RATE,
+    max_first_attempts: settings.HOOKLINE_MAX_FIRST_ATTEMPTS,
+    settings: {
+      schedule: settings.HOOKLINE_RETRY_SCHEDULE,
+      attempt_timeout_ms: settings.HOOKLINE_ATTEMPT_TIMEOUT,
+      park_limit_ms: settings.HOOKLINE_PARK_LIMIT,
+    },
+  });
+}

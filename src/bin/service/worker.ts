@@ -1,0 +1,38 @@
+import type { Settings } from '../../config/schema.js';
+import { type RunningWorker, startWorker } from '../../temporal/server/worker.js';
+import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
+import { endpointDirectory, pendingEndpoints } from '../endpoint-ports.js';
+import { type Attempts, USER_AGENT } from './attempts.js';
+import type { Servers } from './servers.js';
+
+/** Beyond an attempt's own limit, before a worker that stops gives up waiting for it, milliseconds. */
+const SHUTDOWN_MARGIN_MS = 5_000;
+
+/** Starts the worker of this process. @param bundlePath the workflows' code */
+export function runWorker(
+  settings: Settings,
+  { database, temporal }: Servers,
+  { poster, firstAttempts }: Attempts,
+  starter: DeliveryStarter,
+  bundlePath: string,
+): Promise<RunningWorker> {
+  return startWorker(
+    temporal,
+    {
+      namespace: settings.TEMPORAL_NAMESPACE,
+      task_queue: settings.HOOKLINE_TASK_QUEUE,
+      bundle_path: bundlePath,
+      isolated_attempts: settings.HOOKLINE_ISOLATED_ATTEMPTS,
+      shutdown_grace_ms: settings.HOOKLINE_ATTEMPT_TIMEOUT + SHUTDOWN_MARGIN_MS,
+    },
+    {
+      endpoints: endpointDirectory(database.endpoints),
+      pending: pendingEndpoints(database.endpoints, starter),
+      publicUrl: settings.HOOKLINE_PUBLIC_URL,
+      poster,
+      firstAttempts,
+      ledger: starter,
+      userAgent: USER_AGENT,
+    },
+  );
+}
