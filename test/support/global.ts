@@ -13,6 +13,7 @@ import {
 import { BUNDLE_PATH, buildWorkflowBundle } from '../../src/temporal/server/bundle.js';
 import { installRuntime } from '../../src/temporal/server/connection.js';
 import { setServers } from './servers.js';
+import { forgetWarnings, warnings } from './warnings.js';
 
 let folder: string | undefined;
 let temporal: EmbeddedTemporal | undefined;
@@ -23,9 +24,10 @@ let isInstalled = false;
 /** Sets the SDK up, once in each process that runs tests. */
 export const mochaHooks = {
   beforeAll(): void {
-    if (!isInstalled) installRuntime(pino({ level: process.env['TEST_LOG_LEVEL'] ?? 'silent' }), undefined);
+    if (!isInstalled) installRuntime(pino({ level: 'warn' }, warnings), undefined);
     isInstalled = true;
   },
+  beforeEach: forgetWarnings,
 };
 
 /**

@@ -13,6 +13,7 @@ import {
   type ServerCertificate,
 } from '../../src/demo/certificates.js';
 import { listenLocally, plainHeaders, RequestLog } from '../../src/demo/local-server.js';
+import { withWarnings } from './warnings.js';
 
 /** One request, recorded when its whole body has arrived. */
 export interface ReceivedRequest {
@@ -108,7 +109,13 @@ export async function startReceiver(
     handle(next) {
       handler = next;
     },
-    waitFor: (predicate, timeoutMs = 10_000) => log.waitFor(predicate, timeoutMs),
+    async waitFor(predicate, timeoutMs = 10_000) {
+      try {
+        return await log.waitFor(predicate, timeoutMs);
+      } catch (error) {
+        throw new Error(withWarnings(String(error)), { cause: error });
+      }
+    },
     close,
   };
 }

@@ -11,6 +11,7 @@ import { connectTemporal, type TemporalConnection } from '../../src/temporal/ser
 import { type ApiClient, apiClient } from './api-client.js';
 import { testAuthority } from './receiver.js';
 import { servers } from './servers.js';
+import { warnings } from './warnings.js';
 
 /** A Hookline service of a test's own: its own database and task queue, on the run's servers. */
 export interface TestSystem {
@@ -67,7 +68,7 @@ export async function startSystem(
 ): Promise<TestSystem> {
   const environment = await testEnvironment(overrides);
   const settings = loadSettings(environment);
-  const service = await startService(settings, role, logger ?? pino({ level: settings.HOOKLINE_LOG_LEVEL }));
+  const service = await startService(settings, role, logger ?? pino({ level: 'warn' }, warnings));
   const database = await connectDatabase(environment['MONGODB_URI'] ?? '', requireSecretBox(settings));
   const temporal = await connectTemporal({
     address: environment['TEMPORAL_ADDRESS'] ?? '',

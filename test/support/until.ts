@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { withWarnings } from './warnings.js';
 
 const POLL_MS = 20;
 
 /**
  * Asks again and again until the answer satisfies a condition. For what cannot be waited for by an event.
  *
- * @throws after the time limit, default 15 s, showing the last answer
+ * @throws after the time limit, default 15 s, showing the last answer and the warnings of the run
  */
 export async function until<T>(
   read: () => Promise<T> | T,
@@ -17,7 +18,7 @@ export async function until<T>(
     const value = await read();
     if (condition(value)) return value;
     if (Date.now() > deadline)
-      throw new Error(`not so within ${timeoutMs} ms; last seen: ${JSON.stringify(value)}`);
+      throw new Error(withWarnings(`not so within ${timeoutMs} ms; last seen: ${JSON.stringify(value)}`));
     await delay(POLL_MS);
   }
 }

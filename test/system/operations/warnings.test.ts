@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import type { Activities } from '../../../activities/index.js';
+import { newId } from '../../../src/domain/basics/ids.js';
+import { deliveryWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
+import { PURCHASE } from '../../support/api-client.js';
+import { startStubWorker } from '../../support/stub-worker.js';
+import { startSystem, type TestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+describe('a workflow that fails while a test waits', () => {
+  let system: TestSystem;
+  before(async () => {
+    system = await startSystem();
+  });
+  after(() => system.stop());
+
+  it('is named in the message of the test', async () => {
+    const key = { event_id: newId('event'), endpoint_id: newId('endpoint') };
+    const account_id = newId('account');
+    const taskQueue = `stub-${key.event_id}`;
+    // A report that no code makes: the workflow's code throws on it, and Temporal tries the workflow task again and again.
+    const broken = { attemptDelivery: async () => null } as unknown as Partial<Activities>;
+    const stop = await startStubWorker(system.temporal, taskQueue, broken);
+    const handle = await system.temporal.client.workflow.start('deliverEvent', {
+      workflowId: deliveryWorkflowId(account_id, key),
+      taskQueue,
+      args: [
+        {
+          ...key,
+          account_id,
+          event_kind: 'purchase',
+          payload: PURCHASE,
+          accepted_at: '2026-01-31T12:00:00.000Z',
+          schedule: [],
+          attempt_timeout_ms: 1_000,
+          park_limit_ms: 1_000,
+        },
+      ],
+    });
+    try {
+      const status = async () => (await handle.describe()).status.name;
+      await assert.rejects(
+        until(status, (name) => name === 'COMPLETED', 3_000),
+        /last seen: "RUNNING"\nWarnings meanwhile:[\s\S]*TypeError/,
+      );
+    } finally {
+      await handle.terminate('the end of the test');
+      await stop();
+    }
+  });
+});
