@@ -5,27 +5,10 @@ import type {
   DeliverySettings,
   DeliveryTarget,
   EndpointKey,
-  Trigger,
 } from '../src/domain/delivery/delivery.js';
 import type { SigningKey } from '../src/domain/delivery/signature.js';
 import type { EndpointStatus, VerificationMethod } from '../src/domain/endpoint/endpoint.js';
 import type { FailingMark } from '../src/domain/endpoint/incident.js';
-
-/** An attempt to make. */
-export interface AttemptRequest {
-  account_id: string;
-  event_id: string;
-  endpoint_id: string;
-  event_kind: string;
-  payload: string;
-  number: number;
-  trigger: Trigger;
-  timeout_ms: number;
-  /** Made in the isolated lane, where its endpoint may be slow or failing. */
-  isolated?: boolean;
-  /** Its turn under the endpoint's rate limit, which it has waited for. ISO 8601, UTC. */
-  turn?: string;
-}
 
 /** First attempts to make side by side. */
 export interface GroupAttemptRequest extends DeliveryGroup {

@@ -8,7 +8,7 @@ import {
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 import type { AttemptReport } from '../src/domain/delivery/attempt-report.js';
-
+import { attemptRequest } from '../src/domain/delivery/attempt-request.js';
 import type { DeliveryRecord, Trigger } from '../src/domain/delivery/delivery.js';
 import { attemptPriority, isolatedQueue } from '../src/domain/delivery/lanes.js';
 import type { DeliverEventInput } from './inputs.js';
@@ -28,17 +28,13 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliveryRe
   const delivery = new LiveDelivery(input, input.resent);
   const startToCloseTimeout = input.attempt_timeout_ms + ATTEMPT_OVERHEAD_MS;
   const local = proxyLocalActivities<Activities>({ startToCloseTimeout, retry: { maximumAttempts: 1 } });
-  const request = (trigger: Trigger) => ({
-    account_id: input.account_id,
-    event_id: input.event_id,
-    endpoint_id: input.endpoint_id,
-    event_kind: input.event_kind,
-    payload: input.payload,
-    number: delivery.nextNumber,
-    trigger,
-    timeout_ms: input.attempt_timeout_ms,
-    ...(delivery.turn !== undefined && { turn: delivery.turn }),
-  });
+  const request = (trigger: Trigger, isolated = false) =>
+    attemptRequest(input, input.endpoint_id, input.attempt_timeout_ms, {
+      number: delivery.nextNumber,
+      trigger,
+      isolated,
+      turn: delivery.turn,
+    });
 
   const attemptDirectly = (trigger: Trigger): Promise<AttemptReport> =>
     CancellationScope.nonCancellable(() => local.attemptDelivery(request(trigger)));
@@ -54,7 +50,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliveryRe
         fairnessKey: input.endpoint_id,
       },
     });
-    return CancellationScope.nonCancellable(() => attemptDelivery({ ...request(trigger), isolated: true }));
+    return CancellationScope.nonCancellable(() => attemptDelivery(request(trigger, true)));
   };
 
   const attemptFirst = (): Promise<AttemptReport> => {

@@ -18,18 +18,18 @@ import type {
 import { type Action, DeliveryMachine } from '../src/domain/delivery/delivery-machine.js';
 import { describeAttempt } from '../src/domain/delivery/outcome.js';
 import { STATUS_ATTRIBUTE } from '../src/domain/ledger/search-attributes.js';
+import { timerSummary } from '../src/domain/ledger/timer-summary.js';
 import { endpointChanged, OPERATOR_UPDATES, type Operator, operatorName } from './messages.js';
-
-/** Temporal cuts a timer's summary off at 200 bytes. */
-const MAX_SUMMARY = 180;
 
 const ACTIONS = Object.keys(OPERATOR_UPDATES) as Action[];
 
 /** A delivery's machine in its workflow: timers, messages, and what operators see of it. */
 export class LiveDelivery {
   private readonly machine: DeliveryMachine;
+  /** Something happened that may have changed what comes next. */
+  private stirred = false;
 
-  /** @param resent who sent a closed delivery again, where this run is that */
+  /** @param resent who sent a closed delivery again, if this is such a run */
   constructor(settings: DeliverySettings, resent?: Intervention) {
     this.machine = new DeliveryMachine(
       settings,
@@ -46,14 +46,17 @@ export class LiveDelivery {
         },
       );
     }
-    setHandler(endpointChanged, () => this.machine.endpointChanged());
+    setHandler(endpointChanged, () => {
+      this.machine.endpointChanged();
+      this.stirred = true;
+    });
   }
 
   get record(): DeliveryRecord {
     return this.machine.record;
   }
 
-  /** The turn under the endpoint's rate limit that the attempt has waited for. ISO 8601, UTC. */
+  /** The turn under the endpoint's rate limit for which the attempt was deferred. ISO 8601, UTC. */
   get turn(): string | undefined {
     return this.machine.turn;
   }
@@ -62,7 +65,7 @@ export class LiveDelivery {
     return this.machine.nextNumber;
   }
 
-  /** Takes in what came of an attempt, and says whether the delivery goes on. */
+  /** Takes in the result of an attempt, and says whether the delivery goes on. */
   settle(report: AttemptReport): 'open' | 'closed' {
     return this.machine.settle(report);
   }
@@ -70,15 +73,16 @@ export class LiveDelivery {
   /**
    * Waits for the next attempt's time, or for somebody to change the plan.
    *
-   * @returns what the next attempt is made for; `undefined` where the delivery has been closed
+   * @returns what the next attempt is made for; `undefined` if the delivery has been closed
    */
   async wait(): Promise<Trigger | undefined> {
     for (;;) {
+      this.stirred = false;
       const step = this.machine.step();
       if (step.kind === 'attempt') return step.trigger;
       if (step.kind === 'closed') return undefined;
-      await condition(() => this.machine.stirred, Math.max(step.until - Date.now(), 1), {
-        summary: step.because.slice(0, MAX_SUMMARY),
+      await condition(() => this.stirred, Math.max(step.until - Date.now(), 1), {
+        summary: timerSummary(step.because),
       });
     }
   }
@@ -90,6 +94,7 @@ export class LiveDelivery {
 
   private act(action: Action, operator: unknown): DeliveryRecord {
     this.machine.act(action, operatorName(operator));
+    this.stirred = true;
     return this.record;
   }
 
@@ -99,14 +104,14 @@ export class LiveDelivery {
   }
 }
 
-/** Writes what happened and what comes next to where operators look: search attribute (on change), memo, current details. */
+/** Writes what happened and what comes next where operators look: search attribute (on change), memo, current details. */
 function show(record: DeliveryRecord, statusChanged: boolean): void {
   if (statusChanged) upsertSearchAttributes([{ key: STATUS_ATTRIBUTE, value: record.status }]);
   upsertMemo({ delivery: record });
   setCurrentDetails(record.reason ?? record.status);
 }
 
-/** The record of a delivery that succeeded at once; `null` where it did not. */
+/** The record of a delivery that succeeded at once; `null` if it did not. */
 export function deliveredRecord(report: AttemptReport | null | undefined): DeliveryRecord | null {
   if (report?.kind !== 'attempted' || report.outcome !== 'delivered') return null;
   const { attempt } = report;

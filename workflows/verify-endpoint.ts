@@ -2,6 +2,7 @@ import { condition, proxyActivities, setCurrentDetails, setHandler } from '@temp
 import type { Activities } from '../activities/index.js';
 import { formatDuration } from '../src/domain/basics/duration.js';
 import type { EndpointKey } from '../src/domain/delivery/delivery.js';
+import { timerSummary } from '../src/domain/ledger/timer-summary.js';
 import { type Confirmation, confirmed } from './messages.js';
 
 export interface VerifyEndpointInput extends EndpointKey {
@@ -43,7 +44,7 @@ export async function verifyEndpoint(input: VerifyEndpointInput): Promise<void> 
       setCurrentDetails(`Try ${tries + 1}: ${reason}`);
     }
     const wait = Math.min(schedule[tries] ?? Number.POSITIVE_INFINITY, deadline - Date.now());
-    await condition(() => given.length > 0, Math.max(wait, 1), { summary: reason.slice(0, 180) });
+    await condition(() => given.length > 0, Math.max(wait, 1), { summary: timerSummary(reason) });
     if (given[0]) return confirmEndpoint(key, given[0].allowed_rate);
   }
   await giveUpEndpoint(

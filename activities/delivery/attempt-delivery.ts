@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import { redact } from '../../src/domain/basics/redact.js';
 import type { AttemptReport } from '../../src/domain/delivery/attempt-report.js';
+import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import type { Attempt } from '../../src/domain/delivery/delivery.js';
 import { holdBack } from '../../src/domain/delivery/hold-back.js';
 import { decide, describeAttempt, type Outcome } from '../../src/domain/delivery/outcome.js';
@@ -10,7 +11,6 @@ import { GONE } from '../../src/domain/endpoint/endpoint.js';
 import type { FailingMark } from '../../src/domain/endpoint/incident.js';
 import { isOperational } from '../../src/domain/event/event-kinds.js';
 import type {
-  AttemptRequest,
   DeliveryTurns,
   EndpointDirectory,
   EndpointForAttempt,

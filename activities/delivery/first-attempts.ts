@@ -1,8 +1,13 @@
 import { Context } from '@temporalio/activity';
 import { dropOldest } from '../../src/domain/basics/drop-oldest.js';
 import type { AttemptReport } from '../../src/domain/delivery/attempt-report.js';
+import {
+  type AttemptRequest,
+  attemptRequest,
+  FIRST_ATTEMPT,
+} from '../../src/domain/delivery/attempt-request.js';
 import type { AcceptedEvent, DeliveryGroup } from '../../src/domain/delivery/delivery.js';
-import type { AttemptRequest, GroupAttemptRequest } from '../ports.js';
+import type { GroupAttemptRequest } from '../ports.js';
 import { callerOf } from './caller.js';
 
 /** A group's reports; `null` for an attempt that could not be made. */
@@ -30,7 +35,7 @@ export class FirstAttempts {
 
   /** Begins the attempt of a delivery that was started as this run. */
   begin(runId: string, event: AcceptedEvent, endpointId: string, timeoutMs: number): void {
-    this.makeAhead(runId, () => this.attempt(firstAttempt(event, endpointId, timeoutMs)));
+    this.makeAhead(runId, () => this.attempt(attemptRequest(event, endpointId, timeoutMs, FIRST_ATTEMPT)));
   }
 
   /** Begins the attempts of a group that was started as this run. */
@@ -63,7 +68,9 @@ export class FirstAttempts {
       deliveries.map(async ({ event, endpoint_id }) => {
         const accepted = events[event];
         if (!accepted) return null;
-        return this.attempt(firstAttempt(accepted, endpoint_id, timeout_ms)).catch(() => null);
+        return this.attempt(attemptRequest(accepted, endpoint_id, timeout_ms, FIRST_ATTEMPT)).catch(
+          () => null,
+        );
       }),
     );
   }
@@ -87,24 +94,6 @@ export class FirstAttempts {
     this.begun.delete(runId);
     return begun as Promise<T>;
   }
-}
-
-/** What a delivery's first attempt is asked for with. */
-function firstAttempt(
-  { account_id, event_id, event_kind, payload }: AcceptedEvent,
-  endpoint_id: string,
-  timeout_ms: number,
-): AttemptRequest {
-  return {
-    account_id,
-    event_id,
-    event_kind,
-    payload,
-    endpoint_id,
-    number: 1,
-    trigger: 'schedule',
-    timeout_ms,
-  };
 }
 
 function callersRunId(): string {

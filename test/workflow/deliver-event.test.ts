@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import type { AttemptRequest } from '../../activities/ports.js';
 import { newId } from '../../src/domain/basics/ids.js';
 import type { AttemptReport } from '../../src/domain/delivery/attempt-report.js';
+import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import type { DeliveryRecord } from '../../src/domain/delivery/delivery.js';
 import { DEFAULT_RETRY_SCHEDULE } from '../../src/domain/delivery/retry-schedule.js';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/server/connection.js';

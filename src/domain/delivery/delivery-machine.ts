@@ -1,36 +1,37 @@
 import { formatDuration } from '../basics/duration.js';
 import type { AttemptReport } from './attempt-report.js';
+import type { DeliveryRecord, DeliverySettings, DeliveryStatus, Intervention, Trigger } from './delivery.js';
 import {
-  type DeliveryRecord,
-  type DeliverySettings,
-  type DeliveryStatus,
-  type Intervention,
-  isClosed,
-  type Trigger,
-} from './delivery.js';
+  type DeliverySnapshot,
+  type DeliveryState,
+  nextAttemptOf,
+  type PlannedAttempt,
+  parkedSince,
+  planOf,
+} from './delivery-state.js';
 import { describeAttempt } from './outcome.js';
 import { nextAttempt } from './retry-schedule.js';
 
-/** With this many attempts a delivery is over, whatever its schedule says: its history must stay readable. */
+/** After this many attempts a delivery is over, whatever its schedule says: its history must stay readable. */
 export const MAX_ATTEMPTS = 100;
 
-/** With this many interventions a delivery takes none but `cancel`. */
+/** After this many interventions a delivery accepts only `cancel`. */
 export const MAX_INTERVENTIONS = 100;
 
 /** What an operator can do to a live delivery. */
 export type Action = Exclude<Intervention['action'], 'resend'>;
 
-/** Time and chance, which a workflow must take from where a replay takes them, too. */
+/** Time and chance. A workflow must take them from sources that a replay repeats. */
 export interface Surroundings {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** From 0 up to 1. */
-  random(): number;
+  /** From 0 up to 1, for the wait after the failed attempt of that number. */
+  random(attempt: number): number;
   /** The record has changed in a way that operators should see. */
   changed(record: DeliveryRecord, statusChanged: boolean): void;
 }
 
-/** What comes next: an attempt, a wait until a time unless something stirs, or nothing more. */
+/** What comes next: an attempt, a wait until a time unless something changes, or nothing more. */
 export type Step =
   | { kind: 'attempt'; trigger: Trigger }
   | { kind: 'wait'; until: number; because: string }
@@ -38,225 +39,255 @@ export type Step =
 
 /**
  * A delivery between its attempts: what has happened, what comes next, and what may be done to it. It knows nothing of Temporal; the
- * workflow makes the attempts and the waits that it asks for.
+ * workflow makes the attempts and the waits that it asks for. It begins with its first attempt in flight.
  *
  * It always comes to an end: attempts of the schedule are used up, manual and repeated ones and interventions are limited, and parking
  * has a limit in time.
  */
 export class DeliveryMachine {
-  readonly record: DeliveryRecord = { status: 'delivering', attempts: [] };
-  /** Something happened that may have changed what comes next. */
-  stirred = false;
+  readonly record: DeliveryRecord;
   private readonly settings: DeliverySettings;
   private readonly surroundings: Surroundings;
+  private state: DeliveryState;
   /** Attempts of the schedule that have failed; manual ones do not use it up. */
   private failed = 0;
-  private due: { at: number; trigger: Trigger } | undefined;
-  /** It waits its turn under the endpoint's rate limit, with an attempt of this trigger. */
-  private queued: { at: number; trigger: Trigger } | undefined;
-  /** What the latest attempt is, or was, made for. */
-  private trigger: Trigger = 'schedule';
-  /** The turn that the attempt has waited for; absent where it has none. ISO 8601, UTC. */
-  turn: string | undefined;
-  private parkedSince: number | undefined;
-  /** Parked because its endpoint is failing: when to look at it again. */
-  private lookAgainAt: number | undefined;
-  private paused = false;
-  private attempting = true;
-  /** Somebody asked for an attempt now. */
-  private nudged = false;
-  /** The endpoint has changed since the last attempt began, which may have seen it as it was before. */
-  private released = false;
 
+  /** @param resent who sent a closed delivery again, if this is such a run */
   constructor(settings: DeliverySettings, surroundings: Surroundings, resent?: Intervention) {
     this.settings = settings;
     this.surroundings = surroundings;
-    if (resent) this.record.interventions = [resent];
+    this.record = { status: 'delivering', attempts: [], ...(resent && { interventions: [resent] }) };
+    this.state = { kind: 'attempting', trigger: resent ? 'manual' : 'schedule', endpoint_changed: false };
+  }
+
+  /** Carries on with a delivery where another execution left it. */
+  static from(
+    settings: DeliverySettings,
+    surroundings: Surroundings,
+    { record, state, failed }: DeliverySnapshot,
+  ): DeliveryMachine {
+    const machine = new DeliveryMachine(settings, surroundings);
+    Object.assign(machine.record, record);
+    machine.state = state;
+    machine.failed = failed;
+    return machine;
+  }
+
+  get snapshot(): DeliverySnapshot {
+    return { record: this.record, state: this.state, failed: this.failed };
   }
 
   get nextNumber(): number {
     return this.record.attempts.length + 1;
   }
 
-  /** Takes in what came of an attempt, and says whether the delivery goes on. */
+  get isAttempting(): boolean {
+    return this.state.kind === 'attempting';
+  }
+
+  /** The turn under the endpoint's rate limit that the attempt in flight waited for, if it did. ISO 8601, UTC. */
+  get turn(): string | undefined {
+    return this.state.kind === 'attempting' ? this.state.turn : undefined;
+  }
+
+  /** Takes in the result of the attempt in flight, and says whether the delivery goes on. */
   settle(report: AttemptReport): 'open' | 'closed' {
-    this.attempting = false;
-    this.lookAgainAt = undefined;
+    const { state } = this;
+    if (state.kind !== 'attempting') throw new Error(`no attempt is in flight: ${state.kind}`);
     if (report.kind === 'not_attempted') {
       if (report.endpoint === 'deleted') return this.close('cancelled', 'The endpoint was deleted.');
-      if (report.look_again_at) this.lookAgainAt = Date.parse(report.look_again_at);
-      return this.park(`The endpoint is ${report.endpoint}${report.reason ? `: ${report.reason}` : '.'}`);
+      const reason = `The endpoint is ${report.endpoint}${report.reason ? `: ${report.reason}` : '.'}`;
+      return this.park(reason, report.look_again_at);
     }
-    if (report.kind === 'deferred') return this.queue(report);
+    if (report.kind === 'deferred') return this.defer(report, state.trigger);
     const { attempt, outcome } = report;
     this.record.attempts.push(attempt);
-    const said = `Attempt ${attempt.number} ${describeAttempt(attempt)}.`;
-    if (outcome === 'delivered') return this.close('delivered', said);
+    const result = `Attempt ${attempt.number} ${describeAttempt(attempt)}.`;
+    if (outcome === 'delivered') return this.close('delivered', result);
     if (this.record.attempts.length >= MAX_ATTEMPTS)
-      return this.close('exhausted', `${said} That was attempt ${MAX_ATTEMPTS}, the most there can be.`);
-    this.parkedSince = undefined;
-    if (outcome === 'gone') return this.park(`${said} The endpoint was disabled.`);
+      return this.close('exhausted', `${result} A delivery has at most ${MAX_ATTEMPTS} attempts.`);
+    delete state.parked_since;
+    if (outcome === 'gone') return this.park(`${result} The endpoint was disabled.`);
     if (outcome === 'blocked')
-      return this.park(`${said} It waits until the endpoint has another URL, or is retried.`);
-    return this.planNext(said, report.retry_after, attempt.trigger === 'manual');
+      return this.park(`${result} It waits until the endpoint has another URL, or is retried.`);
+    return this.planNext(result, report.retry_after, attempt.trigger === 'manual');
   }
 
-  /** What comes next, now. An attempt that it asks for is in flight from then on. */
+  /** What comes next, now; not while an attempt is in flight. An attempt that it asks for is in flight from then on. */
   step(): Step {
-    this.stirred = false;
-    if (isClosed(this.record.status)) return { kind: 'closed' };
-    if (this.nudged) return this.begin('manual');
+    const { state } = this;
     const now = this.surroundings.now();
-    if (this.record.status === 'parked') return this.stepParked(now);
-    const next = this.next ?? { at: now, trigger: 'schedule' as const };
-    if (now >= next.at) return this.begin(next.trigger, this.queued);
-    const because = this.queued ? "its turn under the endpoint's rate limit" : this.lastAttempt();
-    return { kind: 'wait', until: next.at, because };
+    switch (state.kind) {
+      case 'attempting':
+        throw new Error('an attempt is in flight');
+      case 'closed':
+        return { kind: 'closed' };
+      case 'called':
+        return this.begin('manual');
+      case 'waiting':
+        if (now >= state.plan.at) return this.begin(state.plan.trigger);
+        return { kind: 'wait', until: state.plan.at, because: this.lastAttempt() };
+      case 'deferred':
+        if (now >= state.turn.at) return this.begin(state.turn.trigger, state.turn);
+        return { kind: 'wait', until: state.turn.at, because: "its turn under the endpoint's rate limit" };
+      case 'paused':
+        return this.stepParked(now, state.since);
+      case 'parked':
+        if (state.endpoint_changed) return this.begin('released');
+        return this.stepParked(now, state.since, state.look_again_at);
+    }
   }
 
-  /** Why an action is refused in this state; `undefined` where it is not. */
+  /** Why an action is refused in this state; `undefined` if it is not. */
   refusal(action: Action): string | undefined {
-    if (action === 'resume' && !this.paused) return 'the delivery is not paused';
-    if (this.attempting) return 'an attempt is in flight';
-    if (isClosed(this.record.status)) return `the delivery is closed: ${this.record.status}`;
+    const { kind } = this.state;
+    if (kind === 'closed') return `the delivery is closed: ${this.record.status}`;
+    if (action === 'resume' && kind !== 'paused') return 'the delivery is not paused';
+    if (kind === 'attempting' || kind === 'called') return 'an attempt is in flight';
     if (action === 'cancel') return undefined;
     if ((this.record.interventions?.length ?? 0) >= MAX_INTERVENTIONS)
-      return `${MAX_INTERVENTIONS} interventions have been made, the most there can be`;
-    if (action === 'retry' && this.queued)
+      return `a delivery takes at most ${MAX_INTERVENTIONS} interventions`;
+    if (action === 'retry' && kind === 'deferred')
       return "the delivery waits its turn under the endpoint's rate limit";
-    if (action === 'retry' && this.paused) return 'the delivery is paused; resume it first';
-    if (action === 'pause' && this.paused) return 'the delivery is paused already';
+    if (action === 'retry' && kind === 'paused') return 'the delivery is paused; resume it first';
+    if (action === 'pause' && kind === 'paused') return 'the delivery is paused already';
     return undefined;
   }
 
-  /** Does what an operator asks for; to be called only where there is no {@link refusal}. */
+  /** Does what an operator asks for; to be called only if there is no {@link refusal}. */
   act(action: Action, by: string): void {
-    this.note(action, by);
-    this.stirred = true;
+    const at = new Date(this.surroundings.now()).toISOString();
+    this.record.interventions = [...(this.record.interventions ?? []), { action, at, by }];
     switch (action) {
       case 'retry':
-        this.nudged = true;
-        this.attempting = true;
+        this.state = { kind: 'called', ...this.kept() };
         break;
       case 'cancel':
         this.close('cancelled', `Cancelled by ${by}.`);
         break;
-      case 'pause':
-        this.paused = true;
-        this.park(`Paused by ${by}.`);
+      case 'pause': {
+        const plan = planOf(this.state);
+        const since = parkedSince(this.state) ?? this.surroundings.now();
+        this.enter({ kind: 'paused', since, ...(plan && { plan }) }, 'parked', `Paused by ${by}.`);
         break;
-      case 'resume':
-        this.paused = false;
-        this.parkedSince = undefined;
-        // Parked before it was paused: there is no plan to go back to, so the endpoint is looked at anew.
-        this.due ??= { at: this.surroundings.now(), trigger: 'released' };
-        this.show('retrying', `Resumed by ${by}.`);
+      }
+      case 'resume': {
+        // Parked before it was paused: there is no plan to go back to, so the endpoint is looked at again.
+        const plan = planOf(this.state) ?? { at: this.surroundings.now(), trigger: 'released' };
+        this.enter({ kind: 'waiting', plan }, 'retrying', `Resumed by ${by}.`);
+      }
     }
   }
 
-  /** The endpoint takes deliveries again, or is gone. Only a parked delivery heeds it. */
+  /** The endpoint takes deliveries again, or is gone. Only a parked delivery reacts to it. */
   endpointChanged(): void {
-    this.released = true;
-    this.stirred = true;
+    if (this.state.kind === 'parked' || this.state.kind === 'attempting') this.state.endpoint_changed = true;
   }
 
-  /** What the delivery waits for, unless it is parked. */
-  private get next(): { at: number; trigger: Trigger } | undefined {
-    return this.queued ?? this.due;
-  }
-
-  private queue({ turn, reason }: Extract<AttemptReport, { kind: 'deferred' }>): 'open' {
-    this.queued = { at: Date.parse(turn), trigger: this.trigger };
-    this.parkedSince = undefined;
-    this.show(this.record.attempts.length === 0 ? 'delivering' : 'retrying', reason);
+  private defer({ turn, reason }: Extract<AttemptReport, { kind: 'deferred' }>, trigger: Trigger): 'open' {
+    const plan = planOf(this.state);
+    const status = this.record.attempts.length === 0 ? 'delivering' : 'retrying';
+    this.enter(
+      { kind: 'deferred', turn: { at: Date.parse(turn), trigger }, ...(plan && { plan }) },
+      status,
+      reason,
+    );
     return 'open';
   }
 
-  private planNext(said: string, retryAfter: string | undefined, manual: boolean): 'open' | 'closed' {
+  private planNext(result: string, retryAfter: string | undefined, manual: boolean): 'open' | 'closed' {
     const now = this.surroundings.now();
     const notBefore = retryAfter === undefined ? undefined : Date.parse(retryAfter);
-    if (manual && this.due && this.due.at > now) {
-      if (notBefore !== undefined && notBefore > this.due.at)
-        this.due = { at: notBefore, trigger: 'retry_after' };
+    let plan = planOf(this.state);
+    if (manual && plan && plan.at > now) {
+      if (notBefore !== undefined && notBefore > plan.at) plan = { at: notBefore, trigger: 'retry_after' };
     } else {
       this.failed += 1;
-      const random = this.surroundings.random();
+      const random = this.surroundings.random(this.record.attempts.length);
       const next = nextAttempt(this.settings.schedule, this.failed, now, notBefore, random);
-      if (!next) return this.close('exhausted', `${said} That was the last of the schedule.`);
-      this.due = { at: next.at, trigger: next.because };
+      if (!next) return this.close('exhausted', `${result} That was the last of the schedule.`);
+      plan = { at: next.at, trigger: next.because };
     }
-    this.show('retrying', said);
+    this.enter({ kind: 'waiting', plan }, 'retrying', result);
     return 'open';
   }
 
-  private stepParked(now: number): Step {
-    if (!this.paused && this.released) return this.begin('released');
+  private stepParked(now: number, since: number, lookAgainAt?: number): Step {
     const limit = this.settings.park_limit_ms;
-    const expiry = (this.parkedSince ?? now) + limit;
+    const expiry = since + limit;
     if (now >= expiry) {
-      const reason = this.record.reason ?? '';
-      this.close(
-        'expired',
-        `Parked for ${formatDuration(limit)}, the longest that is kept. ${reason}`.trim(),
-      );
+      const reason = `Parked for ${formatDuration(limit)}, the limit. ${this.record.reason ?? ''}`;
+      this.close('expired', reason.trim());
       return { kind: 'closed' };
     }
-    const lookAgain = this.paused ? undefined : this.lookAgainAt;
-    if (lookAgain !== undefined && now >= lookAgain) return this.begin('schedule');
+    if (lookAgainAt !== undefined && now >= lookAgainAt) return this.begin('schedule');
     return {
       kind: 'wait',
-      until: Math.min(expiry, lookAgain ?? expiry),
+      until: Math.min(expiry, lookAgainAt ?? expiry),
       because: `parked: expires after ${formatDuration(limit)}`,
     };
   }
 
-  private begin(trigger: Trigger, queued?: { at: number }): Step {
-    this.attempting = true;
-    this.trigger = trigger;
-    this.turn = queued && new Date(queued.at).toISOString();
-    this.queued = undefined;
-    this.nudged = false;
-    this.released = false;
+  private begin(trigger: Trigger, turn?: PlannedAttempt): Step {
+    this.state = {
+      kind: 'attempting',
+      trigger,
+      ...(turn && { turn: new Date(turn.at).toISOString() }),
+      ...this.kept(),
+      endpoint_changed: false,
+    };
     return { kind: 'attempt', trigger };
   }
 
-  private note(action: Action, by: string): void {
-    const at = new Date(this.surroundings.now()).toISOString();
-    this.record.interventions = [...(this.record.interventions ?? []), { action, at, by }];
+  /** What an attempt must not lose: the plan of the schedule, and since when the delivery is parked. */
+  private kept(): { plan?: PlannedAttempt; parked_since?: number } {
+    const plan = planOf(this.state);
+    const since = parkedSince(this.state);
+    return { ...(plan && { plan }), ...(since !== undefined && { parked_since: since }) };
   }
 
-  private park(reason: string): 'open' {
-    this.parkedSince ??= this.surroundings.now();
-    if (!this.paused) this.due = undefined;
-    this.queued = undefined;
-    this.show('parked', reason);
+  /** Parks a delivery whose attempt has just shown that its endpoint takes none. */
+  private park(reason: string, lookAgainAt?: string): 'open' {
+    const { state } = this;
+    this.enter(
+      {
+        kind: 'parked',
+        since: parkedSince(state) ?? this.surroundings.now(),
+        ...(lookAgainAt !== undefined && { look_again_at: Date.parse(lookAgainAt) }),
+        endpoint_changed: state.kind === 'attempting' && state.endpoint_changed,
+      },
+      'parked',
+      reason,
+    );
     return 'open';
   }
 
   private close(status: DeliveryStatus, reason: string): 'closed' {
     // A delivery that succeeds at once says so by completing: nothing that would cost history events is written.
     if (status === 'delivered' && this.record.reason === undefined) {
+      this.state = { kind: 'closed' };
       this.record.status = status;
       this.record.reason = reason;
     } else {
-      this.show(status, reason);
+      this.enter({ kind: 'closed' }, status, reason);
     }
     return 'closed';
   }
 
-  private show(status: DeliveryStatus, reason: string): void {
+  private enter(state: DeliveryState, status: DeliveryStatus, reason: string): void {
+    this.state = state;
     const statusChanged = status !== this.record.status;
     this.record.status = status;
-    delete this.record.next_attempt_at;
-    const waits = status === 'retrying' || status === 'delivering';
-    if (waits && this.next) this.record.next_attempt_at = new Date(this.next.at).toISOString();
-    this.record.reason = this.record.next_attempt_at ? `${reason} ${this.plan()}` : reason;
+    const next = nextAttemptOf(state);
+    if (next) {
+      this.record.next_attempt_at = new Date(next.at).toISOString();
+      const asked = next.trigger === 'retry_after' ? ', as its Retry-After asked' : '';
+      this.record.reason = `${reason} Next attempt at ${this.record.next_attempt_at}${asked}.`;
+    } else {
+      delete this.record.next_attempt_at;
+      this.record.reason = reason;
+    }
     this.surroundings.changed(this.record, statusChanged);
-  }
-
-  private plan(): string {
-    const asked = this.next?.trigger === 'retry_after' ? ', as its Retry-After asked' : '';
-    return `Next attempt at ${this.record.next_attempt_at}${asked}.`;
   }
 
   private lastAttempt(): string {

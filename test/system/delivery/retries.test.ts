@@ -179,10 +179,7 @@ describe('retries', () => {
     const event = await client.purchase();
     const id = event.deliveries[0]?.id ?? '';
     const delivery = await client.deliveryUntil(id, ({ status }) => status === 'expired');
-    assert.match(
-      delivery.reason ?? '',
-      /^Parked for 300ms, the longest that is kept\. The endpoint is paused\.$/,
-    );
+    assert.match(delivery.reason ?? '', /^Parked for 300ms, the limit\. The endpoint is paused\.$/);
     assert.deepEqual(delivery.attempts, []);
     assert.equal(await executionStatus(id), 'FAILED');
     assert.equal(receiver.received.length, 0);

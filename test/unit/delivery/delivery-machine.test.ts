@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict';
 import type { AttemptReport } from '../../../src/domain/delivery/attempt-report.js';
-
-import { type DeliveryRecord, isClosed, type Trigger } from '../../../src/domain/delivery/delivery.js';
+import {
+  type DeliveryRecord,
+  type DeliverySettings,
+  type Intervention,
+  isClosed,
+  type Trigger,
+} from '../../../src/domain/delivery/delivery.js';
 import {
   type Action,
   DeliveryMachine,
   MAX_ATTEMPTS,
   MAX_INTERVENTIONS,
+  type Surroundings,
 } from '../../../src/domain/delivery/delivery-machine.js';
 import { decide } from '../../../src/domain/delivery/outcome.js';
 import { DEFAULT_RETRY_SCHEDULE } from '../../../src/domain/delivery/retry-schedule.js';
@@ -21,13 +27,28 @@ class Bench {
   now = START;
   attempts = 0;
   readonly seen: DeliveryRecord[] = [];
-  readonly machine: DeliveryMachine;
+  machine: DeliveryMachine;
+  private readonly settings: DeliverySettings;
+  private readonly surroundings: Surroundings;
 
-  constructor(random: () => number = () => 0, schedule: readonly number[] = DEFAULT_RETRY_SCHEDULE) {
-    this.machine = new DeliveryMachine(
-      { schedule, attempt_timeout_ms: 5_000, park_limit_ms: PARK_LIMIT },
-      { now: () => this.now, random, changed: (record) => void this.seen.push(structuredClone(record)) },
-    );
+  constructor(
+    random: () => number = () => 0,
+    schedule: readonly number[] = DEFAULT_RETRY_SCHEDULE,
+    resent?: Intervention,
+  ) {
+    this.settings = { schedule, attempt_timeout_ms: 5_000, park_limit_ms: PARK_LIMIT };
+    this.surroundings = {
+      now: () => this.now,
+      random,
+      changed: (record) => void this.seen.push(structuredClone(record)),
+    };
+    this.machine = new DeliveryMachine(this.settings, this.surroundings, resent);
+  }
+
+  /** Has another execution carry on with the delivery. */
+  handOver(): void {
+    const snapshot = JSON.parse(JSON.stringify(this.machine.snapshot));
+    this.machine = DeliveryMachine.from(this.settings, this.surroundings, snapshot);
   }
 
   answer(trigger: Trigger, status: number, retryAfter?: string): AttemptReport {
@@ -128,20 +149,78 @@ describe('the delivery machine', () => {
     assert.equal(bench.machine.record.status, 'expired');
   });
 
+  it('makes a deferred attempt for what it was asked for, in its turn', () => {
+    const resent = { action: 'resend', at: new Date(START).toISOString(), by: 'key_1' } as const;
+    for (const [bench, trigger] of [
+      [new Bench(), 'schedule'],
+      [new Bench(() => 0, [HOUR], resent), 'manual'],
+    ] as const) {
+      const turn = new Date(START + 300).toISOString();
+      bench.machine.settle({ kind: 'deferred', turn, reason: 'Waits its turn.' });
+      assert.equal(bench.machine.record.status, 'delivering');
+      assert.match(bench.machine.refusal('retry') ?? '', /turn/);
+      assert.equal(bench.next(), trigger);
+      assert.equal(bench.machine.turn, turn);
+    }
+  });
+
+  it('goes back to its plan after a pause, and looks at the endpoint again if it was parked', () => {
+    const planned = new Bench(() => 0, [HOUR]);
+    planned.machine.settle(planned.answer('schedule', 500));
+    const parked = new Bench(() => 0, [HOUR]);
+    parked.machine.settle({ kind: 'not_attempted', endpoint: 'paused' });
+    for (const { machine } of [planned, parked]) {
+      machine.act('pause', 'key_1');
+      machine.endpointChanged();
+      assert.equal(machine.step().kind, 'wait');
+      machine.act('resume', 'key_1');
+    }
+    assert.equal(planned.next(), 'schedule');
+    assert.equal(planned.now, START + HOUR);
+    assert.equal(parked.next(), 'released');
+    assert.equal(parked.now, START);
+  });
+
+  it('makes another attempt if the endpoint changed while one was in flight that found it parked', () => {
+    const bench = new Bench();
+    bench.machine.endpointChanged();
+    bench.machine.settle({ kind: 'not_attempted', endpoint: 'disabled' });
+    assert.deepEqual(bench.machine.step(), { kind: 'attempt', trigger: 'released' });
+  });
+
+  it('keeps the time since when it is parked over attempts that were not made', () => {
+    const bench = new Bench();
+    bench.machine.settle({ kind: 'not_attempted', endpoint: 'disabled' });
+    bench.now += HOUR;
+    bench.machine.act('retry', 'key_1');
+    assert.equal(bench.next(), 'manual');
+    bench.machine.settle({ kind: 'not_attempted', endpoint: 'disabled' });
+    assert.equal(bench.next(), undefined);
+    assert.equal(bench.now, START + PARK_LIMIT);
+  });
+
   it('takes every sequence of outcomes and acts to an end, with one attempt at a time', () => {
     for (let seed = 1; seed <= 2_000; seed++) {
       const trail = roam(seed);
       assert.ok(trail.ended, `seed ${seed} did not end: ${trail.steps} steps`);
     }
   });
+
+  it('comes to the same end when other executions carry on with it', () => {
+    for (let seed = 1; seed <= 300; seed++)
+      assert.deepEqual(roam(seed, true).record, roam(seed).record, `seed ${seed}`);
+  });
 });
 
-/** A walk of chance, the same for the same seed: any answer, any act at any time it is allowed, for as long as it lasts. */
-function roam(seed: number): { ended: boolean; steps: number } {
+/**
+ * A random walk, the same for the same seed: any answer, any act at any time it is allowed, for as long as it lasts.
+ *
+ * @param handsOver whether another execution carries on after each step
+ */
+function roam(seed: number, handsOver = false): { ended: boolean; steps: number; record: DeliveryRecord } {
   const random = mulberry32(seed);
   const pick = <T>(of: readonly [T, ...T[]]): T => of[Math.floor(random() * of.length)] as T;
   const bench = new Bench(random);
-  const { machine } = bench;
   const stubborn = random() < 0.5; // half of the walks never succeed and never give up
   const fate = (trigger: Trigger): AttemptReport => {
     const endpoint = pick(['none', 'none', 'none', 'paused', 'disabled', 'failing', 'deleted'] as const);
@@ -157,6 +236,8 @@ function roam(seed: number): { ended: boolean; steps: number } {
   const LIMIT = 50_000;
   let inFlight: Trigger | undefined = 'schedule';
   for (let steps = 0; steps < LIMIT; steps++) {
+    if (handsOver) bench.handOver();
+    const { machine } = bench;
     if (inFlight) {
       // What an operator tries while an attempt is in flight must be refused.
       for (const action of ['retry', 'cancel', 'pause'] as const) assert.ok(machine.refusal(action));
@@ -176,15 +257,15 @@ function roam(seed: number): { ended: boolean; steps: number } {
       assert.ok(machine.record.attempts.length <= MAX_ATTEMPTS);
       assert.ok((machine.record.interventions?.length ?? 0) <= MAX_INTERVENTIONS + 1);
       for (const each of ACTIONS) assert.ok(machine.refusal(each), `${each} of a closed delivery`);
-      return { ended: true, steps };
+      return { ended: true, steps, record: machine.record };
     }
     if (step.kind === 'attempt') inFlight = step.trigger;
     else bench.now += (step.until - bench.now) * (random() < 0.5 ? 1 : random());
   }
-  return { ended: false, steps: LIMIT };
+  return { ended: false, steps: LIMIT, record: bench.machine.record };
 }
 
-/** A small generator of numbers from 0 to 1 that a seed determines. */
+/** A small generator of numbers from 0 up to 1 that a seed determines. */
 function mulberry32(seed: number): () => number {
   let state = seed;
   return () => {

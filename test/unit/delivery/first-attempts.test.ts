@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { FirstAttempts, type GroupReport } from '../../../activities/delivery/first-attempts.js';
-import type { AttemptRequest } from '../../../activities/ports.js';
 import type { AttemptReport } from '../../../src/domain/delivery/attempt-report.js';
+import type { AttemptRequest } from '../../../src/domain/delivery/attempt-request.js';
 
 const EVENT = {
   account_id: 'acct_1',

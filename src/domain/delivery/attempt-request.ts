@@ -1,0 +1,56 @@
+import type { AcceptedEvent, Trigger } from './delivery.js';
+
+/** An attempt to make: what the attempt activity is called with. A Temporal payload. */
+export interface AttemptRequest {
+  account_id: string;
+  event_id: string;
+  endpoint_id: string;
+  event_kind: string;
+  payload: string;
+  number: number;
+  trigger: Trigger;
+  timeout_ms: number;
+  /** Made in the isolated lane, where its endpoint may be slow or failing. */
+  isolated?: boolean;
+  /** Its turn under the endpoint's rate limit, for which it has waited. ISO 8601, UTC. */
+  turn?: string;
+}
+
+/** Which attempt of a delivery it is. */
+export interface AttemptDetails {
+  /** 1 for the first. */
+  number: number;
+  trigger: Trigger;
+  isolated?: boolean;
+  /** ISO 8601, UTC. */
+  turn?: string | undefined;
+}
+
+/** The first attempt of a delivery that was just accepted, in the direct lane. */
+export const FIRST_ATTEMPT: AttemptDetails = { number: 1, trigger: 'schedule' };
+
+/**
+ * The request for an attempt. Whoever starts a delivery and the delivery's workflow both ask for the first attempt, so what they ask for
+ * is put together here alone.
+ *
+ * @param timeoutMs time for the endpoint to answer
+ */
+export function attemptRequest(
+  { account_id, event_id, event_kind, payload }: AcceptedEvent,
+  endpointId: string,
+  timeoutMs: number,
+  { number, trigger, isolated, turn }: AttemptDetails,
+): AttemptRequest {
+  return {
+    account_id,
+    event_id,
+    endpoint_id: endpointId,
+    event_kind,
+    payload,
+    number,
+    trigger,
+    timeout_ms: timeoutMs,
+    ...(isolated && { isolated }),
+    ...(turn !== undefined && { turn }),
+  };
+}

@@ -1,0 +1,62 @@
+import type { DeliveryRecord, Trigger } from './delivery.js';
+
+/** A time, and what the attempt at that time is made for. */
+export interface PlannedAttempt {
+  /** Milliseconds since the epoch. */
+  at: number;
+  trigger: Trigger;
+}
+
+/**
+ * What a delivery is doing. `plan` is the attempt that the schedule holds: an attempt by hand and a pause leave it as it is. Times are
+ * milliseconds since the epoch.
+ */
+export type DeliveryState =
+  /** An attempt is in flight. */
+  | {
+      kind: 'attempting';
+      trigger: Trigger;
+      /** The turn under the endpoint's rate limit for which it was deferred. ISO 8601, UTC. */
+      turn?: string;
+      plan?: PlannedAttempt;
+      /** It was parked since then, and still is if no attempt can be made. */
+      parked_since?: number;
+      /** The endpoint changed after the attempt began, so the attempt may have seen it as it was before. */
+      endpoint_changed: boolean;
+    }
+  /** Somebody asked for an attempt now; the next step makes it. */
+  | { kind: 'called'; plan?: PlannedAttempt; parked_since?: number }
+  /** It waits for the time of its next attempt. */
+  | { kind: 'waiting'; plan: PlannedAttempt }
+  /** It waits for its turn under the endpoint's rate limit. */
+  | { kind: 'deferred'; turn: PlannedAttempt; plan?: PlannedAttempt }
+  /** Its endpoint takes no deliveries at the moment. */
+  | { kind: 'parked'; since: number; look_again_at?: number; endpoint_changed: boolean }
+  /** Somebody paused it. */
+  | { kind: 'paused'; since: number; plan?: PlannedAttempt }
+  | { kind: 'closed' };
+
+/** Everything that a delivery is, so that another execution can carry on with it. A Temporal payload. */
+export interface DeliverySnapshot {
+  record: DeliveryRecord;
+  state: DeliveryState;
+  /** Attempts of the schedule that have failed. */
+  failed: number;
+}
+
+/** When the next attempt is made, if that is known. */
+export function nextAttemptOf(state: DeliveryState): PlannedAttempt | undefined {
+  if (state.kind === 'waiting') return state.plan;
+  return state.kind === 'deferred' ? state.turn : undefined;
+}
+
+/** Since when it has been parked, if it is. */
+export function parkedSince(state: DeliveryState): number | undefined {
+  if (state.kind === 'parked' || state.kind === 'paused') return state.since;
+  return state.kind === 'attempting' || state.kind === 'called' ? state.parked_since : undefined;
+}
+
+/** The attempt that the schedule holds. */
+export function planOf(state: DeliveryState): PlannedAttempt | undefined {
+  return 'plan' in state ? state.plan : undefined;
+}
