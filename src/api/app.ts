@@ -12,7 +12,7 @@ import { answerOperations, type Operation } from './http/operation.js';
 import { createTokenCheck } from './http/token-check.js';
 import { limitAddress, limitCaller, limitUnauthenticated } from './limits/limit-rate.js';
 import type { Limiters } from './limits/limiters.js';
-import { oauthRoutes } from './oauth/routes.js';
+import { OAUTH_PATH, oauthOnDemand } from './oauth/on-demand.js';
 import { accountOperations } from './routes/access/accounts.js';
 import { apiKeyOperations } from './routes/access/api-keys.js';
 import { loginOperations } from './routes/access/logins.js';
@@ -40,8 +40,8 @@ export function createApp(dependencies: ApiDependencies & { limiters: Limiters }
   healthRoutes(open, dependencies);
   // For the routes that follow it.
   open.use(limitAddress(dependencies.limiters));
-  documentRoutes(open, createOpenApiDocument(declared));
-  oauthRoutes(open, dependencies);
+  documentRoutes(open, () => createOpenApiDocument(declared));
+  open.all(OAUTH_PATH, oauthOnDemand(dependencies));
 
   const app = new Koa<State>();
   const hops = dependencies.settings.HOOKLINE_PROXY_HOPS;

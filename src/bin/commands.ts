@@ -1,14 +1,5 @@
 import type { ParseArgsConfig } from 'node:util';
 import { loadSettings } from '../config/load.js';
-import { ACCOUNT_SCOPES, SCOPES } from '../domain/access/api-key.js';
-import { newSecretKey } from '../domain/access/secret-box.js';
-import { connectDatabase } from '../models/database.js';
-import { demo, demoOptions } from './demo.js';
-import { dev } from './dev.js';
-import { migrate, requireServers } from './migrate.js';
-import { createLogger, say } from './output.js';
-import { requireSecretBox } from './secrets.js';
-import { serve } from './serve.js';
 
 type Values = Record<string, unknown>;
 
@@ -22,13 +13,19 @@ interface Command {
   run(values: Values, positionals: string[]): Promise<void>;
 }
 
-/** Everything that the command line can do. */
+/**
+ * Everything that the command line can do. A command's module is loaded when it is run: `serve` must be ready soon, and what only `dev`
+ * needs takes time to load.
+ */
 export const COMMANDS = {
   dev: {
     summary: 'run a whole system on this machine: finds or starts Temporal and MongoDB',
     help: [],
     options: {},
-    run: () => dev(loadSettings()),
+    async run() {
+      const { dev } = await import('./dev.js');
+      await dev(loadSettings());
+    },
   },
   demo: {
     summary: 'send one purchase through a running `hookline dev` and watch it arrive',
@@ -38,14 +35,25 @@ export const COMMANDS = {
       '--refuse          it closes every connection',
       '--schedule 1s,2s  the waits between attempts; by default 1s,2s,3s,4s',
     ],
-    options: demoOptions,
-    run: (values) => demo(loadSettings(), values),
+    options: {
+      fail: { type: 'string' },
+      slow: { type: 'string' },
+      refuse: { type: 'boolean' },
+      schedule: { type: 'string' },
+    },
+    async run(values) {
+      const { demo } = await import('./demo.js');
+      await demo(loadSettings(), values);
+    },
   },
   serve: {
     summary: 'run the service on the servers that TEMPORAL_ADDRESS and MONGODB_URI name',
     help: ['--role all        all, api or worker'],
     options: { role: { type: 'string', default: 'all' } },
-    run: (values) => serve(loadSettings(), String(values['role'])),
+    async run(values) {
+      const { serve } = await import('./serve.js');
+      await serve(loadSettings(), String(values['role']));
+    },
   },
   migrate: {
     summary: 'prepare those servers for this version; needed once before `serve`',
@@ -53,6 +61,10 @@ export const COMMANDS = {
     options: {},
     async run() {
       const settings = loadSettings();
+      const [{ createLogger, say }, { migrate }] = await Promise.all([
+        import('./output.js'),
+        import('./migrate.js'),
+      ]);
       createLogger(settings);
       await migrate(settings, say);
       say('Temporal and MongoDB are ready.');
@@ -62,7 +74,10 @@ export const COMMANDS = {
     summary: 'make a key for HOOKLINE_SECRET_KEYS',
     help: [],
     options: {},
-    run: async () => say(newSecretKey()),
+    async run() {
+      const { newSecretKey } = await import('../domain/access/secret-box.js');
+      process.stdout.write(`${newSecretKey()}\n`);
+    },
   },
   reseal: {
     summary:
@@ -70,13 +85,8 @@ export const COMMANDS = {
     help: [],
     options: {},
     async run() {
-      const settings = loadSettings();
-      const database = await connectDatabase(requireServers(settings).mongodbUri, requireSecretBox(settings));
-      try {
-        say(`Endpoints whose secrets were sealed anew: ${await database.endpoints.resealAll()}`);
-      } finally {
-        await database.close();
-      }
+      const { reseal } = await import('./reseal.js');
+      await reseal(loadSettings());
     },
   },
   account: {
@@ -85,20 +95,8 @@ export const COMMANDS = {
     options: { operator: { type: 'boolean', default: false } },
     async run({ operator }, [name]) {
       if (!name) throw new Error('Name the account: hookline account <name>');
-      const database = await connectDatabase(requireServers(loadSettings()).mongodbUri);
-      try {
-        const account = await database.accounts.create(name);
-        const { key } = await database.apiKeys.create(
-          account.id,
-          'first key',
-          operator ? SCOPES : ACCOUNT_SCOPES,
-        );
-        say(`Account ${account.id} (${name})`);
-        say(`API key ${key}`);
-        say('The key is shown this once: only its hash is kept.');
-      } finally {
-        await database.close();
-      }
+      const { createAccount } = await import('./account.js');
+      await createAccount(loadSettings(), name, operator === true);
     },
   },
 } as const satisfies Record<string, Command>;

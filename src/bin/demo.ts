@@ -1,5 +1,4 @@
 import { join, resolve } from 'node:path';
-import type { ParseArgsConfig } from 'node:util';
 import type { Settings } from '../config/schema.js';
 import { callApi } from '../demo/api.js';
 import { loadOrCreateAuthority } from '../demo/certificates.js';
@@ -11,13 +10,6 @@ import { say } from './output.js';
 
 /** So that retries can be watched: much shorter than the default. */
 const DEMO_SCHEDULE = ['1s', '2s', '3s', '4s'];
-
-export const demoOptions = {
-  fail: { type: 'string' },
-  slow: { type: 'string' },
-  refuse: { type: 'boolean' },
-  schedule: { type: 'string' },
-} satisfies ParseArgsConfig['options'];
 
 /**
  * Sends one purchase through a running `hookline dev` to a subscriber of its own, which can be made to misbehave: `--fail 2` answers

@@ -3,12 +3,13 @@ import type { Settings } from '../config/schema.js';
 import { EndpointHealth } from '../domain/endpoint/endpoint-health.js';
 import { BUNDLE_PATH } from '../temporal/server/bundle.js';
 import { addressPolicyOf, portsOf } from './egress.js';
-import { createApi } from './service/api.js';
+import type { Api, ApiParts } from './service/api.js';
 import { createAttempts } from './service/attempts.js';
 import { listen } from './service/http-server.js';
 import { createIncidents, createStarter } from './service/ledger.js';
 import { createReadiness } from './service/readiness.js';
-import { connectServers } from './service/servers.js';
+import { connectServers, type Servers } from './service/servers.js';
+import { Stops } from './service/stops.js';
 import { runWorker } from './service/worker.js';
 
 /** What a process does: serve the API, run the worker, or both on one connection, which is the fastest. */
@@ -31,30 +32,25 @@ export async function startService(
   logger: Logger,
   bundlePath = BUNDLE_PATH,
 ): Promise<Service> {
-  const stops: (() => Promise<unknown> | undefined)[] = [];
-  const stop = async () => {
-    for (const stopOne of stops.splice(0).reverse()) await stopOne();
-  };
+  const stops = new Stops();
   try {
-    return { ...(await startParts(settings, role, logger, bundlePath, (one) => stops.push(one))), stop };
+    const servers = await connectServers(settings);
+    stops.add(() => servers.database.close());
+    stops.add(() => servers.temporal.close());
+    const parts = await startParts(settings, role, { servers, logger, bundlePath }, stops);
+    return { ...parts, stop: () => stops.run() };
   } catch (error) {
-    await stop();
+    await stops.run();
     throw error;
   }
 }
 
-/** @param onStop is given what stops each part; they are called in the opposite order */
 async function startParts(
   settings: Settings,
   role: Role,
-  logger: Logger,
-  bundlePath: string,
-  onStop: (stop: () => Promise<unknown> | undefined) => void,
+  { servers, logger, bundlePath }: { servers: Servers; logger: Logger; bundlePath: string },
+  stops: Stops,
 ): Promise<Omit<Service, 'stop'>> {
-  const servers = await connectServers(settings);
-  onStop(() => servers.database.close());
-  onStop(() => servers.temporal.close());
-
   const addressPolicy = addressPolicyOf(settings);
   const ownPorts = new Set(portsOf(settings));
   const health = new EndpointHealth(settings.HOOKLINE_SLOW_ANSWER);
@@ -64,33 +60,40 @@ async function startParts(
     role === 'api'
       ? undefined
       : await createAttempts(settings, servers, { health, incidents, addressPolicy, ownPorts });
-  onStop(() => attempts?.poster.close());
-  const starter = createStarter(
-    settings,
-    servers,
-    health,
-    role === 'all' ? attempts?.firstAttempts : undefined,
-  );
-  const worker = attempts && (await runWorker(settings, servers, attempts, starter, bundlePath));
-  onStop(() => worker?.stop());
-  onStop(async () => attempts?.firstAttempts.stop());
+  stops.add(() => attempts?.poster.close());
 
-  const failed = new Promise<never>((_, reject) => worker?.done.catch(reject));
-  if (role === 'worker') return { url: undefined, failed };
+  const firstAttempts = role === 'all' ? attempts?.firstAttempts : undefined;
+  const starter = createStarter(settings, servers, health, firstAttempts);
 
-  const http = await listen(settings);
-  ownPorts.add(http.port);
-  const readiness = createReadiness(servers, worker !== undefined, () => worker);
-  const api = await createApi(settings, servers, {
-    addressPolicy,
-    starter,
-    incidents,
-    readiness,
-    logger,
-    url: http.url,
+  const worker = attempts && runWorker(settings, servers, attempts, starter, bundlePath);
+  stops.add(async () => (await worker?.catch(() => undefined))?.stop());
+  stops.add(() => attempts?.firstAttempts.stop());
+
+  const readiness = createReadiness(servers, worker);
+  // At the same time as the worker, which loads the workflows in a thread of its own.
+  const api =
+    role === 'worker'
+      ? undefined
+      : serveApi(settings, servers, { addressPolicy, starter, incidents, readiness, logger }, stops);
+  const [running, http] = await Promise.all([worker, api]);
+  if (http) ownPorts.add(http.port);
+  return { url: http?.url, failed: new Promise((_, reject) => running?.done.catch(reject)) };
+}
+
+/** Serves the API. Its modules are loaded here, so that a worker does without them. */
+async function serveApi(
+  settings: Settings,
+  servers: Servers,
+  parts: Omit<ApiParts, 'url'>,
+  stops: Stops,
+): Promise<{ url: string; port: number }> {
+  const [{ createApi }, http] = await Promise.all([import('./service/api.js'), listen(settings)]);
+  let api: Api | undefined;
+  stops.add(async () => {
+    await http.close();
+    await api?.stop();
   });
-  onStop(() => api.stop());
-  onStop(() => http.close());
+  api = await createApi(settings, servers, { ...parts, url: http.url });
   http.answer(api.listener);
-  return { url: http.url, failed };
+  return http;
 }

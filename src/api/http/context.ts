@@ -1,5 +1,4 @@
 import type Koa from 'koa';
-import type Provider from 'oidc-provider';
 import type { Logger } from 'pino';
 import type { Settings } from '../../config/schema.js';
 import type { Scope } from '../../domain/access/api-key.js';
@@ -48,8 +47,8 @@ export interface ApiDependencies {
   deliveries: DeliveryReader;
   incidents: Incidents;
   events: EventReader;
-  /** The OAuth 2.0 server. */
-  oauth: Provider;
+  /** The API's address as its callers see it, which is the OAuth issuer. */
+  publicUrl: string;
   metrics: Metrics;
   logger: Logger;
   /** What must hold for the service to be ready: name and check; a check that rejects says why. */

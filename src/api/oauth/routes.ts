@@ -19,7 +19,8 @@ type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>;
 /** Where people log in and consent; everything else of OAuth is the provider's. */
 export function oauthRoutes(
   router: Router<State>,
-  { oauth: provider, database, limiters }: ApiDependencies & { limiters: Limiters },
+  { database, limiters }: ApiDependencies & { limiters: Limiters },
+  provider: Provider,
 ): void {
   /** The interaction that the person's cookie stands for. @throws Problem 404 where it has ended, or is another's */
   const details = async (ctx: Context): Promise<Interaction> => {

@@ -4,7 +4,6 @@ import { createApp } from '../../api/app.js';
 import { createMetrics, type Metrics } from '../../api/http/metrics.js';
 import { createLimiters } from '../../api/limits/limiters.js';
 import { TallySharing } from '../../api/limits/tally-sharing.js';
-import { createOAuthProvider } from '../../api/oauth/provider.js';
 import type { Settings } from '../../config/schema.js';
 import { RateCounters } from '../../domain/access/rate-counters.js';
 import type { AddressPolicy } from '../../domain/endpoint/address-policy.js';
@@ -44,22 +43,13 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
   const { starter, logger } = parts;
   const metrics = createMetrics();
   const counters = new RateCounters();
-  const [sharing, cookieSecret] = await Promise.all([
-    shareCounts(settings, database, counters, metrics, logger),
-    database.installationSecrets.get('cookies'),
-  ]);
+  const sharing = await shareCounts(settings, database, counters, metrics, logger);
   const deliveries = new DeliveryReader(client, starter.recentGroups);
   const app = createApp({
     settings,
     ...parts,
     database,
-    oauth: createOAuthProvider({
-      database,
-      publicUrl: settings.HOOKLINE_PUBLIC_URL ?? parts.url,
-      cookieSecret,
-      proxyHops: settings.HOOKLINE_PROXY_HOPS,
-      logger,
-    }),
+    publicUrl: settings.HOOKLINE_PUBLIC_URL ?? parts.url,
     limiters: createLimiters(settings, counters, metrics),
     metrics,
     endpointWorkflows: createEndpointWorkflows(settings, servers),

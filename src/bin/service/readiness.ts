@@ -8,20 +8,20 @@ export type Readiness = Record<string, () => Promise<void>>;
 /** How long a server may take to answer a check, milliseconds. */
 const CHECK_MS = 2_000;
 
-/** @param worker that of this process; `undefined` where it has none, or it does not run yet */
+/** @param worker that of this process, if it has one */
 export function createReadiness(
   { database, temporal: { client } }: Servers,
-  hasWorker: boolean,
-  worker: () => RunningWorker | undefined,
+  worker: Promise<RunningWorker> | undefined,
 ): Readiness {
   const { namespace } = client.options;
   return {
     mongodb: () => withTimeout(CHECK_MS, database.ping()),
-    temporal: async () =>
-      void (await withTimeout(CHECK_MS, client.workflowService.describeNamespace({ namespace }))),
-    ...(hasWorker && {
+    temporal: async () => {
+      await withTimeout(CHECK_MS, client.workflowService.describeNamespace({ namespace }));
+    },
+    ...(worker && {
       worker: async () => {
-        if (!worker()?.isRunning()) throw new Error('the worker is not running');
+        if (!(await withTimeout(CHECK_MS, worker)).isRunning()) throw new Error('the worker is not running');
       },
     }),
   };

@@ -34,8 +34,8 @@ describe('hookline reseal', () => {
     await before.close();
 
     const rotated = { ...environment, HOOKLINE_SECRET_KEYS: `${fresh},${old}` };
-    assert.match(await runHookline('reseal', rotated), /anew: 2$/);
-    assert.match(await runHookline('reseal', rotated), /anew: 0$/);
+    assert.match(await runHookline('reseal', rotated), /again: 2$/);
+    assert.match(await runHookline('reseal', rotated), /again: 0$/);
 
     const after = await open(fresh);
     const resealed = await after.endpoints.all(accountId);

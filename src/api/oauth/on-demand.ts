@@ -1,0 +1,52 @@
+import Router from '@koa/router';
+import type { ApiDependencies, Middleware, State } from '../http/context.js';
+import type { Limiters } from '../limits/limiters.js';
+
+/** Every path that these routes may answer. */
+export const OAUTH_PATH = /^\/(oauth|\.well-known)\/.+/;
+
+/** Part of what oidc-provider prints when it is loaded by a Node.js release that its authors do not support, such as 20. */
+const RUNTIME_NOTICE = 'Unsupported runtime';
+
+/**
+ * The OAuth 2.0 routes. The library behind them takes long to load, and most processes are never asked for a token, so it is loaded
+ * with the first request for one of its paths.
+ */
+export function oauthOnDemand(dependencies: ApiDependencies & { limiters: Limiters }): Middleware {
+  let routes: Promise<Middleware> | undefined;
+  return async (ctx, next) => {
+    routes ??= loadRoutes(dependencies);
+    // The next request tries again, for example after MongoDB was out of reach.
+    routes.catch(() => {
+      routes = undefined;
+    });
+    return (await routes)(ctx, next);
+  };
+}
+
+async function loadRoutes(dependencies: ApiDependencies & { limiters: Limiters }): Promise<Middleware> {
+  const { database, logger, publicUrl, settings } = dependencies;
+  const [{ createOAuthProvider }, { oauthRoutes }, cookieSecret] = await Promise.all([
+    withoutRuntimeNotice(() => import('./provider.js')),
+    withoutRuntimeNotice(() => import('./routes.js')),
+    database.installationSecrets.get('cookies'),
+  ]);
+  const proxyHops = settings.HOOKLINE_PROXY_HOPS;
+  const provider = createOAuthProvider({ database, publicUrl, cookieSecret, proxyHops, logger });
+  const router = new Router<State>();
+  oauthRoutes(router, dependencies, provider);
+  return router.routes() as unknown as Middleware; // it gives the context its parameters itself
+}
+
+/** Loads a module, and drops one notice that it prints: Hookline is tested on the release in question. */
+async function withoutRuntimeNotice<T>(load: () => Promise<T>): Promise<T> {
+  const { warn } = console;
+  console.warn = (...args: unknown[]) => {
+    if (!String(args[0]).includes(RUNTIME_NOTICE)) warn(...args);
+  };
+  try {
+    return await load();
+  } finally {
+    console.warn = warn;
+  }
+}

@@ -1,0 +1,23 @@
+import type { Settings } from '../config/schema.js';
+import { ACCOUNT_SCOPES, SCOPES } from '../domain/access/api-key.js';
+import { connectDatabase } from '../models/database.js';
+import { requireServers } from './migrate.js';
+import { say } from './output.js';
+
+/** Creates an account with an API key, and prints the key. @param operator whether the key may manage accounts, too */
+export async function createAccount(settings: Settings, name: string, operator: boolean): Promise<void> {
+  const database = await connectDatabase(requireServers(settings).mongodbUri);
+  try {
+    const account = await database.accounts.create(name);
+    const { key } = await database.apiKeys.create(
+      account.id,
+      'first key',
+      operator ? SCOPES : ACCOUNT_SCOPES,
+    );
+    say(`Account ${account.id} (${name})`);
+    say(`API key ${key}`);
+    say('The key is shown this once: only its hash is kept.');
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,15 @@
+import type { Settings } from '../config/schema.js';
+import { connectDatabase } from '../models/database.js';
+import { requireServers } from './migrate.js';
+import { say } from './output.js';
+import { requireSecretBox } from './secrets.js';
+
+/** Encrypts what is stored of secrets with the first of the keys. It may run while the service does. */
+export async function reseal(settings: Settings): Promise<void> {
+  const database = await connectDatabase(requireServers(settings).mongodbUri, requireSecretBox(settings));
+  try {
+    say(`Endpoints whose secrets were encrypted again: ${await database.endpoints.resealAll()}`);
+  } finally {
+    await database.close();
+  }
+}
