@@ -25,12 +25,6 @@ export function renderPage<T>(ctx: Context, page: Page<T>) {
   return { data: page.data, paging: { cursors: { after: page.after }, next: `${ctx.path}?${query}` } };
 }
 
-/** A point in time as a query parameter. */
-export const timeParameter = z.iso
-  .datetime()
-  .transform((text) => new Date(text))
-  .optional();
-
 /** Makes a page of rows that were read one beyond the limit, which tells whether more follow. */
 export function cutPage<T extends { id: string }>(rows: readonly T[], limit: number): Page<T> {
   const data = rows.slice(0, limit);

@@ -19,6 +19,14 @@ export function fanOutWorkflowId(accountId: string, eventId: string, part = 0): 
   return `fanout:${accountId}:${eventId}${part === 0 ? '' : `:${part}`}`;
 }
 
+/** The inverse of {@link fanOutWorkflowId}. */
+export function parseFanOutWorkflowId(
+  workflowId: string,
+): { account_id: string; event_id: string } | undefined {
+  const [type, account_id, event_id] = workflowId.split(':');
+  return type === 'fanout' && account_id && event_id ? { account_id, event_id } : undefined;
+}
+
 /** The id of the workflow that watches an endpoint while it is failing. */
 export function incidentWorkflowId(accountId: string, endpointId: string): string {
   return `incident:${accountId}:${endpointId}`;

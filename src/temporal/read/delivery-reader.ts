@@ -7,10 +7,8 @@ import {
   EVENT_ATTRIBUTE,
   KIND_ATTRIBUTE,
 } from '../../domain/ledger/search-attributes.js';
-import { deliveryWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import {
   type Delivery,
-  type DeliveryRow,
   type DeliverySummary,
   deliveriesOf,
   recordInMemo,
@@ -20,9 +18,11 @@ import { findRuns, newestRuns, readEarlierRuns } from './earlier-runs.js';
 import { listExpanded } from './expanded-list.js';
 import type { RecentGroups } from './groups.js';
 import { readClosingRecord } from './history.js';
-import { describeExecution, type Execution, equals, listExecutions, type Page, quote } from './visibility.js';
+import { Locator, untilVisible } from './locate.js';
+import { equals, isAfter, isBefore, isOneOf } from './query.js';
+import type { Execution, Page } from './visibility.js';
 
-/** What a list of deliveries is narrowed by. Every one that is given must match. */
+/** Filters of a list of deliveries. A delivery must match every filter that is given. */
 export interface DeliveryFilter {
   endpoint_id?: string | undefined;
   event_id?: string | undefined;
@@ -33,34 +33,29 @@ export interface DeliveryFilter {
 }
 
 /** Executions that stand for deliveries. */
-const DELIVERY_TYPES = "WorkflowType IN ('deliverEvent', 'deliverGroup')";
+const DELIVERY_TYPES = ['deliverEvent', 'deliverGroup'];
 
-/** Reads deliveries from the ledger. Nothing here needs a worker, so it answers while deliveries stand still. */
+/** Reads deliveries from the ledger. It needs no worker, so it answers while deliveries stand still. */
 export class DeliveryReader {
   private readonly client: Client;
-  private readonly recentGroups: RecentGroups;
+  private readonly locator: Locator;
 
   constructor(client: Client, recentGroups: RecentGroups) {
     this.client = client;
-    this.recentGroups = recentGroups;
+    this.locator = new Locator(client, recentGroups);
   }
 
-  /** One delivery of an account, whether it travels alone or in a group; `undefined` where it has none such. */
+  /** One delivery of an account, alone or in a group; `undefined` if the account has no such delivery. */
   async get(accountId: string, key: DeliveryKey): Promise<Delivery | undefined> {
-    const workflowId = deliveryWorkflowId(accountId, key);
-    const recentGroup = this.recentGroups.find(workflowId);
-    const execution =
-      (await describeExecution(this.client, workflowId)) ||
-      (recentGroup && (await describeExecution(this.client, recentGroup))) ||
-      (await this.findGroup(accountId, key));
-    const row = execution && deliveriesOf(execution).find((candidate) => isOf(candidate, accountId, key));
-    if (!row) return undefined;
+    const located = await this.locator.locate(accountId, key);
+    if (!located) return undefined;
+    const { execution, row } = located;
     const closed =
       execution.status.name === 'RUNNING'
         ? undefined
-        : await readClosingRecord(this.client, execution, row.place);
+        : await readClosingRecord(this.client, execution, row.index);
     const record = closed ?? recordInMemo(execution);
-    const earlierRuns = await readEarlierRuns(this.client, execution, workflowId);
+    const earlierRuns = await readEarlierRuns(this.client, execution, accountId, key);
     return {
       ...row.summary,
       reason: record?.reason ?? row.summary.reason,
@@ -70,58 +65,40 @@ export class DeliveryReader {
     };
   }
 
-  /** A page of an account's deliveries, each as it is in its newest run: open ones first, then the latest closed. */
-  async list(
+  /** A page of an account's deliveries, each in its newest run: open ones first, then the latest closed. */
+  list(
     accountId: string,
     filter: DeliveryFilter,
     limit: number,
     after?: string,
   ): Promise<Page<DeliverySummary>> {
     const clauses = [
-      DELIVERY_TYPES,
+      isOneOf('WorkflowType', DELIVERY_TYPES),
       equals(ACCOUNT_ATTRIBUTE.name, accountId),
       ...(filter.endpoint_id ? [equals(ENDPOINT_ATTRIBUTE.name, filter.endpoint_id)] : []),
       ...(filter.event_id ? [equals(EVENT_ATTRIBUTE.name, filter.event_id)] : []),
       ...(filter.event_kind ? [equals(KIND_ATTRIBUTE.name, filter.event_kind)] : []),
       ...(filter.status ? statusClauses(filter.status) : []),
-      ...(filter.created_after ? [`StartTime > ${quote(filter.created_after.toISOString())}`] : []),
-      ...(filter.created_before ? [`StartTime < ${quote(filter.created_before.toISOString())}`] : []),
+      ...(filter.created_after ? [isAfter('StartTime', filter.created_after)] : []),
+      ...(filter.created_before ? [isBefore('StartTime', filter.created_before)] : []),
     ];
-    // A row may be a group, in which others' deliveries stand as well.
-    const wanted = ({ account_id, summary }: DeliveryRow): boolean =>
-      account_id === accountId &&
+    // A row may be a group, which holds other deliveries, too.
+    const isWanted = (summary: DeliverySummary): boolean =>
       (!filter.endpoint_id || summary.endpoint_id === filter.endpoint_id) &&
       (!filter.event_id || summary.event_id === filter.event_id) &&
+      (!filter.event_kind || summary.event_kind === filter.event_kind) &&
       (!filter.status || summary.status === filter.status);
     const expand = (execution: Execution) =>
-      deliveriesOf(execution)
-        .filter(wanted)
-        .map(({ summary }) => summary);
-    // Only what is closed can have been sent again.
+      deliveriesOf(execution, accountId)
+        .map(({ summary }) => summary)
+        .filter(isWanted);
+    // Only closed deliveries can have been resent.
     const keep = async (deliveries: DeliverySummary[]) => {
       const closed = deliveries.filter(({ status }) => isClosed(status));
       return newestRuns(deliveries, await findRuns(this.client, accountId, closed));
     };
-    return listExpanded(this.client, clauses, { expand, keep }, limit, after);
+    const read = () => listExpanded(this.client, clauses, { expand, keep }, limit, after);
+    if (filter.event_id === undefined || after !== undefined) return read();
+    return untilVisible(filter.event_id, read, ({ data }) => data.length > 0);
   }
-
-  private async findGroup(accountId: string, key: DeliveryKey): Promise<Execution | undefined> {
-    const clauses = [
-      equals('WorkflowType', 'deliverGroup'),
-      equals(ACCOUNT_ATTRIBUTE.name, accountId),
-      equals(EVENT_ATTRIBUTE.name, key.event_id),
-      equals(ENDPOINT_ATTRIBUTE.name, key.endpoint_id),
-    ];
-    const { data } = await listExecutions(this.client, clauses, GROUPS_OF_AN_EVENT, undefined);
-    return data.find((execution) => deliveriesOf(execution).some((row) => isOf(row, accountId, key)));
-  }
-}
-
-/** More groups than an event's deliveries to one endpoint can be in. */
-const GROUPS_OF_AN_EVENT = 10;
-
-function isOf({ account_id, summary }: DeliveryRow, accountId: string, key: DeliveryKey): boolean {
-  return (
-    account_id === accountId && summary.event_id === key.event_id && summary.endpoint_id === key.endpoint_id
-  );
 }

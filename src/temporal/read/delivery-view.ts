@@ -5,9 +5,10 @@ import {
   type DeliveryStatus,
 } from '../../domain/delivery/delivery.js';
 import { GROUP_STATUS, KIND_ATTRIBUTE, STATUS_ATTRIBUTE } from '../../domain/ledger/search-attributes.js';
-import { parseDeliveryWorkflowId } from '../../domain/ledger/workflow-ids.js';
+import { parseDeliveryWorkflowId, parseFanOutWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import { type GroupMemo, membersOf } from './group-memo.js';
-import { type Execution, equals } from './visibility.js';
+import { type Clause, equals, isOneOf } from './query.js';
+import type { Execution } from './visibility.js';
 
 /** A delivery as the HTTP interface shows it in a list. */
 export interface DeliverySummary {
@@ -21,71 +22,76 @@ export interface DeliverySummary {
   closed_at: string | undefined;
   next_attempt_at: string | undefined;
   reason: string | undefined;
-  /** Where the execution is found in Temporal. */
+  /** The execution in Temporal. */
   workflow_id: string;
   run_id: string;
 }
 
-/** A run of a delivery before it was sent again. */
+/** A run of a delivery before it was resent. */
 export type EarlierRun = Pick<DeliverySummary, 'run_id' | 'status' | 'created_at' | 'closed_at' | 'reason'> &
   Pick<DeliveryRecord, 'attempts' | 'interventions'>;
 
 /** A delivery with everything that happened to it. */
 export type Delivery = DeliverySummary &
   Pick<DeliveryRecord, 'attempts' | 'interventions'> & {
-    /** What the delivery was before it was sent again, newest first; absent where it never was. */
+    /** The runs before the delivery was resent, newest first; absent if it never was. */
     earlier_runs: EarlierRun[] | undefined;
   };
 
 /** A delivery in the execution that stands for it. */
 export interface DeliveryRow {
-  account_id: string;
   summary: DeliverySummary;
-  /** Its place in a group; absent where the execution is its own. */
-  place?: number;
+  /** Of the member, if the execution is a group; absent if it is the delivery's own. */
+  index?: number;
 }
 
-/** The deliveries that an execution stands for: one, those of a group that do not go on elsewhere, or none where it is neither. */
-export function deliveriesOf(execution: Execution): DeliveryRow[] {
-  const group = execution.memo as Partial<GroupMemo> | undefined;
+/**
+ * The deliveries of one account that an execution stands for: one, those of a group that have not left it, or none. A group can hold
+ * deliveries of several accounts, so every reader asks for one account's.
+ */
+export function deliveriesOf(execution: Execution, accountId: string): DeliveryRow[] {
   if (execution.type !== 'deliverGroup') {
     const key = parseDeliveryWorkflowId(execution.workflowId);
-    return key ? [{ account_id: key.account_id, summary: summarizeSingle(execution, key) }] : [];
+    return key?.account_id === accountId ? [{ summary: summarizeSingle(execution, key) }] : [];
   }
-  return membersOf(execution).flatMap((key, place) => {
-    if (!key || group?.handed_over?.includes(place)) return [];
-    return [
-      { account_id: key.account_id, summary: summarize(execution, key, groupStatus(execution)), place },
-    ];
+  const { handed_over = [] } = (execution.memo ?? {}) as Partial<GroupMemo>;
+  const status = groupStatus(execution);
+  return membersOf(execution).flatMap((key, index) => {
+    if (key?.account_id !== accountId || handed_over.includes(index)) return [];
+    return [{ summary: summarize(execution, key, status), index }];
   });
 }
 
-/** The events that a group stands for in a list of events, wherever their deliveries go on. */
-export function headsOf(execution: Execution): { account_id: string; event_id: string }[] {
+/** The ids of the events of one account that an execution stands for in a list of events. */
+export function headsOf(execution: Execution, accountId: string): string[] {
   const { heads = [] } = (execution.memo ?? {}) as Partial<GroupMemo>;
   const members = membersOf(execution);
-  return heads.flatMap((index) => members[index] ?? []);
+  const keys =
+    execution.type === 'deliverGroup'
+      ? heads.map((index) => members[index])
+      : [parseDeliveryWorkflowId(execution.workflowId) ?? parseFanOutWorkflowId(execution.workflowId)];
+  return keys.flatMap((key) => (key?.account_id === accountId ? [key.event_id] : []));
 }
 
-/** The record as the memo of a single delivery has it: absent while nothing has gone wrong. */
+/** The record in the memo of a delivery's own execution; absent while every attempt has succeeded. */
 export function recordInMemo(execution: Execution): DeliveryRecord | undefined {
   return execution.memo?.['delivery'] as DeliveryRecord | undefined;
 }
 
-/** The clauses that find deliveries of a status, and the groups they may be in: the inverse of how a status is read. */
-export function statusClauses(status: DeliveryStatus): string[] {
+/** The clauses that find deliveries of a status, and groups that may hold some: the inverse of how a status is read. */
+export function statusClauses(status: DeliveryStatus): Clause[] {
   switch (status) {
     case 'delivered':
       return [equals('ExecutionStatus', 'Completed')];
     case 'cancelled':
-      return ["ExecutionStatus IN ('Canceled', 'Terminated')"];
+      return [isOneOf('ExecutionStatus', ['Canceled', 'Terminated'])];
     case 'exhausted':
     case 'expired':
       return [equals('ExecutionStatus', 'Failed'), equals(STATUS_ATTRIBUTE.name, status)];
     case 'delivering':
       return [
         equals('ExecutionStatus', 'Running'),
-        `${STATUS_ATTRIBUTE.name} IN ('delivering', '${GROUP_STATUS}')`,
+        isOneOf(STATUS_ATTRIBUTE.name, ['delivering', GROUP_STATUS]),
       ];
     default:
       return [equals('ExecutionStatus', 'Running'), equals(STATUS_ATTRIBUTE.name, status)];
@@ -133,7 +139,7 @@ function singleStatus(execution: Execution): DeliveryStatus {
   }
 }
 
-/** What a group has not handed over was delivered, once it has completed. */
+/** Members that are still in a completed group were delivered. */
 function groupStatus(execution: Execution): DeliveryStatus {
   if (execution.status.name === 'RUNNING') return 'delivering';
   return execution.status.name === 'COMPLETED' ? 'delivered' : 'cancelled';

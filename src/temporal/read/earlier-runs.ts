@@ -1,41 +1,42 @@
 import type { Client } from '@temporalio/client';
+import { type DeliveryKey, deliveryId } from '../../domain/basics/ids.js';
 import { deliveryWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import { type DeliverySummary, deliveriesOf, type EarlierRun } from './delivery-view.js';
 import { readClosingRecord } from './history.js';
-import { describeExecution, type Execution, equals, quote } from './visibility.js';
+import { equals, isOneOf, toQuery } from './query.js';
+import { describeExecution, type Execution } from './visibility.js';
 
-/** Key of the memo of a run that was sent again. */
+/** Key of the memo of a run that resends a delivery. */
 export const RESEND_MEMO = 'resend';
 
-/** What that memo holds: the execution that stood for the delivery before, its own or a group's. */
+/** Value of that memo: the execution that stood for the delivery before, its own or a group's. */
 export interface ResendMemo {
   workflow_id: string;
   run_id: string;
 }
 
-/** More runs than this are not shown; Temporal UI has them. */
+/** The API shows no more runs than this; Temporal UI has the others. */
 const MAX_EARLIER_RUNS = 10;
 
 /**
- * The runs of a delivery before the one that is given, newest first, with their attempts. Each run that was sent again names the one
- * before, so a delivery that never was costs no call. Runs beyond the namespace's retention are gone.
- *
- * @param member the workflow id that the delivery has by itself
+ * The runs of a delivery before the given one, newest first, with their attempts. A run that resends a delivery names the run before, so
+ * a delivery that was never resent costs no call. Runs beyond the namespace's retention are gone.
  */
 export async function readEarlierRuns(
   client: Client,
   execution: Execution,
-  member: string,
+  accountId: string,
+  key: DeliveryKey,
 ): Promise<EarlierRun[]> {
+  const id = deliveryId(key);
   const runs: EarlierRun[] = [];
   let previous = previousRun(execution);
   while (previous !== undefined && runs.length < MAX_EARLIER_RUNS) {
     const run = await describeExecution(client, previous.workflow_id, previous.run_id);
-    const row =
-      run && deliveriesOf(run).find(({ account_id, summary }) => member === idOf(account_id, summary));
+    const row = run && deliveriesOf(run, accountId).find(({ summary }) => summary.id === id);
     if (!row) break;
     const { run_id, status, created_at, closed_at, reason } = row.summary;
-    const record = await readClosingRecord(client, run, row.place);
+    const record = await readClosingRecord(client, run, row.index);
     runs.push({
       run_id,
       status,
@@ -51,9 +52,9 @@ export async function readEarlierRuns(
 }
 
 /**
- * Leaves out deliveries as they were before they were sent again: of each one the newest run stays.
+ * Leaves out runs of deliveries that were resent: only the newest run of each delivery stays.
  *
- * @param runs among which newer ones are looked for
+ * @param runs where newer runs are looked for
  */
 export function newestRuns(
   deliveries: readonly DeliverySummary[],
@@ -64,23 +65,19 @@ export function newestRuns(
   return deliveries.filter(({ id, created_at }) => created_at >= (newest.get(id) ?? ''));
 }
 
-/** The runs that deliveries of an account have as executions of their own, open and closed, as far as visibility knows them. */
+/** The runs that deliveries of an account have as executions of their own, open and closed, that visibility lists. */
 export async function findRuns(
   client: Client,
   accountId: string,
   deliveries: readonly DeliverySummary[],
 ): Promise<DeliverySummary[]> {
   if (deliveries.length === 0) return [];
-  const ids = new Set(deliveries.map((delivery) => quote(idOf(accountId, delivery))));
-  const query = `${equals('WorkflowType', 'deliverEvent')} AND WorkflowId IN (${[...ids].join(', ')})`;
+  const ids = new Set(deliveries.map((delivery) => deliveryWorkflowId(accountId, delivery)));
+  const query = toQuery([equals('WorkflowType', 'deliverEvent'), isOneOf('WorkflowId', [...ids])]);
   const runs: DeliverySummary[] = [];
   for await (const execution of client.workflow.list({ query }))
-    runs.push(...deliveriesOf(execution).map(({ summary }) => summary));
+    runs.push(...deliveriesOf(execution, accountId).map(({ summary }) => summary));
   return runs;
-}
-
-function idOf(accountId: string, { event_id, endpoint_id }: DeliverySummary): string {
-  return deliveryWorkflowId(accountId, { event_id, endpoint_id });
 }
 
 function previousRun(execution: Execution): ResendMemo | undefined {

@@ -1,8 +1,9 @@
 import type { Client } from '@temporalio/client';
 import { InvalidCursorError } from '../errors.js';
+import type { Clause } from './query.js';
 import { type Execution, listExecutions, type Page } from './visibility.js';
 
-/** Where a page begins: after Temporal's token, in the row of that run, after so many of its items. */
+/** Where a page begins: in Temporal's page of that token; if its first row is that run, after that many of the run's items. */
 interface Cursor {
   token: string;
   run_id: string;
@@ -10,17 +11,17 @@ interface Cursor {
 }
 
 /**
- * A page of what executions stand for: one item each, or several where an execution is a group. A page may end in the middle of a group;
- * the next one goes on there.
+ * A page of what executions stand for: one item each, or several if an execution is a group. A page may end in the middle of a group; the
+ * next page continues there.
  *
- * @param expand the items of an execution that the caller wants; none is allowed
- * @param keep of some of these items, those that are to be listed; asked of no more than `limit` at once
+ * @param expand the items of an execution that belong in the list; may be none
+ * @param keep those of some items that are to be listed; receives at most `limit` items at once
  * @param after the cursor of an earlier page
- * @throws InvalidCursorError where the cursor is not one of ours
+ * @throws InvalidCursorError if the cursor did not come from this list
  */
 export async function listExpanded<T>(
   client: Client,
-  clauses: readonly string[],
+  clauses: readonly Clause[],
   {
     expand,
     keep = async (items) => items,
@@ -33,24 +34,23 @@ export async function listExpanded<T>(
   for (;;) {
     const token = cursor?.token || undefined;
     const page = await listExecutions(client, clauses, limit, token);
-    const places = page.data.flatMap((execution, index) => {
-      const skip = index === 0 && execution.runId === cursor?.run_id ? cursor.skip : 0;
+    const items = page.data.flatMap((execution, row) => {
+      const skip = row === 0 && execution.runId === cursor?.run_id ? cursor.skip : 0;
       return expand(execution)
-        .map((item, place) => ({ item, index, run_id: execution.runId, place }))
+        .map((item, index) => ({ item, row, run_id: execution.runId, index }))
         .slice(skip);
     });
     let next = 0;
-    while (next < places.length && data.length < limit) {
-      const some = places.slice(next, next + limit - data.length);
+    while (next < items.length && data.length < limit) {
+      const some = items.slice(next, next + limit - data.length);
       data.push(...(await keep(some.map(({ item }) => item))));
       next += some.length;
     }
-    const rest = places[next];
+    const rest = items[next];
     if (rest) {
-      // Temporal gives tokens for the ends of pages only: a page that ends right before this row gives the one that is needed.
-      const before =
-        rest.index === 0 ? token : (await listExecutions(client, clauses, rest.index, token)).after;
-      return { data, after: encodeCursor({ token: before ?? '', run_id: rest.run_id, skip: rest.place }) };
+      // Temporal gives tokens only for the ends of pages: a page that ends right before this row gives the token that is needed.
+      const before = rest.row === 0 ? token : (await listExecutions(client, clauses, rest.row, token)).after;
+      return { data, after: encodeCursor({ token: before ?? '', run_id: rest.run_id, skip: rest.index }) };
     }
     if (page.after === undefined) return { data };
     cursor = { token: page.after, run_id: '', skip: 0 };

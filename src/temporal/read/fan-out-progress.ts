@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { fanOutWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import { describeExecution, type Execution } from './visibility.js';
 
-/** How many of an event's deliveries have been started, of how many. */
+/** How many of an event's deliveries have been started. */
 export interface FanOutProgress {
   started: number;
   total: number;
@@ -10,13 +10,13 @@ export interface FanOutProgress {
 
 /** The memo of an execution that starts deliveries. */
 export interface FanOutMemo {
-  /** Of this execution's share of the event's deliveries. */
+  /** Of the deliveries that this execution starts. */
   fan_out: FanOutProgress;
-  /** Executions among which the event's deliveries are shared out. */
+  /** How many executions start the event's deliveries. */
   executions: number;
 }
 
-/** The executions that start an event's deliveries: none where they were started before the event was answered. */
+/** The executions that start an event's deliveries; none if they were started before the event was answered. */
 export async function findFanOut(client: Client, accountId: string, eventId: string): Promise<Execution[]> {
   const describe = (part: number) => describeExecution(client, fanOutWorkflowId(accountId, eventId, part));
   const first = await describe(0);
@@ -25,7 +25,7 @@ export async function findFanOut(client: Client, accountId: string, eventId: str
   return [first, ...(await Promise.all(others)).flatMap((execution) => execution ?? [])];
 }
 
-/** How far an event's fan-out is; `undefined` where it has none. */
+/** The progress of an event's fan-out; `undefined` if it has none. */
 export function fanOutProgress(executions: readonly Execution[]): FanOutProgress | undefined {
   if (executions.length === 0) return undefined;
   const shares = executions.map((execution) => memoOf(execution).fan_out);

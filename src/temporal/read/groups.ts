@@ -1,11 +1,11 @@
 import { dropOldest } from '../../domain/basics/drop-oldest.js';
 
-/** So many of the latest deliveries are remembered: more than visibility can be behind. */
+/** Deliveries that are remembered, the latest ones: more than visibility can be behind. */
 const MAX_REMEMBERED = 20_000;
 
 /**
- * Remembers which groups this process has started lately. Visibility knows a group a moment after it was started; somebody may ask for a
- * delivery sooner.
+ * Remembers which groups this process has started lately. Visibility lists a group a moment after its start; a client may ask for a
+ * delivery before that.
  */
 export class RecentGroups {
   private readonly groups = new Map<string, string>();
@@ -16,12 +16,12 @@ export class RecentGroups {
     dropOldest(this.groups, MAX_REMEMBERED);
   }
 
-  /** The group of a delivery, where it is remembered. */
+  /** The group of a delivery, if it is remembered. */
   find(member: string): string | undefined {
     return this.groups.get(member);
   }
 
-  /** Groups of an event's deliveries. */
+  /** The groups of members whose workflow ids begin like this: those of one event. */
   findByPrefix(prefix: string): string[] {
     const found = [...this.groups].filter(([member]) => member.startsWith(prefix)).map(([, group]) => group);
     return [...new Set(found)];

@@ -15,7 +15,7 @@ interface Execution {
   runId?: string;
 }
 
-/** An event that an execution was started with; `undefined` where it was started with another. */
+/** An event from the input of an execution; `undefined` if the input does not contain it. */
 export async function readStartedEvent(
   client: Client,
   execution: Execution,
@@ -26,7 +26,7 @@ export async function readStartedEvent(
   return events.find(({ event_id }) => event_id === eventId);
 }
 
-/** What an execution was started with. */
+/** The input of an execution. */
 export async function readInput(client: Client, execution: Execution): Promise<unknown> {
   const event = await oneEvent(client, execution, HistoryEventFilterType.HISTORY_EVENT_FILTER_TYPE_ALL_EVENT);
   const payloads = event?.workflowExecutionStartedEventAttributes?.input?.payloads;
@@ -35,14 +35,14 @@ export async function readInput(client: Client, execution: Execution): Promise<u
 }
 
 /**
- * The record with which a delivery closed: the workflow's result, or its failure's details. `undefined` where it left none.
+ * The record with which a delivery closed: the workflow's result, or its failure's details. `undefined` if it has neither.
  *
- * @param place the delivery's place, where the execution is a group
+ * @param index of the delivery, if the execution is a group
  */
 export async function readClosingRecord(
   client: Client,
   execution: Execution,
-  place: number | undefined,
+  index: number | undefined,
 ): Promise<DeliveryRecord | undefined> {
   const event = await oneEvent(
     client,
@@ -53,8 +53,8 @@ export async function readClosingRecord(
   const completed = event?.workflowExecutionCompletedEventAttributes;
   if (completed) {
     const [result] = await decodeArrayFromPayloads(converter, completed.result?.payloads);
-    if (place === undefined) return result as DeliveryRecord;
-    return (result as DeliverGroupResult).deliveries[place] ?? undefined;
+    if (index === undefined) return result as DeliveryRecord;
+    return (result as DeliverGroupResult).deliveries[index] ?? undefined;
   }
   const failed = event?.workflowExecutionFailedEventAttributes;
   const failure = await decodeOptionalFailureToOptionalError(converter, failed?.failure);

@@ -1,6 +1,7 @@
 import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '@temporalio/client';
 import { executionInfoFromRaw } from '@temporalio/client/lib/helpers.js';
 import { InvalidCursorError } from '../errors.js';
+import { type Clause, toQuery } from './query.js';
 
 /** An execution as Temporal lists or describes it. */
 export type Execution = Omit<WorkflowExecutionInfo, 'raw'>;
@@ -15,25 +16,15 @@ export interface Page<T> {
 /** gRPC codes with which servers refuse a page token: invalid argument, or, from SQL visibility, unknown and internal. */
 const TOKEN_REFUSED = new Set<unknown>([2, 3, 13]);
 
-/** A clause of a visibility query. Values are quoted here and nowhere else. */
-export function equals(attribute: string, value: string): string {
-  return `${attribute} = ${quote(value)}`;
-}
-
-/** A text as a literal of a visibility query. */
-export function quote(value: string): string {
-  return `'${value.replaceAll("'", "''")}'`;
-}
-
 /**
  * One page of executions that match every clause: open ones first, then the latest closed.
  *
  * @param after where an earlier page ended
- * @throws InvalidCursorError where Temporal did not issue it
+ * @throws InvalidCursorError if it is not a page token of Temporal's
  */
 export async function listExecutions(
   client: Client,
-  clauses: readonly string[],
+  clauses: readonly Clause[],
   limit: number,
   after: string | undefined,
 ): Promise<Page<Execution>> {
@@ -41,7 +32,7 @@ export async function listExecutions(
   try {
     const response = await client.workflowService.listWorkflowExecutions({
       namespace,
-      query: clauses.join(' AND '),
+      query: toQuery(clauses),
       pageSize: limit,
       ...(after && { nextPageToken: Buffer.from(after, 'base64url') }),
     });
@@ -63,9 +54,9 @@ export async function listExecutions(
 }
 
 /**
- * An execution as it is now, whatever visibility knows of it; `undefined` where there is none of that id.
+ * An execution as it is now, even if visibility is behind; `undefined` if there is no execution with that id.
  *
- * @param runId the latest run, where it is absent
+ * @param runId absent for the latest run
  */
 export async function describeExecution(
   client: Client,

@@ -4,7 +4,7 @@ import { endpointChanged } from '../../../workflows/messages.js';
 import type { EndpointKey } from '../../domain/delivery/delivery.js';
 import { ACCOUNT_ATTRIBUTE, ENDPOINT_ATTRIBUTE } from '../../domain/ledger/search-attributes.js';
 import { statusClauses } from '../read/delivery-view.js';
-import { equals } from '../read/visibility.js';
+import { equals, toQuery } from '../read/query.js';
 
 /** How many of them, and how fast. */
 export interface WakeOptions {
@@ -33,7 +33,7 @@ export async function wakeParkedDeliveries(
   ];
   // SQL visibility cannot sort, so the ids are collected first.
   const parked: { workflowId: string; startTime: Date }[] = [];
-  for await (const { workflowId, startTime } of client.workflow.list({ query: clauses.join(' AND ') })) {
+  for await (const { workflowId, startTime } of client.workflow.list({ query: toQuery(clauses) })) {
     parked.push({ workflowId, startTime });
     onProgress();
   }

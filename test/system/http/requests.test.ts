@@ -180,7 +180,7 @@ describe('requests to the API', () => {
         [`event_id=${event.id}`, 2],
         [`event_id=${second.id}&endpoint_id=${endpoint.id}`, 1],
         ['event_kind=purchase', 4],
-        ["event_kind=x' OR 'a' = 'a", 0],
+        ['event_kind=order.shipped', 0],
         [`created_after=${start}`, 4],
         [`created_before=${start}`, 0],
       ];

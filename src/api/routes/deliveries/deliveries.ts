@@ -1,12 +1,13 @@
 import { z } from 'zod';
-import { type DeliveryKey, idPattern, parseDeliveryId } from '../../../domain/basics/ids.js';
+import { type DeliveryKey, parseDeliveryId } from '../../../domain/basics/ids.js';
 import { DELIVERY_STATUSES } from '../../../domain/delivery/delivery.js';
 import { toTarget } from '../../../domain/delivery/recipients.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
-import { pagingParameters, renderPage, timeParameter } from '../../http/paging.js';
+import { pagingParameters, renderPage } from '../../http/paging.js';
 import { pageOf } from '../../http/schemas.js';
+import { endpointIdParameter, eventIdParameter, kindParameter, timeParameter } from '../events/filters.js';
 import {
   deliveryRecordSchema,
   deliverySchema,
@@ -38,9 +39,9 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
       scope: 'deliveries:read',
       query: z.strictObject({
         ...pagingParameters,
-        endpoint_id: z.string().regex(idPattern('endpoint'), 'must be the id of an endpoint').optional(),
-        event_id: z.string().regex(idPattern('event'), 'must be the id of an event').optional(),
-        event_kind: z.string().max(256).optional(),
+        endpoint_id: endpointIdParameter,
+        event_id: eventIdParameter,
+        event_kind: kindParameter,
         status: z.enum(DELIVERY_STATUSES).optional(),
         created_after: timeParameter,
         created_before: timeParameter,

@@ -5,10 +5,11 @@ import { notFound } from '../../../domain/http/problem.js';
 import { invalidRequest, readJsonBytes } from '../../http/body.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
-import { pagingParameters, renderPage, timeParameter } from '../../http/paging.js';
+import { pagingParameters, renderPage } from '../../http/paging.js';
 import { pageOf } from '../../http/schemas.js';
 import { acceptEvent } from './accept-event.js';
 import { acceptanceSchema, eventSchema, eventSummarySchema, renderAcceptance } from './event-view.js';
+import { kindParameter, timeParameter } from './filters.js';
 
 /** Events: what producers send. */
 export function eventOperations(dependencies: ApiDependencies): Operation[] {
@@ -64,7 +65,7 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
       scope: 'deliveries:read',
       query: z.strictObject({
         ...pagingParameters,
-        kind: z.string().max(256).optional(),
+        kind: kindParameter,
         created_after: timeParameter,
         created_before: timeParameter,
       }),

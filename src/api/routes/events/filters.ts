@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { idPattern } from '../../../domain/basics/ids.js';
+import { EVENT_KIND_NAME, MAX_EVENT_KIND_NAME_LENGTH } from '../../../domain/event/event-kinds.js';
+
+/**
+ * Query parameters that narrow lists of events and deliveries. They become part of a query to the ledger, so each has a shape that
+ * allows nothing else.
+ */
+
+export const kindParameter = z
+  .string()
+  .max(MAX_EVENT_KIND_NAME_LENGTH)
+  .regex(EVENT_KIND_NAME, 'must be the name of an event kind, such as order.shipped')
+  .optional();
+
+export const eventIdParameter = z
+  .string()
+  .regex(idPattern('event'), 'must be the id of an event, such as evt_01JD8F…')
+  .optional();
+
+export const endpointIdParameter = z
+  .string()
+  .regex(idPattern('endpoint'), 'must be the id of an endpoint, such as ep_01JD8F…')
+  .optional();
+
+const time = z.union([z.iso.datetime({ offset: true }), z.iso.date()], {
+  error:
+    'must be an ISO 8601 time or date, such as 2026-01-31T12:00:00Z, 2026-01-31T13:00:00+01:00 or 2026-01-31',
+});
+
+/** A point in time; a date alone is its midnight in UTC. An unencoded `+` arrives as a space (WHATWG URL, section 5.1). */
+export const timeParameter = z
+  .string()
+  .transform((text) => text.replace(/ (?=\d\d:\d\d$)/, '+'))
+  .pipe(time)
+  .transform((text) => new Date(text))
+  .optional()
+  .meta({
+    type: 'string',
+    description: 'ISO 8601: a time with Z or an offset; or a date, which stands for its midnight in UTC',
+  });
