@@ -4,6 +4,7 @@ import { documentRoutes } from './docs/documents.js';
 import { createOpenApiDocument } from './docs/openapi.js';
 import type { ApiDependencies, Middleware, State } from './http/context.js';
 import { requireJsonAccepted } from './http/middleware/accept.js';
+import { setAnswerHeaders, VERSIONED } from './http/middleware/answer-headers.js';
 import { authenticate } from './http/middleware/authenticate.js';
 import { answerProblems } from './http/middleware/problems.js';
 import { identifyRequest } from './http/middleware/request-id.js';
@@ -48,6 +49,7 @@ export function createApp(dependencies: ApiDependencies & { limiters: Limiters }
   app.proxy = hops > 0;
   app.maxIpsCount = hops;
   app.use(identifyRequest(dependencies.logger));
+  app.use(setAnswerHeaders);
   app.use(answerProblems(dependencies.logger, dependencies.isUnavailable));
   app.use(unversioned(open));
   app.use(limitUnauthenticated(dependencies.limiters));
@@ -78,10 +80,8 @@ function operationsOf(dependencies: ApiDependencies): Operation[] {
   ];
 }
 
-/** Spares requests for resources, which are most, the look at every other route. */
+/** Requests for resources are most of all requests: they skip the routes of everything else. */
 function unversioned(router: Router<State>): Middleware {
   const routes = router.routes() as unknown as Middleware; // it gives the context its parameters itself
   return (ctx, next) => (VERSIONED.test(ctx.path) ? next() : routes(ctx, next));
 }
-
-const VERSIONED = /^\/v\d/;

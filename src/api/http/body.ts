@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import getRawBody from 'raw-body';
 import type { z } from 'zod';
 import { parseJson } from '../../domain/event/payload.js';
@@ -26,19 +27,47 @@ export async function readJsonBytes(ctx: Context, limit: number): Promise<Buffer
     return await getRawBody(ctx.req, { limit, length: ctx.request.length ?? null });
   } catch (error) {
     if (error instanceof Error && 'type' in error && error.type === 'entity.too.large') {
-      // What is still on its way is not read, so the connection cannot be used again.
-      throw new Problem('payload_too_large', `The body is larger than ${limit} bytes.`, {
-        headers: { connection: 'close' },
+      const ended = await drain(ctx.req);
+      throw new Problem('payload_too_large', `The body is larger than ${limit} bytes. Send less.`, {
+        ...(!ended && { headers: { connection: 'close' } }),
       });
     }
     if (error instanceof Error && 'type' in error) {
-      throw new Problem('invalid_request', 'The body did not arrive whole.', { cause: error });
+      throw new Problem('invalid_request', 'The body ended too early. Send it again.', { cause: error });
     }
     throw error;
   }
 }
 
-/** The largest body of a request that is no event, in bytes. */
+/** How much of a body that is too large is read and thrown away before it is refused: bytes, and milliseconds. */
+export const MAX_DRAINED_BYTES = 8 * 1024 * 1024;
+const MAX_DRAIN_MS = 3_000;
+
+/**
+ * Reads on without keeping anything. Most clients write their whole body before they read: one whose connection is closed meanwhile sees a
+ * broken pipe instead of the answer.
+ *
+ * @returns whether the body has ended, so that the connection can be used again
+ */
+function drain(request: IncomingMessage): Promise<boolean> {
+  return new Promise((resolve) => {
+    let left = MAX_DRAINED_BYTES;
+    const stop = (ended: boolean) => {
+      clearTimeout(timer);
+      request.off('data', count).pause();
+      resolve(ended);
+    };
+    const count = (chunk: Buffer) => {
+      left -= chunk.length;
+      if (left < 0) stop(false);
+    };
+    const timer = setTimeout(stop, MAX_DRAIN_MS, false);
+    request.once('end', () => stop(true)).once('close', () => stop(false));
+    request.on('data', count).resume();
+  });
+}
+
+/** The largest body of a request other than an event, in bytes. */
 const MAX_REQUEST_BYTES = 64 * 1024;
 
 /** Reads and checks a JSON body. @throws Problem 400 with a pointer to every wrong place */

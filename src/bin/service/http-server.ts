@@ -41,8 +41,10 @@ export async function listen({ HOOKLINE_HOST, HOOKLINE_PORT }: Settings): Promis
     server.listen(HOOKLINE_PORT, HOOKLINE_HOST, resolve);
   });
   const { port } = server.address() as AddressInfo;
+  // An IPv6 address stands in brackets in a URL (RFC 3986, section 3.2.2).
+  const host = HOOKLINE_HOST.includes(':') ? `[${HOOKLINE_HOST}]` : HOOKLINE_HOST;
   return {
-    url: `http://${HOOKLINE_HOST}:${port}`,
+    url: `http://${host}:${port}`,
     port,
     answer(listener) {
       server.off('request', keep);

@@ -1,0 +1,31 @@
+import type { Middleware } from '../context.js';
+
+/** Headers of an answer that a script of another origin may read, besides those that CORS always allows. */
+const EXPOSED = [
+  ...['ETag', 'Location', 'Retry-After', 'x-request-id', 'RateLimit', 'RateLimit-Policy'],
+  ...['Deprecation', 'Sunset', 'WWW-Authenticate'],
+].join(', ');
+
+/** How long a browser may remember the answer to a preflight, seconds. */
+const PREFLIGHT_MAX_AGE_S = 24 * 3_600;
+
+/**
+ * Sets the headers that every answer has, and answers preflights. Resources are open to scripts of every origin (CORS, the Fetch
+ * standard): callers are known by their tokens alone, never by a cookie that a browser would add by itself.
+ */
+export const setAnswerHeaders: Middleware = async (ctx, next) => {
+  ctx.set('x-content-type-options', 'nosniff');
+  if (!VERSIONED.test(ctx.path)) return await next();
+  ctx.set({ 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED });
+  if (ctx.method !== 'OPTIONS' || ctx.get('access-control-request-method') === '') return await next();
+  ctx.set({
+    'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
+    // The wildcard does not cover Authorization.
+    'access-control-allow-headers': 'Authorization, *',
+    'access-control-max-age': String(PREFLIGHT_MAX_AGE_S),
+  });
+  ctx.status = 204;
+};
+
+/** Paths of resources. */
+export const VERSIONED = /^\/v\d/;
