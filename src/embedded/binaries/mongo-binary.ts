@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Report } from '../types.js';
 import { download } from './download.js';
@@ -64,10 +64,12 @@ async function keptDownload(downloadDir: string): Promise<string | undefined> {
   return DryMongoBinary.locateBinary({ ...DryMongoBinary.getEnsuredOptions(), downloadDir });
 }
 
-/** Of everything that decides the build. */
+/** A hash of everything that decides the build, so that a change of the mends leads to a new one beside the old. */
 async function fingerprint(folder: string): Promise<string> {
   const hash = createHash('sha256');
-  for (const name of ['main.go', 'build/main.go', 'go.mod', 'go.sum'])
-    hash.update(await readFile(join(folder, name)));
+  const names = await readdir(folder, { recursive: true });
+  for (const name of names.sort()) {
+    if (/\.(go|mod|sum)$/.test(name)) hash.update(await readFile(join(folder, name)));
+  }
   return hash.digest('hex').slice(0, 8);
 }

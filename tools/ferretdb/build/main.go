@@ -1,7 +1,5 @@
-// Command build builds ferretdb into a folder, with two faults of FerretDB v1.24.2 put right, because of which SQLite reads the whole
-// collection to find a document by its _id: the index on _id is made over one SQLite expression and documents are looked up by another;
-// and where a filter names more than the _id, it is not looked at until the documents are read. What SQLite finds is held against the
-// whole filter afterwards in any case. Releases from 2.0 have no SQLite.
+// Command build builds ferretdb into a folder, from a copy of FerretDB v1.24.2 that is mended so that it serves ordinary MongoDB
+// idioms: see the README. What is new is in ../mends; the edits below call it.
 package main
 
 import (
@@ -16,26 +14,115 @@ import (
 
 const module = "github.com/FerretDB/FerretDB"
 
-// A mend replaces a text that stands in a file so many times.
-type mend struct {
+// sources are the files of ../mends, and where they go in the copy.
+var sources = map[string]string{
+	"mends/sqlite/pushdown.go": "internal/backends/sqlite/pushdown.go",
+	"mends/handler/writes.go":  "internal/handler/writes.go",
+}
+
+// An edit replaces a text that occurs a given number of times in a file.
+type edit struct {
 	file     string
 	from, to string
 	times    int
 }
 
-var mends = []mend{
-	{
-		file:  "internal/backends/sqlite/metadata/metadata.go",
-		from:  `DefaultColumn + "->'$._id'"`,
-		to:    `DefaultColumn + "->'_id'"`, // as the index is written
-		times: 1,
-	},
-	{
-		file:  "internal/backends/sqlite/collection.go", // in queries, and in the explanation of queries
-		from:  `if params.Filter.Len() == 1 {`,
-		to:    `if params.Filter.Len() >= 1 {`,
-		times: 2,
-	},
+const (
+	metadata    = "internal/backends/sqlite/metadata/"
+	collection  = "internal/backends/sqlite/collection.go"
+	contract    = "internal/backends/collection.go"
+	handler     = "internal/handler/"
+	indexFields = "Unique: index.Unique,"
+)
+
+var edits = []edit{
+	// Indexes and look-ups name a field by the same expression, whose values compare as in BSON: texts, and numbers for
+	// all that is ordered like one. FerretDB compares JSON texts, in which 10 is less than 9.
+	{metadata + "metadata.go", `DefaultColumn + "->'$._id'"`, `DefaultColumn + "->>'_id'"`, 1},
+	{metadata + "registry.go", `fmt.Sprintf("%s->%s", DefaultColumn, strings.Join(fields, "->"))`, `Expression(key.Field)`, 1},
+	{metadata + "registry.go", `			fields := strings.Split(key.Field, ".")
+			for j, f := range fields {
+				fields[j] = fmt.Sprintf("%q", f)
+			}
+`, "", 1},
+	{metadata + "metadata.go", "// Collection represents collection metadata.", `// Expression is the value of a field, whose name may be a path, for SQLite.
+func Expression(field string) string {
+	names := strings.Split(strings.ReplaceAll(field, "'", "''"), ".")
+	last := len(names) - 1
+	path := DefaultColumn
+	for _, name := range names[:last] {
+		path += "->'" + name + "'"
+	}
+	return path + "->>'" + names[last] + "'"
+}
+
+// Collection represents collection metadata.`, 1},
+	{metadata + "metadata.go", `import "github.com`, "import \"strings\"\nimport \"github.com", 1},
+	{collection, `string(must.NotFail(sjson.MarshalSingleValue(id)))`, `sqlID(id)`, 2},
+
+	// However many documents are deleted, the statement has one variable: SQLite takes no more than 32,766.
+	{collection, "		column = metadata.IDColumn\n", `		column = metadata.IDColumn
+		placeholders = []string{"SELECT value FROM json_each(?)"}
+		args = []any{string(must.NotFail(json.Marshal(args)))}
+`, 1},
+	{collection, `import (`, "import (\n	\"encoding/json\"", 1},
+
+	// Filters and orders go to SQLite, in place of a look-up by _id alone.
+	{collection, "	q += whereClause\n	q += prepareOrderByClause(params.Sort)\n", `	push := newPushdown(ctx, db, meta, params.Filter)
+	whereClause, args = push.where(), push.args
+	orderByClause := push.orderBy(params.Order)
+	sorted := orderByClause != ""
+	if !sorted {
+		orderByClause = prepareOrderByClause(params.Sort)
+	}
+	q += whereClause + orderByClause
+`, 1},
+	{collection, "rows, params.OnlyRecordIDs),\n", "rows, params.OnlyRecordIDs), Sorted: sorted,\n", 1},
+	{collection, "	orderByClause := prepareOrderByClause(params.Sort)\n", `	push := newPushdown(ctx, db, meta, params.Filter)
+	whereClause, args = push.where(), push.args
+	filterPushdown = whereClause != ""
+	orderByClause := push.orderBy(params.Order)
+	if orderByClause == "" {
+		orderByClause = prepareOrderByClause(params.Sort)
+	}
+`, 1},
+	{contract, "	Sort   *types.Document\n	Limit  int64\n", "	Sort   *types.Document\n	Order  *types.Document // by fields; may be ignored\n	Limit  int64\n", 2},
+	{contract, "	Iter types.DocumentsIterator\n", "	Iter   types.DocumentsIterator\n	Sorted bool // whether Order was not ignored\n", 1},
+	{handler + "msg_find.go", "	// Limit pushdown is not applied if:", "	qp.Order = params.Sort\n\n	// Limit pushdown is not applied if:", 1},
+	{handler + "msg_explain.go", "	// Limit pushdown is not applied if:", "	qp.Order = params.Sort\n\n	// Limit pushdown is not applied if:", 1},
+	{handler + "msg_find.go", "	iter, err := h.makeFindIter(queryRes.Iter", "	if queryRes.Sorted {\n		params.Sort = nil\n	}\n\n	iter, err := h.makeFindIter(queryRes.Iter", 1},
+
+	// Writes follow one another, and an update that a unique index refuses is answered as in MongoDB.
+	{handler + "handler.go", "	h.initCommands()\n", "	h.initCommands()\n	h.serializeWrites()\n", 1},
+	{collection, "			r, err := tx.ExecContext(ctx, q, string(b), arg)\n", `			r, err := tx.ExecContext(ctx, q, string(b), arg)
+			if isDuplicate(err) {
+				return backends.NewError(backends.ErrorCodeInsertDuplicateID, err)
+			}
+`, 1},
+
+	// Indexes keep when their documents expire.
+	{metadata + "settings.go", "	Unique bool           `json:\"unique\"`\n", "	Unique bool           `json:\"unique\"`\n	ExpireAfterSeconds *int64 `json:\"expireAfterSeconds,omitempty\"`\n", 1},
+	{metadata + "settings.go", indexFields, indexFields + "\n	ExpireAfterSeconds: index.ExpireAfterSeconds,", 1},
+	{contract, "	Unique bool\n", "	Unique bool\n	ExpireAfterSeconds *int64\n", 1},
+	{collection, indexFields, indexFields + "\n	ExpireAfterSeconds: index.ExpireAfterSeconds,", 2},
+	{handler + "msg_createindexes.go", `"partialFilterExpression", "expireAfterSeconds", `, `"partialFilterExpression", `, 1},
+	{handler + "msg_createindexes.go", "		case \"background\":\n", `		case "expireAfterSeconds":
+			seconds, err := handlerparams.GetWholeNumberParam(must.NotFail(indexDoc.Get(opt)))
+			if err != nil {
+				return nil, handlererrors.NewCommandErrorMsgWithArgument(
+					handlererrors.ErrTypeMismatch, "'expireAfterSeconds' must be a whole number", command,
+				)
+			}
+			index.ExpireAfterSeconds = &seconds
+
+		case "background":
+`, 1},
+	{handler + "msg_listindexes.go", "		firstBatch.Append(indexDoc)\n", `		if index.ExpireAfterSeconds != nil {
+			indexDoc.Set("expireAfterSeconds", *index.ExpireAfterSeconds)
+		}
+
+		firstBatch.Append(indexDoc)
+`, 1},
 }
 
 func main() {
@@ -47,7 +134,7 @@ func main() {
 	}
 }
 
-// build mends a copy of the module, as the module cache must stay what it is, and has go.mod, in a copy too, point there.
+// build mends a copy of the module, as the module cache must stay as it is, and builds with a copy of go.mod that points there.
 func build(folder string) error {
 	scratch, err := os.MkdirTemp("", "ferretdb-build-")
 	if err != nil {
@@ -67,8 +154,13 @@ func build(folder string) error {
 	if err := os.CopyFS(source, os.DirFS(download.Dir)); err != nil {
 		return err
 	}
-	for _, m := range mends {
-		if err := m.apply(source); err != nil {
+	for _, e := range edits {
+		if err := e.apply(source); err != nil {
+			return err
+		}
+	}
+	for from, to := range sources {
+		if err := copyFile(from, filepath.Join(source, filepath.FromSlash(to)), ""); err != nil {
 			return err
 		}
 	}
@@ -81,22 +173,23 @@ func build(folder string) error {
 		return err
 	}
 	program := filepath.Join(folder, "ferretdb")
-	cmd := exec.Command("go", "build", "-v", "-tags", "ferretdb_sqlite", "-modfile", modfile, "-o", program, ".")
+	// Without -trimpath, Go would compile everything again for each copy.
+	cmd := exec.Command("go", "build", "-v", "-trimpath", "-tags", "ferretdb_sqlite,mended", "-modfile", modfile, "-o", program, ".")
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	return cmd.Run()
 }
 
-func (m mend) apply(source string) error {
-	path := filepath.Join(source, filepath.FromSlash(m.file))
+func (e edit) apply(source string) error {
+	path := filepath.Join(source, filepath.FromSlash(e.file))
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	if strings.Count(string(text), m.from) != m.times {
-		return fmt.Errorf("%s is not the one that is known", m.file)
+	if found := strings.Count(string(text), e.from); found != e.times {
+		return fmt.Errorf("%s has %q %d times, not %d times", e.file, e.from, found, e.times)
 	}
-	mended := strings.ReplaceAll(string(text), m.from, m.to)
-	return os.WriteFile(path, []byte(mended), 0o600)
+	edited := strings.ReplaceAll(string(text), e.from, e.to)
+	return os.WriteFile(path, []byte(edited), 0o600)
 }
 
 func copyFile(from, to, addition string) error {
