@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { type Connection, type Model, mongo, Schema } from 'mongoose';
+import { type Connection, type Model, Schema } from 'mongoose';
 import type { EventKind } from '../../domain/event/event-kinds.js';
+import { isDuplicateKey } from '../mongo/duplicate-key.js';
 import { ShortCache } from '../mongo/short-cache.js';
 
 /** A kind that an account has added, with all versions of its schema, oldest first. */
@@ -39,7 +40,6 @@ const schema = new Schema<EventKindDocument>(
 
 /** A change made by another process is seen after this long at the latest, milliseconds. */
 const CACHE_MS = 1_000;
-const DUPLICATE_KEY = 11_000;
 
 /** The event kinds that accounts have added to the built-in ones. */
 export class EventKindRepository {
@@ -71,7 +71,7 @@ export class EventKindRepository {
     try {
       await this.model.create(document);
     } catch (error) {
-      if (error instanceof mongo.MongoServerError && error.code === DUPLICATE_KEY) return undefined;
+      if (isDuplicateKey(error)) return undefined;
       throw error;
     }
     this.forget(accountId, name);

@@ -1,8 +1,9 @@
 import { mongo } from 'mongoose';
 
+/** MongoDB's code of the error. */
 const DUPLICATE_KEY = 11_000;
 
-/** Whether an insert failed because there is such an `_id` already. */
+/** Whether a write failed because another document has the same `_id`, or the same value in a unique index. */
 export function isDuplicateKey(error: unknown): boolean {
   return error instanceof mongo.MongoServerError && error.code === DUPLICATE_KEY;
 }

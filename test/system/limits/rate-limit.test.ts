@@ -81,7 +81,7 @@ describe('an endpoint’s rate limit', () => {
     await client.deliveryUntil(id, ({ status }) => status === 'cancelled');
   });
 
-  it('gives each turn once, and finds the end of a queue that other processes have made', async () => {
+  it('gives each turn once, at the interval of the rate, whichever process asks', async () => {
     const processes = [
       await connectDatabase(uri()),
       await connectDatabase(uri()),
@@ -93,7 +93,8 @@ describe('an endpoint’s rate limit', () => {
       );
       turns.push(await processes[2]?.deliveryTurns.take('ep_x', 50));
       assert.equal(new Set(turns).size, 61);
-      assert.ok(turns.every((turn) => turn !== undefined && turn % 20 === 0));
+      const inOrder = turns.map(Number).sort((a, b) => a - b);
+      assert.ok(inOrder.every((turn, i) => i === 0 || turn - (inOrder[i - 1] ?? 0) >= 20));
       assert.equal(turns.at(-1), Math.max(...turns.map(Number)));
     } finally {
       for (const database of processes) await database.close();

@@ -1,25 +1,20 @@
 import { createHash } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { newId } from '../../../domain/basics/ids.js';
 import { takesEvents, toTarget } from '../../../domain/delivery/recipients.js';
 import { matchesKind } from '../../../domain/event/event-kinds.js';
 import { matchesFilter } from '../../../domain/event/filter.js';
 import { validatePayload } from '../../../domain/event/payload.js';
-import { Problem } from '../../../domain/http/problem.js';
 import type { Database } from '../../../models/database.js';
 import type { IdempotencyRecord } from '../../../models/event/idempotency.js';
 import type { DeliveryStarter } from '../../../temporal/write/delivery-starter.js';
 import { findKind } from '../event-kinds/find-kind.js';
-
-/** Whoever has claimed a key has this long to start the deliveries before a repeat of the request does so. Milliseconds. */
-const CLAIM_MS = 5_000;
-const CLAIM_POLL_MS = 50;
+import { withIdempotency } from './with-idempotency.js';
 
 /** An event that has been accepted: every delivery of it is persisted. */
 export type Acceptance = Pick<IdempotencyRecord, 'event_id' | 'targets' | 'accepted_at'>;
 
 /**
- * Accepts an event: checks its payload, finds the endpoints that are told of its kind, and starts a delivery to each. It returns after
+ * Accepts an event: checks its payload, finds the endpoints that it goes to, and starts a delivery to each. It returns after
  * Temporal has persisted them all.
  *
  * @param kindName the event's kind
@@ -60,38 +55,5 @@ export async function acceptEvent(
   }
 
   const body_hash = createHash('sha256').update(`${kind.name}\n`).update(body).digest('hex');
-  const { record, state } = await database.idempotency.claim(accountId, idempotencyKey, {
-    ...fresh,
-    body_hash,
-  });
-  if (record.body_hash !== body_hash) {
-    throw new Problem(
-      'idempotency_conflict',
-      'The Idempotency-Key was used before with another body. Use a new key for a new event.',
-    );
-  }
-  const started =
-    state === 'confirmed' ||
-    (state === 'pending' && (await hasBeenStarted(database, accountId, idempotencyKey, record)));
-  // A claim that nobody confirms was cut short: its deliveries are started again, at least once, under the same event id.
-  if (!started) {
-    await start(record);
-    await database.idempotency.confirm(accountId, idempotencyKey);
-  }
-  return record;
-}
-
-/** Whether whoever claimed a key confirms it in time; where the claim is old, it is clear at once. */
-async function hasBeenStarted(
-  { idempotency }: Database,
-  accountId: string,
-  key: string,
-  { accepted_at }: IdempotencyRecord,
-): Promise<boolean> {
-  const deadline = Date.parse(accepted_at) + CLAIM_MS;
-  while (Date.now() < deadline) {
-    await delay(CLAIM_POLL_MS);
-    if (await idempotency.isConfirmed(accountId, key)) return true;
-  }
-  return false;
+  return withIdempotency(database.idempotency, [accountId, idempotencyKey], { ...fresh, body_hash }, start);
 }
