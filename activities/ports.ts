@@ -7,6 +7,7 @@ import type {
   EndpointKey,
 } from '../src/domain/delivery/delivery.js';
 import type { SigningKey } from '../src/domain/delivery/signature.js';
+import type { AttemptSlot, NoSlot } from '../src/domain/endpoint/attempt-slots.js';
 import type { EndpointStatus, VerificationMethod } from '../src/domain/endpoint/endpoint.js';
 import type { FailingMark } from '../src/domain/endpoint/incident.js';
 
@@ -64,11 +65,17 @@ export interface IncidentLog {
   gone(endpoint: EndpointKey, attempt: string): Promise<void>;
 }
 
+/** Limits the attempts in flight to each endpoint. */
+export interface AttemptSlots {
+  /** @param waitMs no longer than this, milliseconds @param chosen not by the schedule, but by a person or a release */
+  take(endpointId: string, waitMs: number, chosen: boolean): Promise<AttemptSlot | NoSlot>;
+}
+
 /** What is known of endpoints in this process. */
 export interface EndpointWatch {
-  /** Whether an endpoint is slow or failing, so that the direct lane should be spared of it. */
+  /** Whether an endpoint has been slow or failing lately, so that its attempts belong into the isolated lane. */
   isUnhealthy(endpointId: string): boolean;
-  /** Notes that an attempt begins; to be told when it is over, and whether the endpoint took it. */
+  /** Notes that an attempt begins. @returns to be called when it is over, with whether the endpoint took it */
   begin(endpointId: string, isDirect: boolean): (taken: boolean) => void;
 }
 
@@ -95,33 +102,43 @@ export interface PendingEndpoints {
   giveUp(endpoint: EndpointKey, reason: string): Promise<void>;
 }
 
-/** What an endpoint answered, or why there is no answer. */
-export type PostResult = Pick<
-  Attempt,
-  'status_code' | 'error_code' | 'error' | 'response_headers' | 'response_snippet'
-> & {
-  /** The `Retry-After` header as it came. */
-  retry_after?: string;
-};
-
-/** A request that is no delivery, such as that of a handshake. */
+/** A request to an endpoint. */
 export interface HttpRequest {
   method: 'GET' | 'POST' | 'OPTIONS';
   url: string;
   headers: Record<string, string>;
   body?: string;
+  /** For connecting, TLS, waiting and reading, milliseconds. It begins with the request. */
   timeout_ms: number;
 }
 
-/** Its answer, the body up to 16 KiB; or why there is none. */
-export type HttpExchange =
-  | { status_code: number; headers: Record<string, string | string[] | undefined>; body: string }
-  | Required<Pick<Attempt, 'error_code' | 'error'>>;
+/** An answer, its body up to 16 KiB. */
+export interface HttpAnswer {
+  status_code: number;
+  headers: Record<string, string | string[] | undefined>;
+  body: string;
+  /** Whether the body was longer. */
+  is_cut: boolean;
+}
 
-/** Sends requests, within limits that cover connecting, TLS and waiting. It reports failures; it does not throw them. */
+/** An answer, or why there is none. */
+export type HttpExchange = HttpAnswer | Required<Pick<Attempt, 'error_code' | 'error'>>;
+
+/** Sends requests. It reports failures; it does not throw them. */
 export interface HttpPoster {
-  post(url: string, headers: Record<string, string>, body: string, timeoutMs: number): Promise<PostResult>;
   exchange(request: HttpRequest): Promise<HttpExchange>;
+}
+
+/** What an attempt needs. */
+export interface AttemptDependencies {
+  endpoints: EndpointDirectory;
+  turns: DeliveryTurns;
+  slots: AttemptSlots;
+  poster: HttpPoster;
+  health: EndpointWatch;
+  incidents: IncidentLog;
+  /** Sent as `User-Agent`. */
+  userAgent: string;
 }
 
 /** A part of an event's deliveries to start. */

@@ -2,7 +2,7 @@ import { lookup as resolveBySystem } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import type { AddressPolicy } from '../../src/domain/endpoint/address-policy.js';
+import { type AddressPolicy, isOwnAddress } from '../../src/domain/endpoint/address-policy.js';
 
 /** A connection was refused because of where it would have gone. It does not say which address that was. */
 export class BlockedAddressError extends Error {
@@ -54,7 +54,7 @@ export function createAddressGuard({
   const allows = (address: string, port: number): boolean =>
     policy.allowsPort(port) &&
     policy.allows(address) &&
-    !(ownPorts().includes(port) && isOwnAddress(address));
+    !(ownPorts().includes(port) && isOwnAddress(address, addressesOfThisMachine()));
 
   const resolve = async (hostname: string, port: number): Promise<ResolvedAddress[]> => {
     const literal = hostname.replace(/^\[|\]$/g, '');
@@ -106,9 +106,8 @@ function askSystem(hostname: string): Promise<ResolvedAddress[]> {
   });
 }
 
-function isOwnAddress(address: string): boolean {
-  if (address.startsWith('127.') || address === '::1') return true;
-  return Object.values(networkInterfaces()).some((addresses) =>
-    addresses?.some((own) => own.address === address),
+function addressesOfThisMachine(): string[] {
+  return Object.values(networkInterfaces()).flatMap((addresses) =>
+    (addresses ?? []).map(({ address }) => address),
   );
 }

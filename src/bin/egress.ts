@@ -38,11 +38,17 @@ export async function connectorOptions(
   };
 }
 
-/** Ports of this service and its servers, as far as the settings name them: at this machine they are no endpoint's. */
+/** The ports of this service and its servers that the settings name: at this machine's addresses, no endpoint may use them. */
 export function portsOf(settings: Settings): number[] {
-  const temporal = Number(settings.TEMPORAL_ADDRESS?.split(':').at(-1));
-  const mongo = [...(settings.MONGODB_URI ?? '').matchAll(/:(\d+)(?=[,/?]|$)/g)].map((match) =>
-    Number(match[1]),
-  );
-  return [settings.HOOKLINE_PORT, temporal, ...mongo].filter((port) => port > 0);
+  const { TEMPORAL_ADDRESS, TEMPORAL_UI_URL, MONGODB_URI, HOOKLINE_TEMPORAL_METRICS_ADDRESS } = settings;
+  // The port is only taken where the URL names one: 80 and 443 may be a proxy's, in front of endpoints as well.
+  const ui = TEMPORAL_UI_URL && new URL(TEMPORAL_UI_URL).port;
+  const addresses = [TEMPORAL_ADDRESS, HOOKLINE_TEMPORAL_METRICS_ADDRESS];
+  const mongo = (MONGODB_URI ?? '').matchAll(/:(\d+)(?=[,/?]|$)/g);
+  return [
+    settings.HOOKLINE_PORT,
+    Number(ui),
+    ...addresses.map((address) => Number(address?.split(':').at(-1))),
+    ...[...mongo].map(([, port]) => Number(port)),
+  ].filter((port) => port > 0);
 }

@@ -5,6 +5,7 @@ import type { HttpPoster } from '../../../activities/ports.js';
 import type { Settings } from '../../config/schema.js';
 import { RELEASE } from '../../domain/basics/release.js';
 import type { AddressPolicy } from '../../domain/endpoint/address-policy.js';
+import { AttemptSlots } from '../../domain/endpoint/attempt-slots.js';
 import type { EndpointHealth } from '../../domain/endpoint/endpoint-health.js';
 import type { Incidents } from '../../temporal/write/incidents.js';
 import { connectorOptions } from '../egress.js';
@@ -40,6 +41,7 @@ export async function createAttempts(
     createAttemptDelivery({
       endpoints: endpointDirectory(database.endpoints),
       turns: database.deliveryTurns,
+      slots: new AttemptSlots(settings.HOOKLINE_SLOW_ANSWER),
       poster,
       health,
       incidents,

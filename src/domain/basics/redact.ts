@@ -1,4 +1,4 @@
-/** Shorter ones are too likely to stand in a text by chance, and to cut it to pieces. */
+/** A shorter secret is too likely to be in a text by chance. */
 const SHORTEST = 6;
 const MASK = '[redacted]';
 
@@ -7,4 +7,18 @@ export function redact(text: string, secrets: readonly string[]): string {
   return secrets
     .filter((secret) => secret.length >= SHORTEST)
     .reduce((rest, secret) => rest.replaceAll(secret, MASK), text);
+}
+
+/** Takes secrets out of the beginning of a longer text, where the last one may be cut in two. */
+export function redactBeginning(text: string, secrets: readonly string[]): string {
+  const clean = redact(text, secrets);
+  const halves = secrets.map((secret) => lengthOfCutSecret(clean, secret));
+  return clean.slice(0, clean.length - Math.max(0, ...halves));
+}
+
+/** How many characters at the end of a text are the beginning of a secret. */
+function lengthOfCutSecret(text: string, secret: string): number {
+  for (let length = Math.min(secret.length - 1, text.length); length > 0; length -= 1)
+    if (text.endsWith(secret.slice(0, length))) return length;
+  return 0;
 }

@@ -12,7 +12,7 @@ export type Outcome = 'delivered' | 'failed' | 'gone' | 'blocked';
 /** An answer, or the lack of one, as far as it decides. */
 export type Answer = Pick<Attempt, 'status_code' | 'error_code'> & {
   /** The `Retry-After` header as it came. */
-  retry_after?: string;
+  retry_after?: string | undefined;
 };
 
 /** What is decided of an attempt. */

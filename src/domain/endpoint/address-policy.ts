@@ -80,6 +80,21 @@ export function createAddressPolicy(options: AddressPolicyOptions): AddressPolic
   };
 }
 
+/**
+ * Whether an address leads to the machine that connects to it: a loopback address, the unspecified one, or one of its own. An IPv4
+ * address is recognised inside IPv6 (`::ffff:127.0.0.1`), too.
+ *
+ * @param ownAddresses of the machine's network interfaces
+ */
+export function isOwnAddress(text: string, ownAddresses: readonly string[]): boolean {
+  if (!ipaddr.isValid(text)) return false;
+  const address = unmapped(ipaddr.parse(text));
+  if (['loopback', 'unspecified'].includes(address.range())) return true;
+  return ownAddresses.some(
+    (own) => ipaddr.isValid(own) && unmapped(ipaddr.parse(own)).toString() === address.toString(),
+  );
+}
+
 /** The forms that Node.js connects to: four decimal parts, or IPv6; never `0x7f.1` or `010.0.0.1`, which others read differently. */
 function isStrictAddress(text: string): boolean {
   return ipaddr.IPv4.isValidFourPartDecimal(text)

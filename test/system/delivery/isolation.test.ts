@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { MOST_IN_FLIGHT } from '../../../src/domain/endpoint/attempt-slots.js';
 import { type Accepted, PURCHASE } from '../../support/api-client.js';
 import { type Handler, type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
@@ -75,6 +76,48 @@ describe('isolation', () => {
     hanging.answerAll(200);
     await hanging.waitFor((all) => all.filter(({ over }) => over).length > toHanging.length);
     assert.deepEqual(webhookIds(hanging).slice(1).sort(), toHanging.map(({ id }) => id).sort());
+  });
+
+  it('keeps an endpoint fast beside one at the same host and port that hangs with hundreds of deliveries', async function () {
+    this.timeout(90_000);
+    system = await startSystem({ ...HANG, HOOKLINE_ATTEMPT_TIMEOUT: '100s' });
+    const good = await system.account();
+    const bad = await system.account();
+    const { id } = await good.register(`${hanging.url}/good`);
+    await bad.register(`${hanging.url}/hangs`);
+    hanging.handle((request, response, body) => {
+      if (request.url === '/good') response.writeHead(200).end();
+      else return hanging.hang(request, response, body);
+    });
+    const toHanging = await Promise.all(Array.from({ length: 200 }, () => bad.purchase()));
+    const at = (path: string) => hanging.received.filter((one) => one.path === path);
+    await hanging.waitFor(() => at('/hangs').length === MOST_IN_FLIGHT);
+
+    const toGood = [];
+    for (let round = 0; round < 20; round++) toGood.push(await good.purchase());
+    await hanging.waitFor(() => at('/good').length === toGood.length);
+    for (const { deliveries } of toGood) {
+      const { attempts } = await good.deliveryUntil(
+        deliveries[0]?.id ?? '',
+        ({ status }) => status === 'delivered',
+      );
+      assert.deepEqual(
+        attempts.map(({ status_code }) => status_code),
+        [200],
+      );
+    }
+    const { json } = await good.request('GET', `/v18.0/endpoints/${id}`);
+    assert.equal(json.incident, undefined);
+    // None of the other endpoint's attempts has ended meanwhile, and no more are in flight than may be.
+    assert.ok(at('/hangs').every(({ over }) => !over));
+    assert.ok(at('/hangs').length <= MOST_IN_FLIGHT, `${at('/hangs').length} in flight`);
+
+    hanging.answerAll(200);
+    const expected = new Set(toHanging.map((event) => event.id));
+    await hanging.waitFor(
+      () => new Set(at('/hangs').map(({ headers }) => headers['webhook-id'])).size === expected.size,
+      50_000,
+    );
   });
 
   it('shares the isolated lane out between endpoints, so that a backlog of one does not hold another up', async () => {

@@ -6,6 +6,7 @@ import { createAddressGuard, dnsServers } from '../../../activities/http/address
 import { createPoster } from '../../../activities/http/poster.js';
 import { createAddressPolicy } from '../../../src/domain/endpoint/address-policy.js';
 import { type HostileDns, startHostileDns } from '../../support/hostile-dns.js';
+import { post } from '../../support/post.js';
 
 /** As good as public here, and as good as private. */
 const OUTSIDE = '127.0.0.1';
@@ -62,7 +63,7 @@ describe('the address guard', () => {
       async (poster, dns) => {
         const outcomes: string[] = [];
         for (let attempt = 0; attempt < 20; attempt += 1) {
-          const answer = await poster.post(`http://rebind.test:${port}/`, {}, '{}', 5_000);
+          const answer = await post(poster, `http://rebind.test:${port}/`);
           outcomes.push(String(answer.status_code ?? answer.error_code));
         }
         // One question for each connection: the address that was checked is the one that is used.
@@ -82,7 +83,7 @@ describe('the address guard', () => {
       await withDns(
         () => addresses,
         async (poster) => {
-          const answer = await poster.post(`http://mixed.test:${port}/`, {}, '{}', 5_000);
+          const answer = await post(poster, `http://mixed.test:${port}/`);
           assert.equal(answer.error_code, 'blocked_address');
         },
       );
@@ -94,8 +95,8 @@ describe('the address guard', () => {
     await withDns(
       () => [INSIDE],
       async (poster) => {
-        const open = await poster.post(`http://inner.test:${port}/`, {}, '{}', 5_000);
-        const shut = await poster.post(`http://inner.test:1025/`, {}, '{}', 5_000);
+        const open = await post(poster, `http://inner.test:${port}/`);
+        const shut = await post(poster, `http://inner.test:1025/`);
         assert.deepEqual(open, shut);
         assert.ok(!JSON.stringify(open).includes(INSIDE));
       },
@@ -107,7 +108,7 @@ describe('the address guard', () => {
       () => [OUTSIDE],
       async (poster) => {
         for (const url of [`http://${INSIDE}:${port}/`, `http://[::1]:${port}/`, 'http://outside.test:81/']) {
-          const answer = await poster.post(url, {}, '{}', 5_000);
+          const answer = await post(poster, url);
           assert.equal(answer.error_code, 'blocked_address', url);
         }
       },
@@ -118,10 +119,12 @@ describe('the address guard', () => {
     await withDns(
       () => [OUTSIDE],
       async (poster) => {
-        const answer = await poster.post(`http://own.test:${port}/`, {}, '{}', 5_000);
+        const answer = await post(poster, `http://own.test:${port}/`);
         assert.equal(answer.error_code, 'blocked_address');
-        const literal = await poster.post(`http://${OUTSIDE}:${port}/`, {}, '{}', 5_000);
-        assert.equal(literal.error_code, 'blocked_address');
+        for (const literal of [OUTSIDE, `[::ffff:${OUTSIDE}]`, '[::ffff:7f00:1]']) {
+          const answer = await post(poster, `http://${literal}:${port}/`);
+          assert.equal(answer.error_code, 'blocked_address', literal);
+        }
       },
       { ownPorts: () => [port] },
     );
@@ -148,9 +151,9 @@ describe('the address guard', () => {
       await withDns(
         (name) => [name === 'inner.test' ? INSIDE : OUTSIDE],
         async (poster) => {
-          const through = await poster.post(`http://outside.test:${port}/`, {}, '{}', 5_000);
+          const through = await post(poster, `http://outside.test:${port}/`);
           assert.equal(through.status_code, 200);
-          const blocked = await poster.post(`http://inner.test:${port}/`, {}, '{}', 5_000);
+          const blocked = await post(poster, `http://inner.test:${port}/`);
           assert.equal(blocked.error_code, 'blocked_address');
         },
         { egressProxy },

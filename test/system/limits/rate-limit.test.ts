@@ -44,7 +44,7 @@ describe('an endpoint’s rate limit', () => {
     const queued = waiting.find(({ next_attempt_at }) => next_attempt_at !== undefined);
     assert.match(
       queued?.reason ?? '',
-      /Waits its turn: the endpoint gets at most 10 deliveries per second\. Next attempt at /,
+      /Deferred: the endpoint gets at most 10 deliveries per second\. Next attempt at /,
     );
     assert.equal(queued?.status, 'delivering');
 
@@ -73,7 +73,7 @@ describe('an endpoint’s rate limit', () => {
     await client.purchase();
     const event = await client.purchase();
     const id = event.deliveries.find(({ endpoint_id }) => endpoint_id === limited.id)?.id ?? '';
-    await client.deliveryUntil(id, ({ reason }) => /Waits its turn/.test(reason ?? ''));
+    await client.deliveryUntil(id, ({ reason }) => /Deferred/.test(reason ?? ''));
     const early = await client.request('POST', `/v18.0/deliveries/${id}/retry`);
     assert.equal(early.status, 409);
     assert.match(early.json.detail, /waits its turn/);

@@ -1,0 +1,72 @@
+import { withTimeout } from '../../src/domain/basics/with-timeout.js';
+import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
+import type { Attempt } from '../../src/domain/delivery/delivery.js';
+import { describeAttempt, type Outcome } from '../../src/domain/delivery/outcome.js';
+import { GONE } from '../../src/domain/endpoint/endpoint.js';
+import type { FailingMark } from '../../src/domain/endpoint/incident.js';
+import { isOperational } from '../../src/domain/event/event-kinds.js';
+import type { AttemptDependencies } from '../ports.js';
+
+/** To record what an attempt means for its endpoint takes no longer than this, milliseconds: the report waits for it. */
+const RECORD_LIMIT_MS = 3_000;
+
+/** An attempt that was made, and what was known of its endpoint. */
+interface MadeAttempt {
+  attempt: Attempt;
+  outcome: Outcome;
+  failing: FailingMark | undefined;
+  wasUnhealthy: boolean;
+}
+
+/**
+ * Records with the endpoint what an attempt means. It does not throw, whatever cannot be reached: the request has been sent, and must
+ * not be sent again for that.
+ */
+export function createConclude({
+  endpoints,
+  incidents,
+}: Pick<AttemptDependencies, 'endpoints' | 'incidents'>) {
+  /** @returns the attempt's outcome for its delivery */
+  return async function conclude(request: AttemptRequest, made: MadeAttempt): Promise<Outcome> {
+    if (made.outcome !== 'gone') {
+      await record(notify(request, made));
+      return made.outcome;
+    }
+    // If nobody could record that the endpoint is gone, the delivery goes on by its schedule, and asks again.
+    return (await disable(request)) ? 'gone' : 'failed';
+  };
+
+  /** Whichever of the two comes first disables the endpoint; as both name the attempt, the account is notified once. */
+  async function disable({ account_id, event_id, endpoint_id, number }: AttemptRequest): Promise<boolean> {
+    const cause = `${event_id}:${number}`;
+    const recorded = await Promise.all([
+      record(incidents.gone({ account_id, endpoint_id }, cause)),
+      record(endpoints.disable(account_id, endpoint_id, GONE, cause)),
+    ]);
+    return recorded.includes(true);
+  }
+
+  /**
+   * Notifies the endpoint's incident, unless the endpoint is healthy. Attempts of operational events are not reported, or endpoints that
+   * watch each other would keep each other busy.
+   */
+  async function notify(
+    { account_id, endpoint_id, event_kind, number }: AttemptRequest,
+    { attempt, outcome, failing, wasUnhealthy }: MadeAttempt,
+  ): Promise<void> {
+    const endpoint = { account_id, endpoint_id };
+    if (isOperational(event_kind)) return;
+    if (outcome !== 'delivered') return incidents.failed(endpoint, describeAttempt(attempt));
+    if (number === 1 && !wasUnhealthy) return;
+    const isOpen = await incidents.succeeded(endpoint);
+    if (failing && !isOpen) await endpoints.setFailing(account_id, endpoint_id, null);
+  }
+}
+
+/** @returns whether it was recorded; the next attempt records, if it was not */
+async function record(work: Promise<unknown>): Promise<boolean> {
+  return withTimeout(RECORD_LIMIT_MS, work).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,91 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
+import type { AttemptReport } from '../../src/domain/delivery/attempt-report.js';
+import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
+import { holdBack } from '../../src/domain/delivery/hold-back.js';
+import type { AttemptDependencies, EndpointForAttempt } from '../ports.js';
+
+/** The attempt may be made now. */
+interface Passed {
+  kind: 'passed';
+  endpoint: EndpointForAttempt;
+  /** To be called once when the attempt is over, with whether the endpoint took it. */
+  end(taken: boolean): void;
+}
+type NotNow = Exclude<AttemptReport, { kind: 'attempted' }>;
+
+/** A turn so near is waited for here; a later one by the delivery's workflow. Milliseconds. */
+const NEAR_MS = 100;
+/** A turn that came so long ago is void: many of them used at once, after a pause of all workers, would break the limit. Milliseconds. */
+const TURN_VALID_MS = 1_000;
+/** A slot at a healthy endpoint is waited for so long: it is busy, and will soon be free. Milliseconds. */
+const SLOT_WAIT_MS = 500;
+
+/**
+ * Decides whether an attempt may be made now: by the endpoint as it is now, its health, its rate limit, and the attempts in flight to
+ * it. None of this is an attempt, so no time that passes here is charged to the endpoint.
+ */
+export function createGate({ endpoints, turns, health, slots }: AttemptDependencies) {
+  /** @throws ApplicationFailure if the attempt belongs into the isolated lane */
+  return async function gate(request: AttemptRequest): Promise<Passed | NotNow> {
+    const { account_id, endpoint_id, number, trigger } = request;
+    const endpoint = await endpoints.load(account_id, endpoint_id);
+    if (!endpoint) return { kind: 'not_attempted', endpoint: 'deleted' };
+    if (endpoint.status !== 'active') {
+      return {
+        kind: 'not_attempted',
+        endpoint: endpoint.status,
+        ...(endpoint.status_reason && { reason: endpoint.status_reason }),
+      };
+    }
+
+    // Attempts that a person or the endpoint's incident chose are not held back.
+    const held =
+      number === 1 && trigger === 'schedule' && holdBack(endpoint.failing, Date.now(), Math.random());
+    if (held) return held;
+    const isUnhealthy = endpoint.failing !== undefined || health.isUnhealthy(endpoint_id);
+    if (isUnhealthy && !request.isolated) throw needsIsolation();
+
+    const turn = await waitForTurn(request, endpoint);
+    if (turn) return turn;
+    const chosen = trigger === 'manual' || trigger === 'released';
+    const slot = await slots.take(endpoint_id, isUnhealthy ? 0 : SLOT_WAIT_MS, chosen);
+    if (slot.kind === 'full') {
+      const reason = `Deferred: ${slot.inFlight} attempts at the endpoint wait for its answer.`;
+      return { kind: 'deferred', turn: new Date(slot.askAgainAt).toISOString(), reason };
+    }
+    const over = health.begin(endpoint_id, !request.isolated);
+    const end = (taken: boolean) => {
+      slot.free(taken);
+      over(taken);
+    };
+    return { kind: 'passed', endpoint, end };
+  };
+
+  /** Waits for the attempt's turn under the endpoint's rate limit. @returns a report if the turn comes later */
+  async function waitForTurn(
+    { endpoint_id, turn }: AttemptRequest,
+    { rate_limit }: EndpointForAttempt,
+  ): Promise<NotNow | undefined> {
+    if (rate_limit === undefined) return undefined;
+    if (turn !== undefined && Date.now() - Date.parse(turn) <= TURN_VALID_MS) return undefined;
+    const at = await turns.take(endpoint_id, rate_limit);
+    const wait = at - Date.now();
+    if (wait <= NEAR_MS) {
+      await delay(Math.max(wait, 0));
+      return undefined;
+    }
+    const reason = `Deferred: the endpoint gets at most ${Number(rate_limit.toFixed(3))} deliveries per second.`;
+    return { kind: 'deferred', turn: new Date(at).toISOString(), reason };
+  }
+}
+
+/** Sends a delivery to the isolated lane. That is not an error, so it is not counted as one. */
+function needsIsolation(): ApplicationFailure {
+  return ApplicationFailure.create({
+    type: 'isolated',
+    message: 'The endpoint is slow or failing: its attempts are made in the isolated lane.',
+    nonRetryable: true,
+    category: ApplicationFailureCategory.BENIGN,
+  });
+}

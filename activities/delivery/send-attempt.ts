@@ -1,0 +1,84 @@
+import { redact, redactBeginning } from '../../src/domain/basics/redact.js';
+import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
+import type { Attempt } from '../../src/domain/delivery/delivery.js';
+import { liveSecrets, sign } from '../../src/domain/delivery/signature.js';
+import type { AttemptDependencies, EndpointForAttempt, HttpAnswer } from '../ports.js';
+
+/** Of an answer's body no more than this is kept, in characters: it travels in the delivery's record. */
+const SNIPPET_LENGTH = 1_024;
+const KEPT_HEADERS = ['content-type', 'date', 'retry-after', 'server', 'x-request-id'] as const;
+const KEPT_HEADER_LENGTH = 256;
+
+/** An attempt that was made. */
+interface Sent {
+  attempt: Attempt;
+  /** The `Retry-After` header as it came. */
+  retryAfter: string | undefined;
+  /** Milliseconds since the epoch. */
+  endedAt: number;
+}
+
+/** Signs a payload with the endpoint's live secrets and posts it. It does not throw: a failure is an attempt, too. */
+export function createSend({ poster, userAgent }: Pick<AttemptDependencies, 'poster' | 'userAgent'>) {
+  return async function send(request: AttemptRequest, endpoint: EndpointForAttempt): Promise<Sent> {
+    const began = Date.now();
+    const timestamp = Math.floor(began / 1_000);
+    const secrets = liveSecrets(endpoint.signing_keys, began);
+    const answer = await poster.exchange({
+      method: 'POST',
+      url: endpoint.target_url,
+      headers: {
+        ...endpoint.headers,
+        'content-type': 'application/json',
+        'user-agent': userAgent,
+        'webhook-id': request.event_id,
+        'webhook-timestamp': String(timestamp),
+        'webhook-signature': sign(secrets, request.event_id, timestamp, request.payload),
+        'webhook-event-kind': request.event_kind,
+        'webhook-attempt': String(request.number),
+      },
+      body: request.payload,
+      timeout_ms: request.timeout_ms,
+    });
+    const endedAt = Date.now();
+    return {
+      attempt: {
+        number: request.number,
+        at: new Date(began).toISOString(),
+        duration_ms: endedAt - began,
+        url_host: new URL(endpoint.target_url).host,
+        ...('error_code' in answer
+          ? answer
+          : keptOf(answer, [...secrets, ...Object.values(endpoint.headers)])),
+        trigger: request.trigger,
+      },
+      retryAfter: 'error_code' in answer ? undefined : single(answer.headers['retry-after']),
+      endedAt,
+    };
+  };
+}
+
+/**
+ * What is kept of an answer. An endpoint may answer with what it was sent, so secrets are taken out, and before anything is cut: of a
+ * secret cut in two the first half would stay.
+ */
+function keptOf(
+  { status_code, headers, body, is_cut }: HttpAnswer,
+  secrets: readonly string[],
+): Pick<Attempt, 'status_code' | 'response_headers' | 'response_snippet'> {
+  const kept = KEPT_HEADERS.flatMap((name) => {
+    const value = single(headers[name]);
+    return value === undefined ? [] : [[name, redact(value, secrets).slice(0, KEPT_HEADER_LENGTH)] as const];
+  });
+  const clean = is_cut ? redactBeginning(body, secrets) : redact(body, secrets);
+  const snippet = clean.slice(0, SNIPPET_LENGTH);
+  return {
+    status_code,
+    ...(kept.length > 0 && { response_headers: Object.fromEntries(kept) }),
+    ...(snippet !== '' && { response_snippet: snippet }),
+  };
+}
+
+function single(value: string | string[] | undefined): string | undefined {
+  return Array.isArray(value) ? value[0] : value;
+}

@@ -1,0 +1,144 @@
+import { dropOldest } from '../basics/drop-oldest.js';
+
+/** Attempts at one endpoint that a process has in flight at once, while the endpoint answers well. */
+export const MOST_IN_FLIGHT = 64;
+/** While it takes attempts, but slowly. */
+export const MOST_WHILE_SLOW = 32;
+/** However badly it answers, so many may be in flight: one of them notices when it answers again. */
+export const FEWEST_IN_FLIGHT = 4;
+/** An attempt that finds no slot is put off by no more than this, milliseconds. */
+export const LONGEST_DEFERRAL_MS = 120_000;
+/** Assumed of an endpoint that has not answered yet, milliseconds. */
+const FIRST_GUESS_MS = 500;
+/** The weight of the latest attempt in the mean duration. */
+const LATEST_WEIGHT = 0.2;
+/** Endpoints whose limit is remembered while nothing is in flight to them. */
+const MAX_REMEMBERED = 10_000;
+
+/** The right to make one attempt at an endpoint. */
+export interface AttemptSlot {
+  kind: 'slot';
+  /** @param taken whether the endpoint took the attempt */
+  free(taken: boolean): void;
+}
+
+/** No slot was free. */
+export interface NoSlot {
+  kind: 'full';
+  /** How many attempts were in flight. */
+  inFlight: number;
+  /** When to ask again, milliseconds since the epoch: later for each one that asks. */
+  askAgainAt: number;
+}
+
+interface EndpointState {
+  inFlight: number;
+  /** How many may be in flight. */
+  limit: number;
+  /** Attempts that began before this have no more say in the limit, which they have lowered already. */
+  loweredAt: number;
+  meanMs: number;
+  /** The latest {@link NoSlot.askAgainAt}. */
+  askAgainAt: number;
+  waiting: Set<() => void>;
+}
+
+/**
+ * Limits how many attempts a process has in flight to each endpoint, so that one that hangs takes no connections and no time from
+ * others, not even from one at the same host. A failure halves an endpoint's limit, and a success raises it by one: after an outage it
+ * doubles with each round of answers.
+ */
+export class AttemptSlots {
+  private readonly states = new Map<string, EndpointState>();
+  private readonly slowMs: number;
+  private readonly now: () => number;
+
+  /** @param slowMs an answer that takes so long is a slow one, milliseconds */
+  constructor(slowMs: number, now: () => number = Date.now) {
+    this.slowMs = slowMs;
+    this.now = now;
+  }
+
+  /**
+   * Takes a slot, or waits for one.
+   *
+   * @param waitMs no longer than this, milliseconds
+   * @param chosen the attempt was asked for by a person, or by the release of parked deliveries, which has a rate of its own: it heeds
+   *   {@link MOST_IN_FLIGHT} alone
+   */
+  async take(endpointId: string, waitMs: number, chosen = false): Promise<AttemptSlot | NoSlot> {
+    const state = this.stateOf(endpointId);
+    const isFree = () => state.inFlight < (chosen ? MOST_IN_FLIGHT : state.limit);
+    if (!isFree() && waitMs > 0) await this.untilFree(state, waitMs);
+    if (isFree()) return this.occupy(endpointId, state);
+    return { kind: 'full', inFlight: state.inFlight, askAgainAt: this.nextTime(state) };
+  }
+
+  private stateOf(endpointId: string): EndpointState {
+    const known = this.states.get(endpointId);
+    if (known) return known;
+    const state: EndpointState = {
+      inFlight: 0,
+      limit: MOST_IN_FLIGHT,
+      loweredAt: 0,
+      meanMs: FIRST_GUESS_MS,
+      askAgainAt: 0,
+      waiting: new Set(),
+    };
+    this.states.set(endpointId, state);
+    dropOldest(this.states, MAX_REMEMBERED);
+    return state;
+  }
+
+  private async untilFree({ waiting }: EndpointState, waitMs: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        waiting.delete(end);
+        resolve();
+      };
+      const timer = setTimeout(end, waitMs);
+      waiting.add(end);
+    });
+  }
+
+  private occupy(endpointId: string, state: EndpointState): AttemptSlot {
+    const began = this.now();
+    state.inFlight += 1;
+    return {
+      kind: 'slot',
+      free: (taken) => {
+        state.inFlight -= 1;
+        this.learn(state, began, taken);
+        for (const wake of [...state.waiting].slice(0, state.limit - state.inFlight)) wake();
+        if (isLikeNew(state) && this.states.get(endpointId) === state) this.states.delete(endpointId);
+      },
+    };
+  }
+
+  private learn(state: EndpointState, began: number, taken: boolean): void {
+    const now = this.now();
+    const took = now - began;
+    state.meanMs += LATEST_WEIGHT * (took - state.meanMs);
+    if (taken) {
+      state.limit = Math.min(state.limit + 1, took < this.slowMs ? MOST_IN_FLIGHT : MOST_WHILE_SLOW);
+    } else if (began >= state.loweredAt) {
+      state.limit = Math.max(Math.floor(state.limit / 2), FEWEST_IN_FLIGHT);
+      state.loweredAt = now;
+    }
+  }
+
+  /** Those who find no slot come again one after another, as fast as slots are likely to become free. */
+  private nextTime(state: EndpointState): number {
+    const now = this.now();
+    const spacing = state.meanMs / state.limit;
+    state.askAgainAt = Math.max(state.askAgainAt + spacing, now + state.meanMs);
+    state.askAgainAt = Math.min(state.askAgainAt, now + LONGEST_DEFERRAL_MS);
+    return state.askAgainAt;
+  }
+}
+
+/** Of an idle endpoint that answers well, nothing needs to be remembered. */
+function isLikeNew({ inFlight, limit, waiting, meanMs }: EndpointState): boolean {
+  return inFlight === 0 && waiting.size === 0 && limit === MOST_IN_FLIGHT && meanMs <= FIRST_GUESS_MS;
+}

@@ -1,0 +1,10 @@
+import type { HttpAnswer, HttpPoster } from '../../activities/ports.js';
+import type { Attempt } from '../../src/domain/delivery/delivery.js';
+
+/** An answer, or why there is none, with every field to look at. */
+export type Posted = Partial<HttpAnswer> & Pick<Attempt, 'error_code' | 'error'>;
+
+/** Posts an empty object. */
+export async function post({ exchange }: HttpPoster, url: string, timeout_ms = 5_000): Promise<Posted> {
+  return exchange({ method: 'POST', url, headers: {}, body: '{}', timeout_ms });
+}

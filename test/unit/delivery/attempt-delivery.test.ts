@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { createAttemptDelivery } from '../../../activities/delivery/attempt-delivery.js';
+import type { AttemptDependencies, HttpAnswer, HttpExchange } from '../../../activities/ports.js';
+import { attemptRequest } from '../../../src/domain/delivery/attempt-request.js';
+import { AttemptSlots, MOST_IN_FLIGHT } from '../../../src/domain/endpoint/attempt-slots.js';
+import { EndpointHealth } from '../../../src/domain/endpoint/endpoint-health.js';
+
+const SLOW_MS = 2_000;
+const TOKEN = `token-${'t'.repeat(30)}`;
+const EVENT = {
+  account_id: 'acct_1',
+  event_id: 'evt_1',
+  event_kind: 'purchase',
+  payload: '{}',
+  accepted_at: '2026-01-31T12:00:00.000Z',
+};
+const FIRST = attemptRequest(EVENT, 'ep_1', 5_000, { number: 1, trigger: 'schedule' });
+const failing = () => Promise.reject(new Error('the server cannot be reached'));
+
+/** Attempts at an endpoint that sends `authorization` along; `exchange` answers them. */
+function attempts(
+  answer: Partial<HttpAnswer> | (() => Promise<HttpExchange>),
+  more: { incidents?: object; endpoints?: object } = {},
+) {
+  const posted: unknown[] = [];
+  const exchange = async (request: unknown): Promise<HttpExchange> => {
+    posted.push(request);
+    if (typeof answer === 'function') return answer();
+    return { status_code: 200, headers: {}, body: '', is_cut: false, ...answer };
+  };
+  const incidents = {
+    failed: async () => {},
+    succeeded: async () => false,
+    gone: async () => {},
+    ...more.incidents,
+  };
+  const endpoints = {
+    load: async () => ({
+      target_url: 'https://subscriber.example/hook',
+      status: 'active',
+      headers: { authorization: TOKEN },
+      signing_keys: [],
+    }),
+    setFailing: async () => {},
+    disable: async () => true,
+    ...more.endpoints,
+  };
+  const attempt = createAttemptDelivery({
+    poster: { exchange },
+    incidents,
+    endpoints,
+    turns: { take: async () => Date.now() },
+    slots: new AttemptSlots(SLOW_MS),
+    health: new EndpointHealth(SLOW_MS),
+    userAgent: 'Hookline/test',
+  } as unknown as AttemptDependencies);
+  return { attempt, posted };
+}
+
+describe('an attempt', () => {
+  describe('that is answered 410', () => {
+    const gone = { status_code: 410 };
+
+    it('disables the endpoint if either the incident or the database can be told', async () => {
+      for (const more of [{ incidents: { gone: failing } }, { endpoints: { disable: failing } }]) {
+        const report = await attempts(gone, more).attempt(FIRST);
+        assert.ok(report.kind === 'attempted');
+        assert.equal(report.outcome, 'gone');
+      }
+    });
+
+    it('is not made again if neither can: the delivery goes on by its schedule', async () => {
+      const neither = { incidents: { gone: failing }, endpoints: { disable: failing } };
+      const { attempt, posted } = attempts(gone, neither);
+      const report = await attempt(FIRST);
+      assert.ok(report.kind === 'attempted');
+      assert.equal(report.outcome, 'failed');
+      assert.equal(report.attempt.status_code, 410);
+      assert.equal(posted.length, 1);
+    });
+  });
+
+  it('is reported though its endpoint’s incident cannot be told', async () => {
+    const { attempt } = attempts({ status_code: 500 }, { incidents: { failed: failing } });
+    const report = await attempt(FIRST);
+    assert.ok(report.kind === 'attempted');
+    assert.equal(report.outcome, 'failed');
+  });
+
+  it('keeps no part of a secret, wherever what is kept of the answer is cut', async () => {
+    const firstHalf = TOKEN.slice(0, TOKEN.length / 2);
+    for (let before = 0; before < 1_100; before += 1) {
+      const { attempt } = attempts({
+        body: `${'x'.repeat(before)}${TOKEN}`,
+        headers: { server: `${'x'.repeat(before % 300)}${TOKEN}` },
+      });
+      const report = JSON.stringify(await attempt(FIRST));
+      assert.ok(!report.includes(firstHalf), `after ${before} characters`);
+    }
+    const cut = attempts({ body: TOKEN.repeat(100).slice(0, -TOKEN.length / 2), is_cut: true });
+    assert.ok(!JSON.stringify(await cut.attempt(FIRST)).includes(firstHalf));
+  });
+
+  it('is deferred if too many are in flight at the endpoint, which is not charged for the wait', async () => {
+    let answer = () => {};
+    const { attempt, posted } = attempts(
+      () =>
+        new Promise((resolve) => {
+          answer = () => resolve({ status_code: 200, headers: {}, body: '', is_cut: false });
+        }),
+    );
+    const inFlight = Array.from({ length: MOST_IN_FLIGHT }, () => attempt(FIRST));
+    const report = await attempt(FIRST);
+    assert.ok(report.kind === 'deferred');
+    assert.match(report.reason, /^Deferred: 64 attempts at the endpoint wait for its answer/);
+    assert.ok(Date.parse(report.turn) > Date.now());
+    assert.equal(posted.length, MOST_IN_FLIGHT);
+    answer();
+    const [last] = await Promise.all(inFlight.slice(-1));
+    assert.equal(last?.kind, 'attempted');
+  });
+
+  it('gives its slot back whatever happens', async () => {
+    const { attempt } = attempts(failing);
+    for (let index = 0; index < 2 * MOST_IN_FLIGHT; index++)
+      await assert.rejects(attempt({ ...FIRST, isolated: true }), /cannot be reached/);
+  });
+});

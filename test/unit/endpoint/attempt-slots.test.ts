@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import {
+  type AttemptSlot,
+  AttemptSlots,
+  FEWEST_IN_FLIGHT,
+  LONGEST_DEFERRAL_MS,
+  MOST_IN_FLIGHT,
+  MOST_WHILE_SLOW,
+  type NoSlot,
+} from '../../../src/domain/endpoint/attempt-slots.js';
+
+const SLOW_MS = 2_000;
+
+describe('the slots for attempts at an endpoint', () => {
+  let now = 0;
+  let slots: AttemptSlots;
+  beforeEach(() => {
+    now = 1_000;
+    slots = new AttemptSlots(SLOW_MS, () => now);
+  });
+
+  async function takeAll(endpointId = 'ep_1'): Promise<AttemptSlot[]> {
+    const taken: AttemptSlot[] = [];
+    for (;;) {
+      const slot = await slots.take(endpointId, 0);
+      if (slot.kind === 'full') return taken;
+      taken.push(slot);
+    }
+  }
+  /** One round of attempts that begin together and end together. @returns how many there were */
+  async function round(areTaken: boolean, ms: number): Promise<number> {
+    const attempts = await takeAll();
+    now += ms;
+    for (const slot of attempts) slot.free(areTaken);
+    return attempts.length;
+  }
+  const full = async (): Promise<NoSlot> => {
+    const answer = await slots.take('ep_1', 0);
+    assert.ok(answer.kind === 'full');
+    return answer;
+  };
+
+  it(`are ${MOST_IN_FLIGHT}, and those of one endpoint take none from another`, async () => {
+    assert.equal((await takeAll()).length, MOST_IN_FLIGHT);
+    assert.equal((await full()).inFlight, MOST_IN_FLIGHT);
+    assert.equal((await takeAll('ep_2')).length, MOST_IN_FLIGHT);
+  });
+
+  it('are halved by a round of failures, once, and doubled by a round of quick answers', async () => {
+    const sizes: number[] = [];
+    for (let index = 0; index < 6; index++) sizes.push(await round(false, 5_000));
+    assert.deepEqual(sizes, [64, 32, 16, 8, FEWEST_IN_FLIGHT, FEWEST_IN_FLIGHT]);
+    sizes.length = 0;
+    for (let index = 0; index < 6; index++) sizes.push(await round(true, 10));
+    assert.deepEqual(sizes, [4, 8, 16, 32, MOST_IN_FLIGHT, MOST_IN_FLIGHT]);
+  });
+
+  it(`are ${MOST_WHILE_SLOW} while the endpoint is slow and takes everything, also after failures`, async () => {
+    await round(true, SLOW_MS);
+    assert.equal(await round(true, SLOW_MS), MOST_WHILE_SLOW);
+    for (let index = 0; index < 6; index++) await round(false, 5_000);
+    for (let index = 0; index < 6; index++) await round(true, SLOW_MS);
+    assert.equal(await round(true, SLOW_MS), MOST_WHILE_SLOW);
+  });
+
+  it('are given to those who wait, first come first served', async () => {
+    const [first] = await takeAll();
+    const order: string[] = [];
+    const one = slots.take('ep_1', 60_000).then(({ kind }) => order.push(`one ${kind}`));
+    void slots.take('ep_1', 0).then(({ kind }) => order.push(`none ${kind}`));
+    first?.free(true);
+    await one;
+    assert.deepEqual(order.sort(), ['none full', 'one slot']);
+  });
+
+  it('are waited for no longer than asked', async () => {
+    await takeAll();
+    assert.equal((await slots.take('ep_1', 1)).kind, 'full');
+  });
+
+  it('have those who find none ask again one after another, within a limit', async () => {
+    await round(true, 3_000);
+    await takeAll();
+    const times: number[] = [];
+    for (let index = 0; index < 10_000; index++) times.push((await full()).askAgainAt);
+    assert.ok(times[0] !== undefined && times[0] > now);
+    assert.ok(times.every((time, index) => time >= (times[index - 1] ?? 0)));
+    const atOnce = times.filter((time) => time < (times[0] ?? 0) + 1_000).length;
+    assert.ok(atOnce <= MOST_IN_FLIGHT, `${atOnce} in the first second`);
+    assert.equal(times.at(-1), now + LONGEST_DEFERRAL_MS);
+  });
+
+  it('are more for attempts that somebody has chosen', async () => {
+    await round(false, 5_000);
+    await takeAll();
+    assert.equal((await slots.take('ep_1', 0, true)).kind, 'slot');
+  });
+});
