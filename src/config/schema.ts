@@ -161,7 +161,9 @@ export const settingsSchema = z.object({
   HOOKLINE_RATE_LIMIT_ADDRESS: rateLimits('300/1m,5000/1h').describe(
     'Requests per address without a valid token, written alike; the OAuth endpoints and the documentation count too',
   ),
-  HOOKLINE_RATE_LIMIT_LOGIN: rateLimits('10/15m').describe('Tries to log in per name, written alike'),
+  HOOKLINE_RATE_LIMIT_LOGIN: rateLimits('10/15m').describe(
+    'Wrong passwords per login name and address, written alike',
+  ),
   HOOKLINE_RATE_LIMIT_BLOCK: duration('1m').describe(
     'First block of a caller who goes on although refused; each further one is twice as long',
   ),

@@ -1,5 +1,6 @@
 import mongoose, { type Connection } from 'mongoose';
 import type { SecretBox } from '../domain/access/secret-box.js';
+import { AccessTokenRepository } from './access/access-tokens.js';
 import { AccountRepository } from './access/accounts.js';
 import { ApiKeyRepository } from './access/api-keys.js';
 import { InstallationSecretRepository } from './access/installation-secrets.js';
@@ -18,6 +19,7 @@ const SERVER_SELECTION_TIMEOUT_MS = 5_000;
 
 /** MongoDB, and what is kept in it. */
 export interface Database {
+  accessTokens: AccessTokenRepository;
   accounts: AccountRepository;
   apiKeys: ApiKeyRepository;
   endpoints: EndpointRepository;
@@ -51,7 +53,11 @@ export async function connectDatabase(uri: string, box?: SecretBox): Promise<Dat
   });
   await connection.asPromise();
   const profiles = new ProfileRepository(connection);
+  const logins = new LoginRepository(connection);
+  const oauthClients = new OAuthClientRepository(connection);
+  const oauthRecords = new OAuthRecordRepository(connection);
   return {
+    accessTokens: new AccessTokenRepository(oauthRecords, { oauthClients, logins }),
     accounts: new AccountRepository(connection, profiles),
     apiKeys: new ApiKeyRepository(connection),
     endpoints: new EndpointRepository(connection, box),
@@ -59,9 +65,9 @@ export async function connectDatabase(uri: string, box?: SecretBox): Promise<Dat
     eventKinds: new EventKindRepository(connection),
     idempotency: new IdempotencyRepository(connection),
     installationSecrets: new InstallationSecretRepository(connection),
-    logins: new LoginRepository(connection),
-    oauthClients: new OAuthClientRepository(connection),
-    oauthRecords: new OAuthRecordRepository(connection),
+    logins,
+    oauthClients,
+    oauthRecords,
     profiles,
     rateTallies: new RateTallyRepository(connection),
     async ping() {

@@ -25,6 +25,12 @@ export async function newPerson(client: ApiClient, scopes = ['profile:read']): P
 /** A browser as far as a login needs one: it keeps cookies and fills forms in. */
 export class Browser {
   private readonly cookies = new Map<string, string>();
+  private readonly headers: Record<string, string>;
+
+  /** @param headers sent with every request, such as those of a proxy */
+  constructor(headers: Record<string, string> = {}) {
+    this.headers = headers;
+  }
 
   /** Follows redirects within the origin; gives the last page, or the address outside that it was sent to. */
   async go(
@@ -45,7 +51,10 @@ export class Browser {
   private async send(address: string, form?: Record<string, string>): Promise<Response> {
     const response = await fetch(address, {
       redirect: 'manual',
-      headers: { cookie: [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ') },
+      headers: {
+        ...this.headers,
+        cookie: [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+      },
       ...(form && { method: 'POST', body: new URLSearchParams(form) }),
     });
     for (const cookie of response.headers.getSetCookie()) {

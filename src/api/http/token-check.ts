@@ -48,24 +48,21 @@ async function checkAccessToken(
   { database }: Pick<ApiDependencies, 'database'>,
   token: string,
 ): ReturnType<TokenCheck> {
-  const found = await database.oauthRecords.findAccessToken(token);
+  const found = await database.accessTokens.find(token);
   if (!found) return refuse('invalid_token', 'There is no such access token.');
-  if (found.revoked) return refuse('revoked_token', 'The access token has been revoked.');
   if (found.expires_at <= Date.now()) {
     return refuse(
       'expired_token',
       `The access token expired at ${new Date(found.expires_at).toISOString()}.`,
     );
   }
+  if (found.revoked) return refuse('revoked_token', 'The access token has been revoked.');
   const { account_id, client_id, profile_id = ownProfileId(account_id) } = found;
   return { caller: { account_id, id: client_id, profile_id, scopes: found.scopes.filter(isScope) } };
 }
 
 function malformed(): { refusal: Refusal } {
-  return refuse(
-    'malformed_token',
-    'This has not the form of a token or an API key: it may have been cut short.',
-  );
+  return refuse('malformed_token', 'This is not a valid token or API key: it may have been cut short.');
 }
 
 function refuse(code: Refusal['code'], detail: string): { refusal: Refusal } {

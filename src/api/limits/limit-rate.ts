@@ -47,7 +47,7 @@ function count(ctx: Context, limiter: RateLimiter, key: string): void {
 }
 
 /** IPv4 addresses one by one; of IPv6 the network of 64 bits, which is what one caller is given. */
-function addressKey(ip: string): string {
+export function addressKey(ip: string): string {
   if (!ipaddr.isValid(ip)) return ip;
   const address = ipaddr.process(ip);
   if (address.kind() === 'ipv4') return address.toString();

@@ -72,6 +72,12 @@ export class RateLimiter {
     return { headers: this.headers(states) };
   }
 
+  /** Forgets what this process counted for a caller who turned out to be welcome, such as a person who has logged in. */
+  reset(caller: string): void {
+    for (const { name } of this.limits) this.counters.forget(`${name}:${caller}`);
+    this.counters.forget(`${this.kind}-refusals:${caller}`);
+  }
+
   private refuse(caller: string, key: string, state: RateLimitState, now: number): Verdict {
     const { limit } = state;
     const { before, count } = this.counters.consume(`${this.kind}-refusals:${caller}`, REFUSALS, now);

@@ -1,6 +1,7 @@
 import Router from '@koa/router';
 import type { ApiDependencies, Middleware, State } from '../http/context.js';
 import type { Limiters } from '../limits/limiters.js';
+import { answerUnavailable } from './answers.js';
 
 /** Every path that these routes may answer. */
 export const OAUTH_PATH = /^\/(oauth|\.well-known)\/.+/;
@@ -20,19 +21,22 @@ export function oauthOnDemand(dependencies: ApiDependencies & { limiters: Limite
     routes.catch(() => {
       routes = undefined;
     });
-    return (await routes)(ctx, next);
+    const answer = await routes.catch((error: unknown) => {
+      if (!dependencies.isUnavailable(error)) throw error;
+      return answerUnavailable;
+    });
+    await answer(ctx, next);
   };
 }
 
 async function loadRoutes(dependencies: ApiDependencies & { limiters: Limiters }): Promise<Middleware> {
-  const { database, logger, publicUrl, settings } = dependencies;
+  const { database, logger, publicUrl, isUnavailable } = dependencies;
   const [{ createOAuthProvider }, { oauthRoutes }, cookieSecret] = await Promise.all([
     withoutRuntimeNotice(() => import('./provider.js')),
     withoutRuntimeNotice(() => import('./routes.js')),
     database.installationSecrets.get('cookies'),
   ]);
-  const proxyHops = settings.HOOKLINE_PROXY_HOPS;
-  const provider = createOAuthProvider({ database, publicUrl, cookieSecret, proxyHops, logger });
+  const provider = createOAuthProvider({ database, publicUrl, cookieSecret, isUnavailable, logger });
   const router = new Router<State>();
   oauthRoutes(router, dependencies, provider);
   return router.routes() as unknown as Middleware; // it gives the context its parameters itself

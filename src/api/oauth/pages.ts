@@ -8,20 +8,20 @@ input{font:inherit;width:100%;box-sizing:border-box;padding:.5rem}
 button{font:inherit;padding:.5rem 1rem;margin:1.5rem .5rem 0 0}
 [role=alert]{border-left:.3rem solid #c00;padding-left:.7rem}code{overflow-wrap:anywhere}`;
 
-/** What a scope allows, in words for the person who is asked. */
+/** What a scope allows, for the person who is asked. */
 const MEANINGS: Record<Scope, string> = {
-  'events:write': 'send events',
-  'deliveries:read': 'read events and their deliveries',
-  'deliveries:write': 'retry, cancel and resend deliveries',
-  'endpoints:read': 'read endpoints',
-  'endpoints:write': 'change endpoints',
-  'profile:read': 'read your profile',
-  'profiles:read': 'read all profiles of the account',
-  'profiles:write': 'change all profiles of the account',
-  'keys:read': 'read which keys and applications the account has',
-  'keys:write': 'create and revoke keys and applications',
-  'secrets:read': 'read signing secrets',
-  admin: 'manage the whole installation',
+  'events:write': 'Send events',
+  'deliveries:read': 'Read events and their deliveries',
+  'deliveries:write': 'Retry, cancel and resend deliveries',
+  'endpoints:read': 'Read endpoints',
+  'endpoints:write': 'Create, change and delete endpoints',
+  'profile:read': 'Read your profile',
+  'profiles:read': 'Read all profiles of the account',
+  'profiles:write': 'Change all profiles of the account',
+  'keys:read': 'List the API keys and applications of the account',
+  'keys:write': 'Create and revoke API keys and applications of the account',
+  'secrets:read': 'Read signing secrets',
+  admin: 'Manage the whole installation',
 };
 
 /** What these pages may do. @param redirectUri where the client waits for the person */
@@ -30,42 +30,51 @@ export function contentSecurityPolicy(redirectUri: string | undefined): string {
   return pagePolicy(STYLE, target);
 }
 
-/** The page where a person logs in. */
+/** The page where a person logs in. @param options `path`: of the interaction */
 export function renderLogin(options: {
-  uid: string;
+  path: string;
   client: string;
   loginName: string;
   mistake?: string;
 }): string {
-  const { uid, client, loginName, mistake } = options;
+  const { path, client, loginName, mistake } = options;
   return renderHtmlPage(
     'Log in',
     STYLE,
     `${mistake ? `<p role="alert">${escapeHtml(mistake)}</p>` : ''}
-<p>to go on to <strong>${escapeHtml(client)}</strong></p>
-<form method="post" action="/oauth/interaction/${escapeHtml(uid)}/login">
+<p>Log in to continue to <strong>${escapeHtml(client)}</strong>.</p>
+<form method="post" action="${escapeHtml(path)}/login">
 <label for="login_name">Name</label>
 <input id="login_name" name="login_name" value="${escapeHtml(loginName)}" autocomplete="username" autocapitalize="none" required>
 <label for="password">Password</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required>
-<button>Log in</button></form>${cancelForm(uid)}`,
+<button>Log in</button></form>${cancelForm(path, 'Cancel')}`,
   );
 }
 
-/** The page where a person allows a client something. */
+/** The page where a person allows a client something. @param options `path`: of the interaction */
 export function renderConsent(options: {
-  uid: string;
+  path: string;
   client: string;
   person: string;
   scopes: readonly Scope[];
 }): string {
-  const { uid, client, person, scopes } = options;
+  const { path, client, person, scopes } = options;
+  const who = `<p>You are logged in as <strong>${escapeHtml(person)}</strong>.`;
+  if (scopes.length === 0) {
+    return renderHtmlPage(
+      'Your login does not allow this',
+      STYLE,
+      `${who} <strong>${escapeHtml(client)}</strong> asks for access that you cannot give. Ask the person who manages your login.</p>
+${cancelForm(path, 'Go back')}`,
+    );
+  }
   return renderHtmlPage(
     `Allow ${client}?`,
     STYLE,
-    `<p>You are logged in as <strong>${escapeHtml(person)}</strong>. <strong>${escapeHtml(client)}</strong> asks to:</p>
+    `${who} <strong>${escapeHtml(client)}</strong> wants to:</p>
 <ul>${scopes.map((scope) => `<li>${escapeHtml(MEANINGS[scope])} <code>(${escapeHtml(scope)})</code></li>`).join('')}</ul>
-<form method="post" action="/oauth/interaction/${escapeHtml(uid)}/consent"><button>Allow</button></form>${cancelForm(uid)}`,
+<form method="post" action="${escapeHtml(path)}/consent"><button>Allow</button></form>${cancelForm(path, 'Cancel')}`,
   );
 }
 
@@ -74,6 +83,6 @@ export function renderMessage(title: string, text: string): string {
   return renderHtmlPage(title, STYLE, `<p>${escapeHtml(text)}</p>`);
 }
 
-function cancelForm(uid: string): string {
-  return `<form method="post" action="/oauth/interaction/${escapeHtml(uid)}/cancel"><button>Cancel</button></form>`;
+function cancelForm(path: string, label: string): string {
+  return `<form method="post" action="${escapeHtml(path)}/cancel"><button>${label}</button></form>`;
 }

@@ -1,12 +1,18 @@
 import { createHmac, generateKeyPairSync } from 'node:crypto';
-import Provider, { type Client, interactionPolicy, type KoaContextWithOIDC } from 'oidc-provider';
+import Provider, { type Client } from 'oidc-provider';
 import type { Logger } from 'pino';
 import { SCOPES } from '../../domain/access/api-key.js';
-import { CLIENT_AUTH_METHODS } from '../../domain/access/oauth-client.js';
+import {
+  CLIENT_AUTH_METHODS,
+  type ClientAuthMethod,
+  isRegisteredRedirect,
+} from '../../domain/access/oauth-client.js';
 import { matchesHash } from '../../domain/access/secret-hash.js';
 import type { Database } from '../../models/database.js';
 import { createAdapter } from './adapter.js';
-import { renderMessage } from './pages.js';
+import { answerErrors, completeAnswers, renderErrorPage } from './answers.js';
+import { issuerAddress, pinToIssuer } from './issuer.js';
+import { accountOf, interactions } from './policy.js';
 
 /** Seconds. */
 const LIFETIMES = {
@@ -29,8 +35,8 @@ export interface OAuthOptions {
   publicUrl: string;
   /** Signs the cookies of people who log in; the same in every process. */
   cookieSecret: string;
-  /** Proxies before the API. */
-  proxyHops: number;
+  /** Errors which mean that the database is out of reach for the moment. */
+  isUnavailable: (error: unknown) => boolean;
   logger: Logger;
 }
 
@@ -39,7 +45,15 @@ export interface OAuthOptions {
  * introspection (RFC 7662), and discovery (RFC 8414). Its tokens are opaque. It is no OpenID provider: there are no id tokens.
  */
 export function createOAuthProvider(options: OAuthOptions): Provider {
-  const { database, publicUrl, cookieSecret, proxyHops, logger } = options;
+  const { database, publicUrl, cookieSecret, isUnavailable } = options;
+  const { basePath, secure } = issuerAddress(publicUrl);
+  const cookie = {
+    signed: true,
+    httpOnly: true,
+    sameSite: 'lax',
+    path: `${basePath}/oauth`,
+    secure,
+  } as const;
   const cookieKey = createHmac('sha256', cookieSecret).update('oauth cookies').digest('base64url');
 
   const provider = new Provider(publicUrl, {
@@ -51,8 +65,8 @@ export function createOAuthProvider(options: OAuthOptions): Provider {
     cookies: {
       keys: [cookieKey],
       names: { session: 'hookline_session', interaction: 'hookline_interaction', resume: 'hookline_resume' },
-      long: { signed: true, httpOnly: true, sameSite: 'lax', path: '/oauth' },
-      short: { signed: true, httpOnly: true, sameSite: 'lax', path: '/oauth' },
+      long: cookie,
+      short: cookie,
     },
     routes: {
       authorization: '/oauth/authorize',
@@ -61,7 +75,10 @@ export function createOAuthProvider(options: OAuthOptions): Provider {
       introspection: '/oauth/introspect',
       jwks: '/oauth/jwks',
     },
-    interactions: { url: (_ctx, { uid }) => `${INTERACTION_PATH}/${uid}`, policy: interactions(database) },
+    interactions: {
+      url: (_ctx, { uid }) => `${basePath}${INTERACTION_PATH}/${uid}`,
+      policy: interactions(database),
+    },
     features: {
       devInteractions: { enabled: false },
       userinfo: { enabled: false },
@@ -96,73 +113,38 @@ export function createOAuthProvider(options: OAuthOptions): Provider {
     revokeGrantPolicy: () => true,
     clientBasedCORS: (_ctx, origin, client) =>
       (client.redirectUris ?? []).some((uri) => new URL(uri).origin === origin),
-    async findAccount(_ctx, profileId) {
-      const profile = await database.profiles.find(profileId);
-      return profile && { accountId: profileId, claims: async () => ({ sub: profileId }) };
+    async findAccount(_ctx, subject) {
+      const login = await database.logins.ofSubject(subject);
+      return login && { accountId: subject, claims: async () => ({ sub: login.profile_id }) };
     },
     extraTokenClaims: (_ctx, token) =>
       token.kind === 'AccessToken' || token.kind === 'ClientCredentials'
         ? { account_id: accountOf((token as unknown as { client: Client }).client) }
         : undefined,
-    async renderError(ctx, { error, error_description }) {
+    async renderError(ctx, out, error) {
       ctx.type = 'html';
-      ctx.body = renderMessage('This request cannot be answered', error_description ?? error);
+      ctx.body = renderErrorPage(out, isUnavailable(error));
     },
   });
 
-  provider.use(async (ctx, next) => {
-    await next();
-    if ((ctx as Partial<KoaContextWithOIDC>).oidc?.route === 'discovery')
-      ctx.body = withoutOpenId(ctx.body as Record<string, unknown>);
-  });
-  provider.proxy = proxyHops > 0;
-  provider.maxIpsCount = proxyHops;
+  pinToIssuer(provider);
+  completeAnswers(provider);
+  answerErrors(provider, options);
   Object.assign(provider.Client.prototype, {
+    redirectUriAllowed(this: Client, redirectUri: string) {
+      const redirect_uris = this.redirectUris ?? [];
+      const token_endpoint_auth_method = this.tokenEndpointAuthMethod as ClientAuthMethod;
+      return isRegisteredRedirect({ redirect_uris, token_endpoint_auth_method }, redirectUri);
+    },
     compareClientSecret(this: Client, secret: string) {
       return (this.clientSecret ?? '').split(' ').some((hash) => matchesHash(secret, hash));
     },
   });
-  provider.on('server_error', (_ctx: KoaContextWithOIDC, error: Error) => {
-    logger.error(
-      { err: { name: error.name, stack: error.stack } },
-      'OAuth: something went wrong on our side',
-    );
-  });
   return provider;
-}
-
-/** The account that a client is registered for. */
-export function accountOf(client: Client): string {
-  return String(client['account_id']);
-}
-
-/** A login counts for clients of the person's own account only. */
-function interactions(database: Database) {
-  const { base, Check } = interactionPolicy;
-  const policy = base();
-  policy.get('login')?.checks.add(
-    new Check('other_account', 'the person belongs to another account', async ({ oidc }) => {
-      const { session, client } = oidc;
-      if (!session?.accountId || !client) return Check.NO_NEED_TO_PROMPT;
-      const stored = await database.profiles.find(session.accountId);
-      return stored?.profile.account_id === accountOf(client)
-        ? Check.NO_NEED_TO_PROMPT
-        : Check.REQUEST_PROMPT;
-    }),
-  );
-  return policy;
 }
 
 /** The library wants a signing key. Nothing is ever signed with it, as there are no id tokens, so each process makes its own. */
 function requiredKey() {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return { ...privateKey.export({ format: 'jwk' }), alg: 'ES256', use: 'sig' };
-}
-
-/** The library describes itself as an OpenID provider, whatever is switched off. */
-function withoutOpenId(metadata: Record<string, unknown>): Record<string, unknown> {
-  const rest = Object.entries(metadata).filter(
-    ([name]) => !/^(id_token|claim|subject_types|acr_values)/.test(name),
-  );
-  return { ...Object.fromEntries(rest), scopes_supported: SCOPES };
 }

@@ -27,10 +27,46 @@ export function newClientSecret(): string {
   return `hlcs_${randomBytes(32).toString('base64url')}`;
 }
 
-/** Whether a redirect URI may be registered: https, or http on this machine's loopback (RFC 8252, section 7.3); no fragment. */
+const LOOPBACK = new Set(['127.0.0.1', '[::1]', 'localhost']);
+/** A host name, IPv4 address or bracketed IPv6 address: nothing that separates parts of a header in which its origin is written. */
+const HOST = /^(?:[a-z0-9.-]+|\[[0-9a-f:]+\])$/;
+/** The characters of a URI (RFC 3986, section 2), without `#`. */
+const URI = /^[A-Za-z0-9\-._~:/?[\]@!$&'()*+,;=%]+$/;
+
+/**
+ * Whether a redirect URI may be registered: https, or http on this machine's loopback (RFC 8252, section 7.3); no fragment, no user
+ * information, and nothing that browsers correct silently, such as a backslash.
+ */
 export function isRedirectUri(text: string): boolean {
-  if (!URL.canParse(text)) return false;
+  if (!URI.test(text) || !URL.canParse(text)) return false;
+  const { protocol, hostname } = new URL(text);
+  const authority = /^https?:\/\/([^/?]+)/i.exec(text)?.[1];
+  if (authority === undefined || authority.includes('@') || !HOST.test(hostname)) return false;
+  return protocol === 'https:' || (protocol === 'http:' && LOOPBACK.has(hostname));
+}
+
+/** Whether a redirect URI is one of an application on the person's own device, which listens on loopback. */
+export function isLoopbackRedirect(text: string): boolean {
+  return isRedirectUri(text) && new URL(text).protocol === 'http:';
+}
+
+/**
+ * Whether a client may have people sent to an address: one that it registered, letter by letter. A public client on loopback may listen on
+ * any port, as the operating system gives it one when it starts (RFC 8252, section 7.3).
+ */
+export function isRegisteredRedirect(
+  client: { redirect_uris: readonly string[]; token_endpoint_auth_method: ClientAuthMethod },
+  text: string,
+): boolean {
+  if (client.redirect_uris.includes(text)) return true;
+  if (client.token_endpoint_auth_method !== 'none' || !isLoopbackRedirect(text)) return false;
+  return client.redirect_uris.some(
+    (known) => isLoopbackRedirect(known) && withoutPort(known) === withoutPort(text),
+  );
+}
+
+function withoutPort(text: string): string {
   const url = new URL(text);
-  const loopback = ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
-  return (url.protocol === 'https:' || (url.protocol === 'http:' && loopback)) && !text.includes('#');
+  url.port = '';
+  return url.href;
 }

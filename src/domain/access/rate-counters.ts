@@ -78,6 +78,11 @@ export class RateCounters {
     this.onNews();
   }
 
+  /** Forgets what this process counted for a key. The other processes hear of it with what it tells next. */
+  forget(key: string): void {
+    if (this.own.delete(key)) this.onNews();
+  }
+
   /** What this process has counted in windows that are open, and its blocks. What has ended is forgotten. */
   open(now: number): Tally[] {
     for (const [key, tally] of this.own) if (!isOpen(tally, now)) this.own.delete(key);

@@ -1,5 +1,6 @@
 import { type Connection, type Model, Schema } from 'mongoose';
 import type { Scope } from '../../domain/access/api-key.js';
+import { profileOfSubject, subjectOf } from '../../domain/access/subject.js';
 import { isDuplicateKey } from '../mongo/duplicate-key.js';
 
 /** How the person of a profile logs in, and what they may allow an OAuth client. */
@@ -8,6 +9,13 @@ export interface Login {
   profile_id: string;
   login_name: string;
   scopes: Scope[];
+}
+
+/** A login with what is compared when somebody logs in with it. */
+export interface StoredLogin extends Login {
+  password_hash: string;
+  /** Whom what is granted with this login stands for; another one after each change of the password. */
+  subject: string;
 }
 
 interface LoginDocument extends Login {
@@ -57,17 +65,23 @@ export class LoginRepository {
     return true;
   }
 
-  /** The login of a name, with the hash of its password. */
-  async find(accountId: string, loginName: string): Promise<(Login & { password_hash: string }) | undefined> {
-    return (await this.model.findById(keyOf(accountId, loginName)).lean()) ?? undefined;
+  /** The login of a name. */
+  async find(accountId: string, loginName: string): Promise<StoredLogin | undefined> {
+    const document = await this.model.findById(keyOf(accountId, loginName)).lean();
+    return document ? toStored(document) : undefined;
   }
 
   /** The login of a profile. */
-  async ofProfile(accountId: string, profileId: string): Promise<Login | undefined> {
-    const document = await this.model.findOne({ account_id: accountId, profile_id: profileId }).lean();
-    if (!document) return undefined;
-    const { account_id, profile_id, login_name, scopes } = document;
-    return { account_id, profile_id, login_name, scopes };
+  async ofProfile(accountId: string, profileId: string): Promise<StoredLogin | undefined> {
+    const document = await this.model.findOne({ profile_id: profileId }).lean();
+    return document?.account_id === accountId ? toStored(document) : undefined;
+  }
+
+  /** The login that a subject came from; `undefined` after it was deleted or its password changed. */
+  async ofSubject(subject: string): Promise<StoredLogin | undefined> {
+    const document = await this.model.findOne({ profile_id: profileOfSubject(subject) }).lean();
+    const login = document ? toStored(document) : undefined;
+    return login?.subject === subject ? login : undefined;
   }
 
   /** @returns whether there was one */
@@ -75,6 +89,12 @@ export class LoginRepository {
     const { deletedCount } = await this.model.deleteOne({ account_id: accountId, profile_id: profileId });
     return deletedCount > 0;
   }
+}
+
+function toStored(document: LoginDocument): StoredLogin {
+  const { account_id, profile_id, login_name, scopes, password_hash } = document;
+  const subject = subjectOf(profile_id, password_hash);
+  return { account_id, profile_id, login_name, scopes, password_hash, subject };
 }
 
 function keyOf(accountId: string, loginName: string): string {

@@ -1,7 +1,7 @@
 import { type Connection, type Model, Schema } from 'mongoose';
 import { hashSecret } from '../../domain/access/secret-hash.js';
+import { profileOfSubject } from '../../domain/access/subject.js';
 import { isDuplicateKey } from '../mongo/duplicate-key.js';
-import { ShortCache } from '../mongo/short-cache.js';
 
 /** What the OAuth library keeps: tokens, codes, sessions, grants. Its own fields, as far as they matter here. */
 export interface OAuthPayload {
@@ -10,8 +10,8 @@ export interface OAuthPayload {
   uid?: string;
   grantId?: string;
   clientId?: string;
-  /** The profile of the person who allowed it; absent with client credentials. */
-  accountId?: string;
+  /** The subject of the person who allowed it; absent with client credentials. */
+  accountId?: string | undefined;
   scope?: string;
   /** Of a code: where the person was sent with it. */
   redirectUri?: string;
@@ -46,8 +46,6 @@ interface MarkDocument {
 const KEPT_AFTER_EXPIRY_S = 24 * 3_600;
 /** Longer than any token lives, seconds: 60 days. */
 const MARK_LIFETIME_S = 60 * 24 * 3_600;
-/** A token that was revoked may be honoured this long, milliseconds. */
-const CACHE_MS = 2_000;
 
 const recordSchema = new Schema<RecordDocument>(
   {
@@ -75,7 +73,6 @@ export class OAuthRecordRepository {
   private readonly tokens: Model<RecordDocument>;
   private readonly state: Model<RecordDocument>;
   private readonly marks: Model<MarkDocument>;
-  private readonly cache = new ShortCache<OAuthToken | undefined>(CACHE_MS);
 
   constructor(connection: Connection) {
     this.tokens = connection.model<RecordDocument>('oauth_token', recordSchema, 'oauth_tokens');
@@ -123,9 +120,24 @@ export class OAuthRecordRepository {
     return document ? (JSON.parse(document.payload) as OAuthPayload) : undefined;
   }
 
-  /** Uses a code or a refresh token up. @returns false where somebody was quicker */
-  consume(id: string): Promise<boolean> {
-    return this.mark(`consumed:${hashSecret(id)}`);
+  /**
+   * Uses up a code or a refresh token. Whoever comes second ends the whole grant, even in the same moment: one of the two has stolen it,
+   * and nobody can tell which (RFC 9700, section 4.14.2).
+   *
+   * @returns whether this was the first use
+   */
+  async consume(id: string): Promise<boolean> {
+    const hash = hashSecret(id);
+    if (await this.mark(`consumed:${hash}`)) return true;
+    const document = await this.tokens.findById(hash).lean();
+    const { grantId } = JSON.parse(document?.payload ?? '{}') as OAuthPayload;
+    if (grantId) await this.revokeAllOf('grant', grantId);
+    return false;
+  }
+
+  /** Ends the session with that public name. */
+  async endSession(uid: string): Promise<void> {
+    await this.state.deleteMany({ uid, kind: 'Session' });
   }
 
   /** Ends one record. */
@@ -133,7 +145,6 @@ export class OAuthRecordRepository {
     const hash = hashSecret(id);
     if (IMMUTABLE.has(kind)) await this.mark(`revoked:${hash}`);
     else await this.state.deleteOne({ _id: hash });
-    this.cache.forget(hash);
   }
 
   /** Ends every token of a grant, of a client, or of a profile. */
@@ -141,24 +152,13 @@ export class OAuthRecordRepository {
     await this.mark(`${what}:${id}`);
   }
 
-  /** The access token that a caller sent, expired and revoked ones too; cached for two seconds. */
-  findAccessToken(token: string): Promise<OAuthToken | undefined> {
+  /** The record of an access token, after it expired or was revoked too. */
+  async findAccessToken(token: string): Promise<{ record: OAuthPayload; revoked: boolean } | undefined> {
     const hash = hashSecret(token);
-    return this.cache.get(hash, async () => {
-      const document = await this.tokens.findById(hash).lean();
-      if (document?.kind !== 'AccessToken' && document?.kind !== 'ClientCredentials') return undefined;
-      const payload = JSON.parse(document.payload) as OAuthPayload;
-      const { extra, clientId, accountId, scope = '', exp = 0 } = payload;
-      if (!extra?.account_id || !clientId) return undefined;
-      return {
-        account_id: extra.account_id,
-        client_id: clientId,
-        ...(accountId && { profile_id: accountId }),
-        scopes: scope.split(' ').filter((name) => name !== ''),
-        expires_at: exp * 1_000,
-        revoked: await this.isRevoked(hash, payload),
-      };
-    });
+    const document = await this.tokens.findById(hash).lean();
+    if (document?.kind !== 'AccessToken' && document?.kind !== 'ClientCredentials') return undefined;
+    const record = JSON.parse(document.payload) as OAuthPayload;
+    return { record, revoked: await this.isRevoked(hash, record) };
   }
 
   private async isRevoked(hash: string, { grantId, clientId, accountId }: OAuthPayload): Promise<boolean> {
@@ -166,7 +166,7 @@ export class OAuthRecordRepository {
       `revoked:${hash}`,
       ...(grantId ? [`grant:${grantId}`] : []),
       ...(clientId ? [`client:${clientId}`] : []),
-      ...(accountId ? [`profile:${accountId}`] : []),
+      ...(accountId ? [`profile:${profileOfSubject(accountId)}`] : []),
     ];
     const found = await Promise.all(marks.map((_id) => this.marks.findById(_id).lean()));
     return found.some((mark) => mark !== null);
@@ -186,16 +186,4 @@ export class OAuthRecordRepository {
       return false;
     }
   }
-}
-
-/** An access token as a resource sees it. */
-export interface OAuthToken {
-  account_id: string;
-  client_id: string;
-  /** Of the person who allowed it; absent where the client acts for the account. */
-  profile_id?: string;
-  scopes: string[];
-  /** Milliseconds since the epoch. */
-  expires_at: number;
-  revoked: boolean;
 }

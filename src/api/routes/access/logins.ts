@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { SCOPES } from '../../../domain/access/api-key.js';
-import { hashPassword, PASSWORD_LENGTH } from '../../../domain/access/password.js';
+import { hashPassword, matchesPassword, PASSWORD_LENGTH } from '../../../domain/access/password.js';
 import { isId } from '../../../domain/basics/ids.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
+import type { Login, StoredLogin } from '../../../models/access/logins.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { requireHeld } from '../../http/grantable.js';
 import { type Operation, operation } from '../../http/operation.js';
@@ -36,16 +37,18 @@ export function loginOperations({ database }: ApiDependencies): Operation[] {
       method: 'put',
       path: '/profiles/:id/login',
       id: 'putLogin',
-      summary: 'Let the person of a profile log in, or change how',
+      summary:
+        'Set how the person of a profile logs in; a new password ends the sessions and tokens of the one before',
       scope: 'keys:write',
       body: loginBody,
       responses: { 200: { description: 'The login, without its password', schema: loginSchema } },
       problems: ['login_name_taken'],
       async handle(ctx, { params: { id = '' }, body: { login_name, password, scopes } }) {
         const key = await profileOf(ctx, id);
-        requireHeld(ctx, scopes);
+        const before = await logins.ofProfile(key.account_id, id);
+        requireHeld(ctx, [...scopes, ...(before?.scopes ?? [])]);
         const login = { ...key, login_name, scopes: [...new Set(scopes)] };
-        if (!(await logins.put(login, await hashPassword(password)))) {
+        if (!(await logins.put(login, await passwordHash(password, before)))) {
           throw new Problem('login_name_taken', `Another profile of the account logs in as ${login_name}.`);
         }
         ctx.body = login;
@@ -64,7 +67,7 @@ export function loginOperations({ database }: ApiDependencies): Operation[] {
         const { account_id, profile_id } = await profileOf(ctx, id);
         const login = await logins.ofProfile(account_id, profile_id);
         if (!login) throw missing(id);
-        ctx.body = login;
+        ctx.body = shown(login);
       },
     }),
 
@@ -73,9 +76,9 @@ export function loginOperations({ database }: ApiDependencies): Operation[] {
       path: '/profiles/:id/login',
       id: 'deleteLogin',
       summary:
-        'Take the login of a profile away; tokens that were allowed before live on until they are revoked',
+        'Delete the login of a profile; its sessions and the tokens that it allowed stop working within 5 seconds',
       scope: 'keys:write',
-      responses: { 204: { description: 'Taken away' } },
+      responses: { 204: { description: 'Deleted' } },
       problems: [],
       async handle(ctx, { params: { id = '' } }) {
         const { account_id, profile_id } = await profileOf(ctx, id);
@@ -84,6 +87,16 @@ export function loginOperations({ database }: ApiDependencies): Operation[] {
       },
     }),
   ];
+}
+
+/** A password that stays keeps its hash, and with it the sessions and grants of the person. */
+async function passwordHash(password: string, before: StoredLogin | undefined): Promise<string> {
+  const same = before !== undefined && (await matchesPassword(password, before.password_hash));
+  return same ? before.password_hash : hashPassword(password);
+}
+
+function shown({ account_id, profile_id, login_name, scopes }: StoredLogin): Login {
+  return { account_id, profile_id, login_name, scopes };
 }
 
 function missing(id: string): Problem {

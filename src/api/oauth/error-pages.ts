@@ -1,0 +1,51 @@
+import { Problem } from '../../domain/http/problem.js';
+import type { ApiDependencies, Middleware } from '../http/context.js';
+import { pageHeaders, RETRY_AFTER_S } from './answers.js';
+import { renderMessage } from './pages.js';
+
+/** A page that tells a person why they cannot go on, and what to do. */
+export class ErrorPage extends Error {
+  readonly status: number;
+  readonly title: string;
+  readonly headers: Readonly<Record<string, string>>;
+
+  /** @param text what happened, and what to do */
+  constructor(status: number, title: string, text: string, headers: Record<string, string> = {}) {
+    super(text);
+    this.name = 'ErrorPage';
+    this.status = status;
+    this.title = title;
+    this.headers = headers;
+  }
+}
+
+/** The login has ended, or belongs to another browser. */
+export const loginEnded = () =>
+  new ErrorPage(404, 'This login has ended', 'Go back to the application and log in again.');
+
+/** Answers every error of the pages that people see as a page. */
+export function answerErrorPages({ isUnavailable, logger }: ApiDependencies): Middleware {
+  const toPage = (error: unknown, requestId: string): ErrorPage => {
+    if (error instanceof ErrorPage) return error;
+    if (error instanceof Problem)
+      return new ErrorPage(error.status, error.title, error.message, error.headers);
+    if (isUnavailable(error)) {
+      logger.warn({ request_id: requestId }, 'OAuth: the database is out of reach');
+      const text = 'Wait a few seconds, then load this page again.';
+      return new ErrorPage(503, 'Hookline is not available', text, { 'retry-after': String(RETRY_AFTER_S) });
+    }
+    logger.error({ request_id: requestId, err: error }, 'OAuth: an unexpected error');
+    return new ErrorPage(500, 'Something went wrong', `Try again. If it happens again, quote ${requestId}.`);
+  };
+  return async (ctx, next) => {
+    try {
+      await next();
+    } catch (error) {
+      const page = toPage(error, ctx.state.request_id);
+      ctx.status = page.status;
+      ctx.set({ ...pageHeaders(), ...page.headers });
+      ctx.type = 'html';
+      ctx.body = renderMessage(page.title, page.message);
+    }
+  };
+}

@@ -1,0 +1,57 @@
+import { hashSecret } from '../../domain/access/secret-hash.js';
+import { profileOfSubject } from '../../domain/access/subject.js';
+import { ShortCache } from '../mongo/short-cache.js';
+import { effectiveRecord } from './effective-record.js';
+import type { LoginRepository } from './logins.js';
+import type { OAuthClientRepository } from './oauth-clients.js';
+import type { OAuthRecordRepository } from './oauth-records.js';
+
+/** An access token as a resource sees it. */
+export interface OAuthToken {
+  account_id: string;
+  client_id: string;
+  /** Of the person who allowed it; absent if the client acts for the account. */
+  profile_id?: string;
+  /** What client and person may have now, of what was granted. */
+  scopes: string[];
+  /** Milliseconds since the epoch. */
+  expires_at: number;
+  revoked: boolean;
+}
+
+/** A token that was revoked, or lost a scope, may be honoured this long, milliseconds. */
+const CACHE_MS = 2_000;
+
+/** Access tokens, as they count now. */
+export class AccessTokenRepository {
+  private readonly cache = new ShortCache<OAuthToken | undefined>(CACHE_MS);
+  private readonly records: OAuthRecordRepository;
+  private readonly owners: { oauthClients: OAuthClientRepository; logins: LoginRepository };
+
+  constructor(
+    records: OAuthRecordRepository,
+    owners: { oauthClients: OAuthClientRepository; logins: LoginRepository },
+  ) {
+    this.records = records;
+    this.owners = owners;
+  }
+
+  /** The token that a caller sent, expired and revoked ones too; cached for two seconds. */
+  find(token: string): Promise<OAuthToken | undefined> {
+    return this.cache.get(hashSecret(token), async () => {
+      const found = await this.records.findAccessToken(token);
+      if (!found) return undefined;
+      const { extra, clientId, accountId, scope = '', exp = 0 } = found.record;
+      if (!extra?.account_id || !clientId) return undefined;
+      const effective = await effectiveRecord({ clientId, accountId, scope }, this.owners);
+      return {
+        account_id: extra.account_id,
+        client_id: clientId,
+        ...(accountId && { profile_id: profileOfSubject(accountId) }),
+        scopes: (effective?.scope ?? '').split(' ').filter((name) => name !== ''),
+        expires_at: exp * 1_000,
+        revoked: found.revoked || !effective,
+      };
+    });
+  }
+}
