@@ -8,7 +8,11 @@ import type {
 } from '../src/domain/delivery/delivery.js';
 import type { SigningKey } from '../src/domain/delivery/signature.js';
 import type { AttemptSlot, NoSlot } from '../src/domain/endpoint/attempt-slots.js';
-import type { EndpointStatus, VerificationMethod } from '../src/domain/endpoint/endpoint.js';
+import type {
+  EndpointStatus,
+  VerificationMethod,
+  VerificationSubject,
+} from '../src/domain/endpoint/endpoint.js';
 import type { FailingMark } from '../src/domain/endpoint/incident.js';
 
 /** First attempts to make side by side. */
@@ -80,7 +84,7 @@ export interface EndpointWatch {
 }
 
 /** What a handshake needs of an endpoint. */
-export interface EndpointForVerification extends EndpointForAttempt {
+export interface EndpointForVerification extends EndpointForAttempt, VerificationSubject {
   id: string;
   account_id: string;
   verification_method: VerificationMethod;
@@ -94,8 +98,19 @@ export interface EndpointForVerification extends EndpointForAttempt {
 export interface PendingEndpoints {
   /** The endpoint, with a token; `undefined` where it is gone or waits no longer. */
   loadPending(endpoint: EndpointKey): Promise<EndpointForVerification | undefined>;
-  /** Takes it into service, if it still is at the URL where it was asked; parked deliveries go on. */
-  verified(endpoint: EndpointKey, targetUrl: string, allowedRate: number | undefined): Promise<void>;
+  /**
+   * Takes it into service, unless it is no longer what was verified.
+   *
+   * @param subject what was verified
+   * @returns whether it was taken into service
+   */
+  verified(
+    endpoint: EndpointKey,
+    subject: VerificationSubject,
+    allowedRate: number | undefined,
+  ): Promise<boolean>;
+  /** Releases the deliveries that were parked while it was being verified, if it is active now. */
+  release(endpoint: EndpointKey): Promise<void>;
   /** Says why it still waits. */
   explain(endpoint: EndpointKey, reason: string): Promise<void>;
   /** Gives it up. */

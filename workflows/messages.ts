@@ -1,5 +1,6 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { DeliveryRecord } from '../src/domain/delivery/delivery.js';
+import type { VerificationSubject } from '../src/domain/endpoint/endpoint.js';
 
 /** Who steers a delivery: an API key's id, or whatever name an operator gives in Temporal UI, where anything can be sent, or nothing. */
 export interface Operator {
@@ -54,8 +55,8 @@ export const endpointChanged = defineSignal('endpointChanged');
 /** An endpoint's signing secrets have been rotated, or revoked: look at them anew. */
 export const secretsChanged = defineSignal('secretsChanged');
 
-/** What a subscriber says with a call of the confirmation URL. */
-export interface Confirmation {
+/** What a subscriber says with a call of the confirmation URL, and of what it says it. */
+export interface Confirmation extends VerificationSubject {
   /** Deliveries per minute that it allows; absent: any number. */
   allowed_rate?: number;
 }

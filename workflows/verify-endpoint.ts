@@ -34,18 +34,29 @@ export async function verifyEndpoint(input: VerifyEndpointInput): Promise<void> 
   });
 
   const deadline = Date.now() + limit_ms;
+  let tries = 0;
+  let nextTryAt = Date.now();
   let reason = '';
-  for (let tries = 0; Date.now() < deadline; tries += 1) {
-    // Beyond the last wait of the schedule only a confirmation can come.
-    if (tries <= schedule.length && !given[0]) {
+  for (;;) {
+    const confirmation = given.shift();
+    if (confirmation) {
+      const { allowed_rate, ...subject } = confirmation;
+      const report = await confirmEndpoint(key, allowed_rate, subject);
+      // A confirmation of what the endpoint was before its last change settles nothing.
+      if (report?.state !== 'pending') return;
+    } else if (Date.now() >= deadline) {
+      break;
+    } else if (Date.now() >= nextTryAt) {
       const report = await tryHandshake(key, timeout_ms);
       if (report.state === 'settled') return;
       reason = report.reason;
       setCurrentDetails(`Try ${tries + 1}: ${reason}`);
+      // After the last wait of the schedule only a confirmation can come.
+      nextTryAt = Date.now() + (schedule[tries] ?? Number.POSITIVE_INFINITY);
+      tries += 1;
     }
-    const wait = Math.min(schedule[tries] ?? Number.POSITIVE_INFINITY, deadline - Date.now());
+    const wait = Math.min(nextTryAt, deadline) - Date.now();
     await condition(() => given.length > 0, Math.max(wait, 1), { summary: timerSummary(reason) });
-    if (given[0]) return confirmEndpoint(key, given[0].allowed_rate);
   }
   await giveUpEndpoint(
     key,

@@ -1,4 +1,5 @@
 import type { EndpointKey } from '../../src/domain/delivery/delivery.js';
+import type { VerificationSubject } from '../../src/domain/endpoint/endpoint.js';
 import type { HttpPoster, PendingEndpoints } from '../ports.js';
 import { shakeHands } from './handshake.js';
 
@@ -26,11 +27,11 @@ function confirmationUrl(
   return url.href;
 }
 
-/** Makes one try of an endpoint's handshake, and takes the endpoint into service where it succeeds. */
+/** Makes one try of verifying an endpoint, and takes the endpoint into service if it succeeds. */
 export function createTryHandshake({ pending, poster, userAgent, publicUrl }: VerificationDependencies) {
   return async function tryHandshake(key: EndpointKey, timeoutMs: number): Promise<VerificationReport> {
     const endpoint = await pending.loadPending(key);
-    if (!endpoint) return { state: 'settled' };
+    if (!endpoint) return settle(pending, key);
     const result = await shakeHands(endpoint, {
       poster,
       userAgent,
@@ -42,17 +43,34 @@ export function createTryHandshake({ pending, poster, userAgent, publicUrl }: Ve
       await pending.explain(key, result.reason);
       return { state: 'pending', reason: result.reason };
     }
-    await pending.verified(key, endpoint.target_url, result.allowed_rate);
-    return { state: 'settled' };
+    if (await pending.verified(key, endpoint, result.allowed_rate)) return settle(pending, key);
+    return CHANGED;
   };
 }
 
-/** Takes an endpoint into service whose subscriber has called the confirmation URL. */
+/** Takes an endpoint into service whose subscriber has called the confirmation URL, if it still is what was confirmed. */
 export function createConfirmEndpoint({ pending }: Pick<VerificationDependencies, 'pending'>) {
-  return async function confirmEndpoint(key: EndpointKey, allowedRate: number | undefined): Promise<void> {
-    const endpoint = await pending.loadPending(key);
-    if (endpoint) await pending.verified(key, endpoint.target_url, allowedRate);
+  return async function confirmEndpoint(
+    key: EndpointKey,
+    allowedRate: number | undefined,
+    subject: VerificationSubject,
+  ): Promise<VerificationReport> {
+    const verified = await pending.verified(key, subject, allowedRate);
+    if (verified || !(await pending.loadPending(key))) return settle(pending, key);
+    return CHANGED;
   };
+}
+
+/** Whoever changes a pending endpoint has it verified again, so this is not the end: the endpoint is asked once more. */
+const CHANGED: VerificationReport = {
+  state: 'pending',
+  reason: 'It was changed while it was being verified.',
+};
+
+/** Done again after a crash, this releases what the crash has left parked. */
+async function settle(pending: PendingEndpoints, key: EndpointKey): Promise<VerificationReport> {
+  await pending.release(key);
+  return { state: 'settled' };
 }
 
 /** Disables an endpoint that has not shown within the limit that it wants events. */

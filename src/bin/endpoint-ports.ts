@@ -39,11 +39,19 @@ export function pendingEndpoints(endpoints: EndpointRepository, starter: Deliver
       await endpoints.beginVerification(account_id, endpoint_id, verification_token);
       return { ...endpoint, verification_token };
     },
-    async verified({ account_id, endpoint_id }, targetUrl, allowedRate) {
+    async verified({ account_id, endpoint_id }, { target_url, verification_revision }, allowedRate) {
+      for (;;) {
+        const endpoint = await endpoints.getFresh(account_id, endpoint_id);
+        const isSubject =
+          endpoint?.target_url === target_url && endpoint.verification_revision === verification_revision;
+        if (!isSubject || endpoint.status !== 'pending') return false;
+        // Nothing is written if its owner has changed it in between: it is read again.
+        if (await endpoints.verified(endpoint, allowedRate)) return true;
+      }
+    },
+    async release({ account_id, endpoint_id }) {
       const endpoint = await endpoints.getFresh(account_id, endpoint_id);
-      if (endpoint?.target_url !== targetUrl) return;
-      const verified = await endpoints.verified(endpoint, allowedRate);
-      if (verified?.status === 'active') await starter.release({ account_id, endpoint_id });
+      if (endpoint?.status === 'active') await starter.release({ account_id, endpoint_id });
     },
     explain: ({ account_id, endpoint_id }, reason) =>
       endpoints.explainPending(account_id, endpoint_id, reason),

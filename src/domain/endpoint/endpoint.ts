@@ -22,6 +22,13 @@ export type VerificationMethod = (typeof VERIFICATION_METHODS)[number];
 /** Why an endpoint is disabled that answered 410. */
 export const GONE = 'It answered 410 Gone.';
 
+/** What one verification is about. Once either has changed, its result no longer counts. */
+export interface VerificationSubject {
+  target_url: string;
+  /** The revision of the endpoint since which it has been pending with this URL and method. */
+  verification_revision: number;
+}
+
 /** A registration: where events of some kinds are sent. */
 export interface Endpoint {
   id: string;

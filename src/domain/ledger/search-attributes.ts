@@ -46,3 +46,11 @@ export function deliveryAttributes(
     ...(isHead ? [{ key: EVENT_HEAD_ATTRIBUTE, value: true }] : []),
   ]);
 }
+
+/** The attributes of an execution that looks after one endpoint. */
+export function endpointAttributes(accountId: string, endpointId: string): TypedSearchAttributes {
+  return new TypedSearchAttributes([
+    { key: ACCOUNT_ATTRIBUTE, value: [accountId] },
+    { key: ENDPOINT_ATTRIBUTE, value: [endpointId] },
+  ]);
+}

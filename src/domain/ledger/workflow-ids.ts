@@ -33,8 +33,8 @@ export function incidentWorkflowId(accountId: string, endpointId: string): strin
 }
 
 /** The id of the workflow that wakes an endpoint's parked deliveries. */
-export function releaseWorkflowId(endpointId: string): string {
-  return `release:${endpointId}`;
+export function releaseWorkflowId(accountId: string, endpointId: string): string {
+  return `release:${accountId}:${endpointId}`;
 }
 
 /** The id of a workflow that makes the first attempts of several deliveries. */
@@ -43,11 +43,11 @@ export function groupWorkflowId(groupId: string): string {
 }
 
 /** The id of the workflow that finds out whether an endpoint wants events. */
-export function verificationWorkflowId(endpointId: string): string {
-  return `verify:${endpointId}`;
+export function verificationWorkflowId(accountId: string, endpointId: string): string {
+  return `verify:${accountId}:${endpointId}`;
 }
 
 /** The id of the workflow that ends the overlap of an endpoint's signing secrets. */
-export function rotationWorkflowId(endpointId: string): string {
-  return `rotation:${endpointId}`;
+export function rotationWorkflowId(accountId: string, endpointId: string): string {
+  return `rotation:${accountId}:${endpointId}`;
 }

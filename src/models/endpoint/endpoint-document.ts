@@ -28,6 +28,10 @@ export type EndpointInput = Pick<
 
 /** An endpoint with what deliveries need and nobody else sees. */
 export interface StoredEndpoint extends Endpoint {
+  /** Grows with each change of its settings or status: whoever changes what it has read can tell whether it still is so. */
+  revision: number;
+  /** The revision since which it has been pending with its URL and method. */
+  verification_revision: number;
   /** Newest first. */
   signing_keys: SigningKey[];
   status_when_verified: 'active' | 'paused';
@@ -52,6 +56,8 @@ interface SealedKey {
 export interface EndpointDocument {
   _id: string;
   account_id: string;
+  revision: number;
+  verification_revision: number;
   target_url: string;
   event_kinds: string[];
   filter?: string | null;
@@ -82,6 +88,8 @@ export const endpointSchema = new Schema<EndpointDocument>(
   {
     _id: String,
     account_id: { type: String, required: true },
+    revision: { type: Number, required: true },
+    verification_revision: { type: Number, required: true },
     target_url: { type: String, required: true },
     event_kinds: { type: [String], required: true },
     filter: String,
@@ -175,6 +183,8 @@ export class EndpointCodec {
     return {
       id,
       account_id: document.account_id,
+      revision: document.revision,
+      verification_revision: document.verification_revision,
       target_url: document.target_url,
       event_kinds: document.event_kinds,
       ...(filter && { filter: JSON.parse(filter) as Filter }),

@@ -16,6 +16,8 @@ import {
 /** A change made by another process is seen after this long at the latest, milliseconds. */
 const CACHE_MS = 1_000;
 
+const NEXT_REVISION = { $inc: { revision: 1 } };
+
 export class EndpointRepository {
   private readonly model: Model<EndpointDocument>;
   private readonly codec: EndpointCodec;
@@ -40,6 +42,8 @@ export class EndpointRepository {
       ...this.codec.toFields(_id, input),
       _id,
       account_id: accountId,
+      revision: 1,
+      verification_revision: 1,
       status_changed_at: now,
       signing_keys: this.codec.sealKeys(_id, [
         { secret: newSigningSecret(scheme), created_at: now.toISOString() },
@@ -86,20 +90,32 @@ export class EndpointRepository {
     return this.model.countDocuments({ account_id: accountId });
   }
 
-  /** Replaces what the owner sets. @returns `undefined` where the account has no such endpoint */
+  /** Replaces what the owner sets. @returns `undefined` if the endpoint is gone, or was changed since it was read */
   async replace(before: StoredEndpoint, input: EndpointInput): Promise<StoredEndpoint | undefined> {
     const now = new Date();
     const moved = before.target_url !== input.target_url;
+    const verifiesAgain =
+      moved ||
+      before.verification_method !== input.verification_method ||
+      before.verify_token !== input.verify_token ||
+      (before.status !== 'pending' && input.status === 'pending');
     const fields = Object.entries({
       ...this.codec.toFields(before.id, input),
       ...(moved && { allowed_rate: null, verification_token: null }),
+      ...(verifiesAgain && { verification_revision: before.revision + 1 }),
       ...(before.status !== input.status && { status_changed_at: now }),
       updated_at: now,
     });
-    return this.update(before.account_id, before.id, {
-      $set: Object.fromEntries(fields.filter(([, value]) => value != null)),
-      $unset: Object.fromEntries(fields.filter(([, value]) => value == null).map(([name]) => [name, 1])),
-    });
+    return this.update(
+      before.account_id,
+      before.id,
+      {
+        $set: Object.fromEntries(fields.filter(([, value]) => value != null)),
+        $unset: Object.fromEntries(fields.filter(([, value]) => value == null).map(([name]) => [name, 1])),
+        ...NEXT_REVISION,
+      },
+      { revision: before.revision },
+    );
   }
 
   /**
@@ -122,6 +138,7 @@ export class EndpointRepository {
           updated_at: now,
         },
         $unset: { failing: 1 },
+        ...NEXT_REVISION,
       },
       { status: 'active' },
     );
@@ -143,13 +160,14 @@ export class EndpointRepository {
   }
 
   /**
-   * Takes an endpoint into service that has shown that it wants events.
+   * Takes a pending endpoint into service that has shown that it wants events.
    *
-   * @param targetUrl where it has shown that; another one by now is not verified by it
+   * @param endpoint as it was read last: it must still be of that revision
    * @param allowedRate deliveries per minute that it allows; absent: any number
+   * @returns `undefined` if it is not pending, or was changed since
    */
   async verified(
-    { account_id, id, target_url, status_when_verified }: StoredEndpoint,
+    { account_id, id, target_url, revision, status_when_verified }: StoredEndpoint,
     allowedRate: number | undefined,
   ): Promise<StoredEndpoint | undefined> {
     const now = new Date();
@@ -170,8 +188,9 @@ export class EndpointRepository {
           status_reason: 1,
           ...(allowedRate === undefined && { allowed_rate: 1 as const }),
         },
+        ...NEXT_REVISION,
       },
-      { status: 'pending', target_url },
+      { status: 'pending', target_url, revision },
     );
   }
 
@@ -259,7 +278,7 @@ export class EndpointRepository {
     await this.update(
       accountId,
       endpointId,
-      { $set: { ...fields, status_changed_at: now, updated_at: now } },
+      { $set: { ...fields, status_changed_at: now, updated_at: now }, ...NEXT_REVISION },
       { status: { $in: [...from] } },
     );
   }

@@ -24,6 +24,7 @@ import {
   ENDPOINT_ATTRIBUTE,
   EVENT_ATTRIBUTE,
   EVENT_HEAD_ATTRIBUTE,
+  endpointAttributes,
   GROUP_STATUS,
   KIND_ATTRIBUTE,
   STATUS_ATTRIBUTE,
@@ -146,12 +147,12 @@ export class DeliveryStarter {
   /** Has the parked deliveries of an endpoint look at it anew, because it takes deliveries again or is gone. */
   async release({ account_id, endpoint_id }: EndpointKey): Promise<void> {
     await this.options.client.workflow.start<typeof releaseParked>('releaseParked', {
-      workflowId: releaseWorkflowId(endpoint_id),
+      workflowId: releaseWorkflowId(account_id, endpoint_id),
       taskQueue: this.options.task_queue,
       args: [{ account_id, endpoint_id, per_second: this.options.release_per_second }],
       // A run that is under way may have passed deliveries that were parked since: begin anew.
       workflowIdConflictPolicy: 'TERMINATE_EXISTING',
-      typedSearchAttributes: new TypedSearchAttributes([{ key: ACCOUNT_ATTRIBUTE, value: [account_id] }]),
+      typedSearchAttributes: endpointAttributes(account_id, endpoint_id),
     });
   }
 

@@ -1,9 +1,8 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import { TypedSearchAttributes } from '@temporalio/common';
 import type { secretRotation, verifyEndpoint } from '../../../workflows/index.js';
 import { type Confirmation, confirmed, secretsChanged } from '../../../workflows/messages.js';
 import type { EndpointKey } from '../../domain/delivery/delivery.js';
-import { ACCOUNT_ATTRIBUTE } from '../../domain/ledger/search-attributes.js';
+import { endpointAttributes } from '../../domain/ledger/search-attributes.js';
 import { rotationWorkflowId, verificationWorkflowId } from '../../domain/ledger/workflow-ids.js';
 
 export interface EndpointWorkflowsOptions {
@@ -28,7 +27,7 @@ export class EndpointWorkflows {
     const { client, task_queue, verification_schedule, verification_limit_ms, attempt_timeout_ms } =
       this.options;
     await client.workflow.start<typeof verifyEndpoint>('verifyEndpoint', {
-      workflowId: verificationWorkflowId(endpoint_id),
+      workflowId: verificationWorkflowId(account_id, endpoint_id),
       taskQueue: task_queue,
       args: [
         {
@@ -40,15 +39,15 @@ export class EndpointWorkflows {
         },
       ],
       workflowIdConflictPolicy: 'TERMINATE_EXISTING',
-      typedSearchAttributes: attributesOf(account_id),
+      typedSearchAttributes: endpointAttributes(account_id, endpoint_id),
     });
   }
 
   /** Tells an endpoint's handshake that its subscriber has confirmed. @returns whether a handshake is under way */
-  async confirm(endpointId: string, confirmation: Confirmation): Promise<boolean> {
+  async confirm({ account_id, endpoint_id }: EndpointKey, confirmation: Confirmation): Promise<boolean> {
     try {
       await this.options.client.workflow
-        .getHandle(verificationWorkflowId(endpointId))
+        .getHandle(verificationWorkflowId(account_id, endpoint_id))
         .signal(confirmed, confirmation);
       return true;
     } catch (error) {
@@ -60,15 +59,11 @@ export class EndpointWorkflows {
   /** Has the overlap of an endpoint's signing secrets ended when its time comes. */
   async secretsChanged({ account_id, endpoint_id }: EndpointKey): Promise<void> {
     await this.options.client.workflow.signalWithStart<typeof secretRotation>('secretRotation', {
-      workflowId: rotationWorkflowId(endpoint_id),
+      workflowId: rotationWorkflowId(account_id, endpoint_id),
       taskQueue: this.options.task_queue,
       args: [{ account_id, endpoint_id }],
       signal: secretsChanged,
-      typedSearchAttributes: attributesOf(account_id),
+      typedSearchAttributes: endpointAttributes(account_id, endpoint_id),
     });
   }
-}
-
-function attributesOf(accountId: string): TypedSearchAttributes {
-  return new TypedSearchAttributes([{ key: ACCOUNT_ATTRIBUTE, value: [accountId] }]);
 }

@@ -1,5 +1,4 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import { TypedSearchAttributes } from '@temporalio/common';
 import type { endpointIncident } from '../../../workflows/index.js';
 import type { EndpointIncidentInput } from '../../../workflows/inputs.js';
 import {
@@ -11,7 +10,7 @@ import {
 import { dropOldest } from '../../domain/basics/drop-oldest.js';
 import type { EndpointKey } from '../../domain/delivery/delivery.js';
 import { BACKOFF_AFTER_FAILURES, type OpenIncident } from '../../domain/endpoint/incident.js';
-import { ACCOUNT_ATTRIBUTE } from '../../domain/ledger/search-attributes.js';
+import { endpointAttributes } from '../../domain/ledger/search-attributes.js';
 import { incidentWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import { describeExecution } from '../read/visibility.js';
 
@@ -118,7 +117,7 @@ export class Incidents {
       workflowId: incidentWorkflowId(account_id, endpoint_id),
       taskQueue: task_queue,
       args: [input] as [EndpointIncidentInput],
-      typedSearchAttributes: new TypedSearchAttributes([{ key: ACCOUNT_ATTRIBUTE, value: [account_id] }]),
+      typedSearchAttributes: endpointAttributes(account_id, endpoint_id),
     };
   }
 

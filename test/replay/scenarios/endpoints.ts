@@ -6,7 +6,12 @@ import {
   verificationWorkflowId,
 } from '../../../src/domain/ledger/workflow-ids.js';
 import type { endpointIncident } from '../../../workflows/index.js';
-import { attemptFailed, attemptSucceeded, type FailureReport } from '../../../workflows/messages.js';
+import {
+  attemptFailed,
+  attemptSucceeded,
+  confirmed,
+  type FailureReport,
+} from '../../../workflows/messages.js';
 import { reply } from '../../support/receiver.js';
 import { startStubWorker } from '../../support/stub-worker.js';
 import { until } from '../../support/until.js';
@@ -26,6 +31,11 @@ import {
 } from './stage.js';
 
 const VERIFIED = { HOOKLINE_ENDPOINT_VERIFICATION: 'required' };
+const ASKED_ONCE = {
+  ...VERIFIED,
+  HOOKLINE_VERIFICATION_SCHEDULE: '1h',
+  HOOKLINE_PUBLIC_URL: 'https://hooks.example',
+};
 
 /** Every way through the workflows that look after an endpoint. */
 export const ENDPOINTS: Scenarios = {
@@ -34,7 +44,7 @@ export const ENDPOINTS: Scenarios = {
       const { id: endpointId } = await stage.client.register(stage.receiver.url, { status: 'paused' });
       await untilParked(stage, await purchase(stage));
       await replaceEndpoint(stage, endpointId);
-      return execution(stage, releaseWorkflowId(endpointId));
+      return execution(stage, releaseWorkflowId(stage.client.accountId, endpointId));
     },
   },
   'endpoint-incident-recovered': {
@@ -95,35 +105,41 @@ export const ENDPOINTS: Scenarios = {
       const { id } = await stage.client.register(stage.receiver.url);
       await stage.receiver.waitFor((requests) => requests.length === 2);
       stage.receiver.handle(answerChallenge);
-      return execution(stage, verificationWorkflowId(id));
+      return execution(stage, verificationWorkflowId(stage.client.accountId, id));
     },
   },
   'verify-endpoint-confirmed': {
-    settings: {
-      ...VERIFIED,
-      HOOKLINE_VERIFICATION_SCHEDULE: '1h',
-      HOOKLINE_PUBLIC_URL: 'https://hooks.example',
-    },
+    settings: ASKED_ONCE,
     async play(stage) {
-      const { id } = await stage.client.register(stage.receiver.url);
-      const [request] = await stage.receiver.waitFor(([first]) => first?.over === true);
-      const { pathname, search } = new URL(JSON.parse(String(request?.body)).confirmation_url);
-      await fetch(`${stage.client.url}${pathname}${search}`, { headers: { 'webhook-allowed-rate': '60' } });
-      return execution(stage, verificationWorkflowId(id));
+      const { id, confirm } = await asked(stage);
+      await confirm();
+      return execution(stage, verificationWorkflowId(stage.client.accountId, id));
+    },
+  },
+  'verify-endpoint-confirmed-in-vain': {
+    settings: ASKED_ONCE,
+    async play(stage) {
+      const { id, confirm } = await asked(stage);
+      const workflowId = verificationWorkflowId(stage.client.accountId, id);
+      const outdated = { target_url: 'https://elsewhere.example/', verification_revision: 1 };
+      const { workflow } = stage.system.temporal.client;
+      await workflow.getHandle(workflowId).signal(confirmed, outdated);
+      await confirm();
+      return execution(stage, workflowId);
     },
   },
   'verify-endpoint-given-up': {
     settings: { ...VERIFIED, HOOKLINE_VERIFICATION_SCHEDULE: '50ms', HOOKLINE_VERIFICATION_LIMIT: '1s' },
     async play(stage) {
       const { id } = await stage.client.register(stage.receiver.url);
-      return execution(stage, verificationWorkflowId(id));
+      return execution(stage, verificationWorkflowId(stage.client.accountId, id));
     },
   },
   'secret-rotation-overlap-ended': {
     async play(stage) {
       const { id } = await stage.client.register(stage.receiver.url);
       await rotate(stage, id, '500ms');
-      return execution(stage, rotationWorkflowId(id));
+      return execution(stage, rotationWorkflowId(stage.client.accountId, id));
     },
   },
   'secret-rotation-revoked': {
@@ -132,7 +148,7 @@ export const ENDPOINTS: Scenarios = {
       await rotate(stage, id, '1h');
       await rotate(stage, id, '2h');
       await stage.client.request('DELETE', `/v18.0/endpoints/${id}/secret/previous`);
-      return execution(stage, rotationWorkflowId(id));
+      return execution(stage, rotationWorkflowId(stage.client.accountId, id));
     },
   },
 };
@@ -191,4 +207,13 @@ async function rotate({ client }: Stage, endpointId: string, overlap: string): P
     body: { overlap },
   });
   if (answer.status !== 200) throw new Error(`rotate: ${answer.text}`);
+}
+
+/** An endpoint that has been asked whether it wants events, and a call of its confirmation URL. */
+async function asked({ client, receiver }: Stage): Promise<{ id: string; confirm(): Promise<unknown> }> {
+  const { id } = await client.register(receiver.url);
+  const [request] = await receiver.waitFor(([first]) => first?.over === true);
+  const { pathname, search } = new URL(JSON.parse(String(request?.body)).confirmation_url);
+  const headers = { 'webhook-allowed-rate': '60' };
+  return { id, confirm: () => fetch(`${client.url}${pathname}${search}`, { headers }) };
 }

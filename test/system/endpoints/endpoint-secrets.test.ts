@@ -113,7 +113,9 @@ print(any(hmac.compare_digest(expected, one) for one in given_signatures))`;
       (now) => now?.signing_keys.length === 1,
     );
     assert.equal(stored?.signing_keys[0]?.secret, rotated.secret);
-    const removed = await system.temporal.client.workflow.getHandle(`rotation:${endpoint.id}`).describe();
+    const removed = await system.temporal.client.workflow
+      .getHandle(`rotation:${client.accountId}:${endpoint.id}`)
+      .describe();
     assert.ok(removed);
   });
 
@@ -127,7 +129,8 @@ print(any(hmac.compare_digest(expected, one) for one in given_signatures))`;
     assert.ok(!verifies(endpoint.secret, request));
     assert.ok(verifies(rotated.secret, request));
     await until(
-      () => system.temporal.client.workflow.getHandle(`rotation:${endpoint.id}`).describe(),
+      () =>
+        system.temporal.client.workflow.getHandle(`rotation:${client.accountId}:${endpoint.id}`).describe(),
       ({ status }) => status.name === 'COMPLETED',
     );
   });
@@ -204,7 +207,7 @@ print(any(hmac.compare_digest(expected, one) for one in given_signatures))`;
         .request('PUT', path, { body: { headers: { authorization: header, host: header } } })
         .then(({ text }) => text),
     ]);
-    for (const workflowId of [delivery.workflow_id, `rotation:${endpoint.id}`]) {
+    for (const workflowId of [delivery.workflow_id, `rotation:${client.accountId}:${endpoint.id}`]) {
       const history = await system.temporal.client.workflow.getHandle(workflowId).fetchHistory();
       texts.push(Buffer.from(JSON.stringify(history)).toString(), payloadsOf(history));
     }

@@ -46,7 +46,7 @@ export function confirmationRoutes(
     const endpoint = isId('endpoint', id) ? await database.endpoints.find(id) : undefined;
     const expected = endpoint?.status === 'pending' ? endpoint.verification_token : undefined;
     // Whether there is such an endpoint is nobody's business who does not have its token.
-    if (!expected || !sameText(String(ctx.query['token'] ?? ''), expected))
+    if (!endpoint || !expected || !sameText(String(ctx.query['token'] ?? ''), expected))
       throw new Problem(
         'invalid_verification_token',
         'The token is not, or no longer, one that an endpoint waits for.',
@@ -54,7 +54,11 @@ export function confirmationRoutes(
     const rate = ctx.get('webhook-allowed-rate').trim();
     if (rate !== '' && rate !== '*' && !/^[1-9]\d{0,8}$/.test(rate))
       throw invalidRequest([{ parameter: 'WebHook-Allowed-Rate', detail: 'must be a number above 0, or *' }]);
-    await endpointWorkflows.confirm(id, /^\d+$/.test(rate) ? { allowed_rate: Number(rate) } : {});
+    const { account_id, target_url, verification_revision } = endpoint;
+    await endpointWorkflows.confirm(
+      { account_id, endpoint_id: id },
+      { target_url, verification_revision, ...(/^\d+$/.test(rate) && { allowed_rate: Number(rate) }) },
+    );
     ctx.status = 202;
     ctx.body = { status: 'confirmed' };
   };

@@ -62,6 +62,8 @@ export function renderEndpoint(endpoint: StoredEndpoint) {
     status_when_verified: __,
     verified_url: ___,
     failing: ____,
+    revision: _____,
+    verification_revision: ______,
     verify_token,
     headers,
     ...plain

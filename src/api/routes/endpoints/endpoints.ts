@@ -8,6 +8,7 @@ import { pagingParameters, renderPage } from '../../http/paging.js';
 import { pageOf } from '../../http/schemas.js';
 import { kindNames } from '../event-kinds/find-kind.js';
 import { acceptanceSchema } from '../events/event-view.js';
+import { changeEndpoint } from './change-endpoint.js';
 import { checkEndpoint, endpointBody, newEndpointBody } from './endpoint-body.js';
 import {
   endpointSchema,
@@ -124,13 +125,12 @@ export function endpointOperations(dependencies: ApiDependencies): Operation[] {
       scope: 'endpoints:write',
       body: endpointBody,
       responses: { 200: { description: 'The endpoint after it', schema: endpointSchema } },
-      problems: ['invalid_request', 'insecure_target_url'],
+      problems: ['invalid_request', 'insecure_target_url', 'endpoint_state_conflict'],
       async handle(ctx, { params: { id = '' }, body }) {
-        const before = await findEndpoint(dependencies, ctx, id);
-        const kinds = await kindNames(database, before.account_id);
-        const endpoint = await endpoints.replace(before, checkEndpoint(body, rules, kinds, before));
-        if (!endpoint) throw notFound('endpoint', id);
-        await followUp(before, endpoint);
+        const kinds = await kindNames(database, ctx.state.caller.account_id);
+        const endpoint = await changeEndpoint(dependencies, ctx, id, (before) =>
+          checkEndpoint(body, rules, kinds, before),
+        );
         ctx.body = renderEndpoint(endpoint);
       },
     }),
@@ -184,21 +184,12 @@ export function endpointOperations(dependencies: ApiDependencies): Operation[] {
       },
     }),
   ];
-
-  async function followUp(before: StoredEndpoint, endpoint: StoredEndpoint): Promise<void> {
-    const key = { account_id: endpoint.account_id, endpoint_id: endpoint.id };
-    const moved = before.target_url !== endpoint.target_url;
-    const method = before.verification_method !== endpoint.verification_method;
-    if (endpoint.status === 'pending' && (moved || method || before.status !== 'pending'))
-      await endpointWorkflows.verify(key);
-    if (endpoint.status === 'active' && (moved || before.status !== 'active')) await starter.release(key);
-  }
 }
 
 /** Kind of the event that `POST /endpoints/{id}/test` sends. */
 const TEST_KIND = 'endpoint.test';
 
-/** An endpoint of the caller's account. @throws Problem 404 where it has none such */
+/** An endpoint of the caller's account. @throws Problem 404 if the account has no such endpoint */
 export async function findEndpoint(
   { database }: ApiDependencies,
   ctx: Context,

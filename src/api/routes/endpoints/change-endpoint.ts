@@ -1,0 +1,46 @@
+import { isId } from '../../../domain/basics/ids.js';
+import { notFound, Problem } from '../../../domain/http/problem.js';
+import type { EndpointInput, StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
+import type { ApiDependencies, Context } from '../../http/context.js';
+
+/** Changes by others between reading an endpoint and writing it, after which the caller is told to try again. */
+const MAX_CONFLICTS = 5;
+
+type Dependencies = Pick<ApiDependencies, 'database' | 'starter' | 'endpointWorkflows'>;
+
+/**
+ * Changes an endpoint of the caller's account, and starts what follows from the change: a verification, or the release of its parked
+ * deliveries.
+ *
+ * @param decide what the owner wants it to be, from what it is; called again if somebody else changed it in between
+ * @throws Problem 404 if the account has no such endpoint, 409 if others keep changing it
+ */
+export async function changeEndpoint(
+  dependencies: Dependencies,
+  ctx: Context,
+  id: string,
+  decide: (before: StoredEndpoint) => EndpointInput,
+): Promise<StoredEndpoint> {
+  const { endpoints } = dependencies.database;
+  const { account_id } = ctx.state.caller;
+  for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts += 1) {
+    const before = isId('endpoint', id) ? await endpoints.getFresh(account_id, id) : undefined;
+    if (!before) throw notFound('endpoint', id);
+    const endpoint = await endpoints.replace(before, decide(before));
+    if (!endpoint) continue;
+    await followUp(dependencies, before, endpoint);
+    return endpoint;
+  }
+  throw new Problem('endpoint_state_conflict', 'The endpoint was changed at the same time. Send it again.');
+}
+
+async function followUp(
+  { starter, endpointWorkflows }: Dependencies,
+  before: StoredEndpoint,
+  { account_id, id: endpoint_id, status, revision, verification_revision, target_url }: StoredEndpoint,
+): Promise<void> {
+  const key = { account_id, endpoint_id };
+  if (status === 'pending' && verification_revision === revision) await endpointWorkflows.verify(key);
+  const goesOn = before.status !== 'active' || before.target_url !== target_url;
+  if (status === 'active' && goesOn) await starter.release(key);
+}
