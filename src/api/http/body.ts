@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import getRawBody from 'raw-body';
 import type { z } from 'zod';
 import { parseJson } from '../../domain/event/payload.js';
-import { toPointer } from '../../domain/http/json-pointer.js';
 import { type InputError, Problem } from '../../domain/http/problem.js';
 import type { Context } from './context.js';
+import { checkBody, checkQuery } from './validation.js';
 
 /**
  * Reads a JSON body, as bytes.
@@ -20,7 +20,7 @@ export async function readJsonBytes(ctx: Context, limit: number): Promise<Buffer
   if (encoding && encoding !== 'identity') {
     throw new Problem(
       'unsupported_media_type',
-      `Send the body as it is, without Content-Encoding: ${encoding}.`,
+      `Send the body uncompressed, without Content-Encoding: ${encoding}.`,
     );
   }
   try {
@@ -73,34 +73,23 @@ const MAX_REQUEST_BYTES = 64 * 1024;
 /** Reads and checks a JSON body. @throws Problem 400 with a pointer to every wrong place */
 export async function readBody<T extends z.ZodType>(ctx: Context, schema: T): Promise<z.output<T>> {
   const bytes = await readJsonBytes(ctx, MAX_REQUEST_BYTES);
-  const result = schema.safeParse(parseJson(bytes.toString('utf8')));
-  if (result.success) return result.data;
-  throw invalidRequest(
-    result.error.issues.map((issue) => ({ pointer: toPointer(issue.path), detail: issue.message })),
-  );
+  const checked = checkBody(schema, parseJson(bytes.toString('utf8')));
+  if ('errors' in checked) throw invalidRequest(checked.errors);
+  return checked.value;
 }
 
 /** Reads and checks the query. @throws Problem 400 naming every wrong parameter */
 export function readQuery<T extends z.ZodType>(ctx: Context, schema: T): z.output<T> {
   const { access_token: _, ...query } = ctx.query;
-  const result = schema.safeParse(query);
-  if (result.success) return result.data;
-  throw invalidRequest(
-    result.error.issues.map((issue) => ({
-      parameter: issue.path.join('.') || unknownKeys(issue),
-      detail: issue.message,
-    })),
-  );
+  const checked = checkQuery(schema, query);
+  if ('errors' in checked) throw invalidRequest(checked.errors);
+  return checked.value;
 }
 
-/** A request that is not valid, with every place that is wrong. */
+/** A request that is not valid. @param errors every wrong place; a detail is the end of a sentence that begins with the place */
 export function invalidRequest(errors: readonly InputError[]): Problem {
   const places = errors.map(
-    ({ pointer, parameter, detail }) => `${pointer || parameter || 'the body'}: ${detail}`,
+    ({ pointer, parameter, detail }) => `${pointer || parameter || 'the body'} ${detail}`,
   );
-  return new Problem('invalid_request', `The request is not valid. ${places.join('; ')}.`, { errors });
-}
-
-function unknownKeys(issue: z.core.$ZodIssue): string {
-  return issue.code === 'unrecognized_keys' ? issue.keys.join(', ') : '';
+  return new Problem('invalid_request', `The request is not valid: ${places.join('; ')}.`, { errors });
 }

@@ -9,11 +9,11 @@ import { requireScope } from './middleware/authenticate.js';
 /** What one answer of an operation looks like. */
 export interface ResponseDocument {
   description: string;
-  /** Shape of the JSON body; absent where there is none. */
+  /** Shape of the JSON body; absent if there is none. */
   schema?: z.ZodType;
 }
 
-/** What a handler is given besides Koa's context: everything checked. */
+/** What a handler receives besides Koa's context: checked input. */
 interface Checked<Query, Body> {
   query: Query;
   body: Body;
@@ -23,7 +23,7 @@ interface Checked<Query, Body> {
 
 /**
  * One operation of the HTTP interface: what it takes, what it answers, and the code that does it. Validation, authorization and the
- * OpenAPI document all come from here.
+ * OpenAPI document are made from it.
  */
 export interface Operation<Query extends z.ZodType = z.ZodType, Body extends z.ZodType = z.ZodType> {
   method: 'get' | 'post' | 'put' | 'patch' | 'delete';
@@ -34,17 +34,17 @@ export interface Operation<Query extends z.ZodType = z.ZodType, Body extends z.Z
   summary: string;
   /** What the caller's token must allow. */
   scope: Scope;
-  /** Shape of the query; a strict object. Absent where the operation takes no parameters. */
+  /** Shape of the query; a strict object. Absent if the operation takes no parameters. */
   query?: Query;
-  /** Shape of the JSON body. Absent where it takes none, or reads the bytes itself. */
+  /** Shape of the JSON body. Absent if it takes none, or reads the bytes itself. */
   body?: Body;
-  /** For an operation that reads the bytes itself: what the document says of them. */
+  /** For an operation that reads the bytes itself: how the document describes them. */
   rawBody?: { description: string };
-  /** Request headers it heeds, and what they mean. */
+  /** Request headers that it uses, and what they mean. */
   headers?: Record<string, string>;
   /** Answers of success, by status. */
   responses: Record<number, ResponseDocument>;
-  /** Errors it answers with, besides those that {@link problemsOf} knows from the rest of the declaration. */
+  /** Errors that it answers with, besides those that {@link problemsOf} derives from the rest of the declaration. */
   problems: readonly ProblemCode[];
   handle(ctx: Context, input: Checked<z.output<Query>, z.output<Body>>): Promise<void>;
 }
@@ -56,10 +56,10 @@ export function operation<Query extends z.ZodType, Body extends z.ZodType>(
   return definition as unknown as Operation;
 }
 
-/** A parameter that means nothing is a mistake that its sender should know of. */
+/** An unknown parameter is an error: its sender expects something of it. */
 const NO_PARAMETERS = z.strictObject({});
 
-/** Answers operations. Each resource has a router of its own, so that a request is not held against the paths of all of them. */
+/** Answers operations. Each resource has a router of its own, so that a request is not compared with the paths of all of them. */
 export function answerOperations(operations: readonly Operation[]): Middleware {
   const routers = new Map<string, Router<State>>();
   for (const operation of operations) {
@@ -86,7 +86,7 @@ function mount(router: Router<State>, { method, path, scope, query, body, handle
   });
 }
 
-/** The router's routes, and where none of them takes the method, those that are allowed. */
+/** The router's routes; if none takes the method, a 405 that lists the allowed methods. */
 function answerWith(router: Router<State>): Middleware {
   const routes = router.routes() as unknown as Middleware; // it gives the context its parameters itself
   const allowed = router.allowedMethods() as unknown as Middleware;

@@ -3,7 +3,7 @@ import { parseDuration } from '../../domain/basics/duration.js';
 
 const LONGEST_OVERLAP_MS = 7 * 86_400_000;
 
-/** How long an old secret works along with the new one: a duration up to seven days. @param fallback where it is left out */
+/** How long an old secret stays valid beside the new one: a duration up to seven days. @param fallback used if it is left out */
 export function overlapSchema(fallback: string) {
   return z.string().default(fallback).refine(isOverlap, 'must be a duration from 0s to 7d, such as 24h');
 }

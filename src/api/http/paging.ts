@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Page } from '../../temporal/read/visibility.js';
 import type { Context } from './context.js';
 
-/** Rows of a page, where the caller names no number, and at most. */
+/** Rows of a page: the default, and at most. */
 const DEFAULT_LIMIT = 25;
 const MAX_LIMIT = 100;
 
@@ -12,11 +12,11 @@ export const pagingParameters = {
   after: z
     .string()
     .max(2_048)
-    .regex(/^[\w-]+$/, 'must be a cursor of this list, as an earlier page gave it')
+    .regex(/^[\w-]+$/, 'must be a cursor that an earlier page of this list gave')
     .optional(),
 };
 
-/** A page as it is answered. `next` leaves the access token out. */
+/** A page as it is answered. `next` does not contain the access token. */
 export function renderPage<T>(ctx: Context, page: Page<T>) {
   if (!page.after) return { data: page.data, paging: { cursors: {} } };
   const query = new URLSearchParams(ctx.querystring);
@@ -25,7 +25,7 @@ export function renderPage<T>(ctx: Context, page: Page<T>) {
   return { data: page.data, paging: { cursors: { after: page.after }, next: `${ctx.path}?${query}` } };
 }
 
-/** Makes a page of rows that were read one beyond the limit, which tells whether more follow. */
+/** Makes a page of rows that were read one beyond the limit: the extra row says that more follow. */
 export function cutPage<T extends { id: string }>(rows: readonly T[], limit: number): Page<T> {
   const data = rows.slice(0, limit);
   const last = data.at(-1);

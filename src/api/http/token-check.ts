@@ -9,13 +9,13 @@ export interface Refusal {
   detail: string;
 }
 
-/** Finds out whom a token stands for. */
+/** Finds the caller that a token belongs to. */
 export type TokenCheck = (token: string) => Promise<{ caller: Caller } | { refusal: Refusal }>;
 
-/** The form of an OAuth access token, which is an opaque one. */
+/** What an OAuth access token looks like. */
 const ACCESS_TOKEN = /^[\w-]{43}$/;
 
-/** The check of API keys and of OAuth access tokens. Look-ups are cached for seconds; what expires does so at its time. */
+/** Checks API keys and OAuth access tokens. Look-ups are cached for seconds; expiry is exact. */
 export function createTokenCheck(dependencies: Pick<ApiDependencies, 'database' | 'logger'>): TokenCheck {
   return async (token) => {
     if (token.startsWith(API_KEY_PREFIX)) return checkApiKey(dependencies, token);
@@ -30,7 +30,7 @@ async function checkApiKey(
 ): ReturnType<TokenCheck> {
   const key = await database.apiKeys.find(token);
   if (!key && !looksLikeApiKey(token)) return malformed();
-  if (!key) return refuse('invalid_token', 'There is no such API key.');
+  if (!key) return refuse('invalid_token', 'The API key is unknown.');
   if (key.revoked_at) return refuse('revoked_token', `The API key was revoked at ${key.revoked_at}.`);
   if (key.expires_at && Date.parse(key.expires_at) <= Date.now()) {
     return refuse('expired_token', `The API key expired at ${key.expires_at}.`);
@@ -38,7 +38,7 @@ async function checkApiKey(
   database.apiKeys
     .noteUse(token, key.id)
     .catch((error: unknown) =>
-      logger.warn({ err: error, api_key: key.id }, 'the use of a key was not noted'),
+      logger.warn({ err: error, api_key: key.id }, 'the last use of an API key could not be recorded'),
     );
   const { account_id, id, scopes, profile_id = ownProfileId(account_id) } = key;
   return { caller: { account_id, id, scopes, profile_id } };
@@ -49,7 +49,7 @@ async function checkAccessToken(
   token: string,
 ): ReturnType<TokenCheck> {
   const found = await database.accessTokens.find(token);
-  if (!found) return refuse('invalid_token', 'There is no such access token.');
+  if (!found) return refuse('invalid_token', 'The access token is unknown.');
   if (found.expires_at <= Date.now()) {
     return refuse(
       'expired_token',
@@ -62,7 +62,10 @@ async function checkAccessToken(
 }
 
 function malformed(): { refusal: Refusal } {
-  return refuse('malformed_token', 'This is not a valid token or API key: it may have been cut short.');
+  return refuse(
+    'malformed_token',
+    'This is not a valid access token or API key: it may have been cut short.',
+  );
 }
 
 function refuse(code: Refusal['code'], detail: string): { refusal: Refusal } {

@@ -1,7 +1,7 @@
 import type Router from '@koa/router';
 import type { ApiDependencies, State } from '../http/context.js';
 
-/** `/healthz`: the process answers. `/readyz`: everything that accepting an event needs answers, too. `/metrics`: counts for Prometheus. */
+/** `/healthz`: the process is alive. `/readyz`: everything that accepting an event needs is reachable. `/metrics`: for Prometheus. */
 export function healthRoutes(router: Router<State>, { readiness, metrics }: ApiDependencies): void {
   router.get('/healthz', (ctx) => {
     ctx.body = { status: 'ok' };

@@ -3,28 +3,28 @@ import { Problem } from './problem.js';
 /**
  * Reads a list of fields, such as `id,followers_count`.
  *
- * @param known what may be asked for
+ * @param known the fields that there are
  * @returns the fields in the order in which they were named
- * @throws Problem `invalid_fields`, listing the known ones, where a name is unknown, empty or repeated
+ * @throws Problem `invalid_fields`, listing the known ones, if a name is unknown, empty or repeated
  */
 export function parseFields<Field extends string>(text: string, known: readonly Field[]): Field[] {
   const names = text.split(',');
   const mistakes = new Set<string>();
   names.forEach((name, index) => {
-    if (name === '') mistakes.add(text === '' ? 'it is empty' : 'it has an empty name');
-    else if (!isKnown(name, known)) mistakes.add(`${describe(name)} is no field`);
+    if (name === '') mistakes.add(text === '' ? 'it is empty' : 'it contains an empty name');
+    else if (!isKnown(name, known)) mistakes.add(`${describe(name)} is not a field`);
     else if (names.indexOf(name) !== index) mistakes.add(`${name} is repeated`);
   });
   if (mistakes.size > 0) {
-    const detail = `${[...mistakes].join('; ')}. Name fields once each, separated by commas without spaces; known: ${known.join(', ')}`;
-    throw new Problem('invalid_fields', `The parameter fields cannot be used: ${detail}.`, {
+    const detail = `${[...mistakes].join('; ')}. Name each field once, separated by commas without spaces; known fields: ${known.join(', ')}`;
+    throw new Problem('invalid_fields', `The parameter fields is not valid: ${detail}.`, {
       errors: [{ parameter: 'fields', detail }],
     });
   }
   return names as Field[];
 }
 
-/** The longest name that is repeated to the caller, characters. */
+/** How much of an unknown name is shown to the caller, characters. */
 const MAX_SHOWN = 64;
 
 function describe(name: string): string {

@@ -6,52 +6,52 @@ export const PROBLEMS = {
   invalid_json: [400, 'The body is not valid JSON'],
   invalid_payload: [400, 'The payload does not match the schema of its event kind'],
   invalid_request: [400, 'The request is not valid'],
-  invalid_fields: [400, 'The fields asked for cannot be answered'],
+  invalid_fields: [400, 'The requested fields are not valid'],
   insecure_target_url: [400, 'The target URL is not https'],
   ambiguous_token: [400, 'More than one access token was sent'],
   missing_token: [401, 'No access token was sent'],
-  malformed_token: [401, 'The access token has not the form of one'],
-  invalid_token: [401, 'The access token is not known'],
+  malformed_token: [401, 'The access token is malformed'],
+  invalid_token: [401, 'The access token is unknown'],
   expired_token: [401, 'The access token has expired'],
   revoked_token: [401, 'The access token has been revoked'],
   invalid_verification_token: [403, 'The verification token is not valid'],
   missing_scope: [403, 'The access token lacks a scope'],
   not_found: [404, 'Not found'],
-  version_unknown: [404, 'There is no such version'],
-  unknown_event_kind: [404, 'There is no such event kind'],
-  method_not_allowed: [405, 'The method is not allowed here'],
-  not_acceptable: [406, 'The answer cannot be had in a form that is accepted'],
-  idempotency_conflict: [409, 'The idempotency key was used with another body'],
-  delivery_state_conflict: [409, "The delivery's state does not allow that"],
-  login_name_taken: [409, 'Another profile logs in with that name'],
-  profile_in_use: [409, "An account's own profile stays as long as the account"],
-  endpoint_state_conflict: [409, "The endpoint's state does not allow that"],
-  endpoint_limit_reached: [409, 'The account has as many endpoints as it may have'],
+  version_unknown: [404, 'The API version is unknown'],
+  unknown_event_kind: [404, 'The event kind is unknown'],
+  method_not_allowed: [405, 'The method is not allowed for this path'],
+  not_acceptable: [406, 'The Accept header excludes JSON'],
+  idempotency_conflict: [409, 'The idempotency key was used with a different body'],
+  delivery_state_conflict: [409, 'The delivery is in a state that does not allow this'],
+  login_name_taken: [409, 'Another profile has this login name'],
+  profile_in_use: [409, "The account's own profile cannot be deleted"],
+  endpoint_state_conflict: [409, 'The endpoint is in a state that does not allow this'],
+  endpoint_limit_reached: [409, 'The account has reached its limit of endpoints'],
   client_without_secret: [409, 'The OAuth client has no secret'],
-  event_kind_conflict: [409, 'The event kind cannot be changed like that'],
-  event_kind_limit_reached: [409, 'The account has as many event kinds as it may have'],
-  version_withdrawn: [410, 'This version has been withdrawn'],
-  precondition_failed: [412, 'It has been changed since it was read'],
-  payload_too_large: [413, 'The payload is too large'],
+  event_kind_conflict: [409, 'The event kind cannot be changed in this way'],
+  event_kind_limit_reached: [409, 'A limit of event kinds or of their versions is reached'],
+  version_withdrawn: [410, 'The API version has been withdrawn'],
+  precondition_failed: [412, 'The resource has changed since it was read'],
+  payload_too_large: [413, 'The body is too large'],
   unsupported_media_type: [415, 'The media type is not supported'],
   rate_limited: [429, 'Too many requests'],
-  internal_error: [500, 'Something went wrong on our side'],
-  unavailable: [503, 'The service is not available at the moment'],
+  internal_error: [500, 'An error occurred in Hookline'],
+  unavailable: [503, 'The service is temporarily unavailable'],
 } as const satisfies Record<string, readonly [number, string]>;
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
 /** One place in the input that is wrong. */
 export interface InputError {
-  /** JSON Pointer (RFC 6901) into the body; absent where the error is in a parameter or header. */
+  /** JSON Pointer (RFC 6901) into the body; absent if the error is in a parameter or header. */
   pointer?: string;
   /** Name of a path, query or header parameter. */
   parameter?: string;
-  /** What is wrong, and what to change. */
+  /** What is wrong and what to change: the end of a sentence that begins with the place, such as `must be a string`. */
   detail: string;
 }
 
-/** An error that a caller is told about, as a problem document (RFC 9457). Anything else that is thrown becomes a bare 500. */
+/** An error that the caller receives as a problem document (RFC 9457). Anything else that is thrown becomes a bare 500. */
 export class Problem extends Error {
   readonly code: ProblemCode;
   readonly errors: readonly InputError[];

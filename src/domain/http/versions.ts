@@ -2,7 +2,7 @@ import { Problem } from './problem.js';
 
 /** A released version of the HTTP interface. */
 export interface ApiVersion {
-  /** As it stands in the path: `v18.0`. */
+  /** As it is written in paths: `v18.0`. */
   name: string;
   /** When it was declared deprecated; sent as `Deprecation` (RFC 9745). */
   deprecated_at?: Date;
@@ -10,13 +10,13 @@ export interface ApiVersion {
   sunset_at?: Date;
 }
 
-/** Every version that answers, newest first. The one place where a version is released, deprecated or withdrawn. */
+/** Every version that works, newest first. The one place where a version is released, deprecated or withdrawn. */
 export const VERSIONS: readonly ApiVersion[] = [{ name: 'v18.0' }];
 
 /** The version to use. */
 export const CURRENT_VERSION = 'v18.0';
 
-/** Majors below this one existed once and were withdrawn. */
+/** Major versions below this one have been withdrawn. */
 const FIRST_LIVING_MAJOR = 18;
 
 const SEGMENT = /^v(0|[1-9]\d{0,3})\.(0|[1-9]\d{0,3})$/;
@@ -34,18 +34,15 @@ export function resolveVersion(segment: string): ApiVersion {
     throw new Problem('version_withdrawn', `Version ${segment} has been withdrawn. Use ${CURRENT_VERSION}.`);
   }
   if (match) {
-    throw new Problem(
-      'version_unknown',
-      `There is no version ${segment}. The current one is ${CURRENT_VERSION}.`,
-    );
+    throw new Problem('version_unknown', `Version ${segment} does not exist. Use ${CURRENT_VERSION}.`);
   }
   throw new Problem(
     'not_found',
-    `Nothing is here. Paths of the API begin with the version: /${CURRENT_VERSION}/…`,
+    `There is nothing at this path. Paths of the API begin with the version: /${CURRENT_VERSION}/…`,
   );
 }
 
-/** What is sent along with every answer of a version that is due to be withdrawn: RFC 9745 and RFC 8594. */
+/** Headers of every answer of a version that will be withdrawn: RFC 9745 and RFC 8594. */
 export function announcements({ deprecated_at, sunset_at }: ApiVersion): Record<string, string> {
   return {
     ...(deprecated_at && { deprecation: `@${Math.floor(deprecated_at.getTime() / 1_000)}` }),

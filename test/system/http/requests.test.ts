@@ -66,6 +66,15 @@ describe('requests to the API', () => {
     assert.deepEqual(answer.headers.get('allow')?.split(', ').sort(), ['GET', 'HEAD', 'POST']);
   });
 
+  it('with an unknown parameter are told the known ones', async () => {
+    const answer = await client.request('GET', '/v18.0/profiles?page=2');
+    isProblem(answer, 400, 'invalid_request');
+    assert.deepEqual(answer.json.errors, [
+      { parameter: 'page', detail: 'is unknown; known here: limit, after' },
+    ]);
+    assert.equal(answer.json.detail, 'The request is not valid: page is unknown; known here: limit, after.');
+  });
+
   it('with a body of another media type or encoding are refused', async () => {
     for (const [name, value] of [
       ['content-type', 'text/plain'],

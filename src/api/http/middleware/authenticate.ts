@@ -4,9 +4,9 @@ import type { Context, Middleware } from '../context.js';
 import type { Refusal, TokenCheck } from '../token-check.js';
 
 /**
- * Finds out who calls, by the token in `Authorization: Bearer` or in the query parameter `access_token`.
+ * Identifies the caller by the token in `Authorization: Bearer` or in the query parameter `access_token`.
  *
- * @throws Problem 401, or 400 where a token is sent both ways (RFC 6750, section 2)
+ * @throws Problem 401, or 400 if a token is sent both ways (RFC 6750, section 2)
  */
 export function authenticate(check: TokenCheck): Middleware {
   return async (ctx, next) => {
@@ -17,16 +17,20 @@ export function authenticate(check: TokenCheck): Middleware {
   };
 }
 
-/** Lets a caller pass who holds the scope. @throws Problem 403 naming it */
+/** @throws Problem 403 if the caller does not hold the scope, naming it */
 export function requireScope(ctx: Context, scope: Scope): void {
   if (!ctx.state.caller.scopes.includes(scope)) throw missingScope(scope);
 }
 
 /** The refusal of a caller whose token lacks a scope. */
 export function missingScope(scope: Scope): Problem {
-  return new Problem('missing_scope', `This needs the scope ${scope}, which the token does not have.`, {
-    headers: { 'www-authenticate': `${CHALLENGE}, error="insufficient_scope", scope="${scope}"` },
-  });
+  return new Problem(
+    'missing_scope',
+    `This request needs the scope ${scope}, which the token does not have.`,
+    {
+      headers: { 'www-authenticate': `${CHALLENGE}, error="insufficient_scope", scope="${scope}"` },
+    },
+  );
 }
 
 const CHALLENGE = 'Bearer realm="hookline"';
@@ -37,7 +41,7 @@ function readToken(ctx: Context): string {
   if ((header && query !== undefined) || Array.isArray(query)) {
     throw new Problem(
       'ambiguous_token',
-      'Send the token once: as Authorization: Bearer, or as access_token.',
+      'Send the token once: either in the Authorization header or as the parameter access_token.',
       { headers: { 'www-authenticate': `${CHALLENGE}, error="invalid_request"` } },
     );
   }
@@ -45,13 +49,13 @@ function readToken(ctx: Context): string {
   if (header && !token) {
     throw refuse({
       code: 'malformed_token',
-      detail: 'The Authorization header must read: Bearer, a space, the token.',
+      detail: 'The Authorization header must be Bearer, a space, and the token.',
     });
   }
   if (!token) {
     throw new Problem(
       'missing_token',
-      'Send an access token or API key as Authorization: Bearer …, or as the query parameter access_token.',
+      'Send an access token or an API key as Authorization: Bearer …, or as the query parameter access_token.',
       { headers: { 'www-authenticate': CHALLENGE } },
     );
   }

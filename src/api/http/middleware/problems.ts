@@ -10,12 +10,12 @@ import type { Context, Middleware } from '../context.js';
 
 /** Seconds after which a caller may send an event again that this process had no room for. */
 const BUSY_RETRY_AFTER_S = 1;
-/** Seconds after which a caller may come back when a server behind is out of reach. */
+/** Seconds after which a caller may try again when a server behind Hookline cannot be reached. */
 const UNAVAILABLE_RETRY_AFTER_S = 2;
 
 /**
- * Answers every error as a problem document (RFC 9457). What is not a {@link Problem} becomes a 503 where a server behind is out of
- * reach, and otherwise a 500 that tells nothing of its cause: that stands in the log, under the request's id.
+ * Answers every error as a problem document (RFC 9457). An error that is not a {@link Problem} becomes a 503 if a server behind Hookline
+ * cannot be reached, and otherwise a 500. A 500 says nothing about its cause, which is in the log under the request's id.
  */
 export function answerProblems(logger: Logger, isUnavailable: (error: unknown) => boolean): Middleware {
   const toProblem = (error: unknown): Problem => {
@@ -24,7 +24,7 @@ export function answerProblems(logger: Logger, isUnavailable: (error: unknown) =
     if (!isUnavailable(error))
       return new Problem(
         'internal_error',
-        'The error has been noted; quote the request id when you ask about it.',
+        'The error has been logged. Quote the request_id when you report it.',
       );
     return new Problem(
       'unavailable',
@@ -35,7 +35,7 @@ export function answerProblems(logger: Logger, isUnavailable: (error: unknown) =
     );
   };
 
-  /** A refusal of our own says all there is to say, and there may be thousands of them when there is too much to do. */
+  /** A refusal of our own is logged without a stack: there may be thousands of them under overload. */
   const note = (problem: Problem, error: unknown, request_id: string): void => {
     if (problem.status < 500) return;
     if (problem === error || problem.cause === error) logger.warn({ request_id }, problem.message);
@@ -76,15 +76,15 @@ function ledgerProblem(error: unknown): Problem | undefined {
   return undefined;
 }
 
-/** The router leaves a bare status where no route took the request. */
+/** The router sets a status alone if no route matched the request. */
 function answerMissing(ctx: Context): void {
-  if (ctx.status === 404) render(ctx, new Problem('not_found', `Nothing is at ${ctx.path}.`));
+  if (ctx.status === 404) render(ctx, new Problem('not_found', `There is nothing at ${ctx.path}.`));
   if (ctx.status === 405 || ctx.status === 501) {
     render(
       ctx,
       new Problem(
         'method_not_allowed',
-        `${ctx.method} is not allowed here; allowed: ${ctx.response.get('allow')}.`,
+        `${ctx.method} is not allowed for this path. Allowed: ${ctx.response.get('allow')}.`,
       ),
     );
   }

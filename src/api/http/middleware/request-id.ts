@@ -3,8 +3,8 @@ import { newId } from '../../../domain/basics/ids.js';
 import type { Middleware } from '../context.js';
 
 /**
- * Gives every request an id, which stands in the answer and in the log, and writes one log line about it when it is over. The line has
- * the path without its query, which may hold a token, and nothing of any body.
+ * Gives every request an id, which is in the answer and in the log, and writes one log line when the request has ended. The line contains
+ * the path without its query, which may contain a token, and nothing of any body.
  */
 export function identifyRequest(logger: Logger): Middleware {
   return async (ctx, next) => {

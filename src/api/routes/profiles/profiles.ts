@@ -10,20 +10,18 @@ import { cutPage, pagingParameters, renderPage } from '../../http/paging.js';
 import { pageOf } from '../../http/schemas.js';
 import { profileEtag, profileSchema } from './profile-view.js';
 
-/** The largest count: every integer up to here is exact in every JSON parser. */
+/** The largest count: up to here, every JSON parser reads integers exactly. */
 const MAX_COUNT = Number.MAX_SAFE_INTEGER;
 const count = z.int().min(0).max(MAX_COUNT).default(0);
 const webAddress = z
   .string()
   .max(2_048)
-  .regex(/^https:\/\/[\w.-]+(\/[\w./~%-]*)?$/, 'must be an https address, such as https://example.com/ada')
+  .regex(/^https:\/\/[\w.-]+(\/[\w./~%-]*)?$/, 'must be an https URL, such as https://example.com/ada')
   .nullable()
   .default(null);
 
 const profileBody = z.strictObject({
-  username: z
-    .string()
-    .regex(/^[a-z0-9_.]{1,64}$/, 'must be 1 to 64 of a to z, 0 to 9, underscore and full stop'),
+  username: z.string().regex(/^[a-z0-9_.]{1,64}$/, 'must be 1 to 64 characters of a-z, 0-9, _ and .'),
   name: z.string().min(1).max(256),
   biography: z.string().max(1_000).default(''),
   website: webAddress,
@@ -33,7 +31,7 @@ const profileBody = z.strictObject({
   posts_count: count,
 });
 
-const IF_MATCH = { 'If-Match': 'The ETag that was read: 412 where the profile has been changed since' };
+const IF_MATCH = { 'If-Match': 'The ETag that was read: the answer is 412 if the profile has changed since' };
 
 /** Profiles, for the account's own systems. */
 export function profileOperations({ database }: ApiDependencies): Operation[] {
@@ -88,12 +86,12 @@ export function profileOperations({ database }: ApiDependencies): Operation[] {
       method: 'get',
       path: '/profiles/:id',
       id: 'getProfile',
-      summary: 'Read a profile',
+      summary: 'Retrieve a profile',
       scope: 'profiles:read',
-      headers: { 'If-None-Match': 'An ETag of an earlier answer: 304 where nothing has changed' },
+      headers: { 'If-None-Match': 'The ETag of an earlier answer: the answer is 304 if nothing has changed' },
       responses: {
         200: { description: 'The profile', schema: profileSchema },
-        304: { description: 'Unchanged since the answer with that ETag' },
+        304: { description: 'Not changed since the answer with that ETag' },
       },
       problems: [],
       async handle(ctx, { params: { id = '' } }) {
@@ -106,11 +104,11 @@ export function profileOperations({ database }: ApiDependencies): Operation[] {
       method: 'put',
       path: '/profiles/:id',
       id: 'replaceProfile',
-      summary: 'Replace a profile: what is left out gets its default',
+      summary: 'Replace a profile; omitted fields get their defaults',
       scope: 'profiles:write',
       body: profileBody,
       headers: IF_MATCH,
-      responses: { 200: { description: 'The profile after it', schema: profileSchema } },
+      responses: { 200: { description: 'The replaced profile', schema: profileSchema } },
       problems: [],
       async handle(ctx, { params: { id = '' }, body }) {
         const { account_id, revision } = flatten(await read(ctx, id, true), ctx);
@@ -125,7 +123,7 @@ export function profileOperations({ database }: ApiDependencies): Operation[] {
       method: 'delete',
       path: '/profiles/:id',
       id: 'deleteProfile',
-      summary: "Delete a profile, and with it what acts for it; an account's own profile stays",
+      summary: "Delete a profile with its login and OAuth tokens; an account's own profile cannot be deleted",
       scope: 'profiles:write',
       headers: IF_MATCH,
       responses: { 204: { description: 'Deleted' } },
@@ -135,7 +133,7 @@ export function profileOperations({ database }: ApiDependencies): Operation[] {
         if (id === ownProfileId(account_id)) {
           throw new Problem(
             'profile_in_use',
-            "This is the account's own profile, which its keys stand for. Replace it instead.",
+            "This is the account's own profile, which its API keys act for. It cannot be deleted; replace it instead.",
           );
         }
         if (!(await profiles.delete(account_id, id, revision))) throw changedMeanwhile();
