@@ -20,6 +20,8 @@ export interface Caller {
   /** The profile behind the token: what `GET /me` answers. */
   profile_id: string;
   scopes: readonly Scope[];
+  /** When an API key stops working, ISO 8601; absent if it does not, and for OAuth tokens, whose client or person stays. */
+  expires_at?: string;
 }
 
 /** What middlewares leave for those behind them. */

@@ -40,8 +40,8 @@ async function checkApiKey(
     .catch((error: unknown) =>
       logger.warn({ err: error, api_key: key.id }, 'the last use of an API key could not be recorded'),
     );
-  const { account_id, id, scopes, profile_id = ownProfileId(account_id) } = key;
-  return { caller: { account_id, id, scopes, profile_id } };
+  const { account_id, id, scopes, expires_at, profile_id = ownProfileId(account_id) } = key;
+  return { caller: { account_id, id, scopes, profile_id, ...(expires_at !== undefined && { expires_at }) } };
 }
 
 async function checkAccessToken(

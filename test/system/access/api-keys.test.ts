@@ -97,6 +97,61 @@ describe('API keys', () => {
     assert.match(headers.get('www-authenticate') ?? '', /error="insufficient_scope", scope="admin"/);
   });
 
+  it('never outlive the key that makes them', async () => {
+    const ends = new Date(Date.now() + 60_000).toISOString();
+    const maker = await create({ scopes: ['profile:read', 'keys:write'], expires_at: ends });
+    const headers = { authorization: `Bearer ${maker.key}` };
+    const make = (more: Record<string, unknown>) =>
+      client.request('POST', '/v18.0/api_keys', {
+        body: { name: 'child', scopes: ['profile:read'], ...more },
+        headers,
+      });
+    assert.equal((await make({})).json.expires_at, ends, 'the same end by default');
+    const sooner = new Date(Date.now() + 30_000).toISOString();
+    assert.equal((await make({ expires_at: sooner })).json.expires_at, sooner);
+    const later = await make({ expires_at: new Date(Date.now() + 120_000).toISOString() });
+    assert.equal(later.status, 400);
+    assert.equal(later.json.errors[0].pointer, '/expires_at');
+    assert.ok(later.json.errors[0].detail.includes(ends));
+  });
+
+  it('that expire make nothing that does not: no OAuth client, secret or login', async () => {
+    const scopes = ['profile:read', 'keys:write'];
+    const { key } = await create({ scopes, expires_at: new Date(Date.now() + 60_000).toISOString() });
+    const made = await client.request('POST', '/v18.0/oauth_clients', { body: { name: 'app', scopes } });
+    const app = `/v18.0/oauth_clients/${made.json.id}`;
+    const login = { login_name: 'ada', password: 'difference engine', scopes: ['profile:read'] };
+    for (const [method, path, body] of [
+      ['POST', '/v18.0/oauth_clients', { name: 'mine', scopes }],
+      ['PUT', app, { name: 'mine', scopes }],
+      ['POST', `${app}/secret/rotate`, {}],
+      ['PUT', `/v18.0/profiles/${client.accountId.replace('acct_', 'prof_')}/login`, login],
+    ] as const) {
+      const answer = await client.request(method, path, {
+        body,
+        headers: { authorization: `Bearer ${key}` },
+      });
+      assert.equal(answer.status, 403, `${method} ${path}: ${answer.text}`);
+      assert.equal(answer.json.code, 'expiring_key');
+    }
+  });
+
+  it('stand for a profile that their maker may read', async () => {
+    const profile = await client.request('POST', '/v18.0/profiles', {
+      body: { username: 'ada', name: 'Ada' },
+    });
+    const { key } = await create({ scopes: ['profile:read', 'keys:write'] });
+    const headers = { authorization: `Bearer ${key}` };
+    const body = { name: 'child', scopes: ['profile:read'], profile_id: profile.json.id };
+    const refused = await client.request('POST', '/v18.0/api_keys', { body, headers });
+    assert.equal(refused.status, 403);
+    assert.match(refused.json.detail, /profiles:read/);
+    const login = { login_name: 'ada', password: 'difference engine', scopes: ['profile:read'] };
+    const path = `/v18.0/profiles/${profile.json.id}/login`;
+    assert.equal((await client.request('PUT', path, { body: login, headers })).status, 403);
+    assert.equal((await client.request('POST', '/v18.0/api_keys', { body })).status, 201);
+  });
+
   it('refuse a past expiry and another account’s profile', async () => {
     const stranger = await system.account();
     for (const [body, pointer] of [

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { ApiClient } from '../../support/api-client.js';
 import { Browser, logInAndAllow, newPerson, type Person } from '../../support/oauth.js';
+import { OAuthApplication } from '../../support/oauth-application.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
@@ -196,6 +197,10 @@ describe('an OAuth client', () => {
       assert.equal(refused.json.code, 'missing_scope');
       assert.match(refused.json.detail, /deliveries:read/);
     }
+    assert.equal(
+      (await account.request('PUT', path, { body: { name: 'x', scopes: ['profile:read'] }, headers })).status,
+      403,
+    );
     assert.deepEqual(await credentials(client, client.secret), [200, 200]);
     assert.equal((await replace(client, { ...CONFIDENTIAL, scopes: ['admin'] })).status, 403);
   });
@@ -223,5 +228,80 @@ describe('an OAuth client', () => {
     const { status, json } = await replace(client, { ...WITH_CODE, redirect_uris: [] });
     assert.equal(status, 400);
     assert.equal(json.errors[0].pointer, '/redirect_uris');
+  });
+
+  const refusedUris = [
+    'https://user@shop.example/',
+    'https://user:password@shop.example/',
+    'https://@shop.example/',
+    'https://shop.example\\@evil.example/',
+    'https://shop.example;sandbox/',
+    'https://shop.example,evil.example/',
+    "https://shop.example'/",
+    'https://shop.example/ https://evil.example/',
+    'https://shop.example/\r\nx: y',
+    'https://shop.example/#fragment',
+    'http://shop.example/',
+    'http://127.0.0.1.evil.example/',
+    'javascript:alert(1)',
+    'com.example.app:/callback',
+  ];
+  for (const uri of refusedUris) {
+    it(`is not registered with the redirect URI ${JSON.stringify(uri)}`, async () => {
+      const { status, json } = await account.request('POST', '/v18.0/oauth_clients', {
+        body: { ...WITH_CODE, redirect_uris: [uri] },
+      });
+      assert.equal(status, 400);
+      assert.equal(json.errors[0].pointer, '/redirect_uris/0');
+    });
+  }
+
+  describe('that is public and waits on loopback', () => {
+    const register = (uri: string, more: Record<string, unknown> = {}) =>
+      OAuthApplication.register(account, { redirect_uris: [uri], ...more });
+
+    for (const host of ['127.0.0.1', '[::1]', 'localhost']) {
+      it(`may listen on any port of ${host}`, async () => {
+        const application = await register(`http://${host}/callback`);
+        const redirect_uri = `http://${host}:51004/callback`;
+        const left = await logInAndAllow(
+          new Browser(),
+          application.authorizationUrl({ redirect_uri, scope: 'profile:read' }),
+          person,
+        );
+        assert.equal(left.port, '51004');
+        assert.equal((await application.exchange(left, redirect_uri)).status, 200);
+      });
+    }
+
+    it('may have no other host or path, and with a secret no other port', async () => {
+      const open = await register('http://127.0.0.1/callback');
+      const confidential = await register('http://127.0.0.1/callback', {
+        token_endpoint_auth_method: 'client_secret_post',
+      });
+      for (const [application, redirect_uri] of [
+        [open, 'http://127.0.0.1:9/other'],
+        [open, 'http://localhost:9/callback'],
+        [open, 'http://127.0.0.1:9/callback?more'],
+        [open, 'https://127.0.0.1:9/callback'],
+        [open, 'http://user@127.0.0.1:9/callback'],
+        [confidential, 'http://127.0.0.1:9/callback'],
+      ] as const) {
+        const answer = await new Browser().go(application.authorizationUrl({ redirect_uri }));
+        assert.equal(answer.status, 400, redirect_uri);
+        assert.equal(answer.left, undefined);
+      }
+    });
+
+    it('asks for consent each time, as any program on the device could listen there', async () => {
+      const application = await register('http://127.0.0.1/callback');
+      const browser = new Browser();
+      const address = application.authorizationUrl({
+        redirect_uri: 'http://127.0.0.1:51004/callback',
+        scope: 'profile:read',
+      });
+      await logInAndAllow(browser, address, person);
+      assert.match((await browser.go(address)).text, /<h1>Allow /);
+    });
   });
 });

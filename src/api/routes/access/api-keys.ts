@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { SCOPES } from '../../../domain/access/api-key.js';
+import { ownProfileId } from '../../../domain/access/profile.js';
 import { isId } from '../../../domain/basics/ids.js';
 import { notFound } from '../../../domain/http/problem.js';
 import { invalidRequest } from '../../http/body.js';
 import type { ApiDependencies } from '../../http/context.js';
-import { requireHeld } from '../../http/grantable.js';
+import { requireHeld, requireProfileHeld } from '../../http/grantable.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { cutPage, pagingParameters, renderPage } from '../../http/paging.js';
 import { pageOf } from '../../http/schemas.js';
@@ -15,11 +16,15 @@ const apiKeyBody = z.strictObject({
   scopes: z.array(z.enum(SCOPES)).min(1, 'must name at least one scope').max(SCOPES.length),
   expires_at: z.iso
     .datetime()
-    .describe('When the key stops working, ISO 8601 in UTC; never, where it is left out')
+    .describe(
+      'When the key stops working, ISO 8601 in UTC. Default: when the key that makes it does, or never. It cannot be later than that',
+    )
     .optional(),
   profile_id: z
     .string()
-    .describe("The profile that GET /me answers for this key; the account's own, where it is left out")
+    .describe(
+      "The profile that GET /me answers for this key. Default: the account's own. With profile:read, another profile than that of the caller takes profiles:read",
+    )
     .optional(),
 });
 
@@ -31,7 +36,7 @@ export function apiKeyOperations({ database }: ApiDependencies): Operation[] {
       method: 'post',
       path: '/api_keys',
       id: 'createApiKey',
-      summary: 'Create an API key; it is shown this once',
+      summary: 'Create an API key, which is shown only in this answer',
       scope: 'keys:write',
       body: apiKeyBody,
       responses: { 201: { description: 'The key', schema: apiKeyWithKeySchema } },
@@ -39,14 +44,13 @@ export function apiKeyOperations({ database }: ApiDependencies): Operation[] {
       async handle(ctx, { body: { name, scopes, expires_at, profile_id } }) {
         const { account_id } = ctx.state.caller;
         requireHeld(ctx, scopes);
-        if (expires_at !== undefined && Date.parse(expires_at) <= Date.now()) {
-          throw invalidRequest([{ pointer: '/expires_at', detail: 'must be in the future' }]);
-        }
+        requireProfileHeld(ctx, profile_id ?? ownProfileId(account_id), scopes);
+        const ends = endOf(expires_at, ctx.state.caller.expires_at);
         if (profile_id !== undefined && !(await profiles.get(account_id, profile_id))) {
-          throw invalidRequest([{ pointer: '/profile_id', detail: 'is no profile of this account' }]);
+          throw invalidRequest([{ pointer: '/profile_id', detail: 'is not a profile of this account' }]);
         }
         const { key, api_key } = await apiKeys.create(account_id, name, [...new Set(scopes)], {
-          ...(expires_at !== undefined && { expires_at: new Date(expires_at) }),
+          ...(ends !== undefined && { expires_at: ends }),
           ...(profile_id !== undefined && { profile_id }),
         });
         ctx.status = 201;
@@ -59,7 +63,7 @@ export function apiKeyOperations({ database }: ApiDependencies): Operation[] {
       method: 'get',
       path: '/api_keys',
       id: 'listApiKeys',
-      summary: 'List API keys, oldest first; revoked and expired ones too',
+      summary: 'List API keys, oldest first, including revoked and expired ones',
       scope: 'keys:read',
       query: z.strictObject(pagingParameters),
       responses: { 200: { description: 'A page of keys', schema: pageOf(apiKeySchema) } },
@@ -74,7 +78,7 @@ export function apiKeyOperations({ database }: ApiDependencies): Operation[] {
       method: 'get',
       path: '/api_keys/:id',
       id: 'getApiKey',
-      summary: 'Read an API key: everything but the key; a revoked one is in the list alone',
+      summary: 'Read an API key: everything but the key itself; revoked keys are only in the list',
       scope: 'keys:read',
       responses: { 200: { description: 'The key', schema: apiKeySchema } },
       problems: [],
@@ -89,7 +93,7 @@ export function apiKeyOperations({ database }: ApiDependencies): Operation[] {
       method: 'delete',
       path: '/api_keys/:id',
       id: 'revokeApiKey',
-      summary: 'Revoke an API key, for good; it stops working within 5 seconds, and stays in the list',
+      summary: 'Revoke an API key for good; it stops working within 5 seconds and stays in the list',
       scope: 'keys:write',
       responses: { 204: { description: 'Revoked' } },
       problems: [],
@@ -100,4 +104,18 @@ export function apiKeyOperations({ database }: ApiDependencies): Operation[] {
       },
     }),
   ];
+}
+
+/** When a new key ends: as asked, and at the latest when the key that makes it does. @throws Problem 400 */
+function endOf(asked: string | undefined, makerEnds: string | undefined): Date | undefined {
+  const ends = asked ?? makerEnds;
+  if (ends === undefined) return undefined;
+  const detail =
+    Date.parse(ends) <= Date.now()
+      ? 'must be in the future'
+      : makerEnds !== undefined && Date.parse(ends) > Date.parse(makerEnds)
+        ? `must not be after ${makerEnds}, when the key that makes this one expires`
+        : undefined;
+  if (detail !== undefined) throw invalidRequest([{ pointer: '/expires_at', detail }]);
+  return new Date(ends);
 }

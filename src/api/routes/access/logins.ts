@@ -5,7 +5,7 @@ import { isId } from '../../../domain/basics/ids.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
 import type { Login, StoredLogin } from '../../../models/access/logins.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
-import { requireHeld } from '../../http/grantable.js';
+import { requireHeld, requireLasting, requireProfileHeld } from '../../http/grantable.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { loginSchema } from './login-view.js';
 
@@ -13,13 +13,13 @@ const loginBody = z.strictObject({
   login_name: z
     .string()
     .regex(/^[A-Za-z0-9_.@+-]{1,128}$/, 'must be 1 to 128 letters, digits or _ . @ + -')
-    .describe('Unique within the account, whatever its case'),
+    .describe('Unique within the account; case does not matter'),
   password: z.string().min(PASSWORD_LENGTH.min).max(PASSWORD_LENGTH.max),
   scopes: z
     .array(z.enum(SCOPES))
     .max(SCOPES.length)
     .default(['profile:read'])
-    .describe('What the person may allow an OAuth client at most'),
+    .describe('The most that the person may allow an OAuth client'),
 });
 
 /** Logins: how the people of profiles log in when an OAuth client asks for their consent. */
@@ -42,10 +42,12 @@ export function loginOperations({ database }: ApiDependencies): Operation[] {
       scope: 'keys:write',
       body: loginBody,
       responses: { 200: { description: 'The login, without its password', schema: loginSchema } },
-      problems: ['login_name_taken'],
+      problems: ['login_name_taken', 'expiring_key'],
       async handle(ctx, { params: { id = '' }, body: { login_name, password, scopes } }) {
         const key = await profileOf(ctx, id);
         const before = await logins.ofProfile(key.account_id, id);
+        requireLasting(ctx);
+        requireProfileHeld(ctx, id, scopes);
         requireHeld(ctx, [...scopes, ...(before?.scopes ?? [])]);
         const login = { ...key, login_name, scopes: [...new Set(scopes)] };
         if (!(await logins.put(login, await passwordHash(password, before)))) {

@@ -11,7 +11,7 @@ import { isId } from '../../../domain/basics/ids.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
 import { invalidRequest } from '../../http/body.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
-import { requireHeld } from '../../http/grantable.js';
+import { requireHeld, requireLasting } from '../../http/grantable.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { overlapSchema } from '../../http/overlap.js';
 import { cutPage, pagingParameters, renderPage } from '../../http/paging.js';
@@ -26,7 +26,10 @@ const clientBody = z.strictObject({
       z
         .string()
         .max(2_048)
-        .refine(isRedirectUri, 'must be an https address, or http on localhost, without a fragment'),
+        .refine(
+          isRedirectUri,
+          'must be an https URI, or http on 127.0.0.1, [::1] or localhost, without user information and fragment',
+        ),
     )
     .max(20)
     .default([]),
@@ -34,13 +37,13 @@ const clientBody = z.strictObject({
   token_endpoint_auth_method: z
     .enum(CLIENT_AUTH_METHODS)
     .default('client_secret_basic')
-    .describe('How the client authenticates; none for an application on people’s own devices'),
+    .describe(
+      'How the client authenticates; `none` for an application on people’s own devices or in a browser',
+    ),
 });
 
 const rotationBody = z.strictObject({
-  overlap: overlapSchema('0s').describe(
-    'How long the secret so far works along; it stops at once, where it is left out',
-  ),
+  overlap: overlapSchema('0s').describe('How long the old secret keeps working; by default it stops at once'),
 });
 
 /** OAuth clients: applications that get tokens for the account. */
@@ -59,13 +62,14 @@ export function oauthClientOperations({ database }: ApiDependencies): Operation[
       method: 'post',
       path: '/oauth_clients',
       id: 'createOAuthClient',
-      summary: 'Register an OAuth client; its secret is shown this once',
+      summary: 'Register an OAuth client; its secret is shown only in this answer',
       scope: 'keys:write',
       body: clientBody,
       responses: { 201: { description: 'The client', schema: oauthClientWithSecretSchema } },
-      problems: [],
+      problems: ['expiring_key'],
       async handle(ctx, { body }) {
         requireHeld(ctx, body.scopes);
+        requireLasting(ctx);
         checkGrants(body);
         const { client, secret } = await oauthClients.create(ctx.state.caller.account_id, distinct(body));
         ctx.status = 201;
@@ -107,14 +111,16 @@ export function oauthClientOperations({ database }: ApiDependencies): Operation[
       path: '/oauth_clients/:id',
       id: 'replaceOAuthClient',
       summary:
-        'Replace what an OAuth client is registered with; what is taken away counts for every new token',
+        'Replace the registration of an OAuth client; scopes that are taken away stop working within 5 seconds',
       scope: 'keys:write',
       body: clientBody,
       responses: { 200: { description: 'The client after it', schema: oauthClientSchema } },
-      problems: [],
+      problems: ['expiring_key'],
       async handle(ctx, { params: { id = '' }, body }) {
         const before = await findClient(ctx, id);
-        requireHeld(ctx, body.scopes);
+        // Whoever replaces its redirect URIs receives the codes that its people allow.
+        requireHeld(ctx, [...before.scopes, ...body.scopes]);
+        requireLasting(ctx);
         checkGrants(body);
         checkAuthMethod(before, body);
         const client = await oauthClients.replace(before.account_id, id, distinct(body));
@@ -127,19 +133,20 @@ export function oauthClientOperations({ database }: ApiDependencies): Operation[
       method: 'post',
       path: '/oauth_clients/:id/secret/rotate',
       id: 'rotateOAuthClientSecret',
-      summary: 'Give an OAuth client a new secret, which is shown this once',
+      summary: 'Give an OAuth client a new secret, which is shown only in this answer',
       scope: 'keys:write',
       body: rotationBody,
       responses: {
         200: { description: 'The client with its new secret', schema: oauthClientWithSecretSchema },
       },
-      problems: ['client_without_secret'],
+      problems: ['client_without_secret', 'expiring_key'],
       async handle(ctx, { params: { id = '' }, body: { overlap } }) {
         const client = await findClient(ctx, id);
         // Who has its secret can have its tokens.
         requireHeld(ctx, client.scopes);
+        requireLasting(ctx);
         if (client.token_endpoint_auth_method === 'none') {
-          throw new Problem('client_without_secret', `The OAuth client ${id} is a public one.`);
+          throw new Problem('client_without_secret', `The OAuth client ${id} is public and has no secret.`);
         }
         const overlapEnds = new Date(Date.now() + parseDuration(overlap));
         const secret = await oauthClients.rotateSecret(client.account_id, id, overlapEnds);
@@ -176,7 +183,7 @@ function distinct(client: z.output<typeof clientBody>): z.output<typeof clientBo
   };
 }
 
-/** A client keeps its secret, or goes on without: neither can come to be by a change that shows none. @throws Problem 400 */
+/** A client keeps its secret, or stays without one: this answer shows no secret. @throws Problem 400 */
 function checkAuthMethod(before: OAuthClient, after: z.output<typeof clientBody>): void {
   const isPublic = before.token_endpoint_auth_method === 'none';
   if (isPublic === (after.token_endpoint_auth_method === 'none')) return;
@@ -186,16 +193,19 @@ function checkAuthMethod(before: OAuthClient, after: z.output<typeof clientBody>
   throw invalidRequest([{ pointer: '/token_endpoint_auth_method', detail }]);
 }
 
-/** Refuses what cannot work together. @throws Problem 400 */
+/** Refuses combinations that cannot work. @throws Problem 400 */
 function checkGrants(client: z.output<typeof clientBody>): void {
   const { grant_types, redirect_uris, token_endpoint_auth_method } = client;
   const errors = [];
   const withCode = grant_types.includes('authorization_code');
   if (withCode && redirect_uris.length === 0) {
-    errors.push({ pointer: '/redirect_uris', detail: 'must name at least one for authorization_code' });
+    errors.push({ pointer: '/redirect_uris', detail: 'must contain at least one for authorization_code' });
   }
   if (!withCode && grant_types.includes('refresh_token')) {
-    errors.push({ pointer: '/grant_types', detail: 'must hold authorization_code for refresh_token' });
+    errors.push({
+      pointer: '/grant_types',
+      detail: 'must contain authorization_code if it contains refresh_token',
+    });
   }
   if (token_endpoint_auth_method === 'none' && grant_types.includes('client_credentials')) {
     errors.push({
