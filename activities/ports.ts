@@ -54,8 +54,8 @@ export interface EndpointDirectory {
    * @returns whether it is out of service for this cause, now or since an earlier call
    */
   disable(accountId: string, endpointId: string, reason: string, cause: string): Promise<boolean>;
-  /** The endpoints that are told of events of a kind. */
-  subscribers(accountId: string, kind: string): Promise<DeliveryTarget[]>;
+  /** The endpoints that an event goes to. `payload`: parsed. */
+  recipients(accountId: string, kind: string, payload: unknown): Promise<DeliveryTarget[]>;
   /** Removes signing secrets whose overlap has ended. @returns when the next one ends, milliseconds since the epoch */
   retireSecrets(accountId: string, endpointId: string): Promise<number | undefined>;
 }

@@ -52,7 +52,7 @@ export function createIncidentActivities({
       transition,
       payload,
     }: OperationalEvent): Promise<void> {
-      const targets = await endpoints.subscribers(account_id, kind);
+      const targets = await endpoints.recipients(account_id, kind, payload);
       if (targets.length === 0) return;
       const event_id = operationalEventId(at, transition);
       const event = { account_id, event_id, event_kind: kind, accepted_at: at };

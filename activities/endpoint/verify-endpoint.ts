@@ -1,5 +1,6 @@
 import type { EndpointKey } from '../../src/domain/delivery/delivery.js';
 import type { VerificationSubject } from '../../src/domain/endpoint/endpoint.js';
+import { CURRENT_VERSION } from '../../src/domain/http/versions.js';
 import type { HttpPoster, PendingEndpoints } from '../ports.js';
 import { shakeHands } from './handshake.js';
 
@@ -22,7 +23,7 @@ function confirmationUrl(
 ): string | undefined {
   if (!publicUrl) return undefined;
   const url = new URL(publicUrl);
-  url.pathname = `${url.pathname.replace(/\/$/, '')}/v18.0/endpoint_verifications/${endpointId}`;
+  url.pathname = `${url.pathname.replace(/\/$/, '')}/${CURRENT_VERSION}/endpoint_verifications/${endpointId}`;
   url.searchParams.set('token', token);
   return url.href;
 }

@@ -19,6 +19,7 @@ import { apiKeyOperations } from './routes/access/api-keys.js';
 import { loginOperations } from './routes/access/logins.js';
 import { oauthClientOperations } from './routes/access/oauth-clients.js';
 import { deliveryOperations } from './routes/deliveries/deliveries.js';
+import { endpointChangeOperations } from './routes/endpoints/endpoint-changes.js';
 import { endpointSecretOperations } from './routes/endpoints/endpoint-secrets.js';
 import {
   confirmationRoutes,
@@ -68,6 +69,7 @@ function operationsOf(dependencies: ApiDependencies): Operation[] {
     ...eventOperations(dependencies),
     ...eventKindOperations(dependencies),
     ...endpointOperations(dependencies),
+    ...endpointChangeOperations(dependencies),
     ...endpointSecretOperations(dependencies),
     ...endpointVerificationOperations(dependencies),
     ...deliveryOperations(dependencies),

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { EndpointDirectory, PendingEndpoints } from '../../activities/ports.js';
-import { takesEvents, toTarget } from '../domain/delivery/recipients.js';
-import { matchesKind } from '../domain/event/event-kinds.js';
+import { recipientsOf } from '../domain/delivery/recipients.js';
 import type { StoredEndpoint } from '../models/endpoint/endpoint-document.js';
 import type { EndpointRepository } from '../models/endpoint/endpoints.js';
 import type { DeliveryStarter } from '../temporal/write/delivery-starter.js';
@@ -17,12 +16,8 @@ export function endpointDirectory(endpoints: EndpointRepository): EndpointDirect
     },
     disable: (...args) => endpoints.disable(...args),
     setFailing: (...args) => endpoints.setFailing(...args),
-    async subscribers(accountId, kind) {
-      const all = await endpoints.all(accountId);
-      return all
-        .filter((endpoint) => takesEvents(endpoint) && matchesKind(endpoint.event_kinds, kind))
-        .map(toTarget);
-    },
+    recipients: async (accountId, kind, payload) =>
+      recipientsOf(await endpoints.all(accountId), kind, payload),
     retireSecrets: (...key) => endpoints.retireSecrets(...key),
   };
 }

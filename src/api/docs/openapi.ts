@@ -91,7 +91,7 @@ function headers(...names: string[]): JsonObject {
 }
 
 function describe(operation: Operation, template: string): JsonObject {
-  const { id, path, summary, scope, body, rawBody } = operation;
+  const { id, path, summary, scope, body, bodyTypes = ['application/json'], rawBody } = operation;
   const content = body ? toJsonSchema(body, 'input') : rawBody && payloadSchema();
   return {
     operationId: id,
@@ -104,7 +104,7 @@ function describe(operation: Operation, template: string): JsonObject {
       requestBody: {
         required: true,
         ...(rawBody && { description: rawBody.description }),
-        content: { 'application/json': { schema: content } },
+        content: Object.fromEntries(bodyTypes.map((type) => [type, { schema: content }])),
       },
     }),
     responses: { ...successes(operation), ...failures(problemsOf(operation)) },

@@ -73,7 +73,12 @@ const MAX_REQUEST_BYTES = 64 * 1024;
 /** Reads and checks a JSON body. @throws Problem 400 with a pointer to every wrong place */
 export async function readBody<T extends z.ZodType>(ctx: Context, schema: T): Promise<z.output<T>> {
   const bytes = await readJsonBytes(ctx, MAX_REQUEST_BYTES);
-  const checked = checkBody(schema, parseJson(bytes.toString('utf8')));
+  return checkShape(schema, parseJson(bytes.toString('utf8')));
+}
+
+/** Checks a JSON value against a schema. @throws Problem 400 with a pointer to every wrong place */
+export function checkShape<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
+  const checked = checkBody(schema, value);
   if ('errors' in checked) throw invalidRequest(checked.errors);
   return checked.value;
 }

@@ -67,14 +67,20 @@ export function createAddressPolicy(options: AddressPolicyOptions): AddressPolic
     allowsPort,
     objection(url) {
       const port = Number(url.port || (url.protocol === 'http:' ? 80 : 443));
-      if (!allowsPort(port)) return `must not use port ${port}; allowed: ${options.allowedPorts.join(', ')}`;
+      if (!allowsPort(port))
+        return `must use one of the ports ${options.allowedPorts.join(', ')}, not ${port}`;
       const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
       if (ipaddr.isValid(host))
-        return allows(host) ? undefined : 'must not be at an address that is not public';
+        return allows(host)
+          ? undefined
+          : 'must not be at an address that is not public (an operator can allow more with HOOKLINE_ALLOWED_NETWORKS)';
       if (host === 'localhost' || host.endsWith('.localhost'))
-        return allows('127.0.0.1') ? undefined : 'must not be at this machine';
+        return allows('127.0.0.1')
+          ? undefined
+          : 'must not be this machine (an operator can allow it with HOOKLINE_ALLOWED_NETWORKS)';
       // Names of a closed network are for its operator to allow, with the network.
-      if (allowed.length === 0 && isPrivateName(host)) return 'must have a public host name';
+      if (allowed.length === 0 && isPrivateName(host))
+        return 'must have a public host name (an operator can allow others with HOOKLINE_ALLOWED_NETWORKS)';
       return undefined;
     },
   };

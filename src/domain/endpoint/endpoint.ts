@@ -66,12 +66,17 @@ export const MAX_RATE_LIMIT = 1_000;
 
 const MAX_URL_LENGTH = 2_048;
 
+/** A target URL as it is stored and called: in the form that the URL standard gives it, so that what is shown is what is called. */
+export function normalizeTargetUrl(text: string): string {
+  return new URL(text).href;
+}
+
 /**
- * Checks a target URL as far as that goes without a look-up. Addresses are checked again when a connection is made, each time.
+ * Checks a target URL without looking anything up. Addresses are checked again each time a connection is made.
  *
- * @param allowHttp whether this installation takes plain http (closed networks and benchmarks only)
+ * @param allowHttp whether this installation accepts plain http (closed networks and benchmarks only)
  * @param addresses where deliveries may go
- * @returns what is wrong with it, and whether that is the missing https
+ * @returns what is wrong with it, and whether it is the missing https; `undefined` if nothing is
  */
 export function checkTargetUrl(
   text: string,
@@ -79,31 +84,50 @@ export function checkTargetUrl(
   addresses: Pick<AddressPolicy, 'objection'>,
 ): { insecure: boolean; detail: string } | undefined {
   const refuse = (detail: string, insecure = false) => ({ insecure, detail });
+  // The URL parser drops line breaks and tabs without a word: what is meant by them is not known.
+  if (/\p{Cc}/u.test(text)) return refuse('must not contain control characters, such as line breaks');
   if (text.length > MAX_URL_LENGTH) return refuse(`must be at most ${MAX_URL_LENGTH} characters long`);
-  if (!URL.canParse(text)) return refuse('must be an absolute URL, such as https://example.com/hooks');
-  const url = new URL(text);
+  const url = parseUrl(text);
+  if (!url) return refuse('must be an absolute URL, such as https://example.com/hooks');
   if (url.protocol === 'http:' && !allowHttp) {
     return refuse(
-      'must begin with https:// — over plain http anybody on the way could read or change the events',
+      'must begin with https://, as anybody on the way can read and change what is sent over plain http (an operator can allow it with HOOKLINE_ALLOW_HTTP)',
       true,
     );
   }
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return refuse('must begin with https://');
-  if (url.username !== '' || url.password !== '') return refuse('must not hold a user name or password');
-  if (url.hash !== '') return refuse('must not hold a fragment (#…): it is never sent');
+  if (url.href.length > MAX_URL_LENGTH)
+    return refuse(`must be at most ${MAX_URL_LENGTH} characters long when it is encoded`);
+  if (url.username !== '' || url.password !== '')
+    return refuse('must not contain a user name or password; use headers instead');
+  if (url.hash !== '') return refuse('must not contain a fragment (#…), which is never sent');
   const objection = addresses.objection(url);
   return objection ? refuse(objection) : undefined;
 }
 
+/** Not `URL.canParse`: that of Node.js 20 refuses host names outside ASCII once it has been optimized. */
+function parseUrl(text: string): URL | undefined {
+  try {
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
- * Checks a list of event kinds; every unknown name is an error of its own.
+ * Checks a list of event kinds. Each unknown name is a separate error.
  *
- * @param known names of the kinds that the account has, besides the built-in ones
+ * @param known names of the account's own kinds
  */
 export function checkEventKinds(eventKinds: readonly string[], known: readonly string[]): InputError[] {
   return eventKinds.flatMap((kind, index) =>
     kind === ANY_KIND || isFamily(kind) || findEventKind(kind) || known.includes(kind)
       ? []
-      : [{ pointer: `/event_kinds/${index}`, detail: `is no known event kind; use ${ANY_KIND} for all` }],
+      : [
+          {
+            pointer: `/event_kinds/${index}`,
+            detail: `is not a known event kind; use ${ANY_KIND} for all of them`,
+          },
+        ],
   );
 }

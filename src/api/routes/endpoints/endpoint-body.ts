@@ -6,6 +6,7 @@ import {
   checkTargetUrl,
   MAX_METADATA,
   MAX_RATE_LIMIT,
+  normalizeTargetUrl,
   VERIFICATION_METHODS,
 } from '../../../domain/endpoint/endpoint.js';
 import { checkHeaders, MASKED_VALUE, MAX_HEADERS } from '../../../domain/endpoint/endpoint-headers.js';
@@ -14,6 +15,7 @@ import { toPointer } from '../../../domain/http/json-pointer.js';
 import { type InputError, Problem } from '../../../domain/http/problem.js';
 import type { EndpointInput, StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
 import { invalidRequest } from '../../http/body.js';
+import type { ApiDependencies } from '../../http/context.js';
 
 /** What the owner of an endpoint sends. */
 export const endpointBody = z.strictObject({
@@ -60,7 +62,7 @@ export const endpointBody = z.strictObject({
     .optional(),
 });
 
-/** The same, with what can only be said at registration. */
+/** The same, with what can only be chosen at registration. */
 export const newEndpointBody = endpointBody.extend({
   signature_scheme: z
     .enum(['v1', 'v1a'])
@@ -68,19 +70,32 @@ export const newEndpointBody = endpointBody.extend({
     .describe('v1: a shared secret; v1a: an ed25519 key pair. A rotation can change it'),
 });
 
+/** What this installation asks of endpoints. */
 export interface EndpointRules {
   allowHttp: boolean;
   addresses: AddressPolicy;
-  /** Whether endpoints must show that they want events. */
+  /** Whether an endpoint gets events only after it was verified. */
   verificationRequired: boolean;
 }
 
+/** The rules that follow from the settings. */
+export function endpointRules({
+  settings,
+  addressPolicy,
+}: Pick<ApiDependencies, 'settings' | 'addressPolicy'>): EndpointRules {
+  return {
+    allowHttp: settings.HOOKLINE_ALLOW_HTTP,
+    addresses: addressPolicy,
+    verificationRequired: settings.HOOKLINE_ENDPOINT_VERIFICATION !== 'off',
+  };
+}
+
 /**
- * Checks what an owner sent, as far as its shape does not, and decides the status that follows from it.
+ * Checks what the schema of the body cannot, and decides which status follows.
  *
- * @param knownKinds names of the event kinds that the account has
+ * @param knownKinds names of the account's own event kinds
  * @param before the endpoint as it is; absent at registration
- * @throws Problem naming every wrong place
+ * @throws Problem 400 with an error for every field that is wrong
  */
 export function checkEndpoint(
   body: z.output<typeof endpointBody>,
@@ -95,7 +110,7 @@ export function checkEndpoint(
     ...checkHeaders(body.headers),
     ...checkMasks(body, before),
     ...(body.status_reason !== undefined && body.status !== 'paused'
-      ? [{ pointer: '/status_reason', detail: 'goes with the status paused only' }]
+      ? [{ pointer: '/status_reason', detail: 'can only be given with the status paused' }]
       : []),
   ];
   if (mistake?.insecure)
@@ -103,15 +118,18 @@ export function checkEndpoint(
   if (errors.length > 0) throw invalidRequest(errors);
 
   const { verify_token = undefined, ...rest } = body;
-  const pending = rules.verificationRequired && before?.verified_url !== body.target_url;
+  const target_url = normalizeTargetUrl(body.target_url);
+  const pending = rules.verificationRequired && before?.verified_url !== target_url;
+  const reason = before?.status === 'pending' && before.target_url === target_url && before.status_reason;
   const token = verify_token === MASKED_VALUE ? before?.verify_token : verify_token;
   return {
     ...rest,
+    target_url,
     headers: unmask(body.headers, before),
     ...(token !== undefined && { verify_token: token }),
     status: pending ? 'pending' : body.status,
     status_when_verified: body.status,
-    ...(pending && { status_reason: 'It has not shown yet that it wants events.' }),
+    ...(pending && { status_reason: reason || 'It has not been verified yet.' }),
   };
 }
 
@@ -120,7 +138,7 @@ function checkMasks(
   { headers, verify_token }: z.output<typeof endpointBody>,
   before?: StoredEndpoint,
 ): InputError[] {
-  const detail = 'is masked, and there is no stored value that it could stand for; send the value itself';
+  const detail = 'is masked, but no value is stored for it; send the value itself';
   const errors = Object.entries(headers)
     .filter(([name, value]) => value === MASKED_VALUE && storedValue(name, before) === undefined)
     .map(([name]) => ({ pointer: toPointer(['headers', name]), detail }));

@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { deliveryId, isId, newId } from '../../../domain/basics/ids.js';
-import { notFound, Problem } from '../../../domain/http/problem.js';
-import type { EndpointInput, StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
+import { isId } from '../../../domain/basics/ids.js';
+import { notFound } from '../../../domain/http/problem.js';
+import type { StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { pagingParameters, renderPage } from '../../http/paging.js';
 import { pageOf } from '../../http/schemas.js';
 import { kindNames } from '../event-kinds/find-kind.js';
 import { acceptanceSchema } from '../events/event-view.js';
-import { changeEndpoint } from './change-endpoint.js';
-import { checkEndpoint, endpointBody, newEndpointBody } from './endpoint-body.js';
+import { createEndpoint } from './create-endpoint.js';
+import { checkEndpoint, endpointRules, newEndpointBody } from './endpoint-body.js';
 import {
   endpointSchema,
   endpointWithIncidentSchema,
@@ -17,35 +17,17 @@ import {
   renderEndpoint,
   renderKeys,
 } from './endpoint-view.js';
+import { sendTestEvent } from './test-event.js';
+
+const cursor = z
+  .string()
+  .refine((text) => isId('endpoint', text), 'must be a cursor of this list, as an earlier page gave it');
 
 /** Endpoints: where events are sent. */
 export function endpointOperations(dependencies: ApiDependencies): Operation[] {
-  const { settings, addressPolicy, database, starter, endpointWorkflows, incidents } = dependencies;
+  const { database, starter, incidents } = dependencies;
   const { endpoints } = database;
-  const rules = {
-    allowHttp: settings.HOOKLINE_ALLOW_HTTP,
-    addresses: addressPolicy,
-    verificationRequired: settings.HOOKLINE_ENDPOINT_VERIFICATION !== 'off',
-  };
-
-  const create = async (accountId: string, input: EndpointInput, scheme: 'v1' | 'v1a') => {
-    const limit = settings.HOOKLINE_MAX_ENDPOINTS;
-    if ((await endpoints.count(accountId)) >= limit) {
-      const detail = `The account has ${limit} endpoints, as many as it may have. Delete one that is not needed.`;
-      throw new Problem('endpoint_limit_reached', detail);
-    }
-    const endpoint = await endpoints.create(accountId, input, scheme);
-    if (endpoint.status === 'pending') {
-      try {
-        await endpointWorkflows.verify({ account_id: accountId, endpoint_id: endpoint.id });
-      } catch (error) {
-        // Nobody would ever ask it, and its owner is told that nothing was accepted.
-        await endpoints.delete(accountId, endpoint.id);
-        throw error;
-      }
-    }
-    return endpoint;
-  };
+  const rules = endpointRules(dependencies);
 
   return [
     operation({
@@ -62,7 +44,7 @@ export function endpointOperations(dependencies: ApiDependencies): Operation[] {
       async handle(ctx, { body: { signature_scheme, ...body } }) {
         const { account_id } = ctx.state.caller;
         const input = checkEndpoint(body, rules, await kindNames(database, account_id));
-        const endpoint = await create(account_id, input, signature_scheme);
+        const endpoint = await createEndpoint(dependencies, account_id, input, signature_scheme);
         ctx.status = 201;
         ctx.set('location', `${ctx.path}/${endpoint.id}`);
         ctx.set('cache-control', 'no-store');
@@ -76,16 +58,7 @@ export function endpointOperations(dependencies: ApiDependencies): Operation[] {
       id: 'listEndpoints',
       summary: 'List endpoints, oldest first',
       scope: 'endpoints:read',
-      query: z.strictObject({
-        ...pagingParameters,
-        after: z
-          .string()
-          .refine(
-            (text) => isId('endpoint', text),
-            'must be a cursor of this list, as an earlier page gave it',
-          )
-          .optional(),
-      }),
+      query: z.strictObject({ ...pagingParameters, after: cursor.optional() }),
       responses: { 200: { description: 'A page of endpoints', schema: pageOf(endpointSchema) } },
       problems: [],
       async handle(ctx, { query: { limit, after } }) {
@@ -104,7 +77,7 @@ export function endpointOperations(dependencies: ApiDependencies): Operation[] {
       scope: 'endpoints:read',
       responses: {
         200: {
-          description: 'The endpoint, with its incident where it is failing',
+          description: 'The endpoint, with its incident if it is failing',
           schema: endpointWithIncidentSchema,
         },
       },
@@ -118,28 +91,10 @@ export function endpointOperations(dependencies: ApiDependencies): Operation[] {
     }),
 
     operation({
-      method: 'put',
-      path: '/endpoints/:id',
-      id: 'replaceEndpoint',
-      summary: 'Replace what the owner of an endpoint sets; another target URL has to be verified again',
-      scope: 'endpoints:write',
-      body: endpointBody,
-      responses: { 200: { description: 'The endpoint after it', schema: endpointSchema } },
-      problems: ['invalid_request', 'insecure_target_url', 'endpoint_state_conflict'],
-      async handle(ctx, { params: { id = '' }, body }) {
-        const kinds = await kindNames(database, ctx.state.caller.account_id);
-        const endpoint = await changeEndpoint(dependencies, ctx, id, (before) =>
-          checkEndpoint(body, rules, kinds, before),
-        );
-        ctx.body = renderEndpoint(endpoint);
-      },
-    }),
-
-    operation({
       method: 'delete',
       path: '/endpoints/:id',
       id: 'deleteEndpoint',
-      summary: 'Remove an endpoint; its open deliveries are cancelled when they next look at it',
+      summary: 'Remove an endpoint; its open deliveries are cancelled before their next attempt',
       scope: 'endpoints:write',
       responses: { 204: { description: 'Removed' } },
       problems: [],
@@ -161,37 +116,17 @@ export function endpointOperations(dependencies: ApiDependencies): Operation[] {
       responses: { 202: { description: 'Accepted: the delivery is persisted', schema: acceptanceSchema } },
       problems: ['endpoint_state_conflict'],
       async handle(ctx, { params: { id = '' } }) {
-        const { account_id, status } = await findEndpoint(dependencies, ctx, id);
-        if (status === 'pending')
-          throw new Problem('endpoint_state_conflict', 'The endpoint gets no events before it is verified.');
-        const accepted_at = new Date().toISOString();
-        const event_id = newId('event');
-        const payload = JSON.stringify({
-          endpoint_id: id,
-          message: 'This is a test.',
-          created_at: accepted_at,
-        });
-        const event = { account_id, event_id, event_kind: TEST_KIND, payload, accepted_at };
-        await starter.accept(event, [{ endpoint_id: id }]);
+        const endpoint = await findEndpoint(dependencies, ctx, id);
+        ctx.body = await sendTestEvent(dependencies, endpoint);
         ctx.status = 202;
-        ctx.body = {
-          id: event_id,
-          kind: TEST_KIND,
-          created_at: accepted_at,
-          delivery_count: 1,
-          deliveries: [{ id: deliveryId({ event_id, endpoint_id: id }), endpoint_id: id }],
-        };
       },
     }),
   ];
 }
 
-/** Kind of the event that `POST /endpoints/{id}/test` sends. */
-const TEST_KIND = 'endpoint.test';
-
 /** An endpoint of the caller's account. @throws Problem 404 if the account has no such endpoint */
 export async function findEndpoint(
-  { database }: ApiDependencies,
+  { database }: Pick<ApiDependencies, 'database'>,
   ctx: Context,
   id: string,
 ): Promise<StoredEndpoint> {

@@ -1,8 +1,6 @@
 import { createHash } from 'node:crypto';
 import { newId } from '../../../domain/basics/ids.js';
-import { takesEvents, toTarget } from '../../../domain/delivery/recipients.js';
-import { matchesKind } from '../../../domain/event/event-kinds.js';
-import { matchesFilter } from '../../../domain/event/filter.js';
+import { recipientsOf } from '../../../domain/delivery/recipients.js';
 import { validatePayload } from '../../../domain/event/payload.js';
 import type { Database } from '../../../models/database.js';
 import type { IdempotencyRecord } from '../../../models/event/idempotency.js';
@@ -37,10 +35,7 @@ export async function acceptEvent(
   const now = Date.now();
   const fresh: Acceptance = {
     event_id: newId('event', now),
-    targets: endpoints
-      .filter((endpoint) => takesEvents(endpoint) && matchesKind(endpoint.event_kinds, kind.name))
-      .filter(({ filter }) => filter === undefined || matchesFilter(filter, value))
-      .map(toTarget),
+    targets: recipientsOf(endpoints, kind.name, value),
     accepted_at: new Date(now).toISOString(),
   };
   const failing = new Map(endpoints.flatMap(({ id, failing }) => (failing ? [[id, failing]] : [])));

@@ -1,0 +1,34 @@
+import { Problem } from '../../../domain/http/problem.js';
+import type { EndpointInput, StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
+import type { ApiDependencies } from '../../http/context.js';
+
+/**
+ * Registers an endpoint, and starts its verification if it needs one.
+ *
+ * @throws Problem 409 if the account has as many endpoints as it may have
+ */
+export async function createEndpoint(
+  { settings, database, endpointWorkflows }: ApiDependencies,
+  accountId: string,
+  input: EndpointInput,
+  scheme: 'v1' | 'v1a',
+): Promise<StoredEndpoint> {
+  const { endpoints } = database;
+  const limit = settings.HOOKLINE_MAX_ENDPOINTS;
+  if ((await endpoints.count(accountId)) >= limit) {
+    throw new Problem(
+      'endpoint_limit_reached',
+      `The account has ${limit} endpoints, the most it may have. Delete one that is not needed.`,
+    );
+  }
+  const endpoint = await endpoints.create(accountId, input, scheme);
+  if (endpoint.status !== 'pending') return endpoint;
+  try {
+    await endpointWorkflows.verify({ account_id: accountId, endpoint_id: endpoint.id });
+    return endpoint;
+  } catch (error) {
+    // It would never be verified, and its owner is told that nothing was accepted.
+    await endpoints.delete(accountId, endpoint.id);
+    throw error;
+  }
+}

@@ -1,0 +1,76 @@
+import type { ApiDependencies, Context } from '../../http/context.js';
+import { type Operation, operation } from '../../http/operation.js';
+import { kindNames } from '../event-kinds/find-kind.js';
+import { changeEndpoint } from './change-endpoint.js';
+import { checkEndpoint, endpointBody, endpointRules } from './endpoint-body.js';
+import { type EndpointPatch, endpointPatch, patchEndpoint } from './endpoint-patch.js';
+import { endpointSchema, renderEndpoint } from './endpoint-view.js';
+
+const CHANGED = { 200: { description: 'The endpoint after the change', schema: endpointSchema } };
+
+/** Changes of endpoints: as a whole, in part, and pausing. */
+export function endpointChangeOperations(dependencies: ApiDependencies): Operation[] {
+  const rules = endpointRules(dependencies);
+  const patch = async (ctx: Context, id: string, change: EndpointPatch): Promise<void> => {
+    const kinds = await kindNames(dependencies.database, ctx.state.caller.account_id);
+    const endpoint = await changeEndpoint(dependencies, ctx, id, (before) =>
+      patchEndpoint(change, before, rules, kinds),
+    );
+    ctx.body = renderEndpoint(endpoint);
+  };
+
+  return [
+    operation({
+      method: 'put',
+      path: '/endpoints/:id',
+      id: 'replaceEndpoint',
+      summary: 'Replace all settings of an endpoint; another target URL has to be verified again',
+      scope: 'endpoints:write',
+      body: endpointBody,
+      responses: CHANGED,
+      problems: ['invalid_request', 'insecure_target_url', 'endpoint_state_conflict'],
+      async handle(ctx, { params: { id = '' }, body }) {
+        const kinds = await kindNames(dependencies.database, ctx.state.caller.account_id);
+        const endpoint = await changeEndpoint(dependencies, ctx, id, (before) =>
+          checkEndpoint(body, rules, kinds, before),
+        );
+        ctx.body = renderEndpoint(endpoint);
+      },
+    }),
+
+    operation({
+      method: 'patch',
+      path: '/endpoints/:id',
+      id: 'updateEndpoint',
+      summary: 'Change some settings of an endpoint by a JSON Merge Patch; the others stay as they are',
+      scope: 'endpoints:write',
+      body: endpointPatch,
+      bodyTypes: ['application/merge-patch+json', 'application/json'],
+      responses: CHANGED,
+      problems: ['invalid_request', 'insecure_target_url', 'endpoint_state_conflict'],
+      handle: (ctx, { params: { id = '' }, body }) => patch(ctx, id, body),
+    }),
+
+    operation({
+      method: 'post',
+      path: '/endpoints/:id/pause',
+      id: 'pauseEndpoint',
+      summary: 'Pause an endpoint: its deliveries are parked until it is resumed; other settings stay',
+      scope: 'endpoints:write',
+      responses: CHANGED,
+      problems: ['endpoint_state_conflict'],
+      handle: (ctx, { params: { id = '' } }) => patch(ctx, id, { status: 'paused' }),
+    }),
+
+    operation({
+      method: 'post',
+      path: '/endpoints/:id/resume',
+      id: 'resumeEndpoint',
+      summary: 'Make a paused or disabled endpoint active again and release its parked deliveries',
+      scope: 'endpoints:write',
+      responses: CHANGED,
+      problems: ['endpoint_state_conflict'],
+      handle: (ctx, { params: { id = '' } }) => patch(ctx, id, { status: 'active' }),
+    }),
+  ];
+}

@@ -1,0 +1,20 @@
+/** Deeper objects of a patch are taken as they are: nothing that is patched here is as deep. */
+const MAX_DEPTH = 16;
+
+/**
+ * Applies a JSON Merge Patch (RFC 7396) to a JSON value: members that it does not name stay, `null` removes one, objects are merged, and
+ * everything else, arrays included, is replaced.
+ */
+export function mergePatch(target: unknown, patch: unknown, depth = 0): unknown {
+  if (!isObject(patch) || depth > MAX_DEPTH) return patch;
+  const merged = new Map(Object.entries(isObject(target) ? target : {}));
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) merged.delete(name);
+    else merged.set(name, mergePatch(merged.get(name), value, depth + 1));
+  }
+  return Object.fromEntries(merged);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
