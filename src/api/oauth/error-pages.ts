@@ -1,3 +1,4 @@
+import { QueueFullError } from '../../domain/basics/bounded-queue.js';
 import { Problem } from '../../domain/http/problem.js';
 import type { ApiDependencies, Middleware } from '../http/context.js';
 import { pageHeaders, RETRY_AFTER_S } from './answers.js';
@@ -27,6 +28,10 @@ export const loginEnded = () =>
 export function answerErrorPages({ isUnavailable, logger }: ApiDependencies): Middleware {
   const toPage = (error: unknown, requestId: string): ErrorPage => {
     if (error instanceof ErrorPage) return error;
+    if (error instanceof QueueFullError) {
+      const text = 'Many people are logging in at the moment. Wait a few seconds, then load this page again.';
+      return new ErrorPage(503, 'Please wait', text, { 'retry-after': String(RETRY_AFTER_S) });
+    }
     if (error instanceof Problem)
       return new ErrorPage(error.status, error.title, error.message, error.headers);
     if (isUnavailable(error)) {

@@ -1,17 +1,27 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
+import { boundedQueue } from '../basics/bounded-queue.js';
 
 /** Passwords of people who log in: shortest and longest, characters. */
 export const PASSWORD_LENGTH = { min: 12, max: 256 } as const;
 
-/** 32 MiB and some 0.2 s: the OWASP recommendation with N = 2^15. */
+/** 32 MiB and about 0.2 s: the OWASP recommendation with N = 2^15. */
 const COST = { N: 2 ** 15, r: 8, p: 3, maxmem: 64 * 1024 * 1024 } as const satisfies ScryptOptions;
 const HASH_BYTES = 32;
 const SALT_BYTES = 16;
 
-const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
+/**
+ * Passwords that a process hashes at once, and that wait for it. Each takes 32 MiB, and one of the four threads that look up names as
+ * well: without a limit, anybody who sends login forms could stop deliveries.
+ */
+const inTurn = boundedQueue({ running: 2, waiting: 8 });
 
-/** A password as it is stored: scrypt with a salt of its own, and the cost that it was made with. */
+const scryptOnce = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
+
+const derive = (password: string, salt: Buffer, length: number, options: ScryptOptions): Promise<Buffer> =>
+  inTurn(() => scryptOnce(password, salt, length, options));
+
+/** A password as it is stored: scrypt with a salt of its own, and its cost. @throws QueueFullError */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const hash = await derive(password.normalize('NFKC'), salt, HASH_BYTES, COST);
@@ -19,8 +29,9 @@ export async function hashPassword(password: string): Promise<string> {
 }
 
 /**
- * Whether a password is the one that was hashed. Without a hash it works as long for nothing, so that the time taken does not tell
- * whether there is such a person.
+ * Whether a password is the one that was hashed. Without a hash it takes as long, so that the time does not tell whether the person exists.
+ *
+ * @throws QueueFullError
  */
 export async function matchesPassword(password: string, stored: string | undefined): Promise<boolean> {
   const [, n, r, p, salt = '', hash = ''] = (stored ?? NOBODY).split('$');

@@ -47,16 +47,18 @@ const KEPT_AFTER_EXPIRY_S = 24 * 3_600;
 /** Longer than any token lives, seconds: 60 days. */
 const MARK_LIFETIME_S = 60 * 24 * 3_600;
 
-const recordSchema = new Schema<RecordDocument>(
-  {
-    _id: String,
-    kind: { type: String, required: true },
-    uid: { type: String, index: true, sparse: true },
-    payload: { type: String, required: true },
-    expires_at: { type: Date, required: true, expires: KEPT_AFTER_EXPIRY_S },
-  },
-  { versionKey: false },
-);
+/** @param keptFor how long after its expiry a record is kept, seconds */
+const recordSchema = (keptFor: number) =>
+  new Schema<RecordDocument>(
+    {
+      _id: String,
+      kind: { type: String, required: true },
+      uid: { type: String, index: true, sparse: true },
+      payload: { type: String, required: true },
+      expires_at: { type: Date, required: true, expires: keptFor },
+    },
+    { versionKey: false },
+  );
 const markSchema = new Schema<MarkDocument>(
   { _id: String, at: { type: Date, required: true, expires: MARK_LIFETIME_S } },
   { versionKey: false },
@@ -75,8 +77,12 @@ export class OAuthRecordRepository {
   private readonly marks: Model<MarkDocument>;
 
   constructor(connection: Connection) {
-    this.tokens = connection.model<RecordDocument>('oauth_token', recordSchema, 'oauth_tokens');
-    this.state = connection.model<RecordDocument>('oauth_state', recordSchema.clone(), 'oauth_state');
+    this.tokens = connection.model<RecordDocument>(
+      'oauth_token',
+      recordSchema(KEPT_AFTER_EXPIRY_S),
+      'oauth_tokens',
+    );
+    this.state = connection.model<RecordDocument>('oauth_state', recordSchema(0), 'oauth_state');
     this.marks = connection.model<MarkDocument>('oauth_mark', markSchema, 'oauth_marks');
   }
 

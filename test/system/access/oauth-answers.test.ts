@@ -167,6 +167,15 @@ describe('answers of the OAuth endpoints', () => {
     assert.ok(!/script-src '/.test(normal.headers.get('content-security-policy') ?? ''));
   });
 
+  it('store nothing of a request that is longer than a login needs', async () => {
+    const long = await send(system.url, authorizationPath({ state: 'x'.repeat(4_096) }));
+    assert.equal(long.status, 400);
+    assert.match(long.text, /<h1>This request is not valid<\/h1>/);
+    assert.equal(long.headers['set-cookie'], undefined);
+    assert.equal(long.headers['x-frame-options'], 'DENY');
+    assert.equal((await send(system.url, authorizationPath({ state: 'x'.repeat(3_000) }))).status, 303);
+  });
+
   it('to a person are pages in plain English: a login that has ended, and a request that is not valid', async () => {
     const ended = await send(system.url, '/oauth/interaction/ended', { accept: 'text/html' });
     assert.equal(ended.status, 404);

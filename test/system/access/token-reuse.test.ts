@@ -53,6 +53,18 @@ describe('a refresh token or code that is used by several at once', () => {
     );
   });
 
+  it('ends the grant also where each saw it unused, and was only then second to use it up', async () => {
+    const { access_token = '', refresh_token = '' } = await application.tokens(person);
+    assert.equal((await useToken(system.url, access_token)).status, 200);
+    assert.equal(await system.database.oauthRecords.consume(refresh_token), true);
+    assert.equal(await system.database.oauthRecords.consume(refresh_token), false);
+    await until(
+      () => useToken(system.url, access_token),
+      ({ code }) => code === 'revoked_token',
+      5_000,
+    );
+  });
+
   it('leaves the other grants of the person and the application alone', async () => {
     const stays = await application.tokens(person);
     const { refresh_token } = await application.tokens(person);

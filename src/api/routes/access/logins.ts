@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { SCOPES } from '../../../domain/access/api-key.js';
 import { hashPassword, matchesPassword, PASSWORD_LENGTH } from '../../../domain/access/password.js';
+import { QueueFullError } from '../../../domain/basics/bounded-queue.js';
 import { isId } from '../../../domain/basics/ids.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
 import type { Login, StoredLogin } from '../../../models/access/logins.js';
@@ -93,8 +94,15 @@ export function loginOperations({ database }: ApiDependencies): Operation[] {
 
 /** A password that stays keeps its hash, and with it the sessions and grants of the person. */
 async function passwordHash(password: string, before: StoredLogin | undefined): Promise<string> {
-  const same = before !== undefined && (await matchesPassword(password, before.password_hash));
-  return same ? before.password_hash : hashPassword(password);
+  try {
+    const same = before !== undefined && (await matchesPassword(password, before.password_hash));
+    return same ? before.password_hash : await hashPassword(password);
+  } catch (error) {
+    if (!(error instanceof QueueFullError)) throw error;
+    throw new Problem('unavailable', 'Too many passwords are being set or checked. Try again in 2 seconds.', {
+      headers: { 'retry-after': '2' },
+    });
+  }
 }
 
 function shown({ account_id, profile_id, login_name, scopes }: StoredLogin): Login {

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { boundedQueue, QueueFullError } from '../../../src/domain/basics/bounded-queue.js';
+
+describe('a bounded queue', () => {
+  it('runs some at once, lets some wait, refuses the rest, and takes others afterwards', async () => {
+    const run = boundedQueue({ running: 2, waiting: 3 });
+    let finish = () => {};
+    const gate = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    let active = 0;
+    let most = 0;
+    const task = async () => {
+      active += 1;
+      most = Math.max(most, active);
+      await gate;
+      active -= 1;
+    };
+    const taken = Array.from({ length: 5 }, () => run(task));
+    await assert.rejects(run(task), QueueFullError);
+    finish();
+    await Promise.all(taken);
+    assert.equal(most, 2);
+    await run(task);
+  });
+});
