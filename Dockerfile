@@ -1,7 +1,8 @@
 FROM node:22-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
-RUN npm ci
+# No dependency needs its install script: native parts come as packages.
+RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
 COPY src src
 COPY workflows workflows
@@ -12,7 +13,7 @@ RUN npm run build
 FROM node:22-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
-RUN npm ci --omit=dev
+RUN npm ci --omit=dev --ignore-scripts
 
 FROM node:22-slim
 # For the Temporal SDK, whose TLS reads the system's certificate authorities.

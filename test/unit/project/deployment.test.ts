@@ -6,6 +6,7 @@ import { loadSettings } from '../../../src/config/load.js';
 import { settingsSchema } from '../../../src/config/schema.js';
 
 interface Service {
+  image?: string;
   command?: string[];
   environment?: Record<string, string>;
   ports?: string[];
@@ -46,6 +47,18 @@ describe('docker-compose.yml', () => {
     );
   });
 
+  it('names the exact version of every image that is not ours', () => {
+    const images = Object.values(compose.services).map(({ image = '' }) => image);
+    for (const image of images.filter((name) => name !== 'hookline'))
+      match(image, /:\d+\.\d+\.\d+$|^postgres:\d+\.\d+$/);
+  });
+
+  it('does not publish the metrics', () => {
+    const caddyfile = readFileSync('deploy/Caddyfile', 'utf8');
+    match(caddyfile, /@internal path \/metrics \/metrics\/\*\n\trespond @internal 404/);
+    ok(caddyfile.indexOf('respond @internal') < caddyfile.indexOf('reverse_proxy'));
+  });
+
   it('publishes on the loopback address only', () => {
     const published = Object.values(compose.services).flatMap(({ ports = [] }) => ports);
     equal(published.length, 2);
@@ -73,6 +86,21 @@ describe('docker-compose.yml', () => {
 });
 
 describe('Dockerfile', () => {
+  it('runs the install script of no dependency', () => {
+    for (const [line] of dockerfile.matchAll(/npm ci.*/g)) match(line, /--ignore-scripts/);
+    const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
+      packages: Record<string, { hasInstallScript?: boolean }>;
+    };
+    const { allowScripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+      allowScripts: Record<string, boolean>;
+    };
+    const withScript = Object.entries(packages)
+      .filter(([, { hasInstallScript }]) => hasInstallScript)
+      .map(([path]) => path.split('node_modules/').at(-1) ?? '');
+    deepEqual([...new Set(withScript)].sort(), Object.keys(allowScripts).sort());
+    ok(Object.values(allowScripts).every((allowed) => !allowed));
+  });
+
   it('sets settings that exist, and runs a command that exists, as no root', () => {
     const set = [...dockerfile.matchAll(/\b(HOOKLINE_\w+)=(\S+)/g)].map(([, name = '', value = '']) => [
       name,
