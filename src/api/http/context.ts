@@ -10,6 +10,7 @@ import type { DeliveryControl } from '../../temporal/write/delivery-control.js';
 import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
 import type { EndpointWorkflows } from '../../temporal/write/endpoint-workflows.js';
 import type { Incidents } from '../../temporal/write/incidents.js';
+import type { PayloadChecks } from '../payloads/payload-checks.js';
 import type { Metrics } from './metrics.js';
 
 /** Who sent a request, once it has been authenticated. */
@@ -43,6 +44,8 @@ export interface ApiDependencies {
   /** Where deliveries may go. */
   addressPolicy: AddressPolicy;
   database: Database;
+  /** Checks payloads and schemas. */
+  payloads: PayloadChecks;
   starter: DeliveryStarter;
   endpointWorkflows: EndpointWorkflows;
   control: DeliveryControl;

@@ -4,6 +4,7 @@ import { createApp } from '../../api/app.js';
 import { createMetrics, type Metrics } from '../../api/http/metrics.js';
 import { createLimiters } from '../../api/limits/limiters.js';
 import { TallySharing } from '../../api/limits/tally-sharing.js';
+import { PayloadChecks } from '../../api/payloads/payload-checks.js';
 import type { Settings } from '../../config/schema.js';
 import { RateCounters } from '../../domain/access/rate-counters.js';
 import type { AddressPolicy } from '../../domain/endpoint/address-policy.js';
@@ -45,10 +46,12 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
   const counters = new RateCounters();
   const sharing = await shareCounts(settings, database, counters, metrics, logger);
   const deliveries = new DeliveryReader(client, starter.recentGroups);
+  const payloads = new PayloadChecks();
   const app = createApp({
     settings,
     ...parts,
     database,
+    payloads,
     publicUrl: settings.HOOKLINE_PUBLIC_URL ?? parts.url,
     limiters: createLimiters(settings, counters, metrics),
     metrics,
@@ -58,7 +61,13 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
     events: new EventReader(client, starter.recentGroups),
     isUnavailable: (error) => isTemporalUnavailable(error) || isDatabaseUnavailable(error),
   });
-  return { listener: app.callback(), stop: async () => sharing?.stop() };
+  return {
+    listener: app.callback(),
+    async stop() {
+      await sharing?.stop();
+      await payloads.close();
+    },
+  };
 }
 
 /** Shares what this process counts for the rate limits with the other ones, unless the settings say that it counts alone. */

@@ -1,22 +1,12 @@
-import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import { type ParseError, parse as parseTolerantly, printParseErrorCode } from 'jsonc-parser';
-import { dropOldest } from '../basics/drop-oldest.js';
-import { escapePointer } from '../http/json-pointer.js';
-import { type InputError, Problem } from '../http/problem.js';
-import type { EventKind } from './event-kinds.js';
-import { compilePayloadSchema } from './payload-schema.js';
+import { Problem } from '../http/problem.js';
+import type { Violations } from './payload-schema.js';
 
 /** The largest payload that is accepted, in bytes: 256 KiB. */
 export const MAX_PAYLOAD_BYTES = 256 * 1024;
 
-/** Wrong places that are named; a payload can have more than anybody reads. */
-const MAX_ERRORS = 20;
-/** Compiled schemas kept, so that each is compiled once. */
-const MAX_VALIDATORS = 500;
-const validators = new Map<string, ValidateFunction>();
-
-/** A payload that is valid for its kind. */
-export interface ValidPayload {
+/** A payload, as text and as a value. */
+export interface Payload {
   /** As it was received; encoding it as UTF-8 gives the bytes back. */
   text: string;
   /** A parsed copy, for looking at: numbers in it may have lost digits. */
@@ -24,46 +14,21 @@ export interface ValidPayload {
 }
 
 /**
- * Checks a payload against its kind. The parsed copy is thrown away: what is delivered is the text as it was received.
+ * Reads a payload. The parsed copy is thrown away after it has been checked: what is delivered is the text as it was received.
  *
  * @param body the bytes as received, at most {@link MAX_PAYLOAD_BYTES}
- * @throws Problem `invalid_json` or `invalid_payload`, naming every wrong place
+ * @throws Problem `invalid_json`
  */
-export function validatePayload(kind: EventKind, body: Uint8Array): ValidPayload {
+export function readPayload(body: Uint8Array): Payload {
   const text = decode(body);
-  const value = parseJson(text);
-  const validate = validatorOf(kind);
-  if (!isValid(validate, value)) {
-    const all = validate.errors ?? [];
-    const errors = all.slice(0, MAX_ERRORS).map(describe);
-    const more = all.length > MAX_ERRORS ? `; and ${all.length - MAX_ERRORS} more` : '';
-    throw new Problem(
-      'invalid_payload',
-      `The body is no valid ${kind.name}: ${errors.map((e) => `${e.pointer || 'the body'} ${e.detail}`).join('; ')}${more}.`,
-      { errors },
-    );
-  }
-  return { text, value };
+  return { text, value: parseJson(text) };
 }
 
-function validatorOf({ schema, schema_key }: EventKind): ValidateFunction {
-  const known = validators.get(schema_key);
-  if (known) return known;
-  const validate = compilePayloadSchema(schema);
-  validators.set(schema_key, validate);
-  dropOldest(validators, MAX_VALIDATORS);
-  return validate;
-}
-
-function isValid(validate: ValidateFunction, value: unknown): boolean {
-  try {
-    return validate(value);
-  } catch (cause) {
-    // Comparing values goes as deep as they do.
-    if (cause instanceof RangeError)
-      throw new Problem('invalid_payload', 'The body is nested too deeply.', { cause });
-    throw cause;
-  }
+/** For a payload that does not match its kind's schema, with what is wrong. */
+export function invalidPayload(kind: string, { errors, more }: Violations): Problem {
+  const told = errors.map(({ pointer, detail }) => `${pointer || 'the body'} ${detail}`).join('; ');
+  const rest = more ? '; and more' : '';
+  return new Problem('invalid_payload', `The body is not a valid ${kind}: ${told}${rest}.`, { errors });
 }
 
 /** UTF-8 without a byte order mark (RFC 8259, section 8.1); anything else could not be given back byte for byte. */
@@ -105,20 +70,4 @@ function locateMistake(text: string): string {
     .replace(/([a-z])([A-Z])/g, '$1 $2')
     .toLowerCase();
   return `${name} at line ${before.length}, column ${column}`;
-}
-
-function describe(error: ErrorObject): InputError {
-  if (error.keyword === 'required') {
-    return {
-      pointer: `${error.instancePath}/${escapePointer(String(error.params['missingProperty']))}`,
-      detail: 'is missing',
-    };
-  }
-  if (error.keyword === 'format' && error.params['format'] === 'utc-date-time') {
-    return {
-      pointer: error.instancePath,
-      detail: 'must be an ISO 8601 time in UTC, such as 2026-01-31T12:00:00Z',
-    };
-  }
-  return { pointer: error.instancePath, detail: error.message ?? 'is not valid' };
 }

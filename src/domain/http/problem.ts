@@ -5,6 +5,7 @@
 export const PROBLEMS = {
   invalid_json: [400, 'The body is not valid JSON'],
   invalid_payload: [400, 'The payload does not match the schema of its event kind'],
+  payload_too_complex: [400, 'Checking the payload takes too long'],
   invalid_request: [400, 'The request is not valid'],
   invalid_fields: [400, 'The requested fields are not valid'],
   insecure_target_url: [400, 'The target URL is not https'],

@@ -1,20 +1,30 @@
 import assert from 'node:assert/strict';
+import { checkSchemaItself, compilePayloadSchema } from '../../../src/domain/event/payload-schema.js';
 import {
-  checkPayloadSchema,
-  compilePayloadSchema,
+  checkBounds,
+  checkPatterns,
   MAX_SCHEMA_BYTES,
   MAX_SCHEMA_DEPTH,
   MAX_SUBSCHEMAS,
-} from '../../../src/domain/event/payload-schema.js';
+} from '../../../src/domain/event/schema-bounds.js';
 
 type Schema = Record<string, unknown>;
 
+/** Everything that is checked of a schema that an account brings. */
+function checkPayloadSchema(schema: Schema) {
+  const { errors } = checkBounds(schema);
+  if (errors.length > 0) return errors;
+  const patterns = checkPatterns(schema);
+  const mistake = checkSchemaItself(schema);
+  return mistake === undefined ? patterns : [...patterns, { pointer: '/schema', detail: mistake }];
+}
+
 /** Schemas that are refused: where, and why. */
 const REFUSED: [string, Schema, string, RegExp][] = [
-  ['a keyword that is none', { type: 'object', colour: 'red' }, '/schema/colour', /no keyword/],
-  ['an id', { $id: 'https://example.com/s' }, '/schema/$id', /no keyword/],
-  ['a dynamic reference', { $dynamicRef: '#a' }, '/schema/$dynamicRef', /no keyword/],
-  ['code for Ajv', { $async: true }, '/schema/$async', /no keyword/],
+  ['a keyword that is none', { type: 'object', colour: 'red' }, '/schema/colour', /not a keyword/],
+  ['an id', { $id: 'https://example.com/s' }, '/schema/$id', /not a keyword/],
+  ['a dynamic reference', { $dynamicRef: '#a' }, '/schema/$dynamicRef', /not a keyword/],
+  ['code for Ajv', { $async: true }, '/schema/$async', /not a keyword/],
   ['a remote reference', { $ref: 'https://example.com/s' }, '/schema/$ref', /a definition of this schema/],
   ['a reference to a file', { $ref: 'file:///etc/passwd' }, '/schema/$ref', /a definition of this schema/],
   ['itself', { $ref: '#' }, '/schema/$ref', /a definition of this schema/],
@@ -29,20 +39,18 @@ const REFUSED: [string, Schema, string, RegExp][] = [
     '/schema/$defs/b/items/$ref',
     /lead back to itself/,
   ],
-  ['a look-ahead', { pattern: '^(?=a)b$' }, '/schema/pattern', /no pattern of RE2/],
-  ['a back-reference', { pattern: '(a)\\1' }, '/schema/pattern', /no pattern of RE2/],
-  ['half a pattern', { pattern: '(' }, '/schema/pattern', /no pattern of RE2/],
+  ['a look-ahead', { pattern: '^(?=a)b$' }, '/schema/pattern', /not a pattern of RE2/],
+  ['a back-reference', { pattern: '(a)\\1' }, '/schema/pattern', /not a pattern of RE2/],
+  ['half a pattern', { pattern: '(' }, '/schema/pattern', /not a pattern of RE2/],
   ['a long pattern', { pattern: 'a'.repeat(257) }, '/schema/pattern', /at most 256/],
   [
     'a pattern of names',
     { patternProperties: { '(': true } },
     '/schema/patternProperties/(',
-    /no pattern of RE2/,
+    /not a pattern of RE2/,
   ],
-  ['unique items without bound', { uniqueItems: true }, '/schema/uniqueItems', /needs maxItems/],
-  ['too many unique items', { uniqueItems: true, maxItems: 1_001 }, '/schema/uniqueItems', /needs maxItems/],
-  ['an unknown format', { type: 'string', format: 'regex' }, '/schema', /no valid JSON Schema/],
-  ['an unknown type', { type: 'text' }, '/schema', /no valid JSON Schema/],
+  ['an unknown format', { type: 'string', format: 'regex' }, '/schema', /./],
+  ['an unknown type', { type: 'text' }, '/schema', /./],
   ['no schema inside', { properties: { a: 5 } }, '/schema/properties/a', /must be a schema/],
   ['too much text', { description: 'x'.repeat(MAX_SCHEMA_BYTES) }, '/schema', /at most 32768 bytes/],
 ];
@@ -86,14 +94,14 @@ describe('a payload schema', () => {
     assert.deepEqual(checkPayloadSchema(schema), []);
     const validate = compilePayloadSchema(schema);
     // With a backtracking engine this would not come back within the test's time.
-    assert.equal(validate('a'.repeat(100_000)), false);
-    assert.equal(validate('ab.Cd'), true);
+    assert.ok(validate('a'.repeat(100_000)));
+    assert.equal(validate('ab.Cd'), undefined);
   });
 
   it('knows own properties only', () => {
     const validate = compilePayloadSchema({ type: 'object', required: ['toString'] });
-    assert.equal(validate({}), false);
-    assert.equal(validate(JSON.parse('{"toString": 1}')), true);
+    assert.ok(validate({}));
+    assert.equal(validate(JSON.parse('{"toString": 1}')), undefined);
   });
 
   it('may use what draft 2020-12 has', () => {
@@ -120,8 +128,8 @@ describe('a payload schema', () => {
     assert.deepEqual(checkPayloadSchema(schema), []);
     const validate = compilePayloadSchema(schema);
     const id = '4f9d1c8e-6f4b-4b43-9f0e-0d3c2f1a5b6c';
-    assert.equal(validate({ id, lines: [{ qty: 1 }] }), true);
-    assert.equal(validate({ id, lines: [{ qty: 0 }] }), false);
-    assert.equal(validate({ id, lines: [{ qty: 1 }], at: '2026-01-31T12:00:00Z' }), false);
+    assert.equal(validate({ id, lines: [{ qty: 1 }] }), undefined);
+    assert.ok(validate({ id, lines: [{ qty: 0 }] }));
+    assert.ok(validate({ id, lines: [{ qty: 1 }], at: '2026-01-31T12:00:00Z' }));
   });
 });

@@ -6,7 +6,6 @@ import {
   isFreeEventKindName,
   MAX_EVENT_KIND_NAME_LENGTH,
 } from '../../../domain/event/event-kinds.js';
-import { checkPayloadSchema } from '../../../domain/event/payload-schema.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
 import type { StoredEventKind } from '../../../models/event/event-kinds.js';
 import { invalidRequest } from '../../http/body.js';
@@ -34,7 +33,7 @@ const newKindBody = kindBody.extend({
 });
 
 /** The catalogue: which kinds of events there are, and what their payloads look like. */
-export function eventKindOperations({ database }: ApiDependencies): Operation[] {
+export function eventKindOperations({ database, payloads }: ApiDependencies): Operation[] {
   const { eventKinds, endpoints } = database;
 
   const find = async (accountId: string, name: string): Promise<StoredEventKind> => {
@@ -45,8 +44,8 @@ export function eventKindOperations({ database }: ApiDependencies): Operation[] 
     throw notFound('event kind', name);
   };
 
-  const checkSchema = (schema: Record<string, unknown>): void => {
-    const errors = checkPayloadSchema(schema);
+  const checkSchema = async (accountId: string, schema: Record<string, unknown>): Promise<void> => {
+    const errors = await payloads.checkSchema(accountId, schema);
     if (errors.length > 0) throw invalidRequest(errors);
   };
 
@@ -64,7 +63,7 @@ export function eventKindOperations({ database }: ApiDependencies): Operation[] 
         const { account_id } = ctx.state.caller;
         if (!isFreeEventKindName(name))
           throw invalidRequest([{ pointer: '/name', detail: 'is a name that Hookline uses itself' }]);
-        checkSchema(schema);
+        await checkSchema(account_id, schema);
         if ((await eventKinds.all(account_id)).length >= MAX_EVENT_KINDS) {
           const detail = `The account has ${MAX_EVENT_KINDS} event kinds, as many as it may have.`;
           throw new Problem('event_kind_limit_reached', detail);
@@ -134,7 +133,7 @@ export function eventKindOperations({ database }: ApiDependencies): Operation[] 
       async handle(ctx, { params: { name = '' }, body: { description, schema } }) {
         const { account_id } = ctx.state.caller;
         const before = await find(account_id, name);
-        checkSchema(schema);
+        await checkSchema(account_id, schema);
         if (before.versions.length >= MAX_VERSIONS)
           throw new Problem(
             'event_kind_limit_reached',

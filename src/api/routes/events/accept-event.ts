@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
 import { newId } from '../../../domain/basics/ids.js';
 import { recipientsOf } from '../../../domain/delivery/recipients.js';
-import { validatePayload } from '../../../domain/event/payload.js';
-import type { Database } from '../../../models/database.js';
 import type { IdempotencyRecord } from '../../../models/event/idempotency.js';
-import type { DeliveryStarter } from '../../../temporal/write/delivery-starter.js';
+import type { ApiDependencies } from '../../http/context.js';
 import { findKind } from '../event-kinds/find-kind.js';
 import { withIdempotency } from './with-idempotency.js';
 
@@ -22,7 +20,7 @@ export type Acceptance = Pick<IdempotencyRecord, 'event_id' | 'targets' | 'accep
  * @throws Problem 400 or 404 for what cannot be accepted, 409 for a key that was used with another body
  */
 export async function acceptEvent(
-  { database, starter }: { database: Database; starter: DeliveryStarter },
+  { database, starter, payloads }: Pick<ApiDependencies, 'database' | 'starter' | 'payloads'>,
   accountId: string,
   kindName: string,
   body: Buffer,
@@ -30,7 +28,7 @@ export async function acceptEvent(
   schemaVersion?: number,
 ): Promise<Acceptance> {
   const kind = await findKind(database, accountId, kindName, schemaVersion);
-  const { text: payload, value } = validatePayload(kind, body);
+  const { text: payload, value } = await payloads.read(accountId, kind, body);
   const endpoints = await database.endpoints.all(accountId);
   const now = Date.now();
   const fresh: Acceptance = {

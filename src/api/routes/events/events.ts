@@ -41,6 +41,7 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
       problems: [
         'invalid_json',
         'invalid_payload',
+        'payload_too_complex',
         'unknown_event_kind',
         'idempotency_conflict',
         'payload_too_large',

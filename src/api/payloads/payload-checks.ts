@@ -1,0 +1,170 @@
+import { createHash } from 'node:crypto';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { LRUCache } from 'lru-cache';
+import pLimit, { type LimitFunction } from 'p-limit';
+import { Piscina } from 'piscina';
+import { type EventKind, findEventKind } from '../../domain/event/event-kinds.js';
+import { invalidPayload, type Payload, readPayload } from '../../domain/event/payload.js';
+import { compilePayloadSchema, type Validator, type Violations } from '../../domain/event/payload-schema.js';
+import { checkBounds } from '../../domain/event/schema-bounds.js';
+import { type Cost, costOf, stepsFor } from '../../domain/event/schema-cost.js';
+import type { Schema } from '../../domain/event/schema-keywords.js';
+import { type InputError, Problem } from '../../domain/http/problem.js';
+import type { Task, TaskResult } from './schema-worker.js';
+
+/** A payload is checked on the main thread if that takes no more steps than this, about 5 ms, and its schema is small to compile. */
+const MAIN_THREAD_STEPS = 1_000_000;
+const MAIN_THREAD_SUBSCHEMAS = 64;
+const MAIN_THREAD_PATTERN_SIZE = 500;
+/** Schemas that the main thread keeps compiled. */
+const MAX_VALIDATORS = 500;
+
+/** Checking one payload, or one schema, may take a thread of the pool this long, milliseconds. */
+export const CHECK_LIMIT_MS = 2_000;
+/** Heap of a thread of the pool, megabytes. */
+export const CHECK_HEAP_MB = 128;
+const THREADS = 2;
+/** An idle thread ends after this, milliseconds. */
+const IDLE_MS = 60_000;
+/** From the request on, waiting for a thread included, milliseconds. */
+const ANSWER_LIMIT_MS = 8_000;
+/** One account has one check in the pool at a time, and no more than this that wait. */
+const MAX_WAITING_PER_ACCOUNT = 100;
+/** Accounts whose queues are remembered. */
+const MAX_QUEUES = 10_000;
+
+/** How payloads of a schema are checked. */
+interface Plan {
+  /** Equal for equal schemas only. */
+  key: string;
+  cost: Cost;
+  /** Absent if the schema is too large to be compiled on the main thread. */
+  validator?: Validator;
+}
+
+/**
+ * Checks payloads against their kinds' schemas, and schemas themselves. What is cheap is checked here; everything else in a small pool of
+ * threads whose time and heap are limited, so that no account's schema holds up the requests of others.
+ */
+export class PayloadChecks {
+  private readonly pool = new Piscina<Task, TaskResult>({
+    filename: fileURLToPath(new URL(`./schema-worker${extname(import.meta.url)}`, import.meta.url)),
+    minThreads: 0,
+    maxThreads: THREADS,
+    idleTimeout: IDLE_MS,
+    resourceLimits: { maxOldGenerationSizeMb: CHECK_HEAP_MB },
+  });
+  private readonly plans = new LRUCache<string, Plan>({ max: MAX_VALIDATORS });
+  private readonly keys = new WeakMap<Schema, string>();
+  private readonly queues = new LRUCache<string, LimitFunction>({ max: MAX_QUEUES });
+
+  /**
+   * Reads a payload and checks it against its kind.
+   *
+   * @throws Problem 400 if it is not valid, or takes too long to check; 503 if too many wait
+   */
+  async read(accountId: string, kind: EventKind, body: Uint8Array): Promise<Payload> {
+    const payload = readPayload(body);
+    const { schema } = kind;
+    const { key, cost, validator } = this.planOf(schema);
+    const isCheap = isBuiltIn(kind) || stepsFor(cost, body.length) <= MAIN_THREAD_STEPS;
+    const violations =
+      validator && isCheap
+        ? validator(payload.value)
+        : await this.checkInPool(accountId, { key, schema, text: payload.text });
+    if (violations) throw invalidPayload(kind.name, violations);
+    return payload;
+  }
+
+  /** Checks a schema that an account brings. @returns what is wrong, with pointers into the request's body */
+  async checkSchema(accountId: string, schema: Schema): Promise<InputError[]> {
+    const { errors } = checkBounds(schema);
+    if (errors.length > 0) return errors;
+    const result = await this.run(accountId, { type: 'schema', schema, limit_ms: CHECK_LIMIT_MS });
+    if (result.type === 'schema') return result.errors;
+    return [{ pointer: '/schema', detail: 'takes too long to compile: use fewer subschemas and patterns' }];
+  }
+
+  /** Ends the threads. */
+  async close(): Promise<void> {
+    await this.pool.destroy();
+  }
+
+  private planOf(schema: Schema): Plan {
+    let key = this.keys.get(schema);
+    if (key === undefined) {
+      key = createHash('sha256').update(JSON.stringify(schema)).digest('hex');
+      this.keys.set(schema, key);
+    }
+    let plan = this.plans.get(key);
+    if (plan === undefined) {
+      plan = { key, ...planFor(schema) };
+      this.plans.set(key, plan);
+    }
+    return plan;
+  }
+
+  private async checkInPool(
+    accountId: string,
+    payload: { key: string; schema: Schema; text: string },
+  ): Promise<Violations | undefined> {
+    const result = await this.run(accountId, { type: 'payload', limit_ms: CHECK_LIMIT_MS, ...payload });
+    if (result.type === 'payload') return result.violations;
+    throw new Problem(
+      'payload_too_complex',
+      `Checking the payload against its schema took longer than ${CHECK_LIMIT_MS / 1_000} seconds, or too much memory. ` +
+        'Send a smaller payload, or give the event kind a simpler schema.',
+    );
+  }
+
+  private async run(accountId: string, task: Task): Promise<TaskResult> {
+    const queue = this.queueOf(accountId);
+    if (queue.pendingCount >= MAX_WAITING_PER_ACCOUNT) throw busy();
+    const signal = AbortSignal.timeout(ANSWER_LIMIT_MS);
+    try {
+      return await queue(() => {
+        signal.throwIfAborted();
+        return this.pool.run(task, { signal });
+      });
+    } catch (error) {
+      if (signal.aborted) throw busy();
+      if (isOutOfMemory(error)) return { type: 'too_long' };
+      throw error;
+    }
+  }
+
+  private queueOf(accountId: string): LimitFunction {
+    const known = this.queues.get(accountId);
+    if (known) return known;
+    const queue = pLimit(1);
+    this.queues.set(accountId, queue);
+    return queue;
+  }
+}
+
+function planFor(schema: Schema): Omit<Plan, 'key'> {
+  const { errors, size } = checkBounds(schema);
+  // A schema from before today's bounds.
+  if (errors.length > 0) return { cost: { fixed: Number.POSITIVE_INFINITY, per_byte: 0 } };
+  const isSmall = size.subschemas <= MAIN_THREAD_SUBSCHEMAS && size.pattern_size <= MAIN_THREAD_PATTERN_SIZE;
+  return { cost: costOf(schema), ...(isSmall && { validator: compilePayloadSchema(schema) }) };
+}
+
+function isBuiltIn({ name, schema }: EventKind): boolean {
+  return findEventKind(name)?.schema === schema;
+}
+
+function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+}
+
+function busy(): Problem {
+  return new Problem(
+    'unavailable',
+    'Too many payloads wait to be checked. Nothing was accepted; send it again.',
+    {
+      headers: { 'retry-after': '1' },
+    },
+  );
+}

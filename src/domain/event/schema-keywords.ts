@@ -1,0 +1,41 @@
+/** Keywords of JSON Schema that a payload's schema may have, by the kind of value that they have. */
+
+/** Keywords whose value is one subschema. */
+export const SCHEMA_KEYWORDS = [
+  ...['items', 'additionalProperties', 'propertyNames', 'contains', 'not', 'if', 'then', 'else'],
+] as const;
+/** Keywords whose value is a list of subschemas. */
+export const LIST_KEYWORDS = ['allOf', 'anyOf', 'oneOf', 'prefixItems'] as const;
+/** Keywords whose value is a map of subschemas. */
+export const MAP_KEYWORDS = ['properties', 'patternProperties', 'dependentSchemas'] as const;
+
+const PLAIN_KEYWORDS = [
+  ...['$schema', '$defs', '$ref', '$comment', 'title', 'description', 'default', 'examples', 'deprecated'],
+  ...['readOnly', 'writeOnly', 'type', 'enum', 'const', 'required', 'dependentRequired', 'format', 'pattern'],
+  ...['minProperties', 'maxProperties', 'minItems', 'maxItems', 'uniqueItems', 'minContains', 'maxContains'],
+  ...['minLength', 'maxLength', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
+] as const;
+
+export const KEYWORDS: ReadonlySet<string> = new Set([
+  ...SCHEMA_KEYWORDS,
+  ...LIST_KEYWORDS,
+  ...MAP_KEYWORDS,
+  ...PLAIN_KEYWORDS,
+]);
+
+/** A schema that is an object; the others are `true` and `false`. */
+export type Schema = Record<string, unknown>;
+
+export function isSchema(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A part of a JSON Pointer (RFC 6901). */
+export function escapePointer(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+/** The name of the definition that a reference leads to; `undefined` if it leads elsewhere. */
+export function referencedDefinition(reference: unknown): string | undefined {
+  return /^#\/\$defs\/([\w.-]{1,128})$/.exec(String(reference))?.[1];
+}

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { type ApiClient, apiClient } from '../../support/api-client.js';
+import { COSTLY } from '../../support/costly-schemas.js';
+import { type ServiceProcess, startServiceProcess } from '../../support/process.js';
+import { startSystem, type TestSystem } from '../../support/system.js';
+
+/** What takes no longer than this holds nobody up. Milliseconds. */
+const BRIEF_MS = 1_000;
+
+describe('a schema that is costly to check', () => {
+  let system: TestSystem;
+  let service: ServiceProcess;
+  let client: ApiClient;
+
+  before(async () => {
+    system = await startSystem({}, 'api');
+    // A process of its own, with little memory: what is tested here has killed processes.
+    service = await startServiceProcess({ ...system.environment, NODE_OPTIONS: '--max-old-space-size=512' });
+    client = apiClient(service.url, await system.account());
+  });
+  after(async () => {
+    await service.kill();
+    await system.stop();
+  });
+
+  /** Sends a request, and meanwhile asks for the service's health again and again: that must not have to wait for the request. */
+  async function sendWhileHealthy(send: () => ReturnType<ApiClient['request']>) {
+    const began = performance.now();
+    let took: number | undefined;
+    const answer = send().finally(() => {
+      took = performance.now() - began;
+    });
+    answer.catch(() => {});
+    let longest = 0;
+    do {
+      const asked = performance.now();
+      assert.equal((await fetch(`${service.url}/healthz`)).status, 200);
+      longest = Math.max(longest, performance.now() - asked);
+    } while (took === undefined);
+    assert.ok(longest < took / 2 || took < BRIEF_MS, `health took ${longest} ms of the request's ${took} ms`);
+    return answer;
+  }
+
+  for (const [index, { name, schema, payload, pointer }] of COSTLY.entries()) {
+    it(`is refused when it is registered, naming the construct, unless it is cheap by now: ${name}`, async () => {
+      const { status, json, text } = await sendWhileHealthy(() =>
+        client.request('POST', '/v18.0/event_kinds', { body: { name: `costly.k${index}`, schema } }),
+      );
+      if (pointer === undefined) {
+        assert.equal(status, 201, text);
+        return;
+      }
+      assert.deepEqual([status, json.code], [400, 'invalid_request'], text);
+      assert.ok(json.errors[0].pointer.startsWith(pointer), text);
+    });
+
+    it(`holds nobody up if it was registered before there were bounds: ${name}`, async function () {
+      this.timeout(60_000);
+      await system.database.eventKinds.create(client.accountId, `old.k${index}`, '', schema);
+      const { status, json, text } = await sendWhileHealthy(() =>
+        client.request('POST', `/v18.0/events/old.k${index}`, { raw: payload }),
+      );
+      const outcome = status === 400 ? json.code : status;
+      assert.ok([202, 'invalid_payload', 'payload_too_complex'].includes(outcome), text);
+    });
+  }
+});
