@@ -1,3 +1,4 @@
+import { createAttemptMembers } from './delivery/attempt-members.js';
 import type { FirstAttempts } from './delivery/first-attempts.js';
 import { createReleaseParkedDeliveries } from './delivery/release-parked-deliveries.js';
 import { requestCancellation } from './delivery/request-cancellation.js';
@@ -26,8 +27,10 @@ export interface ActivityDependencies {
 
 /** All side effects of the workflows. */
 export function createActivities(dependencies: ActivityDependencies) {
+  const { activities } = dependencies.firstAttempts;
   return {
-    ...dependencies.firstAttempts.activities,
+    ...activities,
+    attemptMembers: createAttemptMembers(dependencies.ledger, activities.attemptDelivery),
     startDeliveries: createStartDeliveries(dependencies.ledger),
     ...createIncidentActivities(dependencies),
     releaseParkedDeliveries: createReleaseParkedDeliveries(dependencies.ledger),

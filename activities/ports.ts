@@ -6,6 +6,7 @@ import type {
   DeliveryTarget,
   EndpointKey,
 } from '../src/domain/delivery/delivery.js';
+import type { LiveGroup } from '../src/domain/delivery/delivery-group.js';
 import type { SigningKey } from '../src/domain/delivery/signature.js';
 import type { AttemptSlot, NoSlot } from '../src/domain/endpoint/attempt-slots.js';
 import type {
@@ -165,6 +166,8 @@ export interface DeliveryBatch extends AcceptedEvent, DeliverySettings {
 export interface LedgerWriter {
   /** What a fan-out was started with. */
   readFanOut(workflowId: string, runId: string): Promise<DeliveryBatch>;
+  /** The group that a run makes, as it was started. */
+  readGroup(workflowId: string, runId: string): Promise<LiveGroup>;
   /**
    * Starts a part of an event's deliveries, unless that has been done already.
    *

@@ -5,6 +5,7 @@ import {
   installRuntime,
   type TemporalConnection,
 } from '../src/temporal/server/connection.js';
+import { measureOutage } from './outage.js';
 import { saturate } from './support/load.js';
 import { startReceiver } from './support/receiver.js';
 import { countRecorded } from './support/recorded.js';
@@ -119,6 +120,37 @@ async function fanOut(servers: BenchServers, endpoints: number): Promise<void> {
   if (repeated > arrived - recorded) throw new Error('what had been recorded was repeated');
 }
 
+/** What an endpoint that answers 503, and one that hangs, cost beside a healthy one. */
+async function outage(servers: BenchServers, events: number): Promise<void> {
+  for (const [kind, delayMs] of [
+    ['answers 503', 0],
+    ['hangs', HANGING_MS],
+  ] as const) {
+    const { accepted, alone, beside, returnedMs, cpu, repeated } = await measureOutage(
+      servers,
+      events,
+      delayMs,
+    );
+    const ratio = (value: number, of: number) => (value / of).toFixed(2);
+    say(`outage: ${events} events to an endpoint that ${kind}.`);
+    say(
+      `        accepted ${accepted.failing.toFixed(0)}/s, ${accepted.healthy.toFixed(0)}/s to a healthy one: ${ratio(accepted.failing, accepted.healthy)}.`,
+    );
+    say(
+      `        a healthy one beside it p50/p99 ${beside.p50.toFixed(1)}/${beside.p99.toFixed(1)} ms, alone ${alone.p50.toFixed(1)}/${alone.p99.toFixed(1)}: ${ratio(beside.p99, alone.p99)}.`,
+    );
+    say(
+      `        CPU per event ${cpu.failing.toFixed(2)} ms, healthy ${cpu.healthy.toFixed(2)}: ${ratio(cpu.failing, cpu.healthy)}.`,
+    );
+    say(
+      `        after its return 95 % within ${(returnedMs.p95 / 1_000).toFixed(1)} s, all within ${(returnedMs.all / 1_000).toFixed(1)} s, ${repeated} repeated.`,
+    );
+  }
+}
+
+/** Longer than an attempt may last. Milliseconds. */
+const HANGING_MS = 30_000;
+
 async function untilNoneOpen(servers: BenchServers, taskQueue: string): Promise<void> {
   await untilCount(servers, `TaskQueue = '${taskQueue}' AND ExecutionStatus = 'Running'`, 0);
 }
@@ -146,7 +178,8 @@ try {
   if (drill === 'crash') await crash(servers, Number(size ?? 5_000));
   else if (drill === 'waiting') await waiting(servers, Number(size ?? 10_000));
   else if (drill === 'fanout') await fanOut(servers, Number(size ?? 5_000));
-  else throw new Error('npm run drill -- crash|waiting|fanout [how many]');
+  else if (drill === 'outage') await outage(servers, Number(size ?? 2_000));
+  else throw new Error('npm run drill -- crash|waiting|fanout|outage [how many]');
 } finally {
   await servers.stop();
 }

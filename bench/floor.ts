@@ -84,7 +84,8 @@ export async function measureFloor(
     await untilCompleted();
     return count / ((performance.now() - began) / 1_000);
   };
-  const startLeast = () => start('leastDelivery', deliveryAttributes(anEvent(), newId('endpoint'), true));
+  const startLeast = () =>
+    start('leastDelivery', deliveryAttributes(anEvent(), newId('endpoint'), { isHead: true }));
 
   await saturate(WARM_UP, () => start());
   const saturated = await saturate(workflows, () => start());

@@ -25,7 +25,7 @@ export const ATTEMPT_OVERHEAD_MS = 10_000;
  * where the delivery is exhausted or expired, and is cancelled where somebody gave it up.
  */
 export async function deliverEvent(input: DeliverEventInput): Promise<DeliveryRecord> {
-  const delivery = new LiveDelivery(input, input.resent);
+  const delivery = new LiveDelivery(input, input);
   const startToCloseTimeout = input.attempt_timeout_ms + ATTEMPT_OVERHEAD_MS;
   const local = proxyLocalActivities<Activities>({ startToCloseTimeout, retry: { maximumAttempts: 1 } });
   const request = (trigger: Trigger, isolated = false) =>
@@ -61,11 +61,11 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliveryRe
   };
 
   try {
-    let report = input.first_report ?? (await attemptFirst());
-    while (delivery.settle(report) === 'open') {
+    let state = input.so_far ? 'open' : delivery.settle(input.first_report ?? (await attemptFirst()));
+    while (state === 'open') {
       const trigger = await delivery.wait();
       if (trigger === undefined) break;
-      report = await attemptIsolated(trigger);
+      state = delivery.settle(await attemptIsolated(trigger));
     }
   } catch (error) {
     if (!isCancellation(error)) throw error;

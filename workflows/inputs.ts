@@ -9,6 +9,7 @@ import type {
   EndpointKey,
   Intervention,
 } from '../src/domain/delivery/delivery.js';
+import type { DeliverySnapshot } from '../src/domain/delivery/delivery-state.js';
 import type { IncidentOutcome, OpenIncident } from '../src/domain/endpoint/incident.js';
 
 export interface DeliverEventInput extends AcceptedEvent, DeliverySettings {
@@ -17,8 +18,10 @@ export interface DeliverEventInput extends AcceptedEvent, DeliverySettings {
   isolated?: boolean;
   /** Who sent the delivery again, where this run is that. */
   resent?: Intervention;
-  /** What came of the first attempt, where a group has made it. */
+  /** The result of the first attempt, if a group has made it. */
   first_report?: AttemptReport;
+  /** What the delivery was when it left its group. */
+  so_far?: DeliverySnapshot;
 }
 
 export interface DeliverGroupInput extends DeliveryGroup, DeliverySettings {}

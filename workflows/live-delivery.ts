@@ -9,16 +9,12 @@ import {
 } from '@temporalio/workflow';
 import type { AttemptReport } from '../src/domain/delivery/attempt-report.js';
 
-import type {
-  DeliveryRecord,
-  DeliverySettings,
-  Intervention,
-  Trigger,
-} from '../src/domain/delivery/delivery.js';
+import type { DeliveryRecord, DeliverySettings, Trigger } from '../src/domain/delivery/delivery.js';
 import { type Action, DeliveryMachine } from '../src/domain/delivery/delivery-machine.js';
 import { describeAttempt } from '../src/domain/delivery/outcome.js';
 import { STATUS_ATTRIBUTE } from '../src/domain/ledger/search-attributes.js';
 import { timerSummary } from '../src/domain/ledger/timer-summary.js';
+import type { DeliverEventInput } from './inputs.js';
 import { endpointChanged, OPERATOR_UPDATES, type Operator, operatorName } from './messages.js';
 
 const ACTIONS = Object.keys(OPERATOR_UPDATES) as Action[];
@@ -29,13 +25,11 @@ export class LiveDelivery {
   /** Something happened that may have changed what comes next. */
   private stirred = false;
 
-  /** @param resent who sent a closed delivery again, if this is such a run */
-  constructor(settings: DeliverySettings, resent?: Intervention) {
-    this.machine = new DeliveryMachine(
-      settings,
-      { now: Date.now, random: Math.random, changed: show },
-      resent,
-    );
+  constructor(settings: DeliverySettings, { resent, so_far }: Pick<DeliverEventInput, 'resent' | 'so_far'>) {
+    const surroundings = { now: Date.now, random: Math.random, changed: show };
+    this.machine = so_far
+      ? DeliveryMachine.from(settings, surroundings, so_far)
+      : new DeliveryMachine(settings, surroundings, resent);
     for (const action of ACTIONS) {
       const update: UpdateDefinition<DeliveryRecord, [Operator | undefined]> = OPERATOR_UPDATES[action];
       setHandler<DeliveryRecord, [Operator | undefined], typeof update>(

@@ -52,6 +52,26 @@ export const endpointGone = defineSignal<[string]>('endpointGone');
 /** The delivery's endpoint takes deliveries again, or is gone: look at it anew. Only a parked delivery heeds it. */
 export const endpointChanged = defineSignal('endpointChanged');
 
+/** Deliveries of a group to release. */
+export interface Release {
+  endpoint_id: string;
+  /** No more than so many, parked ones and the oldest first; absent for all. */
+  limit?: number;
+}
+
+/** An endpoint of a group takes deliveries again, or is gone: those that are parked for it, or wait for a retry, are due. */
+export const releaseMembers = defineSignal<[Release]>('releaseMembers');
+
+/** A delivery of a group, and what is going to be done to it. */
+export interface HandOver {
+  event_id: string;
+  endpoint_id: string;
+  action: keyof typeof OPERATOR_UPDATES;
+}
+
+/** A delivery of a group is to be acted upon: it leaves the group and is a `deliverEvent` from then on. Refused if the act would be. */
+export const handOver = defineUpdate<void, [HandOver]>('handOver');
+
 /** An endpoint's signing secrets have been rotated, or revoked: look at them anew. */
 export const secretsChanged = defineSignal('secretsChanged');
 

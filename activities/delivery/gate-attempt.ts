@@ -49,7 +49,8 @@ export function createGate({ endpoints, turns, health, slots }: AttemptDependenc
     const turn = await waitForTurn(request, endpoint);
     if (turn) return turn;
     const chosen = trigger === 'manual' || trigger === 'released';
-    const slot = await slots.take(endpoint_id, isUnhealthy ? 0 : SLOT_WAIT_MS, chosen);
+    const slotWait = request.slot_wait_ms ?? (isUnhealthy ? 0 : SLOT_WAIT_MS);
+    const slot = await slots.take(endpoint_id, slotWait, chosen);
     if (slot.kind === 'full') {
       const reason = `Deferred: ${slot.inFlight} attempts at the endpoint wait for its answer.`;
       return { kind: 'deferred', turn: new Date(slot.askAgainAt).toISOString(), reason };

@@ -9,6 +9,8 @@ export interface BenchReceiver {
   url: string;
   /** When a `webhook-id` arrived, the first time at this path: milliseconds as by `performance.now()`. */
   arrivals: Map<string, number>;
+  /** Those that were answered 2xx. */
+  accepted: Set<string>;
   /** Requests so far, repeats included. */
   count: number;
   close(): Promise<void>;
@@ -17,11 +19,12 @@ export interface BenchReceiver {
 /** @param authority for HTTPS; plain HTTP where it is absent */
 export async function startReceiver(
   authority?: CertificateAuthority,
-  delayMs = 0,
+  delayMs: number | (() => number) = 0,
   status = () => 200,
 ): Promise<BenchReceiver> {
   const arrivals = new Map<string, number>();
-  const receiver = { arrivals, count: 0 };
+  const accepted = new Set<string>();
+  const receiver = { arrivals, accepted, count: 0 };
   const listener: RequestListener = (request, response) => {
     const arrived = performance.now();
     request.resume();
@@ -29,9 +32,14 @@ export async function startReceiver(
       receiver.count += 1;
       const key = `${request.headers['webhook-id']} ${request.url}`;
       if (!arrivals.has(key)) arrivals.set(key, arrived);
-      const answer = () => response.writeHead(status()).end();
-      if (delayMs === 0) answer();
-      else setTimeout(answer, delayMs);
+      const code = status();
+      const answer = () => {
+        if (code < 300) accepted.add(key);
+        response.writeHead(code).end();
+      };
+      const wait = typeof delayMs === 'number' ? delayMs : delayMs();
+      if (wait === 0) answer();
+      else setTimeout(answer, wait);
     });
   };
   const server = authority

@@ -1,3 +1,4 @@
+import { GROUP_TYPES } from '../../src/domain/ledger/workflow-ids.js';
 import type { GroupMemo } from '../../src/temporal/read/group-memo.js';
 import type { TemporalConnection } from '../../src/temporal/server/connection.js';
 import { until } from './until.js';
@@ -16,7 +17,7 @@ export async function countRecorded({ client }: TemporalConnection, taskQueue: s
   await until(hasVisibilityCaughtUp);
   let recorded = 0;
   for await (const { type, memo } of list('Completed')) {
-    if (type === 'deliverGroup') recorded += (memo as unknown as GroupMemo).members.length;
+    if (GROUP_TYPES.includes(type)) recorded += (memo as unknown as GroupMemo).members.length;
     if (type === 'deliverEvent') recorded += 1;
   }
   return recorded;

@@ -14,6 +14,7 @@ import { HISTORIES, payloadsOf, type RecordedHistory, workflowTypeOf } from './h
 const ACTIVITIES = {
   attemptDelivery: true,
   attemptGroup: true,
+  attemptMembers: true,
   confirmEndpoint: true,
   disableEndpoint: true,
   emitOperationalEvent: true,

@@ -14,6 +14,8 @@ export interface AttemptRequest {
   isolated?: boolean;
   /** Its turn under the endpoint's rate limit, for which it has waited. ISO 8601, UTC. */
   turn?: string;
+  /** It may wait so long for one of the endpoint's slots, however the endpoint does. Milliseconds. */
+  slot_wait_ms?: number;
 }
 
 /** Which attempt of a delivery it is. */
@@ -24,6 +26,8 @@ export interface AttemptDetails {
   isolated?: boolean;
   /** ISO 8601, UTC. */
   turn?: string | undefined;
+  /** Milliseconds. */
+  slotWaitMs?: number;
 }
 
 /** The first attempt of a delivery that was just accepted, in the direct lane. */
@@ -39,7 +43,7 @@ export function attemptRequest(
   { account_id, event_id, event_kind, payload }: AcceptedEvent,
   endpointId: string,
   timeoutMs: number,
-  { number, trigger, isolated, turn }: AttemptDetails,
+  { number, trigger, isolated, turn, slotWaitMs }: AttemptDetails,
 ): AttemptRequest {
   return {
     account_id,
@@ -52,5 +56,6 @@ export function attemptRequest(
     timeout_ms: timeoutMs,
     ...(isolated && { isolated }),
     ...(turn !== undefined && { turn }),
+    ...(slotWaitMs !== undefined && { slot_wait_ms: slotWaitMs }),
   };
 }

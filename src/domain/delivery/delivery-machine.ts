@@ -85,6 +85,10 @@ export class DeliveryMachine {
     return this.state.kind === 'attempting';
   }
 
+  get isDeferred(): boolean {
+    return this.state.kind === 'deferred';
+  }
+
   /** The turn under the endpoint's rate limit that the attempt in flight waited for, if it did. ISO 8601, UTC. */
   get turn(): string | undefined {
     return this.state.kind === 'attempting' ? this.state.turn : undefined;
@@ -128,7 +132,8 @@ export class DeliveryMachine {
         if (now >= state.plan.at) return this.begin(state.plan.trigger);
         return { kind: 'wait', until: state.plan.at, because: this.lastAttempt() };
       case 'deferred':
-        if (now >= state.turn.at) return this.begin(state.turn.trigger, state.turn);
+        if (now >= state.turn.at)
+          return this.begin(state.turn.trigger, new Date(state.turn.at).toISOString());
         return { kind: 'wait', until: state.turn.at, because: "its turn under the endpoint's rate limit" };
       case 'paused':
         return this.stepParked(now, state.since);
@@ -184,6 +189,17 @@ export class DeliveryMachine {
     if (this.state.kind === 'parked' || this.state.kind === 'attempting') this.state.endpoint_changed = true;
   }
 
+  /** The endpoint takes deliveries again: a parked delivery, and one that waits for a retry, is due. @returns whether that is new */
+  release(): boolean {
+    const { state } = this;
+    if (state.kind === 'parked' && !state.endpoint_changed) state.endpoint_changed = true;
+    // A time that the endpoint asked for stands.
+    else if (state.kind === 'waiting' && state.plan.trigger === 'schedule')
+      state.plan = { at: this.surroundings.now(), trigger: 'released' };
+    else return false;
+    return true;
+  }
+
   private defer({ turn, reason }: Extract<AttemptReport, { kind: 'deferred' }>, trigger: Trigger): 'open' {
     const plan = planOf(this.state);
     const status = this.record.attempts.length === 0 ? 'delivering' : 'retrying';
@@ -228,11 +244,16 @@ export class DeliveryMachine {
     };
   }
 
-  private begin(trigger: Trigger, turn?: PlannedAttempt): Step {
+  /**
+   * Begins an attempt.
+   *
+   * @param turn the turn for which it has waited. ISO 8601, UTC
+   */
+  begin(trigger: Trigger, turn?: string): Step {
     this.state = {
       kind: 'attempting',
       trigger,
-      ...(turn && { turn: new Date(turn.at).toISOString() }),
+      ...(turn !== undefined && { turn }),
       ...this.kept(),
       endpoint_changed: false,
     };

@@ -57,6 +57,23 @@ export function nextAttempt(
     : { at: planned, because: 'schedule' };
 }
 
+/**
+ * The jitter of deliveries that wait together: the same number for the same attempt of the same group, so that it can be calculated
+ * again, and members with the same schedule are due at the same time.
+ *
+ * @param seed names the group
+ * @returns from 0 up to 1
+ */
+export function groupJitter(seed: string, attempt: number): number {
+  // FNV-1a.
+  let hash = 0x811c9dc5;
+  for (const character of `${seed}:${attempt}`) {
+    hash ^= character.charCodeAt(0);
+    hash = Math.imul(hash, 0x01000193);
+  }
+  return (hash >>> 0) / 2 ** 32;
+}
+
 const SHORTEST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 7 * 86_400_000;
 

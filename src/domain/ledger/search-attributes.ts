@@ -1,5 +1,5 @@
 import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
-import type { AcceptedEvent } from '../delivery/delivery.js';
+import { type AcceptedEvent, DELIVERY_STATUSES, type DeliveryStatus } from '../delivery/delivery.js';
 
 /**
  * Search attributes of every execution: what the ledger can be searched by. Keyword lists where a group will have several values;
@@ -31,18 +31,35 @@ export const SEARCH_ATTRIBUTES = [
 /** The value of {@link STATUS_ATTRIBUTE} on an execution that stands for several deliveries. */
 export const GROUP_STATUS = 'group';
 
+/**
+ * The value of {@link STATUS_ATTRIBUTE} on a group: which statuses its deliveries have, such as `group:delivered+parked`; none are named
+ * of a group that the execution's own status tells all about.
+ */
+export function groupStatus(statuses: readonly DeliveryStatus[]): string {
+  const named = DELIVERY_STATUSES.filter((status) => statuses.includes(status));
+  return named.length === 0 ? GROUP_STATUS : `${GROUP_STATUS}:${named.join('+')}`;
+}
+
+/** Every value that {@link groupStatus} has for groups with a delivery of that status. */
+export function groupStatusesWith(status: DeliveryStatus): string[] {
+  const others = DELIVERY_STATUSES.filter((other) => other !== status);
+  return Array.from({ length: 2 ** others.length }, (_, bits) =>
+    groupStatus([status, ...others.filter((_other, bit) => bits & (1 << bit))]),
+  );
+}
+
 /** The attributes that the execution of one delivery starts with. */
 export function deliveryAttributes(
   { account_id, event_id, event_kind }: Pick<AcceptedEvent, 'account_id' | 'event_id' | 'event_kind'>,
   endpointId: string,
-  isHead = false,
+  { isHead = false, status = 'delivering' }: { isHead?: boolean; status?: DeliveryStatus } = {},
 ): TypedSearchAttributes {
   return new TypedSearchAttributes([
     { key: ACCOUNT_ATTRIBUTE, value: [account_id] },
     { key: ENDPOINT_ATTRIBUTE, value: [endpointId] },
     { key: EVENT_ATTRIBUTE, value: [event_id] },
     { key: KIND_ATTRIBUTE, value: event_kind },
-    { key: STATUS_ATTRIBUTE, value: 'delivering' },
+    { key: STATUS_ATTRIBUTE, value: status },
     ...(isHead ? [{ key: EVENT_HEAD_ATTRIBUTE, value: true }] : []),
   ]);
 }

@@ -37,7 +37,10 @@ export function releaseWorkflowId(accountId: string, endpointId: string): string
   return `release:${accountId}:${endpointId}`;
 }
 
-/** The id of a workflow that makes the first attempts of several deliveries. */
+/** The workflow types that stand for several deliveries. `deliverGroup` is the older one: nothing starts it any more. */
+export const GROUP_TYPES: readonly string[] = ['deliverGroup', 'deliverTogether'];
+
+/** The id of a workflow that makes several deliveries together. */
 export function groupWorkflowId(groupId: string): string {
   return `group:${groupId}`;
 }

@@ -1,25 +1,26 @@
 import type { Client } from '@temporalio/client';
 import type { DeliveryKey } from '../../domain/basics/ids.js';
-import { type DeliveryStatus, isClosed } from '../../domain/delivery/delivery.js';
+import { type DeliveryRecord, type DeliveryStatus, isClosed } from '../../domain/delivery/delivery.js';
 import {
   ACCOUNT_ATTRIBUTE,
   ENDPOINT_ATTRIBUTE,
   EVENT_ATTRIBUTE,
   KIND_ATTRIBUTE,
 } from '../../domain/ledger/search-attributes.js';
+import { GROUP_TYPES } from '../../domain/ledger/workflow-ids.js';
 import {
   type Delivery,
   type DeliverySummary,
   deliveriesOf,
-  recordInMemo,
+  isCurrent,
   statusClauses,
 } from './delivery-view.js';
 import { findRuns, newestRuns, readEarlierRuns } from './earlier-runs.js';
 import { listExpanded } from './expanded-list.js';
 import type { RecentGroups } from './groups.js';
-import { readClosingRecord } from './history.js';
-import { Locator, untilVisible } from './locate.js';
+import { type Located, Locator, untilVisible } from './locate.js';
 import { equals, isAfter, isBefore, isOneOf } from './query.js';
+import { endOf, readRecord } from './record.js';
 import type { Execution, Page } from './visibility.js';
 
 /** Filters of a list of deliveries. A delivery must match every filter that is given. */
@@ -33,7 +34,7 @@ export interface DeliveryFilter {
 }
 
 /** Executions that stand for deliveries. */
-const DELIVERY_TYPES = ['deliverEvent', 'deliverGroup'];
+const DELIVERY_TYPES = ['deliverEvent', ...GROUP_TYPES];
 
 /** Reads deliveries from the ledger. It needs no worker, so it answers while deliveries stand still. */
 export class DeliveryReader {
@@ -45,19 +46,22 @@ export class DeliveryReader {
     this.locator = new Locator(client, recentGroups);
   }
 
+  /** The execution that stands for a delivery of an account; `undefined` if the account has no such delivery. */
+  locate(accountId: string, key: DeliveryKey): Promise<Located | undefined> {
+    return this.locator.locate(accountId, key);
+  }
+
   /** One delivery of an account, alone or in a group; `undefined` if the account has no such delivery. */
   async get(accountId: string, key: DeliveryKey): Promise<Delivery | undefined> {
-    const located = await this.locator.locate(accountId, key);
+    const located = await this.locate(accountId, key);
     if (!located) return undefined;
     const { execution, row } = located;
-    const closed =
-      execution.status.name === 'RUNNING'
-        ? undefined
-        : await readClosingRecord(this.client, execution, row.index);
-    const record = closed ?? recordInMemo(execution);
+    const record = await readRecord(this.client, execution, row);
     const earlierRuns = await readEarlierRuns(this.client, execution, accountId, key);
     return {
       ...row.summary,
+      // Of a group's member the list knows less than the record.
+      ...(row.index !== undefined && record && recordOfMember(record, row.summary)),
       reason: record?.reason ?? row.summary.reason,
       attempts: record?.attempts ?? [],
       interventions: record?.interventions,
@@ -74,6 +78,7 @@ export class DeliveryReader {
   ): Promise<Page<DeliverySummary>> {
     const clauses = [
       isOneOf('WorkflowType', DELIVERY_TYPES),
+      isCurrent,
       equals(ACCOUNT_ATTRIBUTE.name, accountId),
       ...(filter.endpoint_id ? [equals(ENDPOINT_ATTRIBUTE.name, filter.endpoint_id)] : []),
       ...(filter.event_id ? [equals(EVENT_ATTRIBUTE.name, filter.event_id)] : []),
@@ -101,4 +106,9 @@ export class DeliveryReader {
     if (filter.event_id === undefined || after !== undefined) return read();
     return untilVisible(filter.event_id, read, ({ data }) => data.length > 0);
   }
+}
+
+function recordOfMember(record: DeliveryRecord, { closed_at }: DeliverySummary): Partial<DeliverySummary> {
+  const { status, next_attempt_at } = record;
+  return { status, next_attempt_at, closed_at: endOf(record) ?? closed_at };
 }

@@ -3,11 +3,22 @@ import {
   DELIVERY_STATUSES,
   type DeliveryRecord,
   type DeliveryStatus,
+  isClosed,
 } from '../../domain/delivery/delivery.js';
-import { GROUP_STATUS, KIND_ATTRIBUTE, STATUS_ATTRIBUTE } from '../../domain/ledger/search-attributes.js';
-import { parseDeliveryWorkflowId, parseFanOutWorkflowId } from '../../domain/ledger/workflow-ids.js';
+import type { MemberState } from '../../domain/delivery/group-summary.js';
+import {
+  GROUP_STATUS,
+  groupStatusesWith,
+  KIND_ATTRIBUTE,
+  STATUS_ATTRIBUTE,
+} from '../../domain/ledger/search-attributes.js';
+import {
+  GROUP_TYPES,
+  parseDeliveryWorkflowId,
+  parseFanOutWorkflowId,
+} from '../../domain/ledger/workflow-ids.js';
 import { type GroupMemo, membersOf } from './group-memo.js';
-import { type Clause, equals, isOneOf } from './query.js';
+import { anyOf, type Clause, equals, isNot, isOneOf } from './query.js';
 import type { Execution } from './visibility.js';
 
 /** A delivery as the HTTP interface shows it in a list. */
@@ -50,15 +61,15 @@ export interface DeliveryRow {
  * deliveries of several accounts, so every reader asks for one account's.
  */
 export function deliveriesOf(execution: Execution, accountId: string): DeliveryRow[] {
-  if (execution.type !== 'deliverGroup') {
+  if (!GROUP_TYPES.includes(execution.type)) {
     const key = parseDeliveryWorkflowId(execution.workflowId);
     return key?.account_id === accountId ? [{ summary: summarizeSingle(execution, key) }] : [];
   }
-  const { handed_over = [] } = (execution.memo ?? {}) as Partial<GroupMemo>;
-  const status = groupStatus(execution);
+  const { handed_over = [], states = [] } = (execution.memo ?? {}) as Partial<GroupMemo>;
   return membersOf(execution).flatMap((key, index) => {
     if (key?.account_id !== accountId || handed_over.includes(index)) return [];
-    return [{ summary: summarize(execution, key, status), index }];
+    const state = states.find(({ members }) => members.includes(index));
+    return [{ summary: summarizeMember(execution, key, state), index }];
   });
 }
 
@@ -66,11 +77,18 @@ export function deliveriesOf(execution: Execution, accountId: string): DeliveryR
 export function headsOf(execution: Execution, accountId: string): string[] {
   const { heads = [] } = (execution.memo ?? {}) as Partial<GroupMemo>;
   const members = membersOf(execution);
-  const keys =
-    execution.type === 'deliverGroup'
-      ? heads.map((index) => members[index])
-      : [parseDeliveryWorkflowId(execution.workflowId) ?? parseFanOutWorkflowId(execution.workflowId)];
+  const keys = GROUP_TYPES.includes(execution.type)
+    ? heads.map((index) => members[index])
+    : [parseDeliveryWorkflowId(execution.workflowId) ?? parseFanOutWorkflowId(execution.workflowId)];
   return keys.flatMap((key) => (key?.account_id === accountId ? [key.event_id] : []));
+}
+
+/** Runs that carry on as another one do not stand for anything any more. */
+export const isCurrent = isNot('ExecutionStatus', 'ContinuedAsNew');
+
+/** When what an execution stands for was accepted. Others than its first run, and deliveries that left a group, say so. ISO 8601, UTC. */
+export function createdAt(execution: Execution): string {
+  return (execution.memo?.['created_at'] as string | undefined) ?? execution.startTime.toISOString();
 }
 
 /** The record in the memo of a delivery's own execution; absent while every attempt has succeeded. */
@@ -80,21 +98,25 @@ export function recordInMemo(execution: Execution): DeliveryRecord | undefined {
 
 /** The clauses that find deliveries of a status, and groups that may hold some: the inverse of how a status is read. */
 export function statusClauses(status: DeliveryStatus): Clause[] {
+  const inGroup = [isOneOf(STATUS_ATTRIBUTE.name, groupStatusesWith(status))];
   switch (status) {
     case 'delivered':
-      return [equals('ExecutionStatus', 'Completed')];
+      return [anyOf([equals('ExecutionStatus', 'Completed')], inGroup)];
     case 'cancelled':
-      return [isOneOf('ExecutionStatus', ['Canceled', 'Terminated'])];
+      return [anyOf([isOneOf('ExecutionStatus', ['Canceled', 'Terminated'])], inGroup)];
     case 'exhausted':
     case 'expired':
-      return [equals('ExecutionStatus', 'Failed'), equals(STATUS_ATTRIBUTE.name, status)];
+      return [anyOf([equals('ExecutionStatus', 'Failed'), equals(STATUS_ATTRIBUTE.name, status)], inGroup)];
     case 'delivering':
       return [
         equals('ExecutionStatus', 'Running'),
-        isOneOf(STATUS_ATTRIBUTE.name, ['delivering', GROUP_STATUS]),
+        isOneOf(STATUS_ATTRIBUTE.name, [status, GROUP_STATUS, ...groupStatusesWith(status)]),
       ];
     default:
-      return [equals('ExecutionStatus', 'Running'), equals(STATUS_ATTRIBUTE.name, status)];
+      return [
+        equals('ExecutionStatus', 'Running'),
+        isOneOf(STATUS_ATTRIBUTE.name, [status, ...groupStatusesWith(status)]),
+      ];
   }
 }
 
@@ -114,7 +136,7 @@ function summarize(execution: Execution, key: DeliveryKey, status: DeliveryStatu
     endpoint_id: key.endpoint_id,
     event_kind: execution.typedSearchAttributes.get(KIND_ATTRIBUTE) ?? '',
     status,
-    created_at: execution.startTime.toISOString(),
+    created_at: createdAt(execution),
     closed_at: execution.closeTime?.toISOString(),
     next_attempt_at: undefined,
     reason: undefined,
@@ -139,8 +161,25 @@ function singleStatus(execution: Execution): DeliveryStatus {
   }
 }
 
-/** Members that are still in a completed group were delivered. */
-function groupStatus(execution: Execution): DeliveryStatus {
-  if (execution.status.name === 'RUNNING') return 'delivering';
-  return execution.status.name === 'COMPLETED' ? 'delivered' : 'cancelled';
+function summarizeMember(execution: Execution, key: DeliveryKey, state?: MemberState): DeliverySummary {
+  const status = memberStatus(execution, state);
+  const isOpen = !isClosed(status);
+  return {
+    ...summarize(execution, key, status),
+    next_attempt_at: isOpen ? state?.next_attempt_at : undefined,
+    reason: status === state?.status ? state.reason : undefined,
+  };
+}
+
+/** What a group's memo does not say of a member, its own status does. */
+function memberStatus(execution: Execution, state: MemberState | undefined): DeliveryStatus {
+  switch (execution.status.name) {
+    case 'RUNNING':
+    case 'CONTINUED_AS_NEW':
+      return state?.status ?? 'delivering';
+    case 'COMPLETED':
+      return state?.status ?? 'delivered';
+    default:
+      return state && isClosed(state.status) ? state.status : 'cancelled';
+  }
 }

@@ -2,8 +2,8 @@ import type { Client } from '@temporalio/client';
 import { type DeliveryKey, deliveryId } from '../../domain/basics/ids.js';
 import { deliveryWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import { type DeliverySummary, deliveriesOf, type EarlierRun } from './delivery-view.js';
-import { readClosingRecord } from './history.js';
 import { equals, isOneOf, toQuery } from './query.js';
+import { endOf, readRecord } from './record.js';
 import { describeExecution, type Execution } from './visibility.js';
 
 /** Key of the memo of a run that resends a delivery. */
@@ -35,13 +35,13 @@ export async function readEarlierRuns(
     const run = await describeExecution(client, previous.workflow_id, previous.run_id);
     const row = run && deliveriesOf(run, accountId).find(({ summary }) => summary.id === id);
     if (!row) break;
+    const record = await readRecord(client, run, row);
     const { run_id, status, created_at, closed_at, reason } = row.summary;
-    const record = await readClosingRecord(client, run, row.index);
     runs.push({
       run_id,
       status,
       created_at,
-      closed_at,
+      closed_at: closed_at ?? (record && endOf(record)),
       reason: record?.reason ?? reason,
       attempts: record?.attempts ?? [],
       ...(record?.interventions && { interventions: record.interventions }),

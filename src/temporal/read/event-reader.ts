@@ -4,7 +4,7 @@ import {
   EVENT_HEAD_ATTRIBUTE,
   KIND_ATTRIBUTE,
 } from '../../domain/ledger/search-attributes.js';
-import { type DeliverySummary, deliveriesOf, headsOf } from './delivery-view.js';
+import { createdAt, type DeliverySummary, deliveriesOf, headsOf, isCurrent } from './delivery-view.js';
 import { newestRuns } from './earlier-runs.js';
 import { listExpanded } from './expanded-list.js';
 import { type FanOutProgress, fanOutProgress, findFanOut } from './fan-out-progress.js';
@@ -89,6 +89,7 @@ export class EventReader {
   ): Promise<Page<EventSummary>> {
     const clauses = [
       isTrue(EVENT_HEAD_ATTRIBUTE.name),
+      isCurrent,
       equals(ACCOUNT_ATTRIBUTE.name, accountId),
       ...(filter.kind ? [equals(KIND_ATTRIBUTE.name, filter.kind)] : []),
       ...(filter.created_after ? [isAfter('StartTime', filter.created_after)] : []),
@@ -96,7 +97,7 @@ export class EventReader {
     ];
     const expand = (execution: Execution) => {
       const kind = execution.typedSearchAttributes.get(KIND_ATTRIBUTE) ?? '';
-      const created_at = execution.startTime.toISOString();
+      const created_at = createdAt(execution);
       return headsOf(execution, accountId).map((id) => ({ id, kind, created_at }));
     };
     return listExpanded(this.client, clauses, { expand }, limit, after);

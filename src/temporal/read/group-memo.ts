@@ -1,4 +1,5 @@
 import type { DeliveryKey } from '../../domain/basics/ids.js';
+import type { MemberState } from '../../domain/delivery/group-summary.js';
 import {
   ACCOUNT_ATTRIBUTE,
   ENDPOINT_ATTRIBUTE,
@@ -16,8 +17,10 @@ export interface GroupMemo {
   members: MemberIndexes[];
   /** Indexes of the deliveries that stand for their event in a list of events. */
   heads: number[];
-  /** Indexes of the deliveries that go on as workflows of their own. Written when the group closes, if there are any. */
+  /** Indexes of the deliveries that go on as workflows of their own. */
   handed_over?: number[];
+  /** How the others stand, unless the execution's own status says it. */
+  states?: MemberState[];
 }
 
 type MemberIndexes = [account: number, event: number, endpoint: number];

@@ -6,10 +6,10 @@ import {
   ENDPOINT_ATTRIBUTE,
   EVENT_ATTRIBUTE,
 } from '../../domain/ledger/search-attributes.js';
-import { deliveryWorkflowId } from '../../domain/ledger/workflow-ids.js';
-import { type DeliveryRow, deliveriesOf } from './delivery-view.js';
+import { deliveryWorkflowId, GROUP_TYPES } from '../../domain/ledger/workflow-ids.js';
+import { type DeliveryRow, deliveriesOf, isCurrent } from './delivery-view.js';
 import type { RecentGroups } from './groups.js';
-import { equals } from './query.js';
+import { equals, isOneOf } from './query.js';
 import { describeExecution, type Execution, listExecutions } from './visibility.js';
 
 /** A delivery, and the execution that stands for it: its own, or a group's. */
@@ -57,7 +57,8 @@ export class Locator {
     };
     const inListedGroup = async () => {
       const clauses = [
-        equals('WorkflowType', 'deliverGroup'),
+        isOneOf('WorkflowType', GROUP_TYPES),
+        isCurrent,
         equals(ACCOUNT_ATTRIBUTE.name, accountId),
         equals(EVENT_ATTRIBUTE.name, key.event_id),
         equals(ENDPOINT_ATTRIBUTE.name, key.endpoint_id),
@@ -83,7 +84,11 @@ export class Locator {
     eventId: string,
     endpointIds: readonly string[],
   ): Promise<Execution[]> {
-    const clauses = [equals(ACCOUNT_ATTRIBUTE.name, accountId), equals(EVENT_ATTRIBUTE.name, eventId)];
+    const clauses = [
+      equals(ACCOUNT_ATTRIBUTE.name, accountId),
+      equals(EVENT_ATTRIBUTE.name, eventId),
+      isCurrent,
+    ];
     const { data: listed } = await listExecutions(this.client, clauses, MAX_EXECUTIONS_OF_EVENT, undefined);
     if (!isYoung(eventId)) return listed;
     // What is listed as closed is as it is now. Everything else is read again: it may have closed, or not be listed yet.

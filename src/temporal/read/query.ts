@@ -20,6 +20,16 @@ export function isOneOf(attribute: string, values: readonly string[]): Clause {
   return `${attribute} IN (${values.map(quote).join(', ')})` as Clause;
 }
 
+/** The attribute has another value. */
+export function isNot(attribute: string, value: string): Clause {
+  return `${attribute} != ${quote(value)}` as Clause;
+}
+
+/** Every clause of one alternative holds. */
+export function anyOf(...alternatives: readonly Clause[][]): Clause {
+  return `(${alternatives.map((clauses) => `(${toQuery(clauses)})`).join(' OR ')})` as Clause;
+}
+
 /** The attribute, a boolean, is true. */
 export function isTrue(attribute: string): Clause {
   return `${attribute} = true` as Clause;

@@ -64,7 +64,7 @@ export async function startWorker(
   const isolated = await Worker.create({
     ...common,
     taskQueue: isolatedQueue(settings.task_queue),
-    activities: { attemptDelivery: activities.attemptDelivery },
+    activities: { attemptDelivery: activities.attemptDelivery, attemptMembers: activities.attemptMembers },
     maxConcurrentActivityTaskExecutions: settings.isolated_attempts,
   });
   const workers = [main, isolated];

@@ -5,8 +5,8 @@ import {
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
-import { ApplicationFailure } from '@temporalio/common';
-import { OPERATOR_UPDATES } from '../../../workflows/messages.js';
+import { ApplicationFailure, type UpdateDefinition } from '@temporalio/common';
+import { handOver, OPERATOR_UPDATES } from '../../../workflows/messages.js';
 import type { DeliveryKey } from '../../domain/basics/ids.js';
 import { type DeliveryRecord, type DeliveryTarget, isClosed } from '../../domain/delivery/delivery.js';
 import { deliveryWorkflowId } from '../../domain/ledger/workflow-ids.js';
@@ -46,10 +46,27 @@ export class DeliveryControl {
     key: DeliveryKey,
     by: string,
   ): Promise<DeliveryRecord | undefined> {
-    const handle = this.client.workflow.getHandle(deliveryWorkflowId(accountId, key));
+    const workflowId = deliveryWorkflowId(accountId, key);
+    const steer = () => this.update(workflowId, OPERATOR_UPDATES[action], { by });
+    const done = await steer();
+    if (done) return done;
+    // A group's member goes on by itself before it is acted upon.
+    const { execution, row } = (await this.deliveries.locate(accountId, key)) ?? {};
+    if (!execution || row?.index === undefined) return undefined;
+    await this.update(execution.workflowId, handOver, { ...key, action });
+    return steer();
+  }
+
+  /** @returns what the execution answers; `undefined` if it is not running */
+  private async update<Result, Argument>(
+    workflowId: string,
+    update: UpdateDefinition<Result, [Argument]>,
+    argument: Argument,
+  ): Promise<Result | undefined> {
+    const handle = this.client.workflow.getHandle(workflowId);
     try {
       return await this.client.withDeadline(Date.now() + ANSWER_LIMIT_MS, () =>
-        handle.executeUpdate(OPERATOR_UPDATES[action], { args: [{ by }] }),
+        handle.executeUpdate<Result, [Argument]>(update, { args: [argument] }),
       );
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return undefined;

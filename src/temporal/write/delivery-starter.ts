@@ -5,7 +5,7 @@ import {
   type WorkflowStartOptions,
 } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
-import type { deliverEvent, deliverGroup, fanOutEvent, releaseParked } from '../../../workflows/index.js';
+import type { deliverEvent, deliverTogether, fanOutEvent, releaseParked } from '../../../workflows/index.js';
 import type { DeliverEventInput, FanOutEventInput } from '../../../workflows/inputs.js';
 import { newId } from '../../domain/basics/ids.js';
 import type {
@@ -15,7 +15,8 @@ import type {
   DeliveryTarget,
   EndpointKey,
 } from '../../domain/delivery/delivery.js';
-import { holdBack } from '../../domain/delivery/hold-back.js';
+import type { LiveGroup } from '../../domain/delivery/delivery-group.js';
+import { type HeldBack, holdBack } from '../../domain/delivery/hold-back.js';
 import type { EndpointHealth } from '../../domain/endpoint/endpoint-health.js';
 import type { FailingMark } from '../../domain/endpoint/incident.js';
 import {
@@ -203,7 +204,7 @@ export class DeliveryStarter {
       {
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
         workflowIdConflictPolicy: 'USE_EXISTING',
-        typedSearchAttributes: deliveryAttributes(event, target.endpoint_id, head),
+        typedSearchAttributes: deliveryAttributes(event, target.endpoint_id, { isHead: head }),
       },
     );
     if (!eagerlyStarted || isolated) return;
@@ -239,6 +240,11 @@ export class DeliveryStarter {
     return (await readInput(this.options.client, { workflowId, runId })) as FanOutEventInput;
   }
 
+  /** The group that a run makes, as it was started. */
+  async readGroup(workflowId: string, runId: string): Promise<LiveGroup> {
+    return (await readInput(this.options.client, { workflowId, runId })) as LiveGroup;
+  }
+
   /**
    * Starts a part of an event's deliveries, unless that has been done already: as a group whose id says which part it is, or, where there
    * are no groups, each by itself.
@@ -259,6 +265,8 @@ export class DeliveryStarter {
   private async startGroup(pending: readonly PendingDelivery[], id = newId('group')): Promise<void> {
     const { client, task_queue, settings, head_start } = this.options;
     const group = toGroup(pending);
+    const held = heldBack(pending);
+    const isolated = pending.every((delivery) => this.isUnhealthy(delivery));
     const workflowId = groupWorkflowId(id);
     const keys = pending.map(({ event: { account_id, event_id }, target: { endpoint_id } }) => ({
       account_id,
@@ -267,10 +275,10 @@ export class DeliveryStarter {
     }));
     const { accounts, events, endpoints, members } = indexMembers(keys);
     const heads = pending.flatMap(({ head }, index) => (head ? [index] : []));
-    const handle = await client.workflow.start<typeof deliverGroup>('deliverGroup', {
+    const handle = await client.workflow.start<typeof deliverTogether>('deliverTogether', {
       workflowId,
       taskQueue: task_queue,
-      args: [{ ...group, ...settings }],
+      args: [{ ...group, ...settings, ...(held && { held }), ...(isolated && { isolated }) }],
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
       workflowIdConflictPolicy: 'USE_EXISTING',
       requestEagerStart: this.takesFirstTasks,
@@ -284,7 +292,7 @@ export class DeliveryStarter {
         ...(heads.length > 0 ? [{ key: EVENT_HEAD_ATTRIBUTE, value: true }] : []),
       ]),
     });
-    if (handle.eagerlyStarted)
+    if (handle.eagerlyStarted && !isolated)
       head_start?.beginGroup(handle.firstExecutionRunId, group, settings.attempt_timeout_ms);
     this.recentGroups.add(
       workflowId,
@@ -347,6 +355,16 @@ function toGroup(pending: readonly PendingDelivery[]): DeliveryGroup {
     return { ...target, event: place };
   });
   return { events, deliveries };
+}
+
+/** The endpoints of a group that keep failing, so that first attempts at them wait; `undefined` if there are none. */
+function heldBack(pending: readonly PendingDelivery[]): Record<string, HeldBack> | undefined {
+  const held: Record<string, HeldBack> = {};
+  for (const { target, failing } of pending) {
+    const reason = holdBack(failing, Date.now(), Math.random());
+    if (reason) held[target.endpoint_id] ??= reason;
+  }
+  return Object.keys(held).length > 0 ? held : undefined;
 }
 
 /** A workflow that runs already, or has run, is what was wanted. */

@@ -5,6 +5,7 @@ import { change } from './changed.js';
 export const {
   deliverEvent,
   deliverGroup,
+  deliverTogether,
   endpointIncident,
   fanOutEvent,
   releaseParked,

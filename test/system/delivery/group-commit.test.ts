@@ -151,7 +151,7 @@ describe('group commit', () => {
     );
     const count = async (...endpoints: { id: string }[]) => {
       const query = [
-        "WorkflowType = 'deliverGroup'",
+        "WorkflowType = 'deliverTogether'",
         ...endpoints.map(({ id }) => `HooklineEndpoint = '${id}'`),
       ];
       return (await system.temporal.client.workflow.count(query.join(' AND '))).count;

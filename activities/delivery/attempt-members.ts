@@ -1,0 +1,63 @@
+import { Context } from '@temporalio/activity';
+import type { AttemptReport } from '../../src/domain/delivery/attempt-report.js';
+import { type AttemptRequest, attemptRequest } from '../../src/domain/delivery/attempt-request.js';
+import type { MemberAttempt } from '../../src/domain/delivery/delivery-group.js';
+import type { LedgerWriter } from '../ports.js';
+import { callerOf } from './caller.js';
+
+/** Attempts at deliveries of the group that calls. The payloads stand in the group's own input, so they are not sent again. */
+export interface MembersRequest {
+  attempts: readonly MemberAttempt[];
+}
+
+/** The reports so far are kept with Temporal this often, so that after a crash only what was in flight is made again. Milliseconds. */
+const HEARTBEAT_MS = 1_000;
+
+/**
+ * Attempts of a group come at once, so most of them find no slot; but an endpoint that answers at once, if only with errors, frees one
+ * after another. Those at an endpoint that hangs are deferred after this. Milliseconds.
+ */
+const SLOT_WAIT_MS = 2_000;
+
+type Attempt = (request: AttemptRequest) => Promise<AttemptReport>;
+
+/** Makes attempts of a group side by side, in the isolated lane. */
+export function createAttemptMembers(ledger: Pick<LedgerWriter, 'readGroup'>, attempt: Attempt) {
+  /**
+   * @returns a report for each attempt, in their order; `null` for one that could not be made
+   * @throws if none could be made
+   */
+  return async function attemptMembers({ attempts }: MembersRequest): Promise<(AttemptReport | null)[]> {
+    const context = Context.current();
+    const { workflowId, runId } = callerOf(context.info);
+    const earlier = (context.info.heartbeatDetails ?? []) as (AttemptReport | null)[];
+    const reports = attempts.map((_, position) => earlier[position] ?? null);
+    const group = await ledger.readGroup(workflowId, runId);
+    const errors: unknown[] = [];
+    const heartbeat = setInterval(() => context.heartbeat(reports), HEARTBEAT_MS);
+    try {
+      await Promise.all(
+        attempts.map(async ({ index, ...details }, position) => {
+          const delivery = group.deliveries[index];
+          const event = delivery && group.events[delivery.event];
+          if (reports[position] || !event) return;
+          const { endpoint_id } = delivery;
+          const request = attemptRequest(event, endpoint_id, group.attempt_timeout_ms, {
+            ...details,
+            isolated: true,
+            slotWaitMs: SLOT_WAIT_MS,
+          });
+          try {
+            reports[position] = await attempt(request);
+          } catch (error) {
+            errors.push(error);
+          }
+        }),
+      );
+    } finally {
+      clearInterval(heartbeat);
+    }
+    if (errors.length === attempts.length) throw errors[0];
+    return reports;
+  };
+}

@@ -1,0 +1,197 @@
+import type { WorkflowHandle } from '@temporalio/client';
+import { newId } from '../../../src/domain/basics/ids.js';
+import type { AttemptReport } from '../../../src/domain/delivery/attempt-report.js';
+import { GroupMachine, type LiveGroup } from '../../../src/domain/delivery/delivery-group.js';
+import { fanOutWorkflowId, groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
+import type { deliverTogether } from '../../../workflows/index.js';
+import { releaseMembers } from '../../../workflows/messages.js';
+import { PURCHASE } from '../../support/api-client.js';
+import { workflowIdOf } from '../../support/history.js';
+import { inTurn, reply } from '../../support/receiver.js';
+import { startStubWorker } from '../../support/stub-worker.js';
+import { until } from '../../support/until.js';
+import { act, execution, type Run, replaceEndpoint, type Scenarios, SLOW, type Stage } from './stage.js';
+
+const ENDPOINTS = 12;
+const AT = '2026-01-31T12:00:00.000Z';
+
+/** Every way through `deliverTogether`, and a `deliverEvent` that left a group. */
+export const LIVE_GROUPS: Scenarios = {
+  'deliver-together-all-delivered': {
+    play: async (stage) => closed(stage, (await start(stage)).groupId),
+  },
+  'deliver-together-retry-then-success': {
+    settings: { HOOKLINE_RETRY_SCHEDULE: '20ms,20ms' },
+    async play(stage) {
+      failAt(stage, ['/3', '/7'], 500, 503);
+      return closed(stage, (await start(stage)).groupId);
+    },
+  },
+  'deliver-together-exhausted': {
+    settings: { HOOKLINE_RETRY_SCHEDULE: '20ms' },
+    async play(stage) {
+      failAt(stage, ['/3', '/7'], 500, 500);
+      return closed(stage, (await start(stage)).groupId);
+    },
+  },
+  'deliver-together-many-attempts': {
+    settings: { HOOKLINE_RETRY_SCHEDULE: Array.from({ length: 15 }, () => '20ms').join(',') },
+    async play(stage) {
+      failAt(stage, ['/3'], ...Array.from({ length: 16 }, () => 500));
+      return closed(stage, (await start(stage)).groupId);
+    },
+  },
+  'deliver-together-handed-over': {
+    settings: SLOW,
+    async play(stage) {
+      const { deliveryId, groupId } = await oneWaiting(stage);
+      await act(stage, deliveryId, 'cancel');
+      return closed(stage, groupId);
+    },
+  },
+  'deliver-event-left-its-group': {
+    settings: SLOW,
+    async play(stage) {
+      const { deliveryId } = await oneWaiting(stage);
+      await act(stage, deliveryId, 'retry');
+      return closed(stage, workflowIdOf(stage.client, deliveryId));
+    },
+  },
+  'deliver-together-parked-and-released': {
+    async play(stage) {
+      const { groupId, endpointIds, eventId } = await start(stage, 'paused');
+      await untilListed(stage, eventId, 'parked');
+      await replaceEndpoint(stage, endpointIds[0] ?? '');
+      return closed(stage, groupId);
+    },
+  },
+  'deliver-together-expired': {
+    settings: { HOOKLINE_PARK_LIMIT: '200ms' },
+    play: async (stage) => closed(stage, (await start(stage, 'paused')).groupId),
+  },
+  'deliver-together-held-back-and-deferred': {
+    async play({ system }) {
+      const turn = new Date(Date.now() + 500).toISOString();
+      const deferred: AttemptReport = { kind: 'deferred', turn, reason: 'Waits its turn.' };
+      return withStub(
+        { system },
+        [[deferred, null], [delivered()], [delivered()], [delivered()]],
+        async (group, run) => {
+          const [held] = group.deliveries;
+          const endpoint_id = held?.endpoint_id ?? '';
+          const look_again_at = new Date(Date.now() + 3_600_000).toISOString();
+          const handle = await run({
+            ...group,
+            isolated: true,
+            held: {
+              [endpoint_id]: { kind: 'not_attempted', endpoint: 'failing', reason: 'since', look_again_at },
+            },
+          });
+          await handle.signal(releaseMembers, { endpoint_id });
+        },
+      );
+    },
+  },
+  'deliver-together-carried-on': {
+    async play({ system }) {
+      return withStub({ system }, [[delivered(2), delivered(2)]], async (group, run) => {
+        const machine = new GroupMachine(group, Date.now());
+        machine.settle(machine.firstAttempts, [failed(), failed(), failed()], Date.now());
+        machine.depart(2);
+        await run({ ...group, so_far: machine.snapshots });
+      });
+    },
+  },
+};
+
+/** Answers requests at these paths with these statuses in turn, then and elsewhere with 200. */
+function failAt({ receiver }: Stage, paths: readonly string[], ...statuses: number[]): void {
+  const [first = reply(200), ...more] = statuses.map((status) => reply(status));
+  const failing = new Map(paths.map((path) => [path, inTurn(first, ...more, reply(200))]));
+  const succeed = reply(200);
+  receiver.handle((request, ...rest) => (failing.get(request.url ?? '') ?? succeed)(request, ...rest));
+}
+
+/** One event to twelve endpoints, at paths of their own: one group. */
+async function start(
+  stage: Stage,
+  firstStatus = 'active',
+): Promise<{ eventId: string; groupId: string; endpointIds: string[] }> {
+  const endpointIds: string[] = [];
+  for (let index = 0; index < ENDPOINTS; index++) {
+    const status = index === 0 ? firstStatus : 'active';
+    endpointIds.push((await stage.client.register(`${stage.receiver.url}/${index}`, { status })).id);
+  }
+  const { id: eventId } = await stage.client.purchase();
+  await execution(stage, fanOutWorkflowId(stage.client.accountId, eventId));
+  return { eventId, groupId: groupWorkflowId(`${eventId}:0`), endpointIds };
+}
+
+/** A group in which one delivery waits for a retry that would succeed. */
+async function oneWaiting(stage: Stage): Promise<{ deliveryId: string; groupId: string }> {
+  failAt(stage, ['/3'], 500);
+  const { eventId, groupId } = await start(stage);
+  return { deliveryId: await untilListed(stage, eventId, 'retrying'), groupId };
+}
+
+/** Waits until an event has a delivery of that status in the list. @returns its id */
+async function untilListed({ client }: Stage, eventId: string, status: string): Promise<string> {
+  const path = `/v18.0/deliveries?event_id=${eventId}&status=${status}`;
+  const [delivery] = await until(
+    async (): Promise<{ id: string }[]> => (await client.request('GET', path)).json.data,
+    ({ length }) => length > 0,
+  );
+  return delivery?.id ?? '';
+}
+
+function closed(stage: Stage, workflowId: string): Promise<Run> {
+  return execution(stage, workflowId);
+}
+
+/** Plays a group of three deliveries whose attempts are reported as given: by call, and by attempt. */
+async function withStub(
+  { system }: Pick<Stage, 'system'>,
+  reports: (AttemptReport | null)[][],
+  play: (
+    group: LiveGroup,
+    run: (input: LiveGroup) => Promise<WorkflowHandle<typeof deliverTogether>>,
+  ) => Promise<unknown>,
+): Promise<Run> {
+  const { workflow } = system.temporal.client;
+  const event = {
+    account_id: newId('account'),
+    event_id: newId('event'),
+    event_kind: 'purchase',
+    payload: PURCHASE,
+    accepted_at: AT,
+  };
+  const deliveries = Array.from({ length: 3 }, () => ({ event: 0, endpoint_id: newId('endpoint') }));
+  const settings = { schedule: [50], attempt_timeout_ms: 1_000, park_limit_ms: 3_600_000 };
+  const workflowId = groupWorkflowId(event.event_id);
+  const taskQueue = `stub-${event.event_id}`;
+  const stop = await startStubWorker(system.temporal, taskQueue, {
+    attemptMembers: async () => reports.shift() ?? [],
+  });
+  try {
+    await play({ ...settings, events: [event], deliveries }, (input) =>
+      workflow.start<typeof deliverTogether>('deliverTogether', { workflowId, taskQueue, args: [input] }),
+    );
+    await workflow.getHandle(workflowId).result();
+  } finally {
+    await stop();
+  }
+  return { workflowId };
+}
+
+function delivered(number = 1): AttemptReport {
+  return { kind: 'attempted', outcome: 'delivered', attempt: attempt(number, 200) };
+}
+
+function failed(): AttemptReport {
+  return { kind: 'attempted', outcome: 'failed', attempt: attempt(1, 503) };
+}
+
+function attempt(number: number, status_code: number) {
+  const trigger = 'schedule' as const;
+  return { number, at: AT, duration_ms: 1, url_host: 'example.com', status_code, trigger };
+}

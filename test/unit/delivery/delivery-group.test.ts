@@ -1,0 +1,275 @@
+import assert from 'node:assert/strict';
+import type { AttemptReport } from '../../../src/domain/delivery/attempt-report.js';
+import type { DeliveryRecord } from '../../../src/domain/delivery/delivery.js';
+import {
+  batches,
+  GroupMachine,
+  type LiveGroup,
+  type MemberAttempt,
+} from '../../../src/domain/delivery/delivery-group.js';
+import {
+  MAX_SUMMARY_CHARACTERS,
+  statusesOf,
+  summarizeMembers,
+} from '../../../src/domain/delivery/group-summary.js';
+import { groupJitter } from '../../../src/domain/delivery/retry-schedule.js';
+import { groupStatus, groupStatusesWith } from '../../../src/domain/ledger/search-attributes.js';
+
+const START = Date.parse('2026-03-01T12:00:00Z');
+const HOUR = 3_600_000;
+
+function group(members: number, endpoints = 1, more: Partial<LiveGroup> = {}): LiveGroup {
+  const events = Array.from({ length: members }, (_, index) => ({
+    account_id: 'acct_1',
+    event_id: `evt_${index}`,
+    event_kind: 'purchase',
+    payload: '{}',
+    accepted_at: new Date(START).toISOString(),
+  }));
+  const deliveries = events.map((_, event) => ({ event, endpoint_id: `ep_${event % endpoints}` }));
+  return {
+    events,
+    deliveries,
+    schedule: [HOUR, HOUR],
+    attempt_timeout_ms: 5_000,
+    park_limit_ms: 24 * HOUR,
+    ...more,
+  };
+}
+
+/** A report of an attempt that began at a time and took a while. */
+function answered(
+  { number, trigger }: MemberAttempt,
+  status: number,
+  at: number,
+  duration_ms = 1,
+): AttemptReport {
+  return {
+    kind: 'attempted',
+    outcome: status === 200 ? 'delivered' : 'failed',
+    attempt: {
+      number,
+      at: new Date(at).toISOString(),
+      duration_ms,
+      url_host: 'example.com',
+      status_code: status,
+      trigger,
+    },
+  };
+}
+
+const held = {
+  kind: 'not_attempted',
+  endpoint: 'failing',
+  reason: 'since.',
+  look_again_at: new Date(START + HOUR).toISOString(),
+} as const;
+
+describe('a group of deliveries that is open', () => {
+  it('has its members due together again that failed together', () => {
+    const machine = new GroupMachine(group(5), START);
+    const first = machine.firstAttempts;
+    assert.equal(first.length, 5);
+    machine.settle(
+      first,
+      first.map((one, index) => answered(one, 503, START + index * 10, index)),
+      START,
+    );
+    const { due, wakeAt } = machine.step(START + 100);
+    assert.deepEqual(due, []);
+    assert.equal(machine.step((wakeAt ?? 0) - 1).due.length, 0);
+    assert.equal(machine.step(wakeAt ?? 0).due.length, 5);
+    // Not before the wait has passed since the last of them ended.
+    assert.ok((wakeAt ?? 0) >= START + 44 + HOUR);
+  });
+
+  it('says which attempts could not be made, and has them in flight still', () => {
+    const machine = new GroupMachine(group(3), START);
+    const first = machine.firstAttempts;
+    const [, second] = first;
+    assert.ok(second);
+    const unmade = machine.settle(first, [answered(second, 200, START), null, undefined], START);
+    assert.deepEqual(
+      unmade.map(({ index }) => index),
+      [1, 2],
+    );
+    assert.deepEqual(machine.step(START).due, []);
+    assert.ok(machine.isOpen);
+  });
+
+  it('parks members for an endpoint that was known to be failing, and releases them in order, up to a limit', () => {
+    const machine = new GroupMachine(group(6, 2, { held: { ep_1: held } }), START);
+    assert.deepEqual(
+      machine.firstAttempts.map(({ index }) => index),
+      [0, 2, 4],
+    );
+    machine.release('ep_0', 1);
+    machine.release('ep_1', 2);
+    assert.deepEqual(
+      machine.step(START).due.map(({ index, trigger }) => [index, trigger]),
+      [
+        [1, 'released'],
+        [3, 'released'],
+      ],
+    );
+    machine.release('ep_1');
+    assert.deepEqual(
+      machine.step(START).due.map(({ index }) => index),
+      [5],
+    );
+  });
+
+  it('releases what waits for a retry after what is parked, but not before the time that its endpoint asked for', () => {
+    const machine = new GroupMachine(group(3), START);
+    const [a, b, c] = machine.firstAttempts as [MemberAttempt, MemberAttempt, MemberAttempt];
+    const asked = { ...answered(b, 503, START), retry_after: new Date(START + 5 * HOUR).toISOString() };
+    machine.settle([a, b, c], [answered(a, 503, START), asked, held], START);
+    machine.release('ep_0', 1);
+    assert.deepEqual(
+      machine.step(START).due.map(({ index }) => index),
+      [2],
+    );
+    machine.release('ep_0');
+    assert.deepEqual(
+      machine.step(START).due.map(({ index }) => index),
+      [0],
+    );
+    assert.equal(machine.step(START).wakeAt, START + 5 * HOUR);
+  });
+
+  it('makes deferred attempts together whose turns come one after another', () => {
+    const machine = new GroupMachine(group(4), START);
+    const first = machine.firstAttempts;
+    const turns = first.map((_, index) => new Date(START + 1_000 + index * 200).toISOString());
+    machine.settle(
+      first,
+      turns.map((turn) => ({ kind: 'deferred', turn, reason: 'Deferred.' })),
+      START,
+    );
+    const { wakeAt = 0 } = machine.step(START);
+    const { due } = machine.step(wakeAt);
+    assert.deepEqual(
+      due.map(({ turn }) => turn),
+      turns.slice(0, 3),
+    );
+  });
+
+  it('waits by themselves for endpoints that were slow', () => {
+    const input = group(6, 3);
+    const machine = new GroupMachine(input, START);
+    const first = machine.firstAttempts;
+    machine.settle(
+      first,
+      first.map((one) => answered(one, 503, START, one.index % 3 === 0 ? 5_000 : 10)),
+      START,
+    );
+    const { due } = machine.step(START + 2 * HOUR);
+    const parts = batches(machine, input, due).map((batch) => batch.map(({ index }) => index));
+    assert.deepEqual(
+      parts.sort(),
+      [
+        [0, 3],
+        [1, 2, 4, 5],
+      ].sort(),
+    );
+  });
+
+  it('is the same for whoever takes in the same reports, in another run as well', () => {
+    const input = group(12, 4, { schedule: [1_000, 1_000, 1_000] });
+    for (let seed = 1; seed <= 50; seed++) {
+      const random = (salt: number) => groupJitter(`${seed}`, salt);
+      let live = new GroupMachine(input, START);
+      const reader = new GroupMachine(input, START);
+      let now = START;
+      let attempts = live.firstAttempts;
+      for (let round = 0; round < 40 && live.isOpen; round++) {
+        const reports = attempts.map((one) => {
+          const chance = random(round * 100 + one.index);
+          if (chance < 0.1) return null;
+          if (chance < 0.3) return held;
+          if (chance < 0.4)
+            return {
+              kind: 'deferred',
+              turn: new Date(now + chance * 1e4).toISOString(),
+              reason: 'Deferred.',
+            } as const;
+          return answered(one, chance < 0.6 ? 200 : 503, now, Math.floor(chance * 50));
+        });
+        const unmade = live.settle(attempts, reports, now);
+        reader.settle(attempts, reports, now);
+        assert.deepEqual(live.records, reader.records, `seed ${seed}, round ${round}`);
+        if (random(round) < 0.2 && unmade.length === 0) {
+          const so_far = JSON.parse(JSON.stringify(live.snapshots));
+          live = new GroupMachine({ ...input, so_far }, now);
+        }
+        if (random(-round) < 0.3) live.release(`ep_${round % 4}`, round % 3 === 0 ? 2 : undefined);
+        const { due, wakeAt } = live.step(now);
+        attempts = [...unmade, ...due];
+        if (attempts.length === 0) now = wakeAt ?? now;
+      }
+    }
+  });
+});
+
+describe('the jitter of a group', () => {
+  it('is spread over its range, also for groups and attempts that follow each other', () => {
+    const values = Array.from({ length: 1_000 }, (_, index) =>
+      groupJitter(`evt_${index}:ep_1`, 1 + (index % 9)),
+    );
+    const buckets = Array.from(
+      { length: 10 },
+      (_, bucket) => values.filter((value) => Math.floor(value * 10) === bucket).length,
+    );
+    for (const count of buckets) assert.ok(count > 60 && count < 140, `${buckets}`);
+  });
+});
+
+describe('the summary of a group', () => {
+  const retrying = (reason: string): DeliveryRecord => ({
+    status: 'retrying',
+    attempts: [],
+    next_attempt_at: held.look_again_at,
+    reason,
+  });
+
+  it('says nothing that the execution’s own status says', () => {
+    const delivering: DeliveryRecord = { status: 'delivering', attempts: [] };
+    const delivered: DeliveryRecord = { status: 'delivered', attempts: [] };
+    assert.deepEqual(summarizeMembers([delivering, null], true), []);
+    assert.deepEqual(summarizeMembers([delivered, null], false), []);
+    assert.deepEqual(summarizeMembers([delivered, delivering], true), [
+      { status: 'delivered', members: [0] },
+    ]);
+  });
+
+  it('tells alike deliveries once', () => {
+    const { attempts: _, ...a } = retrying('a');
+    const { attempts: __, ...b } = retrying('b');
+    assert.deepEqual(summarizeMembers([retrying('a'), retrying('b'), retrying('a')], true), [
+      { ...a, members: [0, 2] },
+      { ...b, members: [1] },
+    ]);
+  });
+
+  it('stays short, however different they are', () => {
+    const reasons = Array.from({ length: 60 }, (_, index) => retrying(`${index} ${'x'.repeat(200)}`));
+    const summary = summarizeMembers(reasons, true);
+    assert.ok(JSON.stringify(summary).length <= MAX_SUMMARY_CHARACTERS);
+    assert.deepEqual(
+      summary.map(({ status, members }) => [status, members.length]),
+      [['retrying', 60]],
+    );
+    assert.equal(summary[0]?.next_attempt_at, held.look_again_at);
+  });
+
+  it('gives a search attribute that a filter by each of its statuses finds, and no other', () => {
+    const summary = summarizeMembers([retrying('a'), { status: 'parked', attempts: [] }], true);
+    const value = groupStatus(statusesOf(summary));
+    assert.equal(value, 'group:retrying+parked');
+    for (const status of ['retrying', 'parked'] as const)
+      assert.ok(groupStatusesWith(status).includes(value));
+    for (const status of ['delivered', 'delivering', 'expired', 'exhausted', 'cancelled'] as const)
+      assert.ok(!groupStatusesWith(status).includes(value));
+    assert.equal(new Set(groupStatusesWith('parked')).size, 64);
+  });
+});

@@ -1,0 +1,270 @@
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import {
+  ApplicationFailure,
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  ParentClosePolicy,
+  proxyActivities,
+  proxyLocalActivities,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  startChild,
+  upsertMemo,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { Activities } from '../activities/index.js';
+import type { AttemptReport } from '../src/domain/delivery/attempt-report.js';
+import {
+  batches,
+  GroupMachine,
+  type LiveGroup,
+  type MemberAttempt,
+} from '../src/domain/delivery/delivery-group.js';
+import { type MemberState, statusesOf, summarizeMembers } from '../src/domain/delivery/group-summary.js';
+import { attemptPriority, isolatedQueue } from '../src/domain/delivery/lanes.js';
+import { deliveryAttributes, groupStatus, STATUS_ATTRIBUTE } from '../src/domain/ledger/search-attributes.js';
+import { timerSummary } from '../src/domain/ledger/timer-summary.js';
+import { deliveryWorkflowId } from '../src/domain/ledger/workflow-ids.js';
+import { ATTEMPT_OVERHEAD_MS, deliverEvent } from './deliver-event.js';
+import type { DeliverGroupResult } from './inputs.js';
+import { type HandOver, handOver, releaseMembers } from './messages.js';
+
+/**
+ * A delivery with so many attempts, or with so long a record (JSON), goes on by itself: 60 records must fit into one result, of which
+ * Temporal takes 2 MiB, whatever endpoints answer.
+ */
+export const MAX_ATTEMPTS_IN_GROUP = 12;
+export const MAX_RECORD_CHARACTERS = 10_000;
+
+/** Attempts at an endpoint that hangs are made a few at a time: an activity that has not ended after so long is lost. */
+const BATCH_TIMEOUT = '5m';
+
+/** If none of some attempts could be made, nor repeated by Temporal, they are asked for again after this. */
+const BROKEN_PAUSE = '10s';
+
+/** While attempts are in flight all the time, lists see what has happened so far this often. Milliseconds. */
+const SHOW_INTERVAL_MS = 5_000;
+
+/**
+ * Delivers events that arrived while Temporal was busy: like a database that commits waiting transactions together, one execution
+ * stands for many deliveries, from their first attempts to their ends. Those that wait share a timer, those that are due share an
+ * activity, and one signal releases all that are parked for an endpoint. A delivery that somebody acts upon goes on as a `deliverEvent`
+ * of its own.
+ *
+ * It completes with the records of all that have not left it, however they ended.
+ */
+export async function deliverTogether(input: LiveGroup): Promise<DeliverGroupResult> {
+  // A group is nobody's to cancel: each delivery can be cancelled by itself.
+  return CancellationScope.nonCancellable(() => new TogetherDelivery(input).run());
+}
+
+class TogetherDelivery {
+  private readonly input: LiveGroup;
+  private readonly machine: GroupMachine;
+  /** Deliveries that are about to leave. */
+  private readonly leaving = new Set<number>();
+  private batchesInFlight = 0;
+  private stirred = false;
+  private broken: unknown;
+  private shown: { states: string; status: string; at: number };
+
+  constructor(input: LiveGroup) {
+    this.input = input;
+    this.machine = new GroupMachine(input, Date.now());
+    const { memo, typedSearchAttributes } = workflowInfo();
+    this.shown = {
+      states: JSON.stringify(memo?.['states'] ?? []),
+      status: typedSearchAttributes.get(STATUS_ATTRIBUTE) ?? groupStatus([]),
+      at: Date.now(),
+    };
+    setHandler(releaseMembers, ({ endpoint_id, limit }) => {
+      this.machine.release(endpoint_id, limit);
+      this.stirred = true;
+    });
+    setHandler(handOver, (order) => this.handOver(order), { validator: (order) => this.refuse(order) });
+  }
+
+  async run(): Promise<DeliverGroupResult> {
+    const first = this.machine.firstAttempts;
+    if (first.length > 0 && !this.input.so_far) await this.attemptFirst(first);
+    for (;;) {
+      this.stirred = false;
+      await this.handOverLongest();
+      const { due, wakeAt, because } = this.machine.step(Date.now());
+      for (const batch of batches(this.machine, this.input, due)) this.begin(batch);
+      this.show();
+      if (this.isOver) return { deliveries: this.machine.records };
+      if (this.batchesInFlight === 0 && workflowInfo().continueAsNewSuggested) await this.carryOn();
+      const isStirred = () => this.stirred || this.broken !== undefined || this.isOver;
+      if (wakeAt === undefined) await condition(isStirred);
+      else await condition(isStirred, Math.max(wakeAt - Date.now(), 1), { summary: timerSummary(because) });
+      if (this.broken !== undefined) throw this.broken;
+    }
+  }
+
+  private get isOver(): boolean {
+    return !this.machine.isOpen && this.leaving.size === 0 && allHandlersFinished();
+  }
+
+  /** The first attempts at healthy endpoints, inside the first workflow task. */
+  private async attemptFirst(first: MemberAttempt[]): Promise<void> {
+    let reports: readonly (AttemptReport | null)[] = [];
+    if (!this.input.isolated) {
+      const { events, deliveries, attempt_timeout_ms: timeout_ms } = this.input;
+      const { attemptGroup } = proxyLocalActivities<Activities>({
+        startToCloseTimeout: timeout_ms + ATTEMPT_OVERHEAD_MS,
+        retry: { maximumAttempts: 1 },
+      });
+      reports = await attemptGroup({ events, deliveries, timeout_ms }).catch(() => []);
+    }
+    const unmade = this.machine.settle(first, reports, Date.now());
+    if (unmade.length > 0) this.begin(unmade);
+  }
+
+  private begin(batch: readonly MemberAttempt[]): void {
+    this.batchesInFlight += 1;
+    this.attempt(batch)
+      .catch((error: unknown) => {
+        this.broken = error;
+      })
+      .finally(() => {
+        this.batchesInFlight -= 1;
+        this.stirred = true;
+      });
+  }
+
+  /** Makes attempts together. Temporal repeats them if they are lost. */
+  private async attempt(batch: readonly MemberAttempt[]): Promise<void> {
+    const endpoints = new Set(batch.map(({ index }) => this.input.deliveries[index]?.endpoint_id ?? ''));
+    const [endpoint = ''] = endpoints;
+    const { attemptMembers } = proxyActivities<Activities>({
+      taskQueue: isolatedQueue(workflowInfo().taskQueue),
+      startToCloseTimeout: BATCH_TIMEOUT,
+      heartbeatTimeout: this.input.attempt_timeout_ms + ATTEMPT_OVERHEAD_MS,
+      retry: { initialInterval: '1s', maximumInterval: '1m' },
+      priority: {
+        priorityKey: Math.min(...batch.map(({ trigger, number }) => attemptPriority(trigger, number, false))),
+        fairnessKey: endpoints.size === 1 ? endpoint : workflowInfo().workflowId,
+      },
+    });
+    for (let left = batch; left.length > 0; ) {
+      const reports = await attemptMembers({ attempts: left }).catch(() => []);
+      const unmade = this.machine.settle(left, reports, Date.now());
+      if (unmade.length === left.length) await sleep(BROKEN_PAUSE);
+      left = unmade;
+    }
+  }
+
+  /** What has come to a long record goes on by itself. */
+  private async handOverLongest(): Promise<void> {
+    const { deliveries } = this.input;
+    const long = deliveries.flatMap((_, index) => {
+      const record = this.machine.member(index)?.record;
+      if (!record || !this.canLeave(index)) return [];
+      const isLong =
+        record.attempts.length >= MAX_ATTEMPTS_IN_GROUP ||
+        JSON.stringify(record).length > MAX_RECORD_CHARACTERS;
+      return isLong ? [index] : [];
+    });
+    await Promise.all(long.map((index) => this.leave(index)));
+    if (long.length > 0) this.showDeparted();
+  }
+
+  private refuse({ event_id, endpoint_id, action }: HandOver): void {
+    const index = this.machine.find(event_id, endpoint_id);
+    const machine = this.machine.member(index);
+    const reason = machine
+      ? machine.refusal(action)
+      : this.leaving.size > 0
+        ? undefined
+        : 'the delivery is not in this group';
+    if (reason) throw ApplicationFailure.create({ type: 'refused', message: reason, nonRetryable: true });
+  }
+
+  private canLeave(index: number): boolean {
+    const machine = this.machine.member(index);
+    return machine !== undefined && machine.refusal('cancel') === undefined;
+  }
+
+  private async handOver({ event_id, endpoint_id }: HandOver): Promise<void> {
+    const index = this.machine.find(event_id, endpoint_id);
+    if (this.canLeave(index)) {
+      await this.leave(index);
+      this.showDeparted();
+    } else {
+      // Somebody else was faster, in the same workflow task.
+      await condition(() => this.leaving.size === 0);
+    }
+    this.stirred = true;
+  }
+
+  /** Has a delivery go on as a `deliverEvent`, which outlives the group. */
+  private async leave(index: number): Promise<void> {
+    const { events, deliveries, held: _held, so_far: _, isolated: __, ...settings } = this.input;
+    const delivery = deliveries[index];
+    const event = delivery && events[delivery.event];
+    const snapshot = this.machine.depart(index);
+    if (!event || !snapshot) return;
+    this.leaving.add(index);
+    const { endpoint_id, schedule = settings.schedule } = delivery;
+    const { status } = snapshot.record;
+    try {
+      await startChild(deliverEvent, {
+        workflowId: deliveryWorkflowId(event.account_id, { event_id: event.event_id, endpoint_id }),
+        args: [{ ...event, ...settings, endpoint_id, schedule, so_far: snapshot }],
+        parentClosePolicy: ParentClosePolicy.ABANDON,
+        memo: { delivery: snapshot.record, created_at: this.createdAt },
+        typedSearchAttributes: deliveryAttributes(event, endpoint_id, { status }),
+      });
+    } catch (error) {
+      // It goes on already: an event that was accepted twice.
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    } finally {
+      this.leaving.delete(index);
+    }
+  }
+
+  private async carryOn(): Promise<void> {
+    await condition(() => this.leaving.size === 0 && allHandlersFinished());
+    if (this.batchesInFlight > 0) return;
+    upsertMemo({ created_at: this.createdAt });
+    await continueAsNew<typeof deliverTogether>({ ...this.input, so_far: this.machine.snapshots });
+  }
+
+  /** When the deliveries were accepted, whichever run this is. */
+  private get createdAt(): string {
+    const known = workflowInfo().memo?.['created_at'];
+    return typeof known === 'string' ? known : workflowInfo().startTime.toISOString();
+  }
+
+  private showDeparted(): void {
+    upsertMemo({ handed_over: this.machine.departed });
+  }
+
+  /** Writes how the deliveries stand where lists and operators look. */
+  private show(): void {
+    const { records, isOpen } = this.machine;
+    const settled = this.batchesInFlight === 0 || Date.now() - this.shown.at >= SHOW_INTERVAL_MS;
+    if (!settled) return;
+    const summary = summarizeMembers(records, isOpen);
+    const states = JSON.stringify(summary);
+    const status = groupStatus(statusesOf(summary));
+    if (states !== this.shown.states) {
+      upsertMemo({ states: summary });
+      setCurrentDetails(describe(summary));
+    }
+    if (status !== this.shown.status) upsertSearchAttributes([{ key: STATUS_ATTRIBUTE, value: status }]);
+    this.shown = { states, status, at: Date.now() };
+  }
+}
+
+/** A line for each state: how many deliveries it has, and what comes next. */
+function describe(states: readonly MemberState[]): string {
+  return states
+    .map(({ status, members, reason }) => `${members.length} ${status}${reason ? `: ${reason}` : ''}`)
+    .join('\n\n');
+}
