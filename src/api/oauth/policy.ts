@@ -12,7 +12,7 @@ export function interactions({ logins }: Database) {
   const { base, Check } = interactionPolicy;
   const policy = base();
   policy.get('login')?.checks.add(
-    new Check('no_login', 'the session has no login of this account any more', async ({ oidc }) => {
+    new Check('no_login', 'a login of this account is required', 'login_required', async ({ oidc }) => {
       const { session, client } = oidc;
       if (!session?.accountId || !client) return Check.NO_NEED_TO_PROMPT;
       const login = await logins.ofSubject(session.accountId);
@@ -21,7 +21,7 @@ export function interactions({ logins }: Database) {
   );
   policy.get('consent')?.checks.add(
     // Any program on the person's device could listen there and use the consent of another (RFC 8252, section 8.6).
-    new Check('loopback_client', 'a client on the device asks each time', ({ oidc }) => {
+    new Check('loopback_client', 'a client on the device asks each time', 'consent_required', ({ oidc }) => {
       const redirectUri = oidc.params?.['redirect_uri'];
       const onDevice =
         oidc.client?.tokenEndpointAuthMethod === 'none' &&

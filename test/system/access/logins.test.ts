@@ -100,6 +100,8 @@ describe('a login', () => {
       assert.equal((await application.exchange(unused)).error, 'invalid_grant');
       const page = await browser.go(application.authorizationUrl());
       assert.match(page.text, /<h1>Log in<\/h1>/);
+      const silent = await browser.go(application.authorizationUrl({ prompt: 'none' }));
+      assert.equal(silent.left?.searchParams.get('error'), 'login_required');
       const confidential = await OAuthApplication.register(account, {
         token_endpoint_auth_method: 'client_secret_post',
       });
@@ -136,7 +138,7 @@ describe('a login', () => {
 
   it('is not changed by somebody who holds less than it may', async () => {
     const { json } = await account.request('POST', '/v18.0/api_keys', {
-      body: { name: 'keys alone', scopes: ['keys:write', 'profile:read'] },
+      body: { name: 'keys alone', scopes: ['keys:write', 'profile:read', 'profiles:read'] },
     });
     const headers = { authorization: `Bearer ${json.key}` };
     const body = { login_name: person.loginName, password: 'chosen by a stranger', scopes: ['profile:read'] };
