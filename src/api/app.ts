@@ -8,6 +8,7 @@ import { setAnswerHeaders, VERSIONED } from './http/middleware/answer-headers.js
 import { authenticate } from './http/middleware/authenticate.js';
 import { answerProblems } from './http/middleware/problems.js';
 import { identifyRequest } from './http/middleware/request-id.js';
+import { limitTime } from './http/middleware/time-limit.js';
 import { checkVersion } from './http/middleware/version.js';
 import { answerOperations, type Operation } from './http/operation.js';
 import { createTokenCheck } from './http/token-check.js';
@@ -32,6 +33,9 @@ import { healthRoutes } from './routes/health.js';
 import { meOperations } from './routes/profiles/me.js';
 import { profileOperations } from './routes/profiles/profiles.js';
 
+/** Every answer comes within ten seconds, whatever a server behind does; a second is for a process that is busy. Milliseconds. */
+const ANSWER_WITHIN_MS = 9_000;
+
 /** The HTTP interface. A request passes the middlewares below from top to bottom. */
 export function createApp(dependencies: ApiDependencies & { limiters: Limiters }): Koa<State> {
   const declared = operationsOf(dependencies);
@@ -52,6 +56,7 @@ export function createApp(dependencies: ApiDependencies & { limiters: Limiters }
   app.use(identifyRequest(dependencies.logger));
   app.use(setAnswerHeaders);
   app.use(answerProblems(dependencies.logger, dependencies.isUnavailable));
+  app.use(limitTime(ANSWER_WITHIN_MS, dependencies.isUnavailable));
   app.use(unversioned(open));
   app.use(limitUnauthenticated(dependencies.limiters));
   app.use(checkVersion);

@@ -44,7 +44,7 @@ export async function migrate(settings: Settings, report: (line: string) => void
   } finally {
     await temporal.close();
   }
-  const database = await connectDatabase(servers.mongodbUri);
+  const database = await connectDatabase(servers.mongodbUri, undefined, 'unlimited');
   try {
     const { skipped } = await database.createIndexes();
     for (const index of skipped) report(`MongoDB: without an index, ${index}`);

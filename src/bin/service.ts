@@ -5,9 +5,10 @@ import { BUNDLE_PATH } from '../temporal/server/bundle.js';
 import { addressPolicyOf, portsOf } from './egress.js';
 import type { Api, ApiParts } from './service/api.js';
 import { createAttempts } from './service/attempts.js';
-import { listen } from './service/http-server.js';
+import { healthListener } from './service/health-listener.js';
+import { type HttpServer, listen } from './service/http-server.js';
 import { createIncidents, createStarter } from './service/ledger.js';
-import { createReadiness } from './service/readiness.js';
+import { createReadiness, type Readiness } from './service/readiness.js';
 import { connectServers, type Servers } from './service/servers.js';
 import { Stops } from './service/stops.js';
 import { runWorker } from './service/worker.js';
@@ -17,8 +18,8 @@ export type Role = 'all' | 'api' | 'worker';
 
 /** A running service. */
 export interface Service {
-  /** Where the API is, without a trailing slash; absent in a worker. */
-  url: string | undefined;
+  /** Where the API is, or what a worker says of its health, without a trailing slash. */
+  url: string;
   /** Rejects if the worker fails. */
   failed: Promise<never>;
   /** Stops accepting, answers what was accepted, finishes the attempts in flight, and closes the connections, in this order. */
@@ -71,13 +72,21 @@ async function startParts(
 
   const readiness = createReadiness(servers, worker);
   // At the same time as the worker, which loads the workflows in a thread of its own.
-  const api =
+  const serving =
     role === 'worker'
-      ? undefined
+      ? serveHealth(settings, readiness, stops)
       : serveApi(settings, servers, { addressPolicy, starter, incidents, readiness, logger }, stops);
-  const [running, http] = await Promise.all([worker, api]);
-  if (http) ownPorts.add(http.port);
-  return { url: http?.url, failed: new Promise((_, reject) => running?.done.catch(reject)) };
+  const [running, http] = await Promise.all([worker, serving]);
+  ownPorts.add(http.port);
+  return { url: http.url, failed: new Promise((_, reject) => running?.done.catch(reject)) };
+}
+
+/** Says how a worker is, for those that start it and watch it. */
+async function serveHealth(settings: Settings, readiness: Readiness, stops: Stops): Promise<HttpServer> {
+  const http = await listen(settings);
+  stops.add(() => http.close());
+  http.answer(healthListener(readiness));
+  return http;
 }
 
 /** Serves the API. Its modules are loaded here, so that a worker does without them. */
@@ -86,7 +95,7 @@ async function serveApi(
   servers: Servers,
   parts: Omit<ApiParts, 'url'>,
   stops: Stops,
-): Promise<{ url: string; port: number }> {
+): Promise<HttpServer> {
   const [{ createApi }, http] = await Promise.all([import('./service/api.js'), listen(settings)]);
   let api: Api | undefined;
   stops.add(async () => {

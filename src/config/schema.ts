@@ -20,7 +20,9 @@ const list = z.string().default('').transform(splitList);
 /** Every setting there is: its name in the environment, its meaning, its default. `docs/configuration.md` is checked against it. */
 export const settingsSchema = z.object({
   HOOKLINE_HOST: z.string().default('127.0.0.1').describe('Address that the API listens on'),
-  HOOKLINE_PORT: port(8080).describe('Port that the API listens on; 0 for any free one'),
+  HOOKLINE_PORT: port(8080).describe(
+    'Port that the API listens on, or a worker’s `/healthz` and `/readyz`; 0 for any free one',
+  ),
   HOOKLINE_PUBLIC_URL: z
     .url({ protocol: /^https?$/ })
     .transform((text) => text.replace(/\/+$/, ''))

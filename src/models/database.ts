@@ -1,4 +1,4 @@
-import mongoose, { type Connection } from 'mongoose';
+import mongoose from 'mongoose';
 import type { SecretBox } from '../domain/access/secret-box.js';
 import { AccessTokenRepository } from './access/access-tokens.js';
 import { AccountRepository } from './access/accounts.js';
@@ -13,9 +13,19 @@ import { DeliveryTurnRepository } from './endpoint/delivery-turns.js';
 import { EndpointRepository } from './endpoint/endpoints.js';
 import { EventKindRepository } from './event/event-kinds.js';
 import { IdempotencyRepository } from './event/idempotency.js';
+import { collectionsWithoutIndexes, createIndexes } from './mongo/indexes.js';
 
-/** How long a look-up waits for a server before it fails, milliseconds. */
+/** How long an operation waits for a server that can be reached before it fails, milliseconds. */
 const SERVER_SELECTION_TIMEOUT_MS = 5_000;
+/** How long a server may take to accept a connection, milliseconds. */
+const CONNECT_TIMEOUT_MS = 5_000;
+/** How long a server may stay silent on a connection that is in use, milliseconds. Making an index may take longer. */
+const SILENCE_TIMEOUT_MS = 8_000;
+/** How often each server is asked whether it is there, milliseconds: a frozen one is noticed after this and the time to connect. */
+const HEARTBEAT_MS = 5_000;
+
+/** The servers in a connection string, without name and password. */
+const HOSTS = /^mongodb(?:\+srv)?:\/\/(?:[^/]*@)?([^/?]+)/;
 
 /** MongoDB, and what is kept in it. */
 export interface Database {
@@ -32,10 +42,12 @@ export interface Database {
   oauthRecords: OAuthRecordRepository;
   profiles: ProfileRepository;
   rateTallies: RateTallyRepository;
-  /** Resolves where the server answers. */
+  /** Resolves if the server answers. */
   ping(): Promise<void>;
-  /** Makes the indexes. Servers that lack a kind of index are told of in the result; the service works without, more slowly. */
+  /** Makes the indexes. @returns a line for each collection whose indexes the server cannot make: it works without, more slowly */
   createIndexes(): Promise<{ skipped: string[] }>;
+  /** Names of the collections that lack an index: `createIndexes` has not been called for this version. */
+  collectionsWithoutIndexes(): Promise<string[]>;
   close(): Promise<void>;
 }
 
@@ -43,15 +55,29 @@ export interface Database {
  * Connects to MongoDB.
  *
  * @param box seals what is stored of secrets; without it endpoints can be neither read nor written
- * @throws where no server answers within 5 seconds
+ * @param patience how long an operation may take; `unlimited` for what makes indexes
+ * @throws Error that names the server if it does not answer within 5 seconds
  */
-export async function connectDatabase(uri: string, box?: SecretBox): Promise<Database> {
+export async function connectDatabase(
+  uri: string,
+  box?: SecretBox,
+  patience: 'limited' | 'unlimited' = 'limited',
+): Promise<Database> {
   const connection = mongoose.createConnection(uri, {
     autoIndex: false,
     autoCreate: false,
     serverSelectionTimeoutMS: SERVER_SELECTION_TIMEOUT_MS,
+    connectTimeoutMS: CONNECT_TIMEOUT_MS,
+    socketTimeoutMS: patience === 'unlimited' ? 0 : SILENCE_TIMEOUT_MS,
+    heartbeatFrequencyMS: HEARTBEAT_MS,
   });
-  await connection.asPromise();
+  await connection.asPromise().catch((error: Error) => {
+    const [, hosts = 'MONGODB_URI'] = HOSTS.exec(uri) ?? [];
+    throw new Error(
+      `MongoDB cannot be reached at ${hosts}. Check MONGODB_URI, and whether the server runs. (${error.message})`,
+      { cause: error },
+    );
+  });
   const profiles = new ProfileRepository(connection);
   const logins = new LoginRepository(connection);
   const oauthClients = new OAuthClientRepository(connection);
@@ -74,18 +100,7 @@ export async function connectDatabase(uri: string, box?: SecretBox): Promise<Dat
       await connection.db?.command({ ping: 1 });
     },
     createIndexes: () => createIndexes(connection),
+    collectionsWithoutIndexes: () => collectionsWithoutIndexes(connection),
     close: () => connection.close(),
   };
-}
-
-async function createIndexes(connection: Connection): Promise<{ skipped: string[] }> {
-  const skipped: string[] = [];
-  for (const model of Object.values(connection.models)) {
-    try {
-      await model.createIndexes();
-    } catch (error) {
-      skipped.push(`${model.collection.name}: ${error instanceof Error ? error.message : String(error)}`);
-    }
-  }
-  return { skipped };
 }

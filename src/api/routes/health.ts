@@ -1,29 +1,39 @@
 import type Router from '@koa/router';
 import type { ApiDependencies, State } from '../http/context.js';
 
-/** `/healthz`: the process is alive. `/readyz`: everything that accepting an event needs is reachable. `/metrics`: for Prometheus. */
+/** `/healthz`: the process is alive. `/readyz`: everything that it needs for its work is reachable. `/metrics`: for Prometheus. */
 export function healthRoutes(router: Router<State>, { readiness, metrics }: ApiDependencies): void {
-  router.get('/healthz', (ctx) => {
-    ctx.body = { status: 'ok' };
-  });
-
-  router.get('/readyz', async (ctx) => {
-    const checks = await Promise.all(
-      Object.entries(readiness).map(async ([name, check]) => {
-        const ok = await check().then(
-          () => true,
-          () => false,
-        );
-        return [name, ok ? 'ok' : 'unavailable'] as const;
-      }),
-    );
-    const ready = checks.every(([, state]) => state === 'ok');
-    ctx.status = ready ? 200 : 503;
-    ctx.body = { status: ready ? 'ok' : 'unavailable', checks: Object.fromEntries(checks) };
-  });
+  for (const path of ['/healthz', '/readyz']) {
+    router.get(path, async (ctx) => {
+      const report = await reportHealth(path, readiness);
+      ctx.status = report?.status ?? 404;
+      ctx.body = report?.body;
+    });
+  }
 
   router.get('/metrics', async (ctx) => {
     ctx.type = metrics.registry.contentType;
     ctx.body = await metrics.registry.metrics();
   });
+}
+
+/** The answer to a question about a process's health; `undefined` if the path is not one. */
+export async function reportHealth(
+  path: string,
+  readiness: ApiDependencies['readiness'],
+): Promise<{ status: number; body: object } | undefined> {
+  if (path === '/healthz') return { status: 200, body: { status: 'ok' } };
+  if (path !== '/readyz') return undefined;
+  const checks = await Promise.all(
+    Object.entries(readiness).map(async ([name, check]) => {
+      const state = await check().then(
+        () => 'ok' as const,
+        () => 'unavailable' as const,
+      );
+      return [name, state] as const;
+    }),
+  );
+  const isReady = checks.every(([, state]) => state === 'ok');
+  const status = isReady ? 'ok' : 'unavailable';
+  return { status: isReady ? 200 : 503, body: { status, checks: Object.fromEntries(checks) } };
 }

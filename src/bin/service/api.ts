@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import type { Logger } from 'pino';
 import { createApp } from '../../api/app.js';
-import { createMetrics, type Metrics } from '../../api/http/metrics.js';
+import { createMetrics } from '../../api/http/metrics.js';
 import { createLimiters } from '../../api/limits/limiters.js';
 import { TallySharing } from '../../api/limits/tally-sharing.js';
 import { PayloadChecks } from '../../api/payloads/payload-checks.js';
@@ -17,6 +17,7 @@ import { DeliveryControl } from '../../temporal/write/delivery-control.js';
 import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
 import { EndpointWorkflows } from '../../temporal/write/endpoint-workflows.js';
 import type { Incidents } from '../../temporal/write/incidents.js';
+import { Outages } from './outages.js';
 import type { Readiness } from './readiness.js';
 import type { Servers } from './servers.js';
 
@@ -44,7 +45,17 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
   const { starter, logger } = parts;
   const metrics = createMetrics();
   const counters = new RateCounters();
-  const sharing = await shareCounts(settings, database, counters, metrics, logger);
+  const outages = new Outages(
+    [
+      { name: 'MongoDB', isUnavailable: isDatabaseUnavailable, check: parts.readiness.mongodb },
+      { name: 'Temporal', isUnavailable: isTemporalUnavailable, check: parts.readiness.temporal },
+    ],
+    logger,
+  );
+  const sharing = await shareCounts(settings, database, counters, (error) => {
+    outages.note('MongoDB', error);
+    metrics.rateLimitStoreFailures.inc();
+  });
   const deliveries = new DeliveryReader(client, starter.recentGroups);
   const payloads = new PayloadChecks();
   const app = createApp({
@@ -59,11 +70,12 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
     control: new DeliveryControl(client, starter, deliveries),
     deliveries,
     events: new EventReader(client, starter.recentGroups),
-    isUnavailable: (error) => isTemporalUnavailable(error) || isDatabaseUnavailable(error),
+    isUnavailable: (error) => outages.recognize(error),
   });
   return {
     listener: app.callback(),
     async stop() {
+      outages.stop();
       await sharing?.stop();
       await payloads.close();
     },
@@ -75,14 +87,10 @@ async function shareCounts(
   settings: Settings,
   { rateTallies }: Database,
   counters: RateCounters,
-  metrics: Metrics,
-  logger: Logger,
+  failed: (error: unknown) => void,
 ): Promise<TallySharing | undefined> {
   if (settings.HOOKLINE_RATE_LIMIT_STORE === 'memory') return undefined;
-  const sharing = new TallySharing(counters, rateTallies, (error) => {
-    logger.error({ err: error }, 'rate limits: counts cannot be shared, going on with what is known here');
-    metrics.rateLimitStoreFailures.inc();
-  });
+  const sharing = new TallySharing(counters, rateTallies, failed);
   await sharing.start();
   return sharing;
 }

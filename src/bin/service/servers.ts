@@ -1,6 +1,11 @@
 import type { Settings } from '../../config/schema.js';
 import { connectDatabase, type Database } from '../../models/database.js';
-import { connectTemporal, type TemporalConnection } from '../../temporal/server/connection.js';
+import {
+  connectTemporal,
+  type TemporalConnection,
+  type TemporalSettings,
+} from '../../temporal/server/connection.js';
+import { requirePreparedNamespace } from '../../temporal/server/namespace.js';
 import { requireServers } from '../migrate.js';
 import { requireSecretBox } from '../secrets.js';
 
@@ -13,17 +18,31 @@ export interface Servers {
 /**
  * Connects to both servers at the same time.
  *
- * @throws Error naming the server that cannot be reached, or the setting that is absent; the other connection is closed then
+ * @throws Error that says what to do: a server cannot be reached, a setting is absent, or `hookline migrate` has not been run
  */
 export async function connectServers(settings: Settings): Promise<Servers> {
   const { mongodbUri, temporal: temporalSettings } = requireServers(settings);
+  const box = requireSecretBox(settings);
   const [database, temporal] = await Promise.allSettled([
-    connectDatabase(mongodbUri, requireSecretBox(settings)),
-    connectTemporal(temporalSettings),
+    connectDatabase(mongodbUri, box),
+    connectPrepared(temporalSettings),
   ]);
-  if (database.status === 'fulfilled' && temporal.status === 'fulfilled')
+  if (database.status === 'fulfilled' && temporal.status === 'fulfilled') {
     return { database: database.value, temporal: temporal.value };
-  for (const connected of [database, temporal])
+  }
+  for (const connected of [database, temporal]) {
     if (connected.status === 'fulfilled') await connected.value.close();
+  }
   throw [database, temporal].find((connected) => connected.status === 'rejected')?.reason;
+}
+
+async function connectPrepared(settings: TemporalSettings): Promise<TemporalConnection> {
+  const temporal = await connectTemporal(settings);
+  try {
+    await requirePreparedNamespace(temporal, settings.namespace);
+    return temporal;
+  } catch (error) {
+    await temporal.close();
+    throw error;
+  }
 }

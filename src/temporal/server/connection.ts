@@ -7,6 +7,8 @@ import {
   Runtime,
 } from '@temporalio/worker';
 import type { Logger } from 'pino';
+import { withTimeout } from '../../domain/basics/with-timeout.js';
+import { withCallDeadlines } from './call-deadline.js';
 
 /** Where Temporal is. */
 export interface TemporalSettings {
@@ -59,13 +61,24 @@ const NO_WORKFLOWS = 'No workflows registered';
 
 const PINO_LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 
-/** Connects to Temporal. @throws where the server cannot be reached. */
+/** How long a server may take to accept a connection, milliseconds. */
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** Connects to Temporal. Every call of the client has a deadline. @throws Error that names the address if the server cannot be reached */
 export async function connectTemporal(settings: TemporalSettings): Promise<TemporalConnection> {
-  const native = await NativeConnection.connect({
-    address: settings.address,
-    ...(settings.tls !== undefined && { tls: settings.tls }),
-    ...(settings.api_key !== undefined && { apiKey: settings.api_key }),
+  const native = await withTimeout(
+    CONNECT_TIMEOUT_MS,
+    NativeConnection.connect({
+      address: settings.address,
+      ...(settings.tls !== undefined && { tls: settings.tls }),
+      ...(settings.api_key !== undefined && { apiKey: settings.api_key }),
+    }),
+  ).catch((error: Error) => {
+    throw new Error(
+      `Temporal cannot be reached at ${settings.address}. Check TEMPORAL_ADDRESS, and whether the server runs. (${error.message})`,
+      { cause: error },
+    );
   });
-  const client = new Client({ connection: native, namespace: settings.namespace });
+  const client = new Client({ connection: withCallDeadlines(native), namespace: settings.namespace });
   return { native, client, close: () => native.close() };
 }

@@ -11,6 +11,7 @@ const INDEXED_TYPES = {
   [SearchAttributeType.BOOL]: IndexedValueType.INDEXED_VALUE_TYPE_BOOL,
 } as const;
 
+const NOT_FOUND = 5;
 const ALREADY_EXISTS = 6;
 const USABLE_WITHIN_MS = 60_000;
 const POLL_MS = 200;
@@ -46,8 +47,7 @@ export async function prepareNamespace(
     });
   }
 
-  const { customAttributes } = await native.operatorService.listSearchAttributes({ namespace: name });
-  const missing = SEARCH_ATTRIBUTES.filter((attribute) => !(attribute.name in (customAttributes ?? {})));
+  const missing = await missingAttributes(connection, name);
   if (missing.length > 0) {
     await native.operatorService.addSearchAttributes({
       namespace: name,
@@ -55,6 +55,34 @@ export async function prepareNamespace(
     });
   }
   await untilUsable(connection, name);
+}
+
+/**
+ * Checks that a namespace has been prepared for this version.
+ *
+ * @throws NamespaceNotPreparedError saying what is absent
+ */
+export async function requirePreparedNamespace(connection: TemporalConnection, name: string): Promise<void> {
+  const missing = await missingAttributes(connection, name).catch((error: unknown) => {
+    if (hasCode(error, NOT_FOUND)) throw new NamespaceNotPreparedError(`Temporal has no namespace "${name}"`);
+    throw error;
+  });
+  if (missing.length === 0) return;
+  const names = missing.map((attribute) => attribute.name).join(', ');
+  throw new NamespaceNotPreparedError(`The namespace "${name}" lacks the search attributes ${names}`);
+}
+
+/** Temporal has not been prepared for this version. */
+export class NamespaceNotPreparedError extends Error {
+  constructor(what: string) {
+    super(`${what}. Run "hookline migrate", then start again.`);
+    this.name = 'NamespaceNotPreparedError';
+  }
+}
+
+async function missingAttributes({ native }: TemporalConnection, namespace: string) {
+  const { customAttributes } = await native.operatorService.listSearchAttributes({ namespace });
+  return SEARCH_ATTRIBUTES.filter(({ name }) => !(name in (customAttributes ?? {})));
 }
 
 /** A cluster takes in new namespaces and search attributes a little after it has accepted them. */

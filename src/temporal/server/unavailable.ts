@@ -1,7 +1,10 @@
-/** gRPC codes that a server gives, or the connection, when a later try may go well: deadline exceeded, resource exhausted, unavailable. */
-const TEMPORARY_CODES = new Set([4, 8, 14]);
+/**
+ * gRPC codes that the server or the connection gives when a later try may succeed: cancelled, which is what the SDK makes of a deadline
+ * that has passed, deadline exceeded, resource exhausted, unavailable.
+ */
+const TEMPORARY_CODES = new Set([1, 4, 8, 14]);
 
-/** Whether an error means that Temporal is out of reach, or has no room, for the moment. */
+/** Whether an error means that Temporal cannot be reached, does not answer or has no room at the moment. */
 export function isTemporalUnavailable(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (

@@ -18,7 +18,7 @@ const UNAVAILABLE_RETRY_AFTER_S = 2;
  * cannot be reached, and otherwise a 500. A 500 says nothing about its cause, which is in the log under the request's id.
  */
 export function answerProblems(logger: Logger, isUnavailable: (error: unknown) => boolean): Middleware {
-  const toProblem = (error: unknown): Problem => {
+  const toProblem = (ctx: Context, error: unknown): Problem => {
     const known = error instanceof Problem ? error : ledgerProblem(error);
     if (known) return known;
     if (!isUnavailable(error))
@@ -26,19 +26,14 @@ export function answerProblems(logger: Logger, isUnavailable: (error: unknown) =
         'internal_error',
         'The error has been logged. Quote the request_id when you report it.',
       );
-    return new Problem(
-      'unavailable',
-      'A server that this needs is out of reach. Nothing was accepted; send it again.',
-      {
-        headers: { 'retry-after': String(UNAVAILABLE_RETRY_AFTER_S) },
-      },
-    );
+    return outOfReach(ctx);
   };
 
   /** A refusal of our own is logged without a stack: there may be thousands of them under overload. */
   const note = (problem: Problem, error: unknown, request_id: string): void => {
     if (problem.status < 500) return;
-    if (problem === error || problem.cause === error) logger.warn({ request_id }, problem.message);
+    // An outage is logged once, and thousands of requests may be answered like this meanwhile.
+    if (problem.code === 'unavailable') logger.debug({ request_id, err: error }, problem.message);
     else logger.error({ request_id, err: error }, problem.title);
   };
 
@@ -48,11 +43,29 @@ export function answerProblems(logger: Logger, isUnavailable: (error: unknown) =
       if (ctx.respond === false) return; // the OAuth server has answered
       if (ctx.body === undefined || ctx.body === null) answerMissing(ctx);
     } catch (error) {
-      const problem = toProblem(error);
+      const problem = toProblem(ctx, error);
       note(problem, error, ctx.state.request_id);
       render(ctx, problem);
     }
   };
+}
+
+const EVENTS_PATH = /^\/[^/]+\/events\//;
+
+/**
+ * The answer when a server behind Hookline cannot be reached or stays silent. What was asked of it may have been done all the same, so
+ * the answer claims nothing.
+ */
+export function outOfReach({ method, path }: Context): Problem {
+  const advice =
+    method === 'GET' || method === 'HEAD'
+      ? 'Try again.'
+      : EVENTS_PATH.test(path)
+        ? 'It is not known whether the event was accepted: send it again with the same Idempotency-Key.'
+        : 'It is not known whether the request took effect: check, or send it again.';
+  return new Problem('unavailable', `A server that Hookline needs does not answer. ${advice}`, {
+    headers: { 'retry-after': String(UNAVAILABLE_RETRY_AFTER_S) },
+  });
 }
 
 /** The problem that an error of the ledger stands for. */

@@ -1,0 +1,39 @@
+import type { ConnectionLike } from '@temporalio/client';
+import type { NativeConnection } from '@temporalio/worker';
+
+/**
+ * How long one try of a call to Temporal may take, milliseconds: below the ten seconds in which the API answers, and above the time in
+ * which a server that was killed is usually back. The SDK's own limit is 30 s.
+ */
+export const CALL_DEADLINE_MS = 9_000;
+
+/**
+ * A connection whose calls each have a deadline of their own, so that a server that accepts and stays silent fails them soon. A deadline
+ * around a whole request would not do: the start call of a group is made for many requests.
+ *
+ * @returns the same connection otherwise; a worker takes the original, whose polls wait for a minute
+ */
+export function withCallDeadlines(native: NativeConnection): ConnectionLike {
+  const service = native.workflowService;
+  const workflowService = new Proxy(service, {
+    get(_, name) {
+      const member: unknown = Reflect.get(service, name);
+      if (typeof member !== 'function') return member;
+      return (...args: unknown[]) =>
+        waitsOnPurpose(args[0])
+          ? member.apply(service, args)
+          : native.withDeadline(Date.now() + CALL_DEADLINE_MS, () => member.apply(service, args));
+    },
+  });
+  return Object.create(native, { workflowService: { value: workflowService } });
+}
+
+/** Whether a call is a long poll, such as for an execution's result. */
+function waitsOnPurpose(request: unknown): boolean {
+  return (
+    typeof request === 'object' &&
+    request !== null &&
+    'waitNewEvent' in request &&
+    request.waitNewEvent === true
+  );
+}

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { prepareNamespace } from '../../../src/temporal/server/namespace.js';
+import { runHookline, startServiceProcess } from '../../support/process.js';
+import { startSystem, type TestSystem, testEnvironment } from '../../support/system.js';
+
+async function ready(url: string): Promise<{ status: number; checks: Record<string, string> }> {
+  const response = await fetch(`${url}/readyz`);
+  const { checks } = (await response.json()) as { checks: Record<string, string> };
+  return { status: response.status, checks };
+}
+
+/** What `hookline serve` says when it cannot start. */
+async function refusal(overrides: Record<string, string>): Promise<string> {
+  const environment = await testEnvironment(overrides);
+  const failure = await startServiceProcess(environment).then(
+    () => assert.fail('it started'),
+    (error: Error) => error.message,
+  );
+  const said = failure.split('\n').filter((line) => line.startsWith('hookline: '));
+  assert.equal(said.length, 1, failure);
+  assert.ok(!failure.includes('    at '), failure);
+  return said[0] ?? '';
+}
+
+describe('readiness', function () {
+  this.timeout(120_000);
+  let system: TestSystem | undefined;
+  afterEach(async () => {
+    await system?.stop();
+    system = undefined;
+  });
+
+  it('is denied until `hookline migrate` has made the indexes', async () => {
+    system = await startSystem();
+    const before = await ready(system.url);
+    assert.equal(before.status, 503);
+    assert.deepEqual(before.checks, { mongodb: 'ok', temporal: 'ok', migrated: 'unavailable', worker: 'ok' });
+    await runHookline('migrate', system.environment);
+    const after = await ready(system.url);
+    assert.equal(after.status, 200, JSON.stringify(after.checks));
+  });
+
+  it('of a worker is told at its port, where nothing else is', async () => {
+    const environment = await testEnvironment();
+    await runHookline('migrate', environment);
+    system = await startSystem(environment, 'worker');
+    const { status, checks } = await ready(system.url);
+    assert.equal(status, 200);
+    assert.deepEqual(checks, { mongodb: 'ok', temporal: 'ok', migrated: 'ok', worker: 'ok' });
+    assert.equal((await fetch(`${system.url}/healthz`)).status, 200);
+    assert.equal((await fetch(`${system.url}/v18.0/events`)).status, 404);
+  });
+
+  it('cannot come about without servers, and `serve` says in one sentence what to do', async () => {
+    const [noTemporal, noMongo, noNamespace] = await Promise.all([
+      refusal({ TEMPORAL_ADDRESS: '127.0.0.1:1' }),
+      refusal({ MONGODB_URI: 'mongodb://user:of-the-user@127.0.0.1:1/hookline' }),
+      refusal({ TEMPORAL_NAMESPACE: 'never-made' }),
+    ]);
+    assert.match(
+      noTemporal,
+      /^hookline: Temporal cannot be reached at 127\.0\.0\.1:1\. Check TEMPORAL_ADDRESS/,
+    );
+    assert.match(noMongo, /^hookline: MongoDB cannot be reached at 127\.0\.0\.1:1\. Check MONGODB_URI/);
+    assert.ok(!noMongo.includes('of-the-user'));
+    assert.equal(
+      noNamespace,
+      'hookline: Temporal has no namespace "never-made". Run "hookline migrate", then start again.',
+    );
+  });
+
+  it('needs search attributes, which `hookline migrate` adds', async () => {
+    const environment = await testEnvironment();
+    system = await startSystem(environment);
+    const namespace = `bare-${Date.now()}`;
+    const { native } = system.temporal;
+    await native.workflowService.registerNamespace({
+      namespace,
+      workflowExecutionRetentionPeriod: { seconds: 86_400 as never },
+    });
+    assert.match(
+      await refusal({ TEMPORAL_NAMESPACE: namespace }),
+      /^hookline: The namespace "bare-\d+" lacks the search attributes Hookline.+\. Run "hookline migrate"/,
+    );
+    await prepareNamespace(system.temporal, { name: namespace, retention_days: 1 });
+  });
+});
