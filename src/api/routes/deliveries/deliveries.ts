@@ -7,13 +7,13 @@ import type { ApiDependencies } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { pagingParameters, renderPage } from '../../http/paging.js';
 import { pageOf } from '../../http/schemas.js';
-import { endpointIdParameter, eventIdParameter, kindParameter, timeParameter } from '../events/filters.js';
 import {
   deliveryRecordSchema,
   deliverySchema,
   deliverySummarySchema,
   resendSchema,
 } from './delivery-view.js';
+import { endpointIdParameter, eventIdParameter, kindParameter, timeParameter } from './filters.js';
 
 const ACTIONS = {
   retry: 'Make an attempt now',

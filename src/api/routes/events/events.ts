@@ -7,9 +7,9 @@ import type { ApiDependencies, Context } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { pagingParameters, renderPage } from '../../http/paging.js';
 import { pageOf } from '../../http/schemas.js';
+import { kindParameter, timeParameter } from '../deliveries/filters.js';
 import { acceptEvent } from './accept-event.js';
 import { acceptanceSchema, eventSchema, eventSummarySchema, renderAcceptance } from './event-view.js';
-import { kindParameter, timeParameter } from './filters.js';
 
 /** Events: what producers send. */
 export function eventOperations(dependencies: ApiDependencies): Operation[] {
