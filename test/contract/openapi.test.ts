@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { EVENT_KINDS } from '../../src/domain/event/event-kinds.js';
 import { PROBLEMS } from '../../src/domain/http/problem.js';
 import { matchSnapshot } from '../support/snapshot.js';
 import { startSystem, type TestSystem } from '../support/system.js';
@@ -10,13 +13,16 @@ interface Response {
 
 interface Operation {
   operationId: string;
+  tags: string[];
   security: unknown[];
   responses: Record<string, Response | { $ref: string }>;
 }
 
 interface Document {
+  tags: { name: string }[];
   paths: Record<string, Record<string, Operation>>;
-  components: { responses: Record<string, Response> };
+  webhooks: Record<string, { post: { parameters: { name: string }[] } }>;
+  components: { responses: Record<string, Response>; schemas: Record<string, { examples?: unknown[] }> };
 }
 
 describe('the OpenAPI document', () => {
@@ -61,6 +67,47 @@ describe('the OpenAPI document', () => {
     ];
     const absent = Object.keys(PROBLEMS).filter((code) => !text.includes(`\`${code}\``));
     assert.deepEqual(absent.sort(), elsewhere.sort());
+  });
+
+  it('has schemas of its own for what several operations share, and examples that are valid', () => {
+    const { schemas } = document.components;
+    const ajv = new Ajv2020({ strict: false });
+    addFormats.default(ajv);
+    ajv.addSchema({ $id: 'document', components: { schemas } });
+    let examples = 0;
+    for (const [name, schema] of Object.entries(schemas)) {
+      const validate = ajv.compile({ $ref: `document#/components/schemas/${name}` });
+      for (const example of schema.examples ?? []) {
+        examples += 1;
+        assert.ok(validate(example), `${name}: ${ajv.errorsText(validate.errors)}`);
+      }
+    }
+    assert.ok(examples >= 9, String(examples));
+    for (const name of ['Endpoint', 'EndpointPage', 'Delivery', 'Profile', 'Problem', 'PurchasePayload'])
+      assert.ok(name in schemas, name);
+    const used = new Set(JSON.stringify(document).match(/(?<=#\/components\/schemas\/)\w+/g));
+    assert.deepEqual([...used].sort(), Object.keys(schemas).sort());
+  });
+
+  it('has a webhook for each kind, with the headers of Standard Webhooks', () => {
+    assert.deepEqual(
+      Object.keys(document.webhooks),
+      EVENT_KINDS.map(({ name }) => name),
+    );
+    for (const { post } of Object.values(document.webhooks)) {
+      const names = post.parameters.map(({ name }) => name);
+      for (const name of ['webhook-id', 'webhook-timestamp', 'webhook-signature'])
+        assert.ok(names.includes(name), name);
+    }
+  });
+
+  it('describes every tag that it uses', () => {
+    const used = new Set(operations().flatMap(({ tags }) => tags));
+    assert.deepEqual([...used, 'webhooks'].sort(), document.tags.map(({ name }) => name).sort());
+  });
+
+  it('says nothing of a status but by enum: generators drop errors with const', () => {
+    assert.ok(!JSON.stringify(document.components).includes('"status":{"const"'));
   });
 
   it('is a page for people, too, without scripts', async () => {

@@ -1,5 +1,5 @@
 import { escapeHtml, pagePolicy, renderHtmlPage } from '../http/html.js';
-import type { Json, JsonObject } from './openapi.js';
+import type { Json, JsonObject } from './json.js';
 
 const STYLE = `:root{color-scheme:light dark}
 body{font:1rem/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}
@@ -14,15 +14,20 @@ export const contentSecurityPolicy = () => pagePolicy(STYLE);
 /** The OpenAPI document as one page for people: every operation folded, found by the browser's own search and by its address. */
 export function renderDocs(document: JsonObject): string {
   const groups = new Map<string, string[]>();
-  for (const [path, methods] of Object.entries(object(document['paths']))) {
-    for (const [method, operation] of Object.entries(object(methods))) {
-      const [tag = ''] = object(operation)['tags'] as string[];
-      groups.set(tag, [
-        ...(groups.get(tag) ?? []),
-        renderOperation(document, path, method, object(operation)),
-      ]);
+  for (const part of ['paths', 'webhooks']) {
+    for (const [path, methods] of Object.entries(object(document[part]))) {
+      for (const [method, operation] of Object.entries(object(methods))) {
+        const [tag = ''] = object(operation)['tags'] as string[];
+        const rendered = renderOperation(document, path, method, object(operation));
+        groups.set(tag, [...(groups.get(tag) ?? []), rendered]);
+      }
     }
   }
+  const schemas = Object.entries(object(object(document['components'])['schemas']));
+  groups.set(
+    'schemas',
+    schemas.map(([name, schema]) => renderSchema(name, object(schema))),
+  );
   const contents = [...groups.keys()].map((tag) => `<a href="#${tag}">${tag}</a>`).join(' · ');
   const sections = [...groups].map(
     ([tag, parts]) => `<section id="${tag}"><h2>${tag}</h2>${parts.join('')}</section>`,
@@ -30,9 +35,13 @@ export function renderDocs(document: JsonObject): string {
   return renderHtmlPage(
     'Hookline API',
     STYLE,
-    `<p>The description for programs is <a href="/openapi.json">openapi.json</a>. Send a token with every request:
+    `<p>Programs read <a href="/openapi.json">openapi.json</a>. Send a token with every request:
 <code>Authorization: Bearer …</code>.</p><nav aria-label="Resources">${contents}</nav>${sections.join('\n')}`,
   );
+}
+
+function renderSchema(name: string, schema: JsonObject): string {
+  return `<details id="schema-${escapeHtml(name)}"><summary><code>${escapeHtml(name)}</code></summary>${json(schema)}</details>`;
 }
 
 function renderOperation(document: JsonObject, path: string, method: string, operation: JsonObject): string {
@@ -40,7 +49,7 @@ function renderOperation(document: JsonObject, path: string, method: string, ope
   const body = operation['requestBody'] && schemaOf(object(operation['requestBody']));
   return `<details id="${escapeHtml(id)}"><summary><span class="method">${method.toUpperCase()}</span> <code>${escapeHtml(path)}</code><br>${text(operation['summary'])}</summary>
 <p>${text(operation['description']).replace(/`([^`]+)`/g, '<code>$1</code>')}</p>
-${renderParameters(operation['parameters'] as Json[])}
+${renderParameters((operation['parameters'] ?? []) as Json[])}
 ${body ? `<h3>Body</h3>${json(body)}` : ''}
 <h3>Answers</h3><table><tr><th scope="col">Status</th><th scope="col">Meaning</th></tr>${Object.entries(
     object(operation['responses']),
@@ -60,7 +69,7 @@ function renderParameters(parameters: Json[]): string {
 }
 
 function renderResponse(status: string, response: JsonObject): string {
-  const schema = Number(status) < 400 ? schemaOf(response) : undefined;
+  const schema = response['content'] && Number(status) < 400 ? schemaOf(response) : undefined;
   return `<tr><td>${status}</td><td>${text(response['description']).replace(/`([^`]+)`/g, '<code>$1</code>')}${schema ? json(schema) : ''}</td></tr>`;
 }
 
@@ -79,8 +88,10 @@ function schemaOf(holder: JsonObject): JsonObject | undefined {
   return media ? object(media['schema']) : undefined;
 }
 
+/** JSON as text, where references to schemas are links. */
 function json(value: JsonObject): string {
-  return `<pre>${escapeHtml(JSON.stringify(value, null, 2))}</pre>`;
+  const html = escapeHtml(JSON.stringify(value, null, 2));
+  return `<pre>${html.replace(/#\/components\/schemas\/(\w+)/g, '<a href="#schema-$1">$&</a>')}</pre>`;
 }
 
 function text(value: Json | undefined): string {

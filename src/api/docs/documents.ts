@@ -4,7 +4,7 @@ import type Router from '@koa/router';
 import { matchesEtag } from '../../domain/http/etag.js';
 import type { Middleware, State } from '../http/context.js';
 import { contentSecurityPolicy, renderDocs } from './docs-page.js';
-import type { JsonObject } from './openapi.js';
+import type { JsonObject } from './json.js';
 
 /** `/openapi.json`: the description of the API for programs. `/docs`: the same for people. Both are made when they are first asked for. */
 export function documentRoutes(router: Router<State>, createDocument: () => JsonObject): void {

@@ -38,6 +38,8 @@ export interface Operation<Query extends z.ZodType = z.ZodType, Body extends z.Z
   query?: Query;
   /** Shape of the JSON body. Absent if it takes none, or reads the bytes itself. */
   body?: Body;
+  /** A valid body, for the document. */
+  example?: unknown;
   /** Media types of the JSON body; absent: `application/json`. */
   bodyTypes?: readonly string[];
   /** For an operation that reads the bytes itself: how the document describes them. */

@@ -4,31 +4,53 @@ import { z } from 'zod';
 
 export const timeSchema = z.iso.datetime().describe('ISO 8601, UTC');
 
-/** A list's answer. */
-export function pageOf<T extends z.ZodType>(row: T) {
-  return z.object({
-    data: z.array(row),
-    paging: z.object({
-      cursors: z.object({ after: z.string().optional() }),
-      next: z.string().optional().describe('Path of the next page; absent on the last'),
-    }),
-  });
+const pages = new Map<z.ZodType, z.ZodType>();
+
+/** A list's answer. @param row a schema with an id */
+export function pageOf(row: z.ZodType): z.ZodType {
+  const known = pages.get(row);
+  if (known) return known;
+  const page = z
+    .object({
+      data: z.array(row),
+      paging: z.object({
+        cursors: z.object({ after: z.string().optional() }),
+        next: z.string().optional().describe('Path of the next page; absent on the last page'),
+      }),
+    })
+    .meta({ id: `${row.meta()?.id}Page` });
+  pages.set(row, page);
+  return page;
 }
 
-export const problemSchema = z.object({
-  type: z.string(),
-  title: z.string(),
-  status: z.int(),
-  detail: z.string(),
-  code: z.string().describe('Stable: build on it'),
-  request_id: z.string(),
-  errors: z
-    .array(
-      z.object({
-        pointer: z.string().optional().describe('JSON Pointer into the body'),
-        parameter: z.string().optional().describe('Name of a parameter or header'),
-        detail: z.string(),
-      }),
-    )
-    .optional(),
-});
+export const problemSchema = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    code: z.string().describe('Stable: depend on it'),
+    request_id: z.string(),
+    errors: z
+      .array(
+        z.object({
+          pointer: z.string().optional().describe('JSON Pointer (RFC 6901) into the body'),
+          parameter: z.string().optional().describe('Name of a query parameter, path parameter or header'),
+          detail: z.string(),
+        }),
+      )
+      .optional(),
+  })
+  .meta({
+    examples: [
+      {
+        type: 'urn:hookline:problem:invalid_request',
+        title: 'The request is not valid',
+        status: 400,
+        detail: 'The request is not valid: /name is missing.',
+        code: 'invalid_request',
+        request_id: 'req_01M7Y2V07RS2Y47QBBGSV7HTCR',
+        errors: [{ pointer: '/name', detail: 'is missing' }],
+      },
+    ],
+  });

@@ -71,6 +71,15 @@ export const EVENT_KINDS: readonly EventKind[] = [
         },
         created_at: { type: 'string', format: 'utc-date-time', description: 'ISO 8601, UTC.' },
       },
+      examples: [
+        {
+          order_id: 'order-1001',
+          customer_email: 'ada@example.com',
+          total: 12.5,
+          items: [{ name: 'Notebook', qty: 2 }],
+          created_at: '2026-01-31T12:00:00Z',
+        },
+      ],
     },
   },
   endpointKind('endpoint.failing', 'An endpoint has begun to fail.', {

@@ -28,6 +28,8 @@ const apiKeyBody = z.strictObject({
     .optional(),
 });
 
+const EXAMPLE = { name: 'website', scopes: ['profile:read'], expires_at: '2027-12-31T00:00:00Z' };
+
 /** API keys: what an account's own systems call with. */
 export function apiKeyOperations({ database }: ApiDependencies): Operation[] {
   const { apiKeys, profiles } = database;
@@ -39,6 +41,7 @@ export function apiKeyOperations({ database }: ApiDependencies): Operation[] {
       summary: 'Create an API key, which is shown only in this answer',
       scope: 'keys:write',
       body: apiKeyBody,
+      example: EXAMPLE,
       responses: { 201: { description: 'The key', schema: apiKeyWithKeySchema } },
       problems: [],
       async handle(ctx, { body: { name, scopes, expires_at, profile_id } }) {

@@ -42,6 +42,14 @@ const clientBody = z.strictObject({
     ),
 });
 
+const EXAMPLE = {
+  name: 'Dashboard',
+  scopes: ['profile:read'],
+  grant_types: ['authorization_code', 'refresh_token'],
+  redirect_uris: ['https://app.example.com/callback'],
+  token_endpoint_auth_method: 'none',
+};
+
 const rotationBody = z.strictObject({
   overlap: overlapSchema('0s').describe('How long the old secret keeps working; by default it stops at once'),
 });
@@ -65,6 +73,7 @@ export function oauthClientOperations({ database }: ApiDependencies): Operation[
       summary: 'Register an OAuth client; its secret is shown only in this answer',
       scope: 'keys:write',
       body: clientBody,
+      example: EXAMPLE,
       responses: { 201: { description: 'The client', schema: oauthClientWithSecretSchema } },
       problems: ['expiring_key'],
       async handle(ctx, { body }) {

@@ -2,62 +2,73 @@ import { z } from 'zod';
 import { DELIVERY_STATUSES } from '../../../domain/delivery/delivery.js';
 import { timeSchema as time } from '../../http/schemas.js';
 
-const attemptSchema = z.object({
-  number: z.number().int(),
-  at: time,
-  duration_ms: z.number().int(),
-  url_host: z.string(),
-  status_code: z.number().int().optional(),
-  error_code: z.string().optional(),
-  error: z.string().optional(),
-  response_headers: z.record(z.string(), z.string()).optional(),
-  response_snippet: z.string().optional(),
-  trigger: z.enum(['schedule', 'retry_after', 'manual', 'released']),
-});
+const attemptSchema = z
+  .object({
+    number: z.number().int(),
+    at: time,
+    duration_ms: z.number().int(),
+    url_host: z.string(),
+    status_code: z.number().int().optional(),
+    error_code: z.string().optional(),
+    error: z.string().optional(),
+    response_headers: z.record(z.string(), z.string()).optional(),
+    response_snippet: z.string().optional(),
+    trigger: z.enum(['schedule', 'retry_after', 'manual', 'released']),
+  })
+  .meta({ id: 'Attempt' });
 
-export const deliverySummarySchema = z.object({
-  id: z.string(),
-  event_id: z.string(),
-  endpoint_id: z.string(),
-  event_kind: z.string(),
-  status: z.enum(DELIVERY_STATUSES),
-  created_at: time,
-  closed_at: time.optional(),
-  next_attempt_at: time.optional(),
-  reason: z.string().optional(),
-  workflow_id: z.string(),
-  run_id: z.string(),
-});
+export const deliverySummarySchema = z
+  .object({
+    id: z.string(),
+    event_id: z.string(),
+    endpoint_id: z.string(),
+    event_kind: z.string(),
+    status: z.enum(DELIVERY_STATUSES),
+    created_at: time,
+    closed_at: time.optional(),
+    next_attempt_at: time.optional(),
+    reason: z.string().optional(),
+    workflow_id: z.string(),
+    run_id: z.string(),
+  })
+  .meta({ id: 'DeliverySummary' });
 
-const interventionSchema = z.object({
-  action: z.enum(['retry', 'cancel', 'pause', 'resume', 'resend']),
-  at: time,
-  by: z.string(),
-});
+const interventionSchema = z
+  .object({
+    action: z.enum(['retry', 'cancel', 'pause', 'resume', 'resend']),
+    at: time,
+    by: z.string(),
+  })
+  .meta({ id: 'Intervention' });
 
 const historySchema = z.object({
   attempts: z.array(attemptSchema),
   interventions: z.array(interventionSchema).optional(),
 });
 
-export const deliverySchema = deliverySummarySchema.extend(historySchema.shape).extend({
-  earlier_runs: z
-    .array(
-      deliverySummarySchema
-        .pick({ run_id: true, status: true, created_at: true, closed_at: true, reason: true })
-        .extend(historySchema.shape),
-    )
-    .optional()
-    .describe('What the delivery was before it was sent again, newest first'),
-});
+export const deliverySchema = deliverySummarySchema
+  .extend(historySchema.shape)
+  .extend({
+    earlier_runs: z
+      .array(
+        deliverySummarySchema
+          .pick({ run_id: true, status: true, created_at: true, closed_at: true, reason: true })
+          .extend(historySchema.shape),
+      )
+      .optional()
+      .describe('What the delivery was before it was sent again, newest first'),
+  })
+  .meta({ id: 'Delivery' });
 
-export const resendSchema = z.object({ id: z.string(), run_id: z.string() });
+export const resendSchema = z.object({ id: z.string(), run_id: z.string() }).meta({ id: 'Resend' });
 
-export const deliveryRecordSchema = z.object({
-  id: z.string(),
-  status: z.enum(DELIVERY_STATUSES),
-  attempts: z.array(attemptSchema),
-  next_attempt_at: time.optional(),
-  reason: z.string().optional(),
-  interventions: z.array(interventionSchema).optional(),
-});
+export const deliveryRecordSchema = z
+  .object({
+    id: z.string(),
+    status: z.enum(DELIVERY_STATUSES),
+    attempts: z.array(attemptSchema),
+    next_attempt_at: time.optional(),
+    reason: z.string().optional(),
+    interventions: z.array(interventionSchema).optional(),
+  })
+  .meta({ id: 'DeliveryRecord' });

@@ -5,29 +5,31 @@ import { MASKED_VALUE, maskHeaders } from '../../../domain/endpoint/endpoint-hea
 import type { StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
 import { timeSchema as time } from '../../http/schemas.js';
 
-export const endpointSchema = z.object({
-  id: z.string(),
-  account_id: z.string(),
-  target_url: z.string(),
-  event_kinds: z.array(z.string()),
-  filter: z.record(z.string(), z.unknown()).optional(),
-  description: z.string(),
-  metadata: z.record(z.string(), z.string()),
-  headers: z.record(z.string(), z.string()).describe('Names; the values are masked'),
-  rate_limit: z.number().optional().describe('Deliveries per second, at most'),
-  allowed_rate: z.number().int().optional().describe('Deliveries per minute that its subscriber allowed'),
-  status: z.enum(ENDPOINT_STATUSES),
-  status_reason: z.string().optional(),
-  status_changed_at: time,
-  verification_method: z.enum(VERIFICATION_METHODS),
-  verify_token: z.string().optional().describe('Masked'),
-  verified_at: time.optional(),
-  signature_scheme: z.enum(['v1', 'v1a']),
-  public_key: z.string().optional().describe('whpk_…, with the scheme v1a'),
-  retry_schedule: z.array(z.string()).optional(),
-  created_at: time,
-  updated_at: time,
-});
+export const endpointSchema = z
+  .object({
+    id: z.string(),
+    account_id: z.string(),
+    target_url: z.string(),
+    event_kinds: z.array(z.string()),
+    filter: z.record(z.string(), z.unknown()).optional(),
+    description: z.string(),
+    metadata: z.record(z.string(), z.string()),
+    headers: z.record(z.string(), z.string()).describe('Names; the values are masked'),
+    rate_limit: z.number().optional().describe('Deliveries per second, at most'),
+    allowed_rate: z.number().int().optional().describe('Deliveries per minute that its subscriber allowed'),
+    status: z.enum(ENDPOINT_STATUSES),
+    status_reason: z.string().optional(),
+    status_changed_at: time,
+    verification_method: z.enum(VERIFICATION_METHODS),
+    verify_token: z.string().optional().describe('Masked'),
+    verified_at: time.optional(),
+    signature_scheme: z.enum(['v1', 'v1a']),
+    public_key: z.string().optional().describe('whpk_…, with the scheme v1a'),
+    retry_schedule: z.array(z.string()).optional(),
+    created_at: time,
+    updated_at: time,
+  })
+  .meta({ id: 'Endpoint' });
 
 const keyFields = {
   secret: z.string().optional().describe('whsec_…, with the scheme v1'),
@@ -36,23 +38,25 @@ const keyFields = {
   previous_expires_at: time.optional().describe('Until then those before sign along'),
 };
 
-export const endpointWithIncidentSchema = endpointSchema.extend({
-  incident: z
-    .object({
-      since: time,
-      failures: z.number().int(),
-      last_failure: z.string(),
-      last_failure_at: time,
-      next_probe_at: time.optional().describe('Absent while no delivery has to wait'),
-      disable_at: time.describe('When it is disabled unless it succeeds before'),
-    })
-    .optional()
-    .describe('Absent where the endpoint is not failing'),
-});
+export const endpointWithIncidentSchema = endpointSchema
+  .extend({
+    incident: z
+      .object({
+        since: time,
+        failures: z.number().int(),
+        last_failure: z.string(),
+        last_failure_at: time,
+        next_probe_at: time.optional().describe('Absent while no delivery has to wait'),
+        disable_at: time.describe('When it is disabled unless it succeeds before'),
+      })
+      .optional()
+      .describe('Absent where the endpoint is not failing'),
+  })
+  .meta({ id: 'EndpointWithIncident' });
 
-export const endpointWithSecretSchema = endpointSchema.extend(keyFields);
+export const endpointWithSecretSchema = endpointSchema.extend(keyFields).meta({ id: 'EndpointWithSecret' });
 
-export const secretSchema = z.object(keyFields);
+export const secretSchema = z.object(keyFields).meta({ id: 'Secret' });
 
 /** An endpoint as it is shown: no secret in it, and of headers the names. */
 export function renderEndpoint(endpoint: StoredEndpoint) {

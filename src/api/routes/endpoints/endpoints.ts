@@ -37,6 +37,11 @@ export function endpointOperations(dependencies: ApiDependencies): Operation[] {
       summary: 'Register an endpoint',
       scope: 'endpoints:write',
       body: newEndpointBody,
+      example: {
+        target_url: 'https://shop.example.com/hooks',
+        event_kinds: ['purchase'],
+        description: 'Order processing',
+      },
       responses: {
         201: { description: 'The endpoint, with its signing secret', schema: endpointWithSecretSchema },
       },

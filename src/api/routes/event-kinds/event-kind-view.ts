@@ -5,15 +5,17 @@ import { timeSchema as time } from '../../http/schemas.js';
 
 const schemaVersion = { version: z.number().int(), schema: z.record(z.string(), z.unknown()) };
 
-export const eventKindSchema = z.object({
-  name: z.string(),
-  description: z.string(),
-  built_in: z.boolean(),
-  ...schemaVersion,
-  versions: z.array(z.object({ ...schemaVersion, created_at: time.optional() })),
-  created_at: time.optional(),
-  updated_at: time.optional(),
-});
+export const eventKindSchema = z
+  .object({
+    name: z.string(),
+    description: z.string(),
+    built_in: z.boolean(),
+    ...schemaVersion,
+    versions: z.array(z.object({ ...schemaVersion, created_at: time.optional() })),
+    created_at: time.optional(),
+    updated_at: time.optional(),
+  })
+  .meta({ id: 'EventKind' });
 
 /** A kind that an account has added, as it is shown. */
 export function renderOwnKind({ name, description, versions, created_at, updated_at }: StoredEventKind) {

@@ -57,6 +57,11 @@ export function eventKindOperations({ database, payloads }: ApiDependencies): Op
       summary: 'Add an event kind, with the first version of its schema',
       scope: 'endpoints:write',
       body: newKindBody,
+      example: {
+        name: 'order.shipped',
+        description: 'An order has left the warehouse.',
+        schema: { type: 'object', required: ['order_id'], properties: { order_id: { type: 'string' } } },
+      },
       responses: { 201: { description: 'The kind', schema: eventKindSchema } },
       problems: ['invalid_request', 'event_kind_conflict', 'event_kind_limit_reached'],
       async handle(ctx, { body: { name, description, schema } }) {

@@ -5,27 +5,49 @@ import { timeSchema as time } from '../../http/schemas.js';
 import { deliverySummarySchema } from '../deliveries/delivery-view.js';
 import type { Acceptance } from './accept-event.js';
 
-export const eventSummarySchema = z.object({ id: z.string(), kind: z.string(), created_at: time });
+export const eventSummarySchema = z
+  .object({ id: z.string(), kind: z.string(), created_at: time })
+  .meta({ id: 'EventSummary' });
 
-export const eventSchema = eventSummarySchema.extend({
-  fan_out: z
-    .object({
-      started: z.number().int().describe('Deliveries that have been started'),
-      total: z.number().int().describe('Deliveries that there are in all'),
-    })
-    .optional()
-    .describe('Absent where there are 1 to 10 deliveries: they were started before the event was answered'),
-  deliveries: z.array(deliverySummarySchema).describe('Of many, some: the list of deliveries has them all'),
-  payload: z.unknown().describe('As it was received'),
-});
+export const eventSchema = eventSummarySchema
+  .extend({
+    fan_out: z
+      .object({
+        started: z.number().int().describe('Deliveries that have been started'),
+        total: z.number().int().describe('Deliveries that there are in all'),
+      })
+      .optional()
+      .describe('Absent where there are 1 to 10 deliveries: they were started before the event was answered'),
+    deliveries: z.array(deliverySummarySchema).describe('Of many, some: the list of deliveries has them all'),
+    payload: z.unknown().describe('As it was received'),
+  })
+  .meta({ id: 'Event' });
 
-export const acceptanceSchema = eventSummarySchema.extend({
-  delivery_count: z.number().int(),
-  deliveries: z
-    .array(z.object({ id: z.string(), endpoint_id: z.string() }))
-    .optional()
-    .describe('Absent where there are more than 10'),
-});
+export const acceptanceSchema = eventSummarySchema
+  .extend({
+    delivery_count: z.number().int(),
+    deliveries: z
+      .array(z.object({ id: z.string(), endpoint_id: z.string() }))
+      .optional()
+      .describe('Absent where there are more than 10'),
+  })
+  .meta({
+    id: 'Acceptance',
+    examples: [
+      {
+        id: 'evt_01M7Y2V07RS2Y47QBBGSV7HTCR',
+        kind: 'purchase',
+        created_at: '2026-11-21T12:00:00.000Z',
+        delivery_count: 1,
+        deliveries: [
+          {
+            id: 'dlv_01M7Y2V07RS2Y47QBBGSV7HTCR_01M7Y2TZZ9K3C5R4Q0V8W1XHPN',
+            endpoint_id: 'ep_01M7Y2TZZ9K3C5R4Q0V8W1XHPN',
+          },
+        ],
+      },
+    ],
+  });
 
 /** What a producer is answered: the deliveries one by one, unless there are many. */
 export function renderAcceptance(kind: string, { event_id, accepted_at, targets }: Acceptance) {

@@ -51,6 +51,12 @@ export function profileOperations({ database }: ApiDependencies): Operation[] {
       summary: 'Create a profile',
       scope: 'profiles:write',
       body: profileBody,
+      example: {
+        username: 'ada',
+        name: 'Ada Lovelace',
+        website: 'https://example.com/ada',
+        followers_count: 1815,
+      },
       responses: { 201: { description: 'The profile', schema: profileSchema } },
       problems: [],
       async handle(ctx, { body }) {

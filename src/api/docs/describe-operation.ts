@@ -1,0 +1,199 @@
+import { DELIVERY_ID_PATTERN, type IdKind, idPattern } from '../../domain/basics/ids.js';
+import { EVENT_KINDS } from '../../domain/event/event-kinds.js';
+import { PROBLEMS, type ProblemCode } from '../../domain/http/problem.js';
+import { type Operation, problemsOf, type ResponseDocument } from '../http/operation.js';
+import type { Json, JsonObject } from './json.js';
+import { type SchemaComponents, toPascalCase } from './schema-components.js';
+import { payloadSchema } from './webhooks.js';
+
+/** Headers of answers, as components. */
+export const HEADERS: JsonObject = {
+  'x-request-id': {
+    description: 'Identifies the request in the log',
+    required: true,
+    schema: { type: 'string' },
+  },
+  RateLimit: {
+    description: 'What is left of each rate limit, and for how many seconds',
+    schema: { type: 'string' },
+  },
+  'RateLimit-Policy': {
+    description: 'Each rate limit: quota and window in seconds',
+    schema: { type: 'string' },
+  },
+  'Retry-After': { description: 'Seconds to wait', required: true, schema: { type: 'integer', minimum: 1 } },
+  'WWW-Authenticate': {
+    description: 'Why the token was refused (RFC 6750)',
+    required: true,
+    schema: { type: 'string' },
+  },
+  Location: { description: 'Path of the resource', required: true, schema: { type: 'string' } },
+  ETag: {
+    description: 'Identifies this version of the resource, for If-Match and If-None-Match',
+    schema: { type: 'string' },
+  },
+};
+
+function headers(...names: string[]): JsonObject {
+  const all = ['x-request-id', 'RateLimit', 'RateLimit-Policy', ...names];
+  return Object.fromEntries(all.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+/** An operation as the document describes it. @param template its path, with the document's names of parameters */
+export function describeOperation(
+  operation: Operation,
+  template: string,
+  components: SchemaComponents,
+): JsonObject {
+  const { id, path, summary, scope } = operation;
+  const requestBody = describeBody(operation, components);
+  return {
+    operationId: id,
+    tags: [path.split('/')[1] ?? ''],
+    summary,
+    description: `Requires the scope \`${scope}\`.`,
+    security: [{ bearer: [] }, { access_token: [] }, { oauth2: [scope] }],
+    parameters: parameters(operation, template, components),
+    ...(requestBody && { requestBody }),
+    responses: { ...successes(operation, components), ...failures(problemsOf(operation)) },
+  };
+}
+
+function describeBody(operation: Operation, components: SchemaComponents) {
+  const { id, body, bodyTypes = ['application/json'], example, rawBody } = operation;
+  const schema = body
+    ? components.named(`${toPascalCase(id)}Body`, {
+        ...components.of(body, 'input'),
+        ...(example !== undefined && { examples: [example as Json] }),
+      })
+    : rawBody && payloadsSchema(components);
+  if (!schema) return undefined;
+  return {
+    required: true,
+    ...(rawBody && { description: rawBody.description }),
+    content: Object.fromEntries(bodyTypes.map((type) => [type, { schema }])),
+  };
+}
+
+/** Payloads that can be posted: of the built-in kinds, and of kinds that an account has added, which have schemas of their own. */
+function payloadsSchema(components: SchemaComponents): JsonObject {
+  const builtIn = EVENT_KINDS.filter(({ operational }) => !operational);
+  return {
+    anyOf: [
+      ...builtIn.map((kind) => payloadSchema(kind, components)),
+      { description: "The payload of a kind that the account has added: valid against that kind's schema" },
+    ],
+  };
+}
+
+function successes(
+  { responses, method, headers: taken = {} }: Operation,
+  components: SchemaComponents,
+): JsonObject {
+  const tagged = 'If-None-Match' in taken || 'If-Match' in taken;
+  const describeOne = (status: string, { description, schema }: ResponseDocument): JsonObject => ({
+    description,
+    headers: headers(
+      ...(status === '201' || status === '202' ? ['Location'] : []),
+      ...(tagged && method !== 'delete' ? ['ETag'] : []),
+    ),
+    ...(schema && { content: { 'application/json': { schema: components.of(schema, 'output') } } }),
+  });
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, response]) => [status, describeOne(status, response)]),
+  );
+}
+
+/** Answers of failure, by status. Each is a component that is named after its codes, as most operations share them. */
+function failures(codes: readonly ProblemCode[]): JsonObject {
+  return Object.fromEntries(
+    [...groupByStatus(codes)].map(([status, group]) => [
+      String(status),
+      { $ref: `#/components/responses/${group.join('.')}` },
+    ]),
+  );
+}
+
+/** The answers of failure that operations refer to. */
+export function failureComponents(operations: readonly Operation[]): JsonObject {
+  const groups = operations.flatMap((operation) => [...groupByStatus(problemsOf(operation))]);
+  return Object.fromEntries(
+    groups.map(([status, group]) => [group.join('.'), describeFailure(status, group)]),
+  );
+}
+
+function describeFailure(status: number, group: readonly ProblemCode[]): JsonObject {
+  return {
+    description: group.map((code) => `\`${code}\`: ${PROBLEMS[code][1]}`).join('. '),
+    headers: headers(
+      ...(status === 401 || status === 403 ? ['WWW-Authenticate'] : []),
+      ...(status === 429 || status === 503 ? ['Retry-After'] : []),
+    ),
+    content: {
+      'application/problem+json': {
+        schema: {
+          allOf: [
+            { $ref: '#/components/schemas/Problem' },
+            { properties: { code: { enum: [...group] }, status: { enum: [status] } } },
+          ],
+        },
+      },
+    },
+  };
+}
+
+function groupByStatus(codes: readonly ProblemCode[]): Map<number, ProblemCode[]> {
+  const byStatus = new Map<number, ProblemCode[]>();
+  for (const code of codes) {
+    const [status] = PROBLEMS[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return byStatus;
+}
+
+function parameters(
+  { path, query, headers: taken = {} }: Operation,
+  template: string,
+  components: SchemaComponents,
+): Json[] {
+  const names = template.match(/(?<=:)\w+/g) ?? [];
+  const inPath = [...path.matchAll(/(\w+)\/:(\w+)/g)].map(([, resource = '', name = ''], index) => ({
+    name: names[index] ?? name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string', pattern: pathPattern(resource, name) },
+  }));
+  const shape = query ? components.of(query, 'input') : {};
+  const required = (shape['required'] ?? []) as string[];
+  const inQuery = Object.entries((shape['properties'] ?? {}) as JsonObject).map(([name, schema]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    // A list is joined by commas.
+    ...((schema as JsonObject)['type'] === 'array' && { style: 'form', explode: false }),
+    schema,
+  }));
+  const inHeaders = Object.entries(taken).map(([name, description]) => ({
+    name,
+    in: 'header',
+    description,
+    schema: { type: 'string', ...(name === 'Idempotency-Key' && { pattern: '^[\\x21-\\x7e]{1,255}$' }) },
+  }));
+  return [...inPath, ...inQuery, ...inHeaders];
+}
+
+/** What a resource's ids look like, by its name in the path. */
+const ID_KINDS: Record<string, IdKind> = {
+  accounts: 'account',
+  api_keys: 'api_key',
+  endpoints: 'endpoint',
+  events: 'event',
+  oauth_clients: 'oauth_client',
+  profiles: 'profile',
+};
+
+function pathPattern(resource: string, name: string): string {
+  if (name !== 'id') return '^[\\w.-]{1,256}$';
+  const kind = ID_KINDS[resource];
+  return kind ? idPattern(kind).source : DELIVERY_ID_PATTERN.source;
+}

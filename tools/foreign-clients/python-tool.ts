@@ -1,0 +1,24 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { userCacheDir } from '../../src/embedded/binaries/find-binary.js';
+
+/**
+ * A Python tool of one version, installed once into the user's cache folder.
+ *
+ * @returns paths of the tool and of the Python that can import it
+ * @throws Error if Python 3.10 or later is missing, or the package cannot be had
+ */
+export function pythonTool(name: string, version: string): { program: string; python: string } {
+  const folder = join(userCacheDir(), `${name}-${version}`);
+  const tool = { program: join(folder, 'bin', name), python: join(folder, 'bin', 'python') };
+  if (existsSync(tool.program)) return tool;
+  for (const [command, ...args] of [
+    ['python3', '-m', 'venv', folder],
+    [tool.python, '-m', 'pip', 'install', '--quiet', `${name}==${version}`],
+  ] as const) {
+    const { status } = spawnSync(command, args, { stdio: ['ignore', 2, 2] });
+    if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed; Python 3.10 or later is needed`);
+  }
+  return tool;
+}
