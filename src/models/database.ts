@@ -8,7 +8,7 @@ import { LoginRepository } from './access/logins.js';
 import { OAuthClientRepository } from './access/oauth-clients.js';
 import { OAuthRecordRepository } from './access/oauth-records.js';
 import { ProfileRepository } from './access/profiles.js';
-import { RateTallyRepository } from './access/rate-tallies.js';
+import { RateWindowRepository } from './access/rate-windows.js';
 import { DeliveryTurnRepository } from './endpoint/delivery-turns.js';
 import { EndpointRepository } from './endpoint/endpoints.js';
 import { EventKindRepository } from './event/event-kinds.js';
@@ -41,7 +41,7 @@ export interface Database {
   oauthClients: OAuthClientRepository;
   oauthRecords: OAuthRecordRepository;
   profiles: ProfileRepository;
-  rateTallies: RateTallyRepository;
+  rateWindows: RateWindowRepository;
   /** Resolves if the server answers. */
   ping(): Promise<void>;
   /** Makes the indexes. @returns a line for each collection whose indexes the server cannot make: it works without, more slowly */
@@ -95,7 +95,7 @@ export async function connectDatabase(
     oauthClients,
     oauthRecords,
     profiles,
-    rateTallies: new RateTallyRepository(connection),
+    rateWindows: new RateWindowRepository(connection),
     async ping() {
       await connection.db?.command({ ping: 1 });
     },

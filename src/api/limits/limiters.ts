@@ -1,5 +1,5 @@
 import type { Settings } from '../../config/schema.js';
-import type { RateCounters } from '../../domain/access/rate-counters.js';
+import type { RateLimit } from '../../domain/access/rate-limit.js';
 import type { Metrics } from '../http/metrics.js';
 import { RateLimiter } from './rate-limiter.js';
 
@@ -9,23 +9,25 @@ export interface Limiters {
   token: RateLimiter;
   /** Per account: events. */
   account: RateLimiter;
-  /** Per address: requests without a valid token, OAuth's, and the documentation's. */
+  /** Per address: requests without a valid token, OAuth endpoints and the documentation. */
   address: RateLimiter;
   /** Per login name: tries to log in. */
   login: RateLimiter;
 }
 
-/** Makes the API's limiters as the settings say. */
-export function createLimiters(settings: Settings, counters: RateCounters, metrics: Metrics): Limiters {
+/** Makes the API's limiters from the settings. */
+export function createLimiters(settings: Settings, metrics: Metrics): Limiters {
   const block = {
     first_ms: settings.HOOKLINE_RATE_LIMIT_BLOCK,
     longest_ms: settings.HOOKLINE_RATE_LIMIT_LONGEST_BLOCK,
   };
   const refused = (policy: string) => metrics.rateLimited.inc({ policy });
+  const limiter = (kind: string, limits: readonly RateLimit[]) =>
+    new RateLimiter(kind, limits, block, refused);
   return {
-    token: new RateLimiter('token', settings.HOOKLINE_RATE_LIMIT_TOKEN, counters, block, refused),
-    account: new RateLimiter('account', settings.HOOKLINE_RATE_LIMIT_ACCOUNT, counters, block, refused),
-    address: new RateLimiter('address', settings.HOOKLINE_RATE_LIMIT_ADDRESS, counters, block, refused),
-    login: new RateLimiter('login', settings.HOOKLINE_RATE_LIMIT_LOGIN, counters, block, refused),
+    token: limiter('token', settings.HOOKLINE_RATE_LIMIT_TOKEN),
+    account: limiter('account', settings.HOOKLINE_RATE_LIMIT_ACCOUNT),
+    address: limiter('address', settings.HOOKLINE_RATE_LIMIT_ADDRESS),
+    login: limiter('login', settings.HOOKLINE_RATE_LIMIT_LOGIN),
   };
 }

@@ -1,56 +1,49 @@
 import { createHash } from 'node:crypto';
-import type { RateCounters } from '../../domain/access/rate-counters.js';
+import { type BlockSettings, RateBlocks } from '../../domain/access/rate-blocks.js';
 import {
-  blockAfter,
   policyName,
   type RateLimit,
   type RateLimitState,
   renderPolicy,
   renderState,
 } from '../../domain/access/rate-limit.js';
+import { RateTable, type SharedTable } from '../../domain/access/rate-table.js';
 import { Problem } from '../../domain/http/problem.js';
 
-/** A caller's refusals are counted by the day, without a limit. */
-const REFUSALS: RateLimit = { requests: Number.POSITIVE_INFINITY, window_ms: 24 * 3_600_000 };
-
-/** How long callers are blocked who go on although refused. */
-export interface BlockSettings {
-  first_ms: number;
-  longest_ms: number;
-}
-
-/** What is answered about limits, and where the request is over one, why. */
+/** What is answered about limits; and why, if the request is refused. */
 export interface Verdict {
   headers: Record<string, string>;
   refusal?: Problem;
 }
 
-/** Limits the requests of one kind of caller: a token, an account or an address. */
+/** Limits the requests of one kind of caller: a token, an account, an address or a login name. */
 export class RateLimiter {
-  private readonly policy: string;
   private readonly kind: string;
-  private readonly limits: readonly { limit: RateLimit; name: string }[];
-  private readonly counters: RateCounters;
-  private readonly block: BlockSettings;
+  private readonly policy: string;
+  private readonly windows: readonly RateTable[];
+  private readonly blocks: RateBlocks;
   private readonly refused: (policy: string) => void;
 
   /**
-   * @param kind what is limited, as it stands in the headers
-   * @param refused told of each request that was refused, with the limit's name
+   * @param kind what is limited, as named in the headers
+   * @param refused called for each request that is refused, with the name of the limit
    */
   constructor(
     kind: string,
     limits: readonly RateLimit[],
-    counters: RateCounters,
     block: BlockSettings,
     refused: (policy: string) => void,
   ) {
     this.kind = kind;
-    this.limits = limits.map((limit) => ({ limit, name: policyName(kind, limit) }));
-    this.counters = counters;
-    this.block = block;
-    this.refused = refused;
     this.policy = renderPolicy(kind, limits);
+    this.windows = limits.map((limit) => new RateTable(policyName(kind, limit), limit));
+    this.blocks = new RateBlocks(`${kind}-blocks`, block);
+    this.refused = refused;
+  }
+
+  /** What it has counted, to be shared with other processes. */
+  get tables(): readonly SharedTable[] {
+    return [...this.windows, this.blocks];
   }
 
   /**
@@ -60,39 +53,36 @@ export class RateLimiter {
    * @param now milliseconds since the epoch
    */
   consume(caller: string, now = Date.now()): Verdict {
-    if (this.limits.length === 0) return { headers: {} };
+    const isBlocked = this.blocks.waitOf(caller, now) > 0;
     const states: RateLimitState[] = [];
-    for (const { limit, name } of this.limits) {
-      const key = `${name}:${caller}`;
-      const { within, count, reset_ms } = this.counters.consume(key, limit, now);
-      const state = { limit, remaining: Math.max(0, limit.requests - count), reset_ms };
-      if (!within) return this.refuse(caller, key, { ...state, remaining: 0 }, now);
-      states.push(state);
+    for (const table of this.windows) {
+      if (isBlocked) return this.refuse(table, caller, now);
+      const { within, count, reset_ms } = table.consume(caller, now);
+      if (!within) return this.refuse(table, caller, now);
+      states.push({ limit: table.limit, remaining: table.limit.requests - count, reset_ms });
     }
-    return { headers: this.headers(states) };
+    return { headers: states.length > 0 ? this.headers(states) : {} };
   }
 
-  /** Forgets what this process counted for a caller who turned out to be welcome, such as a person who has logged in. */
+  /** Forgets what was counted for a caller who has proved to be welcome, such as a person who has logged in. */
   reset(caller: string): void {
-    for (const { name } of this.limits) this.counters.forget(`${name}:${caller}`);
-    this.counters.forget(`${this.kind}-refusals:${caller}`);
+    for (const table of this.windows) table.reset(caller);
+    this.blocks.reset(caller);
   }
 
-  private refuse(caller: string, key: string, state: RateLimitState, now: number): Verdict {
-    const { limit } = state;
-    const { before, count } = this.counters.consume(`${this.kind}-refusals:${caller}`, REFUSALS, now);
-    const block = blockAfter(before, count, this.block.first_ms, this.block.longest_ms);
-    if (block !== undefined && block > state.reset_ms) {
-      this.counters.block(key, now + block);
-      state.reset_ms = block;
-    }
-    this.refused(policyName(this.kind, limit));
-    const seconds = Math.max(1, Math.ceil(state.reset_ms / 1_000));
+  private refuse({ limit, name }: RateTable, caller: string, now: number): Verdict {
+    this.blocks.refused(caller, now);
+    this.refused(name);
+    const reset_ms = Math.max(
+      this.blocks.waitOf(caller, now),
+      ...this.windows.map((table) => table.waitOf(caller, now)),
+    );
+    const seconds = Math.max(1, Math.ceil(reset_ms / 1_000));
     return {
-      headers: this.headers([state]),
+      headers: this.headers([{ limit, remaining: 0, reset_ms }]),
       refusal: new Problem(
         'rate_limited',
-        `More than ${limit.requests} requests in ${limit.window_ms / 1_000} seconds for this ${this.kind}. Come back in ${seconds} seconds; going on sooner makes the wait longer.`,
+        `More than ${limit.requests} requests in ${limit.window_ms / 1_000} seconds for this ${this.kind}. Come back in ${seconds} seconds; requests before then can make the wait longer.`,
         { headers: { 'retry-after': String(seconds) } },
       ),
     };
@@ -103,7 +93,7 @@ export class RateLimiter {
   }
 }
 
-/** A hash of a caller who is known by an address or a name: what others need not be told, and as long as its sender likes. */
+/** A hash of a caller who is known by an address or a name: its length and its characters are not the sender's choice, and it tells nobody who it is. */
 export function anonymous(caller: string): string {
   return createHash('sha256').update(caller).digest('base64url');
 }

@@ -2,11 +2,11 @@ import type { RequestListener } from 'node:http';
 import type { Logger } from 'pino';
 import { createApp } from '../../api/app.js';
 import { createMetrics } from '../../api/http/metrics.js';
-import { createLimiters } from '../../api/limits/limiters.js';
-import { TallySharing } from '../../api/limits/tally-sharing.js';
+import { createLimiters, type Limiters } from '../../api/limits/limiters.js';
+import type { RateLimiter } from '../../api/limits/rate-limiter.js';
+import { RateSharing } from '../../api/limits/rate-sharing.js';
 import { PayloadChecks } from '../../api/payloads/payload-checks.js';
 import type { Settings } from '../../config/schema.js';
-import { RateCounters } from '../../domain/access/rate-counters.js';
 import type { AddressPolicy } from '../../domain/endpoint/address-policy.js';
 import type { Database } from '../../models/database.js';
 import { isDatabaseUnavailable } from '../../models/mongo/unavailable.js';
@@ -44,7 +44,7 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
   const { client } = temporal;
   const { starter, logger } = parts;
   const metrics = createMetrics();
-  const counters = new RateCounters();
+  const limiters = createLimiters(settings, metrics);
   const outages = new Outages(
     [
       { name: 'MongoDB', isUnavailable: isDatabaseUnavailable, check: parts.readiness.mongodb },
@@ -52,7 +52,7 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
     ],
     logger,
   );
-  const sharing = await shareCounts(settings, database, counters, (error) => {
+  const sharing = await shareCounts(settings, database, limiters, (error) => {
     outages.note('MongoDB', error);
     metrics.rateLimitStoreFailures.inc();
   });
@@ -64,7 +64,7 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
     database,
     payloads,
     publicUrl: settings.HOOKLINE_PUBLIC_URL ?? parts.url,
-    limiters: createLimiters(settings, counters, metrics),
+    limiters,
     metrics,
     endpointWorkflows: createEndpointWorkflows(settings, servers),
     control: new DeliveryControl(client, starter, deliveries),
@@ -82,15 +82,16 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
   };
 }
 
-/** Shares what this process counts for the rate limits with the other ones, unless the settings say that it counts alone. */
+/** Shares what this process counts for the rate limits with the other processes, unless the settings say that it counts alone. */
 async function shareCounts(
   settings: Settings,
-  { rateTallies }: Database,
-  counters: RateCounters,
+  { rateWindows }: Database,
+  limiters: Limiters,
   failed: (error: unknown) => void,
-): Promise<TallySharing | undefined> {
+): Promise<RateSharing | undefined> {
   if (settings.HOOKLINE_RATE_LIMIT_STORE === 'memory') return undefined;
-  const sharing = new TallySharing(counters, rateTallies, failed);
+  const tables = Object.values(limiters).flatMap((limiter: RateLimiter) => limiter.tables);
+  const sharing = new RateSharing(tables, rateWindows, failed);
   await sharing.start();
   return sharing;
 }

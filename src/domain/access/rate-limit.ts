@@ -1,6 +1,6 @@
 import { formatDuration, parseDuration } from '../basics/duration.js';
 
-/** So many requests in a window of time. */
+/** A number of requests in a window of time. */
 export interface RateLimit {
   requests: number;
   /** Milliseconds, whole seconds. */
@@ -11,7 +11,7 @@ export interface RateLimit {
 export interface RateLimitState {
   limit: RateLimit;
   remaining: number;
-  /** Milliseconds until the window ends, or the block. */
+  /** Milliseconds until the window or the block ends. */
   reset_ms: number;
 }
 
@@ -28,7 +28,7 @@ export function parseRateLimits(text: string): RateLimit[] {
   return text.split(',').map((part) => {
     const match = /^([1-9]\d{0,8})\/(\S+)$/.exec(part.trim());
     if (!match)
-      throw new RangeError(`"${part}" is no rate limit; write requests/window, such as 600/1m, or off`);
+      throw new RangeError(`"${part}" is not a rate limit; write requests/window, such as 600/1m, or off`);
     const window_ms = parseDuration(match[2] ?? '');
     if (window_ms < 1_000 || window_ms > MAX_WINDOW_MS || window_ms % 1_000 !== 0) {
       throw new RangeError(`the window of "${part}" must be whole seconds, from 1s to 1d`);
@@ -56,27 +56,4 @@ export function renderState(kind: string, states: readonly RateLimitState[]): st
       return `"${policyName(kind, limit)}";r=${remaining};t=${Math.ceil(reset_ms / 1_000)}`;
     })
     .join(', ');
-}
-
-/** A caller is blocked for longer after every so many requests that were refused. */
-export const REFUSALS_PER_BLOCK = 10;
-
-/**
- * How long a caller is blocked who went on although refused.
- *
- * @param before how many of the caller's requests were refused today, when this was asked the last time
- * @param refusals how many there are now
- * @param first length of the first block, milliseconds; each is twice as long as the one before
- * @param longest milliseconds
- * @returns `undefined` where these refusals block nobody
- */
-export function blockAfter(
-  before: number,
-  refusals: number,
-  first: number,
-  longest: number,
-): number | undefined {
-  const blocks = Math.floor(refusals / REFUSALS_PER_BLOCK);
-  if (blocks === Math.floor(before / REFUSALS_PER_BLOCK)) return undefined;
-  return Math.min(first * 2 ** (blocks - 1), longest);
 }

@@ -1,0 +1,106 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { SharedTable } from '../../domain/access/rate-table.js';
+import { withTimeout } from '../../domain/basics/with-timeout.js';
+import type { RateWindow, RateWindowRepository } from '../../models/access/rate-windows.js';
+
+/** How long a process that goes on counting waits before it shares again, milliseconds. */
+const SHARE_INTERVAL_MS = 250;
+/** Sharing takes at most one part in this many of the time: with many thousands of callers it is done less often. */
+const SHARE_OF_TIME = 10;
+/** How long the store is left alone after it failed, milliseconds. */
+const STORE_PAUSE_MS = 5_000;
+/** How long the store may take at the start and at the end, and before the log says that it does not answer. Milliseconds. */
+const TIMEOUT_MS = 2_000;
+
+/** Where processes share what they counted. */
+export type RateStore = Pick<RateWindowRepository, 'tell' | 'open'>;
+
+/**
+ * Shares a process's tables with the other processes by way of the database: four times a second while it counts, and not at all while it
+ * does not. No request waits for it. Without the database, the process goes on with what it knows.
+ */
+export class RateSharing {
+  private readonly stopping = new AbortController();
+  private readonly tables: readonly SharedTable[];
+  private readonly store: RateStore;
+  private readonly failed: (error: unknown) => void;
+  private running: Promise<void> | undefined;
+
+  /** @param failed called each time the counts could not be shared */
+  constructor(tables: readonly SharedTable[], store: RateStore, failed: (error: unknown) => void) {
+    this.tables = tables;
+    this.store = store;
+    this.failed = failed;
+  }
+
+  /** Learns what the others have counted so far, and shares from then on. */
+  async start(): Promise<void> {
+    try {
+      this.learn(await withTimeout(TIMEOUT_MS, this.store.open(Date.now())));
+    } catch (error) {
+      this.failed(error);
+    }
+    for (const table of this.tables) {
+      table.onNews = () => {
+        this.running ??= this.shareWhileNews();
+      };
+    }
+  }
+
+  /** Tells the others what they have not been told yet, and stops sharing. */
+  async stop(): Promise<void> {
+    for (const table of this.tables) delete table.onNews;
+    this.stopping.abort();
+    await withTimeout(TIMEOUT_MS, this.finish()).catch(this.failed);
+  }
+
+  private async finish(): Promise<void> {
+    await this.running;
+    await this.exchange();
+  }
+
+  private async shareWhileNews(): Promise<void> {
+    while (this.tables.some((table) => table.hasNews)) {
+      const began = performance.now();
+      const isShared = await this.exchange();
+      if (this.stopping.signal.aborted) break;
+      const took = performance.now() - began;
+      await this.pause(isShared ? Math.max(SHARE_INTERVAL_MS, took * (SHARE_OF_TIME - 1)) : STORE_PAUSE_MS);
+    }
+    this.running = undefined;
+  }
+
+  /**
+   * Tells what happened, and learns what all have told. It waits for as long as the database takes: to tell the same again while the
+   * first time may still arrive would count it twice.
+   *
+   * @returns whether it could be told
+   */
+  private async exchange(): Promise<boolean> {
+    const now = Date.now();
+    const told = this.tables.map((table) => ({ table, news: table.news(now) }));
+    const all = told.flatMap(({ news }) => news ?? []);
+    if (all.length === 0) return true;
+    const silence = setTimeout(() => this.failed(new Error(`no answer within ${TIMEOUT_MS} ms`)), TIMEOUT_MS);
+    try {
+      const watched = this.tables.flatMap((table) => table.watched ?? []);
+      this.learn(await this.store.tell(all, watched));
+      return true;
+    } catch (error) {
+      for (const { table, news } of told) if (news) table.takeBack(news);
+      this.failed(error);
+      return false;
+    } finally {
+      clearTimeout(silence);
+    }
+  }
+
+  private learn(windows: readonly RateWindow[]): void {
+    for (const { id, columns } of windows)
+      this.tables.find(({ name }) => id.startsWith(`${name}@`))?.learn(id, columns, Date.now());
+  }
+
+  private async pause(ms: number): Promise<void> {
+    await delay(ms, undefined, { signal: this.stopping.signal, ref: false }).catch(() => {});
+  }
+}

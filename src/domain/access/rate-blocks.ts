@@ -1,0 +1,122 @@
+import { LRUCache } from 'lru-cache';
+import { type Column, MAX_CALLERS, type RateNews, type SharedTable } from './rate-table.js';
+
+/** A caller goes on in spite of refusals if this many of its requests are refused in one minute of the clock. */
+export const REFUSALS_PER_MINUTE = 10;
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+/** How long callers are blocked who go on although they are refused. */
+export interface BlockSettings {
+  /** Length of the first block, milliseconds; each is twice as long as the one before. */
+  first_ms: number;
+  longest_ms: number;
+}
+
+interface Block {
+  /** The number of minutes of this day (UTC) in which the caller went on. */
+  strikes: number;
+  /** The last of them, counted from the epoch. */
+  minute: number;
+  /** Milliseconds since the epoch. */
+  until: number;
+}
+
+/** Blocks callers who go on although they are refused, longer with every minute in which they do so. */
+export class RateBlocks implements SharedTable {
+  readonly name: string;
+  onNews?: () => void;
+  private readonly settings: BlockSettings;
+  private day = 0;
+  private minute = 0;
+  private readonly refusals: LRUCache<string, number>;
+  private readonly blocks: LRUCache<string, Block>;
+  private untold = new Set<string>();
+
+  constructor(name: string, settings: BlockSettings, maxCallers = MAX_CALLERS) {
+    this.name = name;
+    this.settings = settings;
+    this.refusals = new LRUCache({ max: maxCallers });
+    this.blocks = new LRUCache({ max: maxCallers });
+  }
+
+  /** Milliseconds until a caller's block ends; 0 if it is not blocked. */
+  waitOf(caller: string, now: number): number {
+    return Math.max(0, (this.blocks.get(caller)?.until ?? 0) - now);
+  }
+
+  /** Counts a refused request, and blocks the caller if this shows that it goes on. */
+  refused(caller: string, now: number): void {
+    this.beginPeriods(now);
+    const refusals = (this.refusals.get(caller) ?? 0) + 1;
+    this.refusals.set(caller, refusals);
+    const block = this.blocks.get(caller) ?? { strikes: 0, minute: 0, until: 0 };
+    if (refusals < REFUSALS_PER_MINUTE || block.minute === this.minute) return;
+    const strikes = block.strikes + 1;
+    const length = Math.min(this.settings.first_ms * 2 ** (strikes - 1), this.settings.longest_ms);
+    this.blocks.set(caller, { strikes, minute: this.minute, until: Math.max(block.until, now + length) });
+    if (!this.onNews) return;
+    this.untold.add(caller);
+    this.onNews();
+  }
+
+  /** Forgets the refusals of this minute. A block that was made stays. */
+  reset(caller: string): void {
+    this.refusals.delete(caller);
+  }
+
+  get hasNews(): boolean {
+    return this.untold.size > 0;
+  }
+
+  get watched(): string {
+    return `${this.name}@${(this.day + 1) * DAY_MS}`;
+  }
+
+  news(now: number): RateNews | undefined {
+    this.beginPeriods(now);
+    if (this.untold.size === 0) return undefined;
+    const raise = { strikes: {} as Column, minute: {} as Column, until: {} as Column };
+    let ends_at = (this.day + 1) * DAY_MS;
+    for (const caller of this.untold) {
+      const block = this.blocks.peek(caller);
+      if (!block) continue;
+      for (const column of ['strikes', 'minute', 'until'] as const) raise[column][caller] = block[column];
+      ends_at = Math.max(ends_at, block.until);
+    }
+    this.untold = new Set();
+    return { id: this.watched, add: {}, raise, ends_at };
+  }
+
+  takeBack({ raise }: RateNews): void {
+    for (const caller of Object.keys(raise['until'] ?? {})) this.untold.add(caller);
+  }
+
+  learn(id: string, { strikes, minute, until }: Record<string, Column>, now: number): void {
+    this.beginPeriods(now);
+    const isToday = id === this.watched;
+    for (const caller of Object.keys(until ?? {})) {
+      const own = this.blocks.peek(caller);
+      const block = {
+        strikes: Math.max(own?.strikes ?? 0, isToday ? (strikes?.[caller] ?? 0) : 0),
+        minute: Math.max(own?.minute ?? 0, minute?.[caller] ?? 0),
+        until: Math.max(own?.until ?? 0, until?.[caller] ?? 0),
+      };
+      if (isToday || block.until > now) this.blocks.set(caller, block);
+    }
+  }
+
+  private beginPeriods(now: number): void {
+    const minute = Math.floor(now / MINUTE_MS);
+    if (minute !== this.minute) this.refusals.clear();
+    this.minute = minute;
+    const day = Math.floor(now / DAY_MS);
+    if (day === this.day) return;
+    this.day = day;
+    for (const [caller, block] of this.blocks.entries()) {
+      if (block.until > now) this.blocks.set(caller, { ...block, strikes: 0 });
+      else this.blocks.delete(caller);
+    }
+  }
+}

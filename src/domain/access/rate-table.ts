@@ -1,0 +1,150 @@
+import { LRUCache } from 'lru-cache';
+import type { RateLimit } from './rate-limit.js';
+
+/** Numbers of one column of a shared table, by caller. */
+export type Column = Record<string, number>;
+
+/** What a table tells the other processes: what to add to its columns, and what to raise its columns to. */
+export interface RateNews {
+  /** The table and its window, the same in every process. */
+  id: string;
+  add: Record<string, Column>;
+  raise: Record<string, Column>;
+  /** Until when it matters, milliseconds since the epoch. */
+  ends_at: number;
+}
+
+/** A table that processes share: each tells what happened at its own, and learns what all of them together have told. */
+export interface SharedTable {
+  readonly name: string;
+  /** Called when there is something to tell. While it is absent, nothing is kept to be told. */
+  onNews?: () => void;
+  /** Whether something happened since it was told last. */
+  readonly hasNews: boolean;
+  /** Its window of which it learns everything, not only of the callers that it tells of itself. */
+  readonly watched?: string;
+  /** What happened since it was told last. The caller tells it, or takes it back. */
+  news(now: number): RateNews | undefined;
+  /** Keeps news to be told later: it could not be told now. */
+  takeBack(news: RateNews): void;
+  /** Takes what all processes together have told of a window. */
+  learn(id: string, columns: Record<string, Column>, now: number): void;
+}
+
+/** The result of counting once. */
+export interface Count {
+  /** Whether it was within the limit. Only then was it counted. */
+  within: boolean;
+  /** How often the caller has been counted in this window: by this process, and by the others when they last told. */
+  count: number;
+  /** Milliseconds until the window ends. */
+  reset_ms: number;
+}
+
+/** The most callers that a table remembers of each of two sorts: those who have used up their limit, and the others. */
+export const MAX_CALLERS = 25_000;
+
+/**
+ * Counts callers against one limit in fixed windows of the clock, which begin and end at the same moments in every process. It is exact
+ * for one process; several are exact except for what they have not told each other yet.
+ */
+export class RateTable implements SharedTable {
+  readonly name: string;
+  readonly limit: RateLimit;
+  onNews?: () => void;
+  private ends_at = 0;
+  private readonly counts: LRUCache<string, number>;
+  /** Kept apart, so that no number of other callers makes one pass who has used up the limit. */
+  private readonly exhausted: LRUCache<string, number>;
+  private untold = new Map<string, number>();
+
+  constructor(name: string, limit: RateLimit, maxCallers = MAX_CALLERS) {
+    this.name = name;
+    this.limit = limit;
+    this.counts = new LRUCache({ max: maxCallers });
+    this.exhausted = new LRUCache({ max: maxCallers });
+  }
+
+  /** Counts a caller once, if that is within the limit. @param now milliseconds since the epoch */
+  consume(caller: string, now: number): Count {
+    this.beginWindow(now);
+    const count = this.countOf(caller);
+    const reset_ms = this.ends_at - now;
+    if (count >= this.limit.requests) return { within: false, count, reset_ms };
+    this.add(caller, 1);
+    return { within: true, count: count + 1, reset_ms };
+  }
+
+  /** Milliseconds until a caller is within the limit again; 0 if it is now. */
+  waitOf(caller: string, now: number): number {
+    this.beginWindow(now);
+    return this.countOf(caller) >= this.limit.requests ? this.ends_at - now : 0;
+  }
+
+  /** Forgets what was counted for a caller in this window, in all processes. */
+  reset(caller: string): void {
+    const count = this.countOf(caller);
+    if (count > 0) this.add(caller, -count);
+  }
+
+  get hasNews(): boolean {
+    return this.untold.size > 0;
+  }
+
+  news(now: number): RateNews | undefined {
+    this.beginWindow(now);
+    if (this.untold.size === 0) return undefined;
+    const counts = Object.fromEntries(this.untold);
+    this.untold = new Map();
+    return { id: this.idOf(this.ends_at), add: { counts }, raise: {}, ends_at: this.ends_at };
+  }
+
+  takeBack({ id, add }: RateNews): void {
+    if (id !== this.idOf(this.ends_at)) return;
+    for (const [caller, count] of Object.entries(add['counts'] ?? {})) this.keepUntold(caller, count);
+  }
+
+  learn(id: string, columns: Record<string, Column>, now: number): void {
+    this.beginWindow(now);
+    if (id !== this.idOf(this.ends_at)) return;
+    for (const [caller, count] of Object.entries(columns['counts'] ?? {}))
+      this.set(caller, count + (this.untold.get(caller) ?? 0));
+  }
+
+  private add(caller: string, count: number): void {
+    this.set(caller, this.countOf(caller) + count);
+    if (!this.onNews) return;
+    this.keepUntold(caller, count);
+    this.onNews();
+  }
+
+  private countOf(caller: string): number {
+    return this.exhausted.get(caller) ?? this.counts.get(caller) ?? 0;
+  }
+
+  private set(caller: string, count: number): void {
+    const [is, isNot] =
+      count >= this.limit.requests ? [this.exhausted, this.counts] : [this.counts, this.exhausted];
+    isNot.delete(caller);
+    is.set(caller, count);
+  }
+
+  private keepUntold(caller: string, count: number): void {
+    if (this.untold.size >= this.counts.max && !this.untold.has(caller)) return;
+    this.untold.set(caller, (this.untold.get(caller) ?? 0) + count);
+  }
+
+  private beginWindow(now: number): void {
+    const { window_ms } = this.limit;
+    const ends_at = (Math.floor(now / window_ms) + 1) * window_ms;
+    if (ends_at === this.ends_at) return;
+    this.ends_at = ends_at;
+    this.counts.clear();
+    this.exhausted.clear();
+    this.untold = new Map();
+  }
+
+  private idOf(ends_at: number): string {
+    return `${this.name}@${ends_at}`;
+  }
+}

@@ -1,0 +1,112 @@
+import { type Connection, type Model, Schema } from 'mongoose';
+import type { Column, RateNews } from '../../domain/access/rate-table.js';
+
+interface RowDocument {
+  /** Window and caller. */
+  _id: string;
+  /** A table and one of its windows. */
+  window: string;
+  caller: string;
+  numbers: Column;
+  expires_at: Date;
+}
+
+const schema = new Schema<RowDocument>(
+  {
+    _id: String,
+    window: { type: String, required: true, index: true },
+    caller: { type: String, required: true },
+    numbers: { type: Schema.Types.Mixed, required: true },
+    expires_at: { type: Date, required: true, expires: 0 },
+  },
+  { versionKey: false },
+);
+
+/** What all processes together have told of a window, by column and caller. */
+export interface RateWindow {
+  id: string;
+  columns: Record<string, Column>;
+}
+
+/** The most rows that a process reads at its start. */
+const MAX_ROWS = 100_000;
+
+/** What the processes together have counted for the rate limits: a row for each window and caller, changed by increments. */
+export class RateWindowRepository {
+  private readonly model: Model<RowDocument>;
+
+  constructor(connection: Connection) {
+    this.model = connection.model<RowDocument>('rate_row', schema, 'rate_rows');
+  }
+
+  /**
+   * Adds what a process tells.
+   *
+   * @param watched windows of which everything is wanted, whoever told it
+   * @returns what all processes have told of the same callers, and of the watched windows
+   */
+  async tell(news: readonly RateNews[], watched: readonly string[]): Promise<RateWindow[]> {
+    const updates = news.flatMap(updatesOf);
+    if (updates.length > 0) await this.model.bulkWrite(updates, { ordered: false, strict: false });
+    const ids = updates.map(({ updateOne }) => updateOne.filter._id);
+    const [told, seen] = await Promise.all([
+      inBatches(ids, (some) => this.model.find({ _id: { $in: some } }).lean()),
+      this.model.find({ window: { $in: [...watched] } }).lean(),
+    ]);
+    return byWindow([...told, ...seen]);
+  }
+
+  /** The windows that are still open. @param now milliseconds since the epoch */
+  async open(now: number): Promise<RateWindow[]> {
+    return byWindow(
+      await this.model
+        .find({ expires_at: { $gt: new Date(now) } })
+        .limit(MAX_ROWS)
+        .lean(),
+    );
+  }
+}
+
+/** How many ids one query asks for. */
+const BATCH = 1_000;
+
+async function inBatches<T>(ids: readonly string[], read: (some: string[]) => Promise<T[]>): Promise<T[]> {
+  const found: T[] = [];
+  for (let i = 0; i < ids.length; i += BATCH) found.push(...(await read(ids.slice(i, i + BATCH))));
+  return found;
+}
+
+/** One update for each caller. */
+function updatesOf({ id, add, raise, ends_at }: RateNews) {
+  const callers = new Set([...Object.values(add), ...Object.values(raise)].flatMap(Object.keys));
+  return [...callers].map((caller) => ({
+    updateOne: {
+      filter: { _id: `${id}/${caller}` },
+      update: {
+        $inc: numbersOf(add, caller),
+        $max: { ...numbersOf(raise, caller), expires_at: new Date(ends_at) },
+        $setOnInsert: { window: id, caller },
+      },
+      upsert: true,
+    },
+  }));
+}
+
+function numbersOf(columns: Record<string, Column>, caller: string): Column {
+  return Object.fromEntries(
+    Object.entries(columns).map(([name, column]) => [`numbers.${name}`, column[caller] ?? 0]),
+  );
+}
+
+function byWindow(rows: readonly RowDocument[]): RateWindow[] {
+  const windows = new Map<string, Record<string, Column>>();
+  for (const { window, caller, numbers } of rows) {
+    const columns = windows.get(window) ?? {};
+    windows.set(window, columns);
+    for (const [name, number] of Object.entries(numbers)) {
+      columns[name] ??= {};
+      columns[name][caller] = number;
+    }
+  }
+  return [...windows].map(([id, columns]) => ({ id, columns }));
+}
