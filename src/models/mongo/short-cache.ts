@@ -1,43 +1,33 @@
-import { dropOldest } from '../../domain/basics/drop-oldest.js';
+import { LRUCache } from 'lru-cache';
 
 /**
  * Remembers look-ups for moments, so that a busy key costs the database one look-up per moment. Equal look-ups under way are shared.
- * What failed is not remembered.
+ * Failures are not remembered.
  */
 export class ShortCache<T> {
-  private readonly entries = new Map<string, { value: Promise<T>; until: number }>();
-  private readonly lifetime: number;
-  private readonly maxEntries: number;
+  private readonly entries: LRUCache<string, Promise<T>>;
 
   /**
-   * @param lifetime milliseconds
-   * @param maxEntries beyond which the oldest entry makes room
+   * @param lifetime milliseconds, at least 1
+   * @param maxEntries beyond which the entry that has not been used for longest makes room
    */
   constructor(lifetime: number, maxEntries = 10_000) {
-    this.lifetime = lifetime;
-    this.maxEntries = maxEntries;
+    this.entries = new LRUCache({ max: maxEntries, ttl: lifetime, ttlResolution: 0, perf: Date });
   }
 
   get(key: string, load: () => Promise<T>): Promise<T> {
-    const known = this.peek(key);
-    if (known !== undefined) return known;
-    const value = load();
-    this.entries.delete(key);
-    this.remember(key, value, Date.now() + this.lifetime);
-    dropOldest(this.entries, this.maxEntries);
-    return value;
+    return this.peek(key) ?? this.remember(key, load());
   }
 
-  /** What is remembered of a key, or about to be; `undefined` where it would have to be looked up. */
+  /** What is remembered of a key, or is being looked up; `undefined` if it would have to be looked up. */
   peek(key: string): Promise<T> | undefined {
-    const known = this.entries.get(key);
-    return known && known.until > Date.now() ? known.value : undefined;
+    return this.entries.get(key);
   }
 
-  /** Changes what is remembered of a key, where something is, as this process has changed it; no longer than it would be remembered. */
+  /** Changes what is remembered of a key, as this process has changed it. It is not remembered for any longer, and nothing new is. */
   change(key: string, change: (value: T) => T): void {
-    const known = this.entries.get(key);
-    if (known && known.until > Date.now()) this.remember(key, known.value.then(change), known.until);
+    const known = this.peek(key);
+    if (known) this.remember(key, known.then(change), true);
   }
 
   /** Forgets one key: it has been changed by this process. */
@@ -45,10 +35,11 @@ export class ShortCache<T> {
     this.entries.delete(key);
   }
 
-  private remember(key: string, value: Promise<T>, until: number): void {
-    this.entries.set(key, { value, until });
+  private remember(key: string, value: Promise<T>, noUpdateTTL = false): Promise<T> {
+    this.entries.set(key, value, { noUpdateTTL });
     value.catch(() => {
-      if (this.entries.get(key)?.value === value) this.entries.delete(key);
+      if (this.entries.peek(key) === value) this.entries.delete(key);
     });
+    return value;
   }
 }
