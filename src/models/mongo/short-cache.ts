@@ -27,7 +27,7 @@ export class ShortCache<T> {
   /** Changes what is remembered of a key, as this process has changed it. It is not remembered for any longer, and nothing new is. */
   change(key: string, change: (value: T) => T): void {
     const known = this.peek(key);
-    if (known) this.remember(key, known.then(change), true);
+    if (known !== undefined) void this.remember(key, known.then(change), true);
   }
 
   /** Forgets one key: it has been changed by this process. */
