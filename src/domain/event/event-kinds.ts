@@ -58,15 +58,15 @@ export const EVENT_KINDS: readonly EventKind[] = [
       type: 'object',
       required: ['order_id', 'customer_email', 'total', 'items', 'created_at'],
       properties: {
-        order_id: { type: 'string', minLength: 1, maxLength: 256 },
-        customer_email: { type: 'string', format: 'email', maxLength: 320 },
+        order_id: { type: 'string' },
+        customer_email: { type: 'string', format: 'idn-email' },
         total: { type: 'number', description: 'Decimal amount; the currency is the producer’s.' },
         items: {
           type: 'array',
           items: {
             type: 'object',
             required: ['name', 'qty'],
-            properties: { name: { type: 'string', minLength: 1 }, qty: { type: 'integer', minimum: 1 } },
+            properties: { name: { type: 'string' }, qty: { type: 'integer' } },
           },
         },
         created_at: { type: 'string', format: 'utc-date-time', description: 'ISO 8601, UTC.' },

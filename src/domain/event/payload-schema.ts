@@ -2,6 +2,7 @@ import { type Options, str } from 'ajv';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { InputError } from '../http/problem.js';
+import { isEmailAddress } from './email-address.js';
 import { compilePattern } from './pattern.js';
 import { escapePointer, type Schema } from './schema-keywords.js';
 
@@ -11,7 +12,7 @@ export const MAX_ERRORS = 20;
 const FORMATS = ['date', 'date-time', 'email', 'hostname', 'ipv4', 'ipv6', 'time', 'uri', 'uuid'] as const;
 
 const UTC_DATE_TIME =
-  /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|\+00:00)$/;
+  /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T(([01]\d|2[0-3]):[0-5]\d:[0-5]\d|23:59:60)(\.\d+)?(Z|\+00:00)$/;
 
 /** What is wrong with a payload: the first errors, and whether there are more. */
 export interface Violations {
@@ -74,6 +75,7 @@ function compile(schema: Schema, options: Options): ValidateFunction {
     },
   });
   addFormats.default(ajv, [...FORMATS]);
+  ajv.addFormat('idn-email', { validate: isEmailAddress });
   ajv.addFormat('utc-date-time', {
     validate: (text: string) => UTC_DATE_TIME.test(text) && isCalendarDay(text.slice(0, 10)),
   });

@@ -46,6 +46,21 @@ describe('event kinds', () => {
       assert.equal((await create(name)).status, 400);
   });
 
+  it('check a purchase for what is documented and for nothing more', async () => {
+    const purchase = {
+      ...{ order_id: '', customer_email: 'josé@exämple.com', total: -0.5, items: [{ name: '', qty: 0 }] },
+      created_at: '2026-01-31T12:00:00.5+00:00',
+    };
+    assert.equal((await post('purchase', purchase)).status, 202);
+    const wrong = { ...purchase, customer_email: 'josé', items: [{ name: 'a', qty: 0.5 }] };
+    const { status, json } = await post('purchase', wrong);
+    assert.equal(status, 400);
+    assert.deepEqual(json.errors.map(({ pointer }: { pointer: string }) => pointer).sort(), [
+      '/customer_email',
+      '/items/0/qty',
+    ]);
+  });
+
   it("are the account's own, and events of them are validated and delivered", async () => {
     const created = await create('order.shipped');
     assert.equal(created.status, 201, created.text);

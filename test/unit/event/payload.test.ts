@@ -37,6 +37,26 @@ describe('a payload', () => {
     assert.equal(check(purchase, Buffer.from(text)).text, text);
   });
 
+  const { items, ...withoutItems } = GOOD;
+  const accepted: [string, unknown][] = [
+    ['an internationalized local part', { ...GOOD, customer_email: 'josé@example.com' }],
+    ['an internationalized domain', { ...GOOD, customer_email: 'ada@exämple.com' }],
+    ['an address in another script', { ...GOOD, customer_email: '用户@例子.广告' }],
+    ['no items', { ...withoutItems, items: [] }],
+    ['zero of an item', { ...withoutItems, items: [{ ...items[0], qty: 0 }] }],
+    ['items that are returned', { ...withoutItems, items: [{ ...items[0], qty: -1 }] }],
+    ['an empty name', { ...withoutItems, items: [{ name: '', qty: 1 }] }],
+    ['an empty id', { ...GOOD, order_id: '' }],
+    ['a long id', { ...GOOD, order_id: 'x'.repeat(10_000) }],
+    ['a negative total', { ...GOOD, total: -1 }],
+    ['a leap second', { ...GOOD, created_at: '2016-12-31T23:59:60Z' }],
+  ];
+  for (const [name, value] of accepted) {
+    it(`of a purchase may have ${name}`, () => {
+      check(purchase, Buffer.from(JSON.stringify(value)));
+    });
+  }
+
   it('may hold more than its kind names', () => {
     check(purchase, Buffer.from(JSON.stringify({ ...GOOD, more: { a: [1] } })));
   });
@@ -55,10 +75,7 @@ describe('a payload', () => {
       '/items/0/qty',
       /must be integer/,
     ],
-    ['none of an item', { ...GOOD, items: [{ name: 'a', qty: 0 }] }, '/items/0/qty', /must be >= 1/],
-    ['an empty name', { ...GOOD, items: [{ name: '', qty: 1 }] }, '/items/0/name', /fewer than 1/],
-    ['an empty id', { ...GOOD, order_id: '' }, '/order_id', /fewer than 1/],
-    ['a long id', { ...GOOD, order_id: 'x'.repeat(257) }, '/order_id', /more than 256/],
+    ['a number as id', { ...GOOD, order_id: 1 }, '/order_id', /must be string/],
     ['no e-mail address', { ...GOOD, customer_email: 'ada' }, '/customer_email', /email/],
     ['a local time', { ...GOOD, created_at: '2026-01-31T12:00:00' }, '/created_at', /in UTC/],
     ['a time of another zone', { ...GOOD, created_at: '2026-01-31T12:00:00+01:00' }, '/created_at', /in UTC/],
@@ -98,7 +115,7 @@ describe('a payload', () => {
   });
 
   it('may be dated to fractions of a second, and to a leap day', () => {
-    for (const created_at of ['2026-01-31T12:00:00.123456789Z', '2028-02-29T00:00:00+00:00']) {
+    for (const created_at of ['2026-01-31T12:00:00.123456789012Z', '2028-02-29T00:00:00+00:00']) {
       check(purchase, Buffer.from(JSON.stringify({ ...GOOD, created_at })));
     }
   });
