@@ -6,11 +6,11 @@ import type { EndpointForVerification, HttpPoster } from '../ports.js';
 const VERIFICATION_KIND = 'endpoint.verification';
 const PER_MINUTE = 60;
 
-/** What a handshake stands on. */
-export interface HandshakeContext {
+/** What a verification attempt needs besides the endpoint. */
+export interface VerificationContext {
   poster: HttpPoster;
   userAgent: string;
-  /** Where the subscriber may confirm instead of answering; absent where this installation has no public address. */
+  /** Where the subscriber may confirm instead of answering; absent if this installation has no public address. */
   confirmationUrl: string | undefined;
   /** Who asks: the host name of this installation. */
   origin: string;
@@ -18,13 +18,13 @@ export interface HandshakeContext {
 }
 
 /** Whether an endpoint wants events; or why that is not known. */
-export type HandshakeResult = { wanted: true; allowed_rate?: number } | { wanted: false; reason: string };
+export type VerificationResult = { wanted: true; allowed_rate?: number } | { wanted: false; reason: string };
 
-/** Asks an endpoint, in the way it chose, whether it wants events. */
-export function shakeHands(
+/** Asks an endpoint whether it wants events, by its verification method. */
+export function askEndpoint(
   endpoint: EndpointForVerification,
-  context: HandshakeContext,
-): Promise<HandshakeResult> {
+  context: VerificationContext,
+): Promise<VerificationResult> {
   switch (endpoint.verification_method) {
     case 'challenge':
       return challenge(endpoint, context);
@@ -36,13 +36,13 @@ export function shakeHands(
 }
 
 /**
- * A signed POST with a token. The subscriber answers with the token as text, or as `challenge_response` in JSON: not under the name it
- * came by, so that a server which repeats what it is sent does not pass.
+ * A signed POST with a token. The subscriber answers with the token as text, or as `challenge_response` in JSON: not under the
+ * name under which it was sent, so that a server that echoes requests does not pass.
  */
 async function challenge(
   endpoint: EndpointForVerification,
-  context: HandshakeContext,
-): Promise<HandshakeResult> {
+  context: VerificationContext,
+): Promise<VerificationResult> {
   const now = Date.now();
   const id = newId('event', now);
   const timestamp = Math.floor(now / 1_000);
@@ -83,8 +83,8 @@ async function challenge(
  */
 async function requestPermission(
   endpoint: EndpointForVerification,
-  context: HandshakeContext,
-): Promise<HandshakeResult> {
+  context: VerificationContext,
+): Promise<VerificationResult> {
   const answer = await context.poster.exchange({
     method: 'OPTIONS',
     url: endpoint.target_url,
@@ -110,8 +110,8 @@ async function requestPermission(
 /** Graph API, "Getting started with webhooks", verification requests: `GET` with `hub.challenge`, which must come back as it is. */
 async function challengeAsGraphApi(
   endpoint: EndpointForVerification,
-  context: HandshakeContext,
-): Promise<HandshakeResult> {
+  context: VerificationContext,
+): Promise<VerificationResult> {
   const url = new URL(endpoint.target_url);
   url.searchParams.set('hub.mode', 'subscribe');
   url.searchParams.set('hub.challenge', endpoint.verification_token);
@@ -129,7 +129,7 @@ async function challengeAsGraphApi(
     : no('It answered, but not with the value of hub.challenge.');
 }
 
-/** A rate in a CloudEvents header: requests per minute, or `Infinity` for `*`; `undefined` where it is neither. */
+/** A rate in a CloudEvents header: requests per minute, or `Infinity` for `*`; `undefined` if it is neither. */
 export function parseAllowedRate(text: string): number | undefined {
   if (text.trim() === '*') return Number.POSITIVE_INFINITY;
   return /^[1-9]\d{0,8}$/.test(text.trim()) ? Number(text.trim()) : undefined;
@@ -150,10 +150,10 @@ function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-function noAnswer(error: string): HandshakeResult {
+function noAnswer(error: string): VerificationResult {
   return no(`There was no answer: ${error}.`);
 }
 
-function no(reason: string): HandshakeResult {
+function no(reason: string): VerificationResult {
   return { wanted: false, reason };
 }

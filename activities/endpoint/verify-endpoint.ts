@@ -2,7 +2,7 @@ import type { EndpointKey } from '../../src/domain/delivery/delivery.js';
 import type { VerificationSubject } from '../../src/domain/endpoint/endpoint.js';
 import { CURRENT_VERSION } from '../../src/domain/http/versions.js';
 import type { HttpPoster, PendingEndpoints } from '../ports.js';
-import { shakeHands } from './handshake.js';
+import { askEndpoint } from './handshake.js';
 
 /** What a handshake stands on. */
 export interface VerificationDependencies {
@@ -33,7 +33,7 @@ export function createTryHandshake({ pending, poster, userAgent, publicUrl }: Ve
   return async function tryHandshake(key: EndpointKey, timeoutMs: number): Promise<VerificationReport> {
     const endpoint = await pending.loadPending(key);
     if (!endpoint) return settle(pending, key);
-    const result = await shakeHands(endpoint, {
+    const result = await askEndpoint(endpoint, {
       poster,
       userAgent,
       confirmationUrl: confirmationUrl(publicUrl, endpoint.id, endpoint.verification_token),

@@ -1,4 +1,5 @@
 import type { Scope } from '../../domain/access/api-key.js';
+import { parseUrl } from '../../domain/basics/parse-url.js';
 import { escapeHtml, pagePolicy, renderHtmlPage } from '../http/html.js';
 
 const STYLE = `:root{color-scheme:light dark}
@@ -26,8 +27,7 @@ const MEANINGS: Record<Scope, string> = {
 
 /** What these pages may do. @param redirectUri where the client waits for the person */
 export function contentSecurityPolicy(redirectUri: string | undefined): string {
-  const target = redirectUri && URL.canParse(redirectUri) ? new URL(redirectUri).origin : undefined;
-  return pagePolicy(STYLE, target);
+  return pagePolicy(STYLE, redirectUri === undefined ? undefined : parseUrl(redirectUri)?.origin);
 }
 
 /** The page where a person logs in. @param options `path`: of the interaction */

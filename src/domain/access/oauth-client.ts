@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { parseUrl } from '../basics/parse-url.js';
 import type { Scope } from './api-key.js';
 
 /** The grants that a client can be registered for. */
@@ -38,8 +39,9 @@ const URI = /^[A-Za-z0-9\-._~:/?[\]@!$&'()*+,;=%]+$/;
  * information, and nothing that browsers correct silently, such as a backslash.
  */
 export function isRedirectUri(text: string): boolean {
-  if (!URI.test(text) || !URL.canParse(text)) return false;
-  const { protocol, hostname } = new URL(text);
+  const url = URI.test(text) ? parseUrl(text) : undefined;
+  if (!url) return false;
+  const { protocol, hostname } = url;
   const authority = /^https?:\/\/([^/?]+)/i.exec(text)?.[1];
   if (authority === undefined || authority.includes('@') || !HOST.test(hostname)) return false;
   return protocol === 'https:' || (protocol === 'http:' && LOOPBACK.has(hostname));

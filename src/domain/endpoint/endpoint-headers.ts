@@ -45,7 +45,7 @@ export function maskHeaders(headers: Readonly<Record<string, string>>): Record<s
 
 function objectionToName(name: string): string | undefined {
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || name.length > MAX_HEADER_NAME_LENGTH)
-    return 'is no header name (RFC 9110, section 5.1)';
+    return 'is not a valid header name (RFC 9110, section 5.1)';
   const lower = name.toLowerCase();
   if (RESERVED.has(lower) || RESERVED_PREFIXES.some((prefix) => lower.startsWith(prefix)))
     return 'is set by Hookline or by HTTP itself; choose another name, such as x-…';

@@ -1,3 +1,4 @@
+import { parseUrl } from '../basics/parse-url.js';
 import { ANY_KIND, findEventKind, isFamily } from '../event/event-kinds.js';
 import type { Filter } from '../event/filter.js';
 import type { InputError } from '../http/problem.js';
@@ -103,15 +104,6 @@ export function checkTargetUrl(
   if (url.hash !== '') return refuse('must not contain a fragment (#…), which is never sent');
   const objection = addresses.objection(url);
   return objection ? refuse(objection) : undefined;
-}
-
-/** Not `URL.canParse`: that of Node.js 20 refuses host names outside ASCII once it has been optimized. */
-function parseUrl(text: string): URL | undefined {
-  try {
-    return new URL(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /**

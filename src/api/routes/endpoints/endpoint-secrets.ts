@@ -9,11 +9,11 @@ import { renderKeys, secretSchema } from './endpoint-view.js';
 import { findEndpoint } from './endpoints.js';
 
 const DEFAULT_OVERLAP = '24h';
-/** With as many, each delivery carries as many signatures; more are not rotated in before one of them ends. */
+/** Each delivery carries a signature for each of them. */
 const MAX_SIGNING_KEYS = 5;
 
 const rotationBody = z.strictObject({
-  overlap: overlapSchema(DEFAULT_OVERLAP).describe('How long the secrets so far sign along'),
+  overlap: overlapSchema(DEFAULT_OVERLAP).describe('How long the current secrets keep signing, too'),
   signature_scheme: z.enum(['v1', 'v1a']).optional().describe('Absent: as before'),
 });
 
@@ -53,7 +53,7 @@ export function endpointSecretOperations(dependencies: ApiDependencies): Operati
         const overlapEnds = new Date(Date.now() + parseDuration(overlap));
         if (parseDuration(overlap) > 0 && before.signing_keys.length >= MAX_SIGNING_KEYS) {
           throw conflict(
-            `${MAX_SIGNING_KEYS} secrets sign at the moment, as many as there may be. End their overlap with DELETE …/secret/previous, or rotate with "overlap": "0s".`,
+            `${MAX_SIGNING_KEYS} secrets sign at the moment, which is the limit. End their overlap with DELETE …/secret/previous, or rotate with "overlap": "0s".`,
           );
         }
         const scheme = signature_scheme ?? schemeOf(newest.secret);

@@ -8,21 +8,21 @@ import { type Operation, operation } from '../../http/operation.js';
 import { endpointSchema, renderEndpoint } from './endpoint-view.js';
 import { findEndpoint } from './endpoints.js';
 
-/** The handshake: how an endpoint shows that it wants events. */
+/** Verification: finding out whether an endpoint wants events. */
 export function endpointVerificationOperations(dependencies: ApiDependencies): Operation[] {
   return [
     operation({
       method: 'post',
       path: '/endpoints/:id/verify',
       id: 'verifyEndpoint',
-      summary: 'Begin the handshake with an endpoint that waits for it, anew and at once',
+      summary: 'Start the verification of a pending endpoint again, now',
       scope: 'endpoints:write',
-      responses: { 202: { description: 'The endpoint; it is asked now', schema: endpointSchema } },
+      responses: { 202: { description: 'The endpoint, which is being verified', schema: endpointSchema } },
       problems: ['endpoint_state_conflict'],
       async handle(ctx, { params: { id = '' } }) {
         const endpoint = await findEndpoint(dependencies, ctx, id);
         if (endpoint.status !== 'pending') {
-          const detail = `The endpoint is ${endpoint.status}: only a pending one is asked. PUT it to bring a disabled one back.`;
+          const detail = `The endpoint is ${endpoint.status}: only a pending endpoint can be verified. Resume a paused or disabled one.`;
           throw new Problem('endpoint_state_conflict', detail);
         }
         await dependencies.endpointWorkflows.verify({ account_id: endpoint.account_id, endpoint_id: id });
@@ -45,12 +45,9 @@ export function confirmationRoutes(
     const id = ctx.params?.['id'] ?? '';
     const endpoint = isId('endpoint', id) ? await database.endpoints.find(id) : undefined;
     const expected = endpoint?.status === 'pending' ? endpoint.verification_token : undefined;
-    // Whether there is such an endpoint is nobody's business who does not have its token.
+    // Without the token, nobody learns whether the endpoint exists.
     if (!endpoint || !expected || !sameText(String(ctx.query['token'] ?? ''), expected))
-      throw new Problem(
-        'invalid_verification_token',
-        'The token is not, or no longer, one that an endpoint waits for.',
-      );
+      throw new Problem('invalid_verification_token', 'The token is not valid, or not valid any more.');
     const rate = ctx.get('webhook-allowed-rate').trim();
     if (rate !== '' && rate !== '*' && !/^[1-9]\d{0,8}$/.test(rate))
       throw invalidRequest([{ parameter: 'WebHook-Allowed-Rate', detail: 'must be a number above 0, or *' }]);
