@@ -5,6 +5,7 @@ import {
   installRuntime,
   type TemporalConnection,
 } from '../src/temporal/server/connection.js';
+import { freeze } from './freeze.js';
 import { measureOutage } from './outage.js';
 import { saturate } from './support/load.js';
 import { startReceiver } from './support/receiver.js';
@@ -179,7 +180,8 @@ try {
   else if (drill === 'waiting') await waiting(servers, Number(size ?? 10_000));
   else if (drill === 'fanout') await fanOut(servers, Number(size ?? 5_000));
   else if (drill === 'outage') await outage(servers, Number(size ?? 2_000));
-  else throw new Error('npm run drill -- crash|waiting|fanout|outage [how many]');
+  else if (drill === 'freeze') await freeze(servers, say);
+  else throw new Error('npm run drill -- crash|waiting|fanout|outage [how many], or freeze');
 } finally {
   await servers.stop();
 }

@@ -3,7 +3,7 @@ import { Pool } from 'undici';
 import type { BenchAccount } from './system.js';
 
 /** A purchase of ordinary size. */
-const PURCHASE = JSON.stringify({
+export const PURCHASE = JSON.stringify({
   order_id: 'order-1',
   customer_email: 'ada@example.com',
   total: 12.5,

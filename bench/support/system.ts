@@ -12,6 +12,10 @@ import { startMongo, startTemporal } from '../../src/embedded/index.js';
 import { connectDatabase } from '../../src/models/database.js';
 import { registerDirectly } from './endpoints.js';
 import { type ServiceProcess, startServiceProcess } from './service-process.js';
+import { findProcess } from './usage.js';
+
+/** A server that Hookline needs. */
+export type ServerName = 'Temporal' | 'MongoDB';
 
 /** The servers that a benchmark runs on: its own, empty, on free ports. */
 export interface BenchServers {
@@ -21,6 +25,10 @@ export interface BenchServers {
   environment(overrides?: Record<string, string>): Record<string, string>;
   authority: Awaited<ReturnType<typeof loadOrCreateAuthority>>;
   folder: string;
+  /** Sends a signal to a server's process. @throws if it is not found, as on a system without /proc */
+  signal(server: ServerName, signal: NodeJS.Signals): Promise<void>;
+  /** Starts a killed server again, at the same address with the same data. */
+  restart(server: ServerName): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -28,11 +36,21 @@ export interface BenchServers {
 export async function startServers(report: (line: string) => void): Promise<BenchServers> {
   const folder = await mkdtemp(join(tmpdir(), 'hookline-bench-'));
   const namespace = 'bench';
+  const start = {
+    Temporal: (port: number) =>
+      startTemporal({ dataDir: folder, namespace, port, uiPort: undefined, report }),
+    MongoDB: (port: number) => startMongo({ dataDir: folder, port, report }),
+  };
   const [temporal, mongo, authority] = await Promise.all([
-    startTemporal({ dataDir: folder, namespace, port: 0, uiPort: undefined, report, persistent: false }),
-    startMongo({ dataDir: folder, port: 0, report }),
+    start.Temporal(0),
+    start.MongoDB(0),
     loadOrCreateAuthority(folder),
   ]);
+  const ports = {
+    Temporal: temporal.address.split(':')[1] ?? '',
+    MongoDB: new URL(mongo.uri).port,
+  };
+  const started: { stop(): Promise<void> }[] = [temporal, mongo];
   const secretKey = newSecretKey();
   const environment = (overrides: Record<string, string> = {}) => {
     const name = `b${randomBytes(4).toString('hex')}`;
@@ -64,8 +82,17 @@ export async function startServers(report: (line: string) => void): Promise<Benc
     environment,
     authority,
     folder,
+    async signal(server, signal) {
+      // Its data lies in our folder, so nobody else's server on such a port is found.
+      const pid = await findProcess(folder, ports[server]);
+      if (pid === undefined) throw new Error(`the process of ${server} is not found`);
+      process.kill(pid, signal);
+    },
+    async restart(server) {
+      started.push(await start[server](Number(ports[server])));
+    },
     async stop() {
-      await Promise.all([temporal.stop(), mongo.stop()]);
+      await Promise.all(started.map((server) => server.stop()));
       await rm(folder, { recursive: true, force: true });
     },
   };
