@@ -6,7 +6,7 @@
 /** A folder of ours, in the sources and in `dist` alike. */
 const ours = (...folders) => `^(dist/)?(${folders.join('|')})/`;
 const npm = (...packages) => `(^|/)node_modules/(${packages.join('|')})(/|$)`;
-const OURS = ours('src', 'workflows', 'activities', 'test', 'bench');
+const OURS = ours('src', 'workflows', 'activities', 'test', 'bench', 'tools');
 
 const error = (name, comment, from, to) => ({ name, severity: 'error', comment, from, to });
 
@@ -17,8 +17,20 @@ module.exports = {
     error(
       'nothing-imports-test',
       'Tests use the code, never the other way round.',
-      { pathNot: ours('test', 'bench') },
+      { pathNot: ours('test', 'bench', 'tools') },
       { path: ours('test') },
+    ),
+    error(
+      'tools-import',
+      'Tools import the code, and the support of tests and benchmarks; no test and no benchmark.',
+      { path: ours('tools') },
+      { path: OURS, pathNot: ours('tools', 'src', 'test/support', 'bench/support') },
+    ),
+    error(
+      'only-tests-import-tools',
+      'Tools are for those who work on the project: what runs does not need them.',
+      { path: OURS, pathNot: ours('tools', 'test') },
+      { path: ours('tools') },
     ),
     error(
       'domain-is-alone',
@@ -122,7 +134,7 @@ module.exports = {
     error(
       'only-bin-imports-bin',
       'Composition roots are imported by nobody but each other, and tests.',
-      { path: OURS, pathNot: ours('src/bin', 'test', 'bench') },
+      { path: OURS, pathNot: ours('src/bin', 'test', 'bench', 'tools') },
       { path: ours('src/bin') },
     ),
     error(

@@ -1,4 +1,5 @@
-FROM node:22-slim AS build
+# Node.js 24 is the current long-term release; the package itself works from 20.19 on.
+FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 # No dependency needs its install script: native parts come as packages.
@@ -10,12 +11,12 @@ COPY activities activities
 COPY bench bench
 RUN npm run build
 
-FROM node:22-slim AS dependencies
+FROM node:24-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --ignore-scripts
 
-FROM node:22-slim
+FROM node:24-slim
 # For the Temporal SDK, whose TLS reads the system's certificate authorities.
 RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
@@ -25,6 +26,7 @@ COPY --from=build /app/dist dist
 COPY package.json LICENSE ./
 USER node
 EXPOSE 8080
+# A worker answers there too.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.HOOKLINE_PORT}/healthz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node", "--enable-source-maps", "dist/src/bin/hookline.js"]

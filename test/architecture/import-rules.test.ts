@@ -19,6 +19,11 @@ const VIOLATIONS: Record<string, Record<string, string>> = {
   },
   'no-unresolved': { 'src/domain/a.ts': "import './absent.js';" },
   'nothing-imports-test': { 'src/bin/a.ts': "import '../../test/b.js';", 'test/b.ts': 'export {};' },
+  'tools-import': {
+    'tools/a.ts': "import '../test/b.test.js';",
+    'test/b.test.ts': 'export {};',
+  },
+  'only-tests-import-tools': { 'bench/a.ts': "import '../tools/b.js';", 'tools/b.ts': 'export {};' },
   'domain-is-alone': {
     'src/domain/a.ts': "import type { B } from '../config/b.js'; export type A = B;",
     'src/config/b.ts': 'export type B = 1;',
@@ -81,6 +86,18 @@ describe('Import rules', () => {
       match(output, new RegExp(`error ${rule}:`));
     });
   }
+
+  it('accept tools that use the code and the support of tests, and tests that use tools', () => {
+    const { status, output } = cruise({
+      'src/bin/a.ts': 'export {};',
+      'test/support/b.ts': 'export {};',
+      'bench/support/c.ts': 'export {};',
+      'tools/d.ts':
+        "import '../src/bin/a.js'; import '../test/support/b.js'; import '../bench/support/c.js';",
+      'test/unit/e.test.ts': "import '../../tools/d.js';",
+    });
+    equal(status, 0, output);
+  });
 
   it('accept types of activities in workflows, and domain rules everywhere', () => {
     const { status, output } = cruise({

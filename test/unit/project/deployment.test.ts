@@ -1,7 +1,12 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { parse } from 'yaml';
 import { COMMANDS } from '../../../src/bin/commands.js';
+import { healthListener } from '../../../src/bin/service/health-listener.js';
 import { loadSettings } from '../../../src/config/load.js';
 import { settingsSchema } from '../../../src/config/schema.js';
 
@@ -113,5 +118,33 @@ describe('Dockerfile', () => {
     ok(command in COMMANDS);
     const [, entry = ''] = /^ENTRYPOINT .*"([^"]+)"\]$/m.exec(dockerfile) ?? [];
     equal(entry, JSON.parse(readFileSync('package.json', 'utf8')).bin.hookline);
+  });
+
+  it('is healthy while a worker answers at HOOKLINE_PORT, and not afterwards', async () => {
+    const [, check = ''] = /^HEALTHCHECK .*\\\n {2}CMD (\[.*\])$/m.exec(dockerfile) ?? [];
+    const [command = '', ...args] = JSON.parse(check) as string[];
+    const isHealthy = async (port: number) => {
+      const env = { PATH: process.env['PATH'], HOOKLINE_PORT: String(port) };
+      const [code] = await once(spawn(command, args, { env, stdio: 'ignore' }), 'exit');
+      return code === 0;
+    };
+    // A server that is away makes a process unready, not unhealthy: to restart it would mend nothing.
+    const down = () => Promise.reject(new Error('down'));
+    const worker = createServer(
+      healthListener({ mongodb: down, temporal: down, migrated: down, worker: down }),
+    );
+    await once(worker.listen(0, '127.0.0.1'), 'listening');
+    const { port } = worker.address() as AddressInfo;
+    equal(await isHealthy(port), true);
+    worker.closeAllConnections();
+    await once(worker.close(), 'close');
+    equal(await isHealthy(port), false);
+  });
+
+  it('runs one version of Node.js, which package.json accepts', () => {
+    const images = [...dockerfile.matchAll(/^FROM node:(\d+)-slim/gm)].map(([, version]) => version);
+    deepEqual(images, ['24', '24', '24']);
+    const { engines } = JSON.parse(readFileSync('package.json', 'utf8')) as { engines: { node: string } };
+    equal(engines.node, '>=20.19');
   });
 });
