@@ -18,7 +18,7 @@ const KEY_FILE = 'secret.keys';
 /** The development default's own key: made at the first start, kept in the data folder, readable by its owner alone. */
 export async function loadOrCreateSecretKeys(dataDir: string): Promise<Settings['HOOKLINE_SECRET_KEYS']> {
   const path = join(dataDir, KEY_FILE);
-  await mkdir(dataDir, { recursive: true });
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
   try {
     await writeFile(path, `${newSecretKey()}\n`, { mode: 0o600, flag: 'wx' });
   } catch (error) {

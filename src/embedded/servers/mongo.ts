@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
 import { findBinary, userCacheDir } from '../binaries/find-binary.js';
@@ -7,6 +6,7 @@ import { waysToMongo } from '../binaries/mongo-binary.js';
 import { requireUnix } from '../binaries/platform.js';
 import type { How, Report } from '../types.js';
 import { claimPort, LOOPBACK } from './ports.js';
+import { makePrivateFolder } from './private-folder.js';
 import { startServer } from './server-process.js';
 
 const SERVICE = 'MongoDB';
@@ -63,7 +63,7 @@ export async function startMongo(options: EmbeddedMongoOptions): Promise<Embedde
       `${SERVICE}: starting with an empty database; the one in ${join(dataDir, other)} needs another program.`,
     );
   }
-  await mkdir(folder, { recursive: true });
+  makePrivateFolder(folder);
   const server = await startServer({
     service: SERVICE,
     binary,

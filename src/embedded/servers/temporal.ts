@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Connection } from '@temporalio/client';
@@ -7,6 +7,7 @@ import { requireUnix } from '../binaries/platform.js';
 import { waysToTemporal } from '../binaries/temporal-binary.js';
 import type { How, Report } from '../types.js';
 import { claimPort, LOOPBACK } from './ports.js';
+import { makePrivateFolder } from './private-folder.js';
 import { startServer } from './server-process.js';
 
 const SERVICE = 'Temporal';
@@ -124,7 +125,7 @@ function serverArguments(server: {
 async function openDatabase(dataDir: string, persistent: boolean) {
   if (persistent) {
     const folder = join(dataDir, 'temporal');
-    await mkdir(folder, { recursive: true });
+    makePrivateFolder(folder);
     return { file: join(folder, 'temporal.db'), close: async () => {} };
   }
   const folder = await mkdtemp(join(tmpdir(), 'hookline-temporal-'));

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -98,6 +98,20 @@ describe('embedded default', () => {
     await server.stop();
     const again = await mongo(port);
     await again.stop();
+  });
+
+  it('keeps its data and logs in folders that no other user can read, also those that are there', async () => {
+    await mkdir(join(root, 'data', 'mongodb'), { recursive: true, mode: 0o755 });
+    await install(join(bin, 'mongod'), LISTENER);
+    await (await mongo()).stop();
+    // It ends as soon as it starts: its folder is made before.
+    await install(join(bin, 'temporal'), '#!/bin/sh\n[ "$1" = --version ]\n');
+    const dataDir = join(root, 'other-data');
+    const temporal = startTemporal({ dataDir, namespace: 'n', port: 0, uiPort: undefined, report, cacheDir });
+    await assert.rejects(temporal, EmbeddedStartError);
+    const folders = ['data/mongodb', 'data/logs', 'other-data', 'other-data/temporal', 'other-data/logs'];
+    const modes = folders.map(async (name) => (await stat(join(root, name))).mode & 0o777);
+    assert.deepEqual(await Promise.all(modes), Array(folders.length).fill(0o700));
   });
 
   it('passes over a command on PATH that does not run', async () => {
