@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
+import { isEmailAddress } from '../../src/domain/event/email-address.js';
 import { EVENT_KINDS } from '../../src/domain/event/event-kinds.js';
 import { PROBLEMS } from '../../src/domain/http/problem.js';
 import { matchSnapshot } from '../support/snapshot.js';
@@ -73,6 +74,7 @@ describe('the OpenAPI document', () => {
     const { schemas } = document.components;
     const ajv = new Ajv2020({ strict: false });
     addFormats.default(ajv);
+    ajv.addFormat('idn-email', isEmailAddress);
     ajv.addSchema({ $id: 'document', components: { schemas } });
     let examples = 0;
     for (const [name, schema] of Object.entries(schemas)) {

@@ -1,10 +1,11 @@
-import { type Options, str } from 'ajv';
+import { _, type Options } from 'ajv';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { InputError } from '../http/problem.js';
 import { isEmailAddress } from './email-address.js';
 import { compilePattern } from './pattern.js';
-import { escapePointer, type Schema } from './schema-keywords.js';
+import { describePayloadError } from './payload-error.js';
+import type { Schema } from './schema-keywords.js';
 
 /** Errors of a payload that are told; a payload can have more than anybody reads. */
 export const MAX_ERRORS = 20;
@@ -93,14 +94,13 @@ function replaceKeywords(ajv: Ajv2020): void {
       const allowed = keysOf(values);
       return (value: unknown) => allowed.has(keyOf(value));
     },
-    error: { message: 'must be equal to one of the allowed values' },
+    error: { message: '', params: ({ schemaCode }) => _`{allowedValues: ${schemaCode}}` },
   });
   ajv.addKeyword({
     keyword: 'uniqueItems',
     type: 'array',
     schemaType: 'boolean',
     compile: (isUnique: boolean) => (items: unknown[]) => !isUnique || keysOf(items).size === items.length,
-    error: { message: 'must NOT have duplicate items' },
   });
   ajv.addKeyword({
     keyword: 'pattern',
@@ -110,7 +110,7 @@ function replaceKeywords(ajv: Ajv2020): void {
       const pattern = compilePattern(source);
       return (text: string) => text.length > 2 * maxLength || pattern.test(text);
     },
-    error: { message: ({ schema }) => str`must match pattern "${schema}"` },
+    error: { message: '', params: ({ schemaCode }) => _`{pattern: ${schemaCode}}` },
   });
 }
 
@@ -151,23 +151,7 @@ function collect(findErrors: ValidateFunction, value: unknown): ErrorObject[] {
 /** @param first the errors of a function that stops at the first one, for the case that the other found none that are certain */
 function violations(first: readonly ErrorObject[], found: readonly ErrorObject[]): Violations {
   const all = found.length > 0 ? found : first;
-  return { errors: all.slice(0, MAX_ERRORS).map(describe), more: all.length > MAX_ERRORS };
-}
-
-function describe(error: ErrorObject): InputError {
-  if (error.keyword === 'required') {
-    return {
-      pointer: `${error.instancePath}/${escapePointer(String(error.params['missingProperty']))}`,
-      detail: 'is missing',
-    };
-  }
-  if (error.keyword === 'format' && error.params['format'] === 'utc-date-time') {
-    return {
-      pointer: error.instancePath,
-      detail: 'must be an ISO 8601 time in UTC, such as 2026-01-31T12:00:00Z',
-    };
-  }
-  return { pointer: error.instancePath, detail: error.message ?? 'is not valid' };
+  return { errors: all.slice(0, MAX_ERRORS).map(describePayloadError), more: all.length > MAX_ERRORS };
 }
 
 /** JavaScript takes 30 February for 2 March; the day that comes out must be the one that went in. */
