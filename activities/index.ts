@@ -1,5 +1,5 @@
 import { createAttemptMembers } from './delivery/attempt-members.js';
-import type { FirstAttempts } from './delivery/first-attempts.js';
+import { createAttemptActivities } from './delivery/attempts.js';
 import { createReleaseParkedDeliveries } from './delivery/release-parked-deliveries.js';
 import { requestCancellation } from './delivery/request-cancellation.js';
 import { createStartDeliveries } from './delivery/start-deliveries.js';
@@ -10,36 +10,23 @@ import {
   createGiveUpEndpoint,
   createTryHandshake,
 } from './endpoint/verify-endpoint.js';
-import type { EndpointDirectory, HttpPoster, LedgerWriter, PendingEndpoints } from './ports.js';
+import type { ActivityDependencies } from './ports.js';
 
-/** What the activities stand on. */
-export interface ActivityDependencies {
-  endpoints: EndpointDirectory;
-  pending: PendingEndpoints;
-  poster: HttpPoster;
-  firstAttempts: FirstAttempts;
-  ledger: LedgerWriter;
-  /** Sent as `User-Agent`. */
-  userAgent: string;
-  /** Where subscribers reach the API; absent where they do not. */
-  publicUrl?: string | undefined;
-}
-
-/** All side effects of the workflows. */
+/** All side effects of the workflows. Each is made of the dependencies, of which it takes what it needs. */
 export function createActivities(dependencies: ActivityDependencies) {
-  const { activities } = dependencies.firstAttempts;
   return {
-    ...activities,
-    attemptMembers: createAttemptMembers(dependencies.ledger, activities.attemptDelivery),
-    startDeliveries: createStartDeliveries(dependencies.ledger),
-    ...createIncidentActivities(dependencies),
-    releaseParkedDeliveries: createReleaseParkedDeliveries(dependencies.ledger),
+    ...createAttemptActivities(dependencies),
+    attemptMembers: createAttemptMembers(dependencies),
+    startDeliveries: createStartDeliveries(dependencies),
+    releaseParkedDeliveries: createReleaseParkedDeliveries(dependencies),
     requestCancellation,
-    retireSecrets: createRetireSecrets(dependencies.endpoints),
+    ...createIncidentActivities(dependencies),
+    retireSecrets: createRetireSecrets(dependencies),
     tryHandshake: createTryHandshake(dependencies),
     confirmEndpoint: createConfirmEndpoint(dependencies),
     giveUpEndpoint: createGiveUpEndpoint(dependencies),
   };
 }
 
+export type { ActivityDependencies };
 export type Activities = ReturnType<typeof createActivities>;

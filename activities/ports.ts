@@ -1,3 +1,5 @@
+import type { AttemptReport } from '../src/domain/delivery/attempt-report.js';
+import type { AttemptRequest } from '../src/domain/delivery/attempt-request.js';
 import type {
   AcceptedEvent,
   Attempt,
@@ -171,9 +173,9 @@ export interface LedgerWriter {
   /**
    * Starts a part of an event's deliveries, unless that has been done already.
    *
-   * @param place where the part begins, which names it
+   * @param offset where the part begins, which names it
    */
-  startPart(event: AcceptedEvent, targets: readonly DeliveryTarget[], place: number): Promise<void>;
+  startPart(event: AcceptedEvent, targets: readonly DeliveryTarget[], offset: number): Promise<void>;
   /** Wakes the parked deliveries of an endpoint, oldest first. */
   wakeParked(
     endpoint: EndpointKey,
@@ -184,4 +186,26 @@ export interface LedgerWriter {
   accept(event: AcceptedEvent, targets: readonly DeliveryTarget[]): Promise<void>;
   /** Has the parked deliveries of an endpoint woken, durably and at a bounded rate. */
   release(endpoint: EndpointKey): Promise<void>;
+}
+
+/** The first attempts in the direct lane, which may begin before their workflows ask for them. */
+export interface EarlyAttempts {
+  attempt(runId: string, request: AttemptRequest): Promise<AttemptReport>;
+  /** `null` for an attempt that could not be made. */
+  attemptGroup(runId: string, request: GroupAttemptRequest): Promise<(AttemptReport | null)[]>;
+}
+
+/** What the activities need. */
+export interface ActivityDependencies {
+  /** Makes one attempt. @throws if it could not be made */
+  attempt(request: AttemptRequest): Promise<AttemptReport>;
+  earlyAttempts: EarlyAttempts;
+  endpoints: EndpointDirectory;
+  pending: PendingEndpoints;
+  poster: HttpPoster;
+  ledger: LedgerWriter;
+  /** Sent as `User-Agent`. */
+  userAgent: string;
+  /** The address of the API as subscribers see it; absent if they cannot reach it. */
+  publicUrl?: string | undefined;
 }

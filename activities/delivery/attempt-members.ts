@@ -1,8 +1,8 @@
 import { Context } from '@temporalio/activity';
 import type { AttemptReport } from '../../src/domain/delivery/attempt-report.js';
-import { type AttemptRequest, attemptRequest } from '../../src/domain/delivery/attempt-request.js';
+import { attemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import type { MemberAttempt } from '../../src/domain/delivery/delivery-group.js';
-import type { LedgerWriter } from '../ports.js';
+import type { ActivityDependencies } from '../ports.js';
 import { callerOf } from './caller.js';
 
 /** Attempts at deliveries of the group that calls. The payloads stand in the group's own input, so they are not sent again. */
@@ -19,10 +19,8 @@ const HEARTBEAT_MS = 1_000;
  */
 const SLOT_WAIT_MS = 2_000;
 
-type Attempt = (request: AttemptRequest) => Promise<AttemptReport>;
-
 /** Makes attempts of a group side by side, in the isolated lane. */
-export function createAttemptMembers(ledger: Pick<LedgerWriter, 'readGroup'>, attempt: Attempt) {
+export function createAttemptMembers({ ledger, attempt }: Pick<ActivityDependencies, 'ledger' | 'attempt'>) {
   /**
    * @returns a report for each attempt, in their order; `null` for one that could not be made
    * @throws if none could be made

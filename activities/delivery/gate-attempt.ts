@@ -18,8 +18,8 @@ type NotNow = Exclude<AttemptReport, { kind: 'attempted' }>;
 const NEAR_MS = 100;
 /** A turn that came so long ago is void: many of them used at once, after a pause of all workers, would break the limit. Milliseconds. */
 const TURN_VALID_MS = 1_000;
-/** A slot at a healthy endpoint is waited for so long: it is busy, and will soon be free. Milliseconds. */
-const SLOT_WAIT_MS = 500;
+/** A slot is waited for so long, if it is likely to be free by then. Milliseconds. */
+const SLOT_WAIT_MS = 1_000;
 
 /**
  * Decides whether an attempt may be made now: by the endpoint as it is now, its health, its rate limit, and the attempts in flight to
@@ -49,8 +49,7 @@ export function createGate({ endpoints, turns, health, slots }: AttemptDependenc
     const turn = await waitForTurn(request, endpoint);
     if (turn) return turn;
     const chosen = trigger === 'manual' || trigger === 'released';
-    const slotWait = request.slot_wait_ms ?? (isUnhealthy ? 0 : SLOT_WAIT_MS);
-    const slot = await slots.take(endpoint_id, slotWait, chosen);
+    const slot = await slots.take(endpoint_id, request.slot_wait_ms ?? SLOT_WAIT_MS, chosen);
     if (slot.kind === 'full') {
       const reason = `Deferred: ${slot.inFlight} attempts at the endpoint wait for its answer.`;
       return { kind: 'deferred', turn: new Date(slot.askAgainAt).toISOString(), reason };

@@ -1,12 +1,12 @@
 import { Context } from '@temporalio/activity';
 import { MAX_GROUP_SIZE } from '../../src/domain/delivery/delivery.js';
-import type { LedgerWriter } from '../ports.js';
+import type { ActivityDependencies } from '../ports.js';
 import { callerOf } from './caller.js';
 
 /** Parts that are started at once: each is a call to Temporal, which on another machine takes longer than the work that it asks for. */
 const PARTS_AT_ONCE = 5;
 
-/** Places of a fan-out's targets: from `first` up to, not including, `end`. */
+/** Offsets in a fan-out's targets: from `first` up to, not including, `end`. */
 export interface TargetRange {
   first: number;
   end: number;
@@ -16,7 +16,7 @@ export interface TargetRange {
  * Starts a part of the deliveries of the fan-out that calls it. Repeated after a crash, it goes on where its last heartbeat was, and
  * starts nothing twice.
  */
-export function createStartDeliveries(ledger: LedgerWriter) {
+export function createStartDeliveries({ ledger }: Pick<ActivityDependencies, 'ledger'>) {
   return async function startDeliveries({ first, end }: TargetRange): Promise<void> {
     const context = Context.current();
     const { info } = context;
@@ -25,10 +25,10 @@ export function createStartDeliveries(ledger: LedgerWriter) {
     const done: unknown = info.heartbeatDetails;
     const step = MAX_GROUP_SIZE * PARTS_AT_ONCE;
     for (let next = typeof done === 'number' ? done : first; next < end; next += step) {
-      const places = Array.from({ length: PARTS_AT_ONCE }, (_, index) => next + index * MAX_GROUP_SIZE);
-      const startPart = (place: number) =>
-        ledger.startPart(event, targets.slice(place, Math.min(place + MAX_GROUP_SIZE, end)), place);
-      await Promise.all(places.filter((place) => place < end).map(startPart));
+      const offsets = Array.from({ length: PARTS_AT_ONCE }, (_, index) => next + index * MAX_GROUP_SIZE);
+      const startPart = (offset: number) =>
+        ledger.startPart(event, targets.slice(offset, Math.min(offset + MAX_GROUP_SIZE, end)), offset);
+      await Promise.all(offsets.filter((offset) => offset < end).map(startPart));
       context.heartbeat(next + step);
     }
   };

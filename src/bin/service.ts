@@ -63,12 +63,12 @@ async function startParts(
       : await createAttempts(settings, servers, { health, incidents, addressPolicy, ownPorts });
   stops.add(() => attempts?.poster.close());
 
-  const firstAttempts = role === 'all' ? attempts?.firstAttempts : undefined;
-  const starter = createStarter(settings, servers, health, firstAttempts);
+  const earlyAttempts = role === 'all' ? attempts?.earlyAttempts : undefined;
+  const starter = createStarter(settings, servers, health, earlyAttempts);
 
   const worker = attempts && runWorker(settings, servers, attempts, starter, bundlePath);
   stops.add(async () => (await worker?.catch(() => undefined))?.stop());
-  stops.add(() => attempts?.firstAttempts.stop());
+  stops.add(() => attempts?.earlyAttempts.stop());
 
   const readiness = createReadiness(servers, worker);
   // At the same time as the worker, which loads the workflows in a thread of its own.

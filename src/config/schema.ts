@@ -107,7 +107,9 @@ export const settingsSchema = z.object({
     .min(1)
     .max(100_000)
     .default(1_000)
-    .describe('First attempts in flight in a process, beyond which its API answers 503 with Retry-After'),
+    .describe(
+      'First attempts in flight in a process, beyond which further ones are made in the isolated lane',
+    ),
   HOOKLINE_SLOW_ANSWER: duration('2s').describe(
     'An endpoint that has not answered after so long is a slow one: its attempts are isolated from others',
   ),

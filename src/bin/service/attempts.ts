@@ -1,7 +1,7 @@
 import { createAttemptDelivery } from '../../../activities/delivery/attempt-delivery.js';
-import { FirstAttempts } from '../../../activities/delivery/first-attempts.js';
+import { EarlyAttempts } from '../../../activities/delivery/early-attempts.js';
 import { createPoster } from '../../../activities/http/poster.js';
-import type { HttpPoster } from '../../../activities/ports.js';
+import type { ActivityDependencies, HttpPoster } from '../../../activities/ports.js';
 import type { Settings } from '../../config/schema.js';
 import { RELEASE } from '../../domain/basics/release.js';
 import type { AddressPolicy } from '../../domain/endpoint/address-policy.js';
@@ -18,7 +18,8 @@ export const USER_AGENT = `Hookline/${RELEASE}`;
 /** What posts to endpoints. */
 export interface Attempts {
   poster: HttpPoster & { close(): Promise<void> };
-  firstAttempts: FirstAttempts;
+  attempt: ActivityDependencies['attempt'];
+  earlyAttempts: EarlyAttempts;
 }
 
 /** What attempts take part in besides the settings. */
@@ -37,16 +38,14 @@ export async function createAttempts(
   { health, incidents, addressPolicy, ownPorts }: AttemptParts,
 ): Promise<Attempts> {
   const poster = createPoster(await connectorOptions(settings, addressPolicy, () => [...ownPorts]));
-  const firstAttempts = new FirstAttempts(
-    createAttemptDelivery({
-      endpoints: endpointDirectory(database.endpoints),
-      turns: database.deliveryTurns,
-      slots: new AttemptSlots(settings.HOOKLINE_SLOW_ANSWER),
-      poster,
-      health,
-      incidents,
-      userAgent: USER_AGENT,
-    }),
-  );
-  return { poster, firstAttempts };
+  const attempt = createAttemptDelivery({
+    endpoints: endpointDirectory(database.endpoints),
+    turns: database.deliveryTurns,
+    slots: new AttemptSlots(settings.HOOKLINE_SLOW_ANSWER),
+    poster,
+    health,
+    incidents,
+    userAgent: USER_AGENT,
+  });
+  return { poster, attempt, earlyAttempts: new EarlyAttempts(attempt) };
 }

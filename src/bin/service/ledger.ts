@@ -1,4 +1,4 @@
-import type { FirstAttempts } from '../../../activities/delivery/first-attempts.js';
+import type { EarlyAttempts } from '../../../activities/delivery/early-attempts.js';
 import type { Settings } from '../../config/schema.js';
 import type { EndpointHealth } from '../../domain/endpoint/endpoint-health.js';
 import { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
@@ -15,17 +15,17 @@ export function createIncidents(settings: Settings, { temporal: { client } }: Se
   });
 }
 
-/** @param firstAttempts makes attempts as soon as their start is persisted: only where API and worker share a process */
+/** @param earlyAttempts makes attempts as soon as their start is persisted: only where API and worker share a process */
 export function createStarter(
   settings: Settings,
   { temporal: { client } }: Servers,
   health: EndpointHealth,
-  firstAttempts: FirstAttempts | undefined,
+  earlyAttempts: EarlyAttempts | undefined,
 ): DeliveryStarter {
   return new DeliveryStarter({
     client,
     task_queue: settings.HOOKLINE_TASK_QUEUE,
-    head_start: firstAttempts,
+    early_attempts: earlyAttempts,
     starts_in_flight: settings.HOOKLINE_GROUP_COMMIT === 'on' ? settings.HOOKLINE_STARTS_IN_FLIGHT : 0,
     health,
     release_per_second: settings.HOOKLINE_RELEASE_RATE,

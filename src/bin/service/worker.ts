@@ -12,7 +12,7 @@ const SHUTDOWN_MARGIN_MS = 5_000;
 export function runWorker(
   settings: Settings,
   { database, temporal }: Servers,
-  { poster, firstAttempts }: Attempts,
+  attempts: Attempts,
   starter: DeliveryStarter,
   bundlePath: string,
 ): Promise<RunningWorker> {
@@ -29,8 +29,7 @@ export function runWorker(
       endpoints: endpointDirectory(database.endpoints),
       pending: pendingEndpoints(database.endpoints, starter),
       publicUrl: settings.HOOKLINE_PUBLIC_URL,
-      poster,
-      firstAttempts,
+      ...attempts,
       ledger: starter,
       userAgent: USER_AGENT,
     },

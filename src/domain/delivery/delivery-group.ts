@@ -13,7 +13,7 @@ import { groupJitter } from './retry-schedule.js';
 
 /** Deliveries that are made together, each by its own schedule. A Temporal payload: what a group's workflow starts with. */
 export interface LiveGroup extends DeliveryGroup, DeliverySettings {
-  /** Endpoints that were known to be failing when the group was accepted: first attempts at them wait. By endpoint. */
+  /** Of an isolated group: endpoints that were known to be failing when it was accepted. First attempts at them wait. By endpoint. */
   held?: Record<string, HeldBack>;
   /** First attempts, too, are made in the isolated lane: the endpoints are slow or failing. */
   isolated?: boolean;

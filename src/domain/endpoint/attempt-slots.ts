@@ -8,8 +8,10 @@ export const MOST_WHILE_SLOW = 32;
 export const FEWEST_IN_FLIGHT = 4;
 /** An attempt that finds no slot is put off by no more than this, milliseconds. */
 export const LONGEST_DEFERRAL_MS = 120_000;
-/** Assumed of an endpoint that has not answered yet, milliseconds. */
+/** How long an attempt is thought to take at an endpoint that has not answered yet, milliseconds. */
 const FIRST_GUESS_MS = 500;
+/** Those who find no slot ask again no sooner than after this, milliseconds. */
+const SHORTEST_DEFERRAL_MS = 1_000;
 /** The weight of the latest attempt in the mean duration. */
 const LATEST_WEIGHT = 0.2;
 /** Endpoints whose limit is remembered while nothing is in flight to them. */
@@ -27,19 +29,21 @@ export interface NoSlot {
   kind: 'full';
   /** How many attempts were in flight. */
   inFlight: number;
-  /** When to ask again, milliseconds since the epoch: later for each one that asks. */
+  /** When to ask again, milliseconds since the epoch: the same for as many as there are slots, later for the next ones. */
   askAgainAt: number;
 }
 
 interface EndpointState {
-  inFlight: number;
+  /** Attempts in flight, by when they began, the oldest first. */
+  inFlight: Set<{ began: number }>;
   /** How many may be in flight. */
   limit: number;
   /** Attempts that began before this have no more say in the limit, which they have lowered already. */
   loweredAt: number;
   meanMs: number;
-  /** The latest {@link NoSlot.askAgainAt}. */
+  /** The latest {@link NoSlot.askAgainAt}, and how many more may get the same. */
   askAgainAt: number;
+  leftInRound: number;
   waiting: Set<() => void>;
 }
 
@@ -60,29 +64,31 @@ export class AttemptSlots {
   }
 
   /**
-   * Takes a slot, or waits for one.
+   * Takes a slot, or waits for one, if one is likely to be free in time.
    *
-   * @param waitMs no longer than this, milliseconds
+   * @param waitMs how long to wait at most, milliseconds
    * @param chosen the attempt was asked for by a person, or by the release of parked deliveries, which has a rate of its own: it heeds
    *   {@link MOST_IN_FLIGHT} alone
    */
   async take(endpointId: string, waitMs: number, chosen = false): Promise<AttemptSlot | NoSlot> {
     const state = this.stateOf(endpointId);
-    const isFree = () => state.inFlight < (chosen ? MOST_IN_FLIGHT : state.limit);
-    if (!isFree() && waitMs > 0) await this.untilFree(state, waitMs);
+    const isFree = () => state.inFlight.size < (chosen ? MOST_IN_FLIGHT : state.limit);
+    const expectedMs = (this.estimate(state) * (state.waiting.size + 1)) / state.limit;
+    if (!isFree() && expectedMs <= waitMs) await this.untilFree(state, waitMs);
     if (isFree()) return this.occupy(endpointId, state);
-    return { kind: 'full', inFlight: state.inFlight, askAgainAt: this.nextTime(state) };
+    return { kind: 'full', inFlight: state.inFlight.size, askAgainAt: this.nextTime(state) };
   }
 
   private stateOf(endpointId: string): EndpointState {
     const known = this.states.get(endpointId);
     if (known) return known;
     const state: EndpointState = {
-      inFlight: 0,
+      inFlight: new Set(),
       limit: MOST_IN_FLIGHT,
       loweredAt: 0,
       meanMs: FIRST_GUESS_MS,
       askAgainAt: 0,
+      leftInRound: 0,
       waiting: new Set(),
     };
     this.states.set(endpointId, state);
@@ -103,14 +109,14 @@ export class AttemptSlots {
   }
 
   private occupy(endpointId: string, state: EndpointState): AttemptSlot {
-    const began = this.now();
-    state.inFlight += 1;
+    const attempt = { began: this.now() };
+    state.inFlight.add(attempt);
     return {
       kind: 'slot',
       free: (taken) => {
-        state.inFlight -= 1;
-        this.learn(state, began, taken);
-        for (const wake of [...state.waiting].slice(0, state.limit - state.inFlight)) wake();
+        state.inFlight.delete(attempt);
+        this.learn(state, attempt.began, taken);
+        for (const wake of [...state.waiting].slice(0, state.limit - state.inFlight.size)) wake();
         if (isLikeNew(state) && this.states.get(endpointId) === state) this.states.delete(endpointId);
       },
     };
@@ -128,17 +134,26 @@ export class AttemptSlots {
     }
   }
 
-  /** Those who find no slot come again one after another, as fast as slots are likely to become free. */
+  /** How long an attempt takes: if one in flight has been waiting for longer than the mean, so long at least. */
+  private estimate({ inFlight, meanMs }: EndpointState): number {
+    const [oldest] = inFlight;
+    return oldest ? Math.max(meanMs, this.now() - oldest.began) : meanMs;
+  }
+
+  /** Those who find no slot ask again in rounds, as many in each as there are slots, so that those of a group come together. */
   private nextTime(state: EndpointState): number {
     const now = this.now();
-    const spacing = state.meanMs / state.limit;
-    state.askAgainAt = Math.max(state.askAgainAt + spacing, now + state.meanMs);
-    state.askAgainAt = Math.min(state.askAgainAt, now + LONGEST_DEFERRAL_MS);
+    const roundMs = Math.max(this.estimate(state), SHORTEST_DEFERRAL_MS);
+    if (state.leftInRound === 0 || state.askAgainAt <= now) {
+      state.askAgainAt = Math.min(Math.max(state.askAgainAt, now) + roundMs, now + LONGEST_DEFERRAL_MS);
+      state.leftInRound = state.limit;
+    }
+    state.leftInRound -= 1;
     return state.askAgainAt;
   }
 }
 
 /** Of an idle endpoint that answers well, nothing needs to be remembered. */
 function isLikeNew({ inFlight, limit, waiting, meanMs }: EndpointState): boolean {
-  return inFlight === 0 && waiting.size === 0 && limit === MOST_IN_FLIGHT && meanMs <= FIRST_GUESS_MS;
+  return inFlight.size === 0 && waiting.size === 0 && limit === MOST_IN_FLIGHT && meanMs <= FIRST_GUESS_MS;
 }

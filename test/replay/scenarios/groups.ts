@@ -2,6 +2,7 @@ import { registerDirectly } from '../../../bench/support/endpoints.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import type { GroupMember } from '../../../src/domain/delivery/delivery.js';
 import { fanOutWorkflowId, groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
+import { MAX_STARTED_AT_ONCE } from '../../../src/temporal/write/delivery-starter.js';
 import type { deliverGroup } from '../../../workflows/index.js';
 import { PURCHASE } from '../../support/api-client.js';
 import { reply } from '../../support/receiver.js';
@@ -17,18 +18,16 @@ export const GROUPS: Scenarios = {
   },
   'fan-out-event-to-many': {
     async play(stage) {
-      for (let count = 0; count < 12; count++) await stage.client.register(stage.receiver.url);
+      await registerMany(stage, MAX_STARTED_AT_ONCE + 1);
       const event = await stage.client.purchase();
       return execution(stage, fanOutWorkflowId(stage.client.accountId, event.id));
     },
   },
   'fan-out-event-in-two-batches': {
     async play(stage) {
-      const { accountId } = stage.client;
-      const urls = Array.from({ length: 601 }, () => stage.receiver.url);
-      await registerDirectly(stage.system.database.endpoints, accountId, urls);
+      await registerMany(stage, 601);
       const event = await stage.client.purchase();
-      return execution(stage, fanOutWorkflowId(accountId, event.id));
+      return execution(stage, fanOutWorkflowId(stage.client.accountId, event.id));
     },
   },
   'deliver-group-all-delivered': {
@@ -75,4 +74,9 @@ async function group({ system, client, receiver }: Stage): Promise<Run> {
     ],
   });
   return { workflowId };
+}
+
+async function registerMany({ system, client, receiver }: Stage, count: number): Promise<void> {
+  const urls = Array.from({ length: count }, () => receiver.url);
+  await registerDirectly(system.database.endpoints, client.accountId, urls);
 }

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { registerDirectly } from '../../../bench/support/endpoints.js';
+import { createStarter } from '../../../src/bin/service/ledger.js';
+import { newId } from '../../../src/domain/basics/ids.js';
+import { EndpointHealth } from '../../../src/domain/endpoint/endpoint-health.js';
+import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { fetchHistory } from '../../support/history.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startStubWorker } from '../../support/stub-worker.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
@@ -43,22 +48,69 @@ describe('an event', () => {
     assert.equal(new Set(received.map(({ headers }) => headers['webhook-signature'])).size, 3);
   });
 
-  it('goes to each of 25 endpoints', async () => {
-    await register(25);
+  it('goes to each of 130 endpoints, started as groups before it is answered, with one payload each', async () => {
+    const urls = Array.from({ length: 130 }, (_, index) => `${receiver.url}/${index}`);
+    await registerDirectly(system.database.endpoints, client.accountId, urls);
     const event = await client.purchase();
-    assert.equal(event.delivery_count, 25);
+    assert.equal(event.delivery_count, 130);
     assert.equal(event.deliveries, undefined);
-    const received = await receiver.waitFor((all) => all.length === 25);
-    assert.equal(new Set(received.map(({ path }) => path)).size, 25);
+    const received = await receiver.waitFor((all) => all.length === 130);
+    assert.equal(new Set(received.map(({ path }) => path)).size, 130);
+    const groups = [0, 60, 120].map((offset) => groupWorkflowId(`${event.id}:${offset}`));
+    for (const workflowId of groups) {
+      const { events } = await fetchHistory(system, workflowId);
+      const [input] = events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
+      assert.equal(
+        Buffer.from(input?.data ?? [])
+          .toString()
+          .split('order-1').length,
+        2,
+      );
+    }
     const complete = await until(
       () => read(event.id),
-      ({ deliveries, fan_out }) =>
-        fan_out.started === 25 &&
-        deliveries.length === 25 &&
+      ({ deliveries }) =>
+        deliveries.length === 130 &&
         deliveries.every((one: { status: string }) => one.status === 'delivered'),
     );
-    assert.equal(complete.id, event.id);
-    assert.equal(complete.fan_out.total, 25);
+    assert.equal(complete.fan_out, undefined);
+    assert.deepEqual(
+      new Set(complete.deliveries.map((one: { workflow_id: string }) => one.workflow_id)),
+      new Set(groups),
+    );
+    const listed = await until(
+      async () => (await client.request('GET', '/v18.0/events')).json.data,
+      (events) => events.length > 0,
+    );
+    assert.deepEqual(
+      listed.map(({ id }: { id: string }) => id),
+      [event.id],
+    );
+    assert.equal(receiver.received.length, 130);
+  });
+
+  it('that is accepted again starts no group twice', async () => {
+    const targets = (await register(25)).map(({ id }) => ({ endpoint_id: id }));
+    const starter = createStarter(
+      system.settings,
+      { temporal: system.temporal, database: system.database },
+      new EndpointHealth(1_000),
+      undefined,
+    );
+    const event = {
+      account_id: client.accountId,
+      event_id: newId('event'),
+      event_kind: 'purchase',
+      payload: PURCHASE,
+      accepted_at: new Date().toISOString(),
+    };
+    const group = system.temporal.client.workflow.getHandle(groupWorkflowId(`${event.event_id}:0`));
+    await starter.accept(event, targets);
+    await receiver.waitFor((all) => all.length === 25);
+    await group.result();
+    const { runId } = await group.describe();
+    await starter.accept(event, targets);
+    assert.equal((await group.describe()).runId, runId);
     assert.equal(receiver.received.length, 25);
   });
 

@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict';
+import { registerDirectly } from '../../../bench/support/endpoints.js';
 import { DeliveryReader } from '../../../src/temporal/read/delivery-reader.js';
 import { RecentGroups } from '../../../src/temporal/read/groups.js';
+import { MAX_STARTED_AT_ONCE } from '../../../src/temporal/write/delivery-starter.js';
 import { apiClient } from '../../support/api-client.js';
 import { startServiceProcess } from '../../support/process.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 
-const ENDPOINTS = 300;
+/** More than are started before the event is answered. */
+const ENDPOINTS = MAX_STARTED_AT_ONCE + 10;
 const ANSWERED_BEFORE_THE_CRASH = 100;
 
-describe('a fan-out to 300 endpoints', () => {
+describe(`a fan-out to ${ENDPOINTS} endpoints`, () => {
   let system: TestSystem;
   let receiver: Receiver;
 
@@ -24,8 +27,9 @@ describe('a fan-out to 300 endpoints', () => {
 
   it('survives the death of the process half-way: every endpoint is told, twice at most those in flight', async function () {
     this.timeout(90_000);
-    const { accountId, key, keyId, ...api } = await system.account();
-    for (let index = 0; index < ENDPOINTS; index++) await api.register(`${receiver.url}/${index}`);
+    const { accountId, key, keyId } = await system.account();
+    const urls = Array.from({ length: ENDPOINTS }, (_, index) => `${receiver.url}/${index}`);
+    await registerDirectly(system.database.endpoints, accountId, urls);
     receiver.handle((request, response, body) => {
       if (receiver.received.length <= ANSWERED_BEFORE_THE_CRASH) void reply(200)(request, response, body);
     });

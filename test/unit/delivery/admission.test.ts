@@ -8,6 +8,7 @@ import {
   MAX_WAITING,
   type PendingDelivery,
 } from '../../../src/temporal/write/admission.js';
+import { StartSlots } from '../../../src/temporal/write/start-slots.js';
 
 let made = 0;
 
@@ -36,7 +37,10 @@ function admission(startsInFlight = 1) {
     new Promise<void>((resolve, reject) => starts.push({ how, deliveries, finish: resolve, fail: reject }));
   return {
     starts,
-    subject: new Admission({ startsInFlight, startAlone: start('alone'), startGroup: start('group') }),
+    subject: new Admission(new StartSlots(startsInFlight), {
+      startAlone: start('alone'),
+      startGroup: start('group'),
+    }),
   };
 }
 
@@ -50,10 +54,16 @@ const until = (condition: () => boolean) =>
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('admission', () => {
-  it('starts what finds a free place by itself, and at once', () => {
+  it('starts what finds a free slot by itself', async () => {
     const { starts, subject } = admission(2);
     void subject.submit([delivery()]);
-    void subject.submit([delivery(), delivery()]);
+    await settled();
+    const { event } = delivery();
+    void subject.submit([
+      { ...delivery(), event },
+      { ...delivery(), event },
+    ]);
+    await settled();
     assert.deepEqual(
       starts.map(({ how, deliveries }) => [how, deliveries.length]),
       [
@@ -63,9 +73,10 @@ describe('admission', () => {
     );
   });
 
-  it('puts together what arrives while all places are taken', async () => {
+  it('puts together what arrives while all slots are taken', async () => {
     const { starts, subject } = admission();
     const first = subject.submit([delivery()]);
+    await settled();
     const others = [subject.submit([delivery()]), subject.submit([delivery()]), subject.submit([delivery()])];
     assert.equal(starts.length, 1);
     starts[0]?.finish();
@@ -81,6 +92,7 @@ describe('admission', () => {
   it('starts a single one that had to wait by itself', async () => {
     const { starts, subject } = admission();
     void subject.submit([delivery()]);
+    await settled();
     void subject.submit([delivery()]);
     starts[0]?.finish();
     await settled();
@@ -90,6 +102,7 @@ describe('admission', () => {
   it('keeps groups within their size, and in the order of arrival', async () => {
     const { starts, subject } = admission();
     void subject.submit([delivery()]);
+    await settled();
     const all = Array.from({ length: MAX_GROUP_SIZE + 1 }, () => delivery());
     void subject.submit(all);
     starts[0]?.finish();
@@ -103,6 +116,7 @@ describe('admission', () => {
   it('keeps groups within their bytes, counting an event once', async () => {
     const { starts, subject } = admission();
     void subject.submit([delivery()]);
+    await settled();
     const payload = 'x'.repeat(MAX_GROUP_BYTES / 2);
     void subject.submit([delivery({ payload, event: 'evt_a' }), delivery({ payload, event: 'evt_a' })]);
     void subject.submit([delivery({ payload })]);
@@ -115,6 +129,7 @@ describe('admission', () => {
   it('puts only events of one kind together', async () => {
     const { starts, subject } = admission();
     void subject.submit([delivery()]);
+    await settled();
     for (const kind of ['a', 'b', 'a', 'b']) void subject.submit([delivery({ kind })]);
     starts[0]?.finish();
     await settled();
@@ -127,13 +142,15 @@ describe('admission', () => {
   it('tells everybody in a group that it could not be started', async () => {
     const { starts, subject } = admission();
     void subject.submit([delivery()]);
+    await settled();
     const waiting = [subject.submit([delivery()]), subject.submit([delivery()])];
     starts[0]?.finish();
     await settled();
     starts[1]?.fail(new Error('no'));
     for (const one of waiting) await assert.rejects(one, /no/);
     void subject.submit([delivery()]);
-    assert.equal(starts.length, 3, 'the place is free again');
+    await settled();
+    assert.equal(starts.length, 3, 'the slot is free again');
   });
 
   describe('after a group', () => {
@@ -148,6 +165,7 @@ describe('admission', () => {
     async function afterGroup(...leftBehind: PendingDelivery[]) {
       const { starts, subject } = admission();
       void subject.submit([delivery()]);
+      await settled();
       const group = [subject.submit([delivery()]), subject.submit([delivery()])];
       void subject.submit(leftBehind);
       let now = 0;
@@ -203,7 +221,9 @@ describe('admission', () => {
   it('does not let one slow start hold up the others', async () => {
     const { starts, subject } = admission();
     void subject.submit([delivery()]);
+    await settled();
     void subject.submit([delivery()]);
+    await settled();
     assert.equal(starts.length, 1);
     await until(() => starts.length === 2);
     assert.equal(starts.length, 2, 'though the first has not ended');
@@ -212,6 +232,7 @@ describe('admission', () => {
   it(`takes no more than ${MAX_WAITING} that wait`, async () => {
     const { subject } = admission();
     void subject.submit([delivery()]);
+    await settled();
     void subject.submit(Array.from({ length: MAX_WAITING }, () => delivery()));
     await assert.rejects(subject.submit([delivery()]), LedgerBusyError);
   });

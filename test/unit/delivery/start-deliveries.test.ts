@@ -31,7 +31,7 @@ describe('starting the deliveries of a fan-out', () => {
     } satisfies Partial<LedgerWriter>;
     const environment = new MockActivityEnvironment({ heartbeatDetails: lastHeartbeat });
     environment.on('heartbeat', (place: number) => heartbeats.push(place));
-    const activity = createStartDeliveries(ledger as unknown as LedgerWriter);
+    const activity = createStartDeliveries({ ledger: ledger as unknown as LedgerWriter });
     const error = await environment.run(activity, { first: 0, end: 640 }).then(
       () => undefined,
       (caught: unknown) => caught,

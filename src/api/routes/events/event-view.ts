@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { deliveryId } from '../../../domain/basics/ids.js';
-import { MAX_DIRECT_DELIVERIES } from '../../../temporal/write/delivery-starter.js';
 import { timeSchema as time } from '../../http/schemas.js';
 import { deliverySummarySchema } from '../deliveries/delivery-view.js';
 import type { Acceptance } from './accept-event.js';
+
+/** Of an event with more deliveries, the answer to its producer only has the number. */
+const MAX_LISTED = 10;
 
 export const eventSummarySchema = z
   .object({ id: z.string(), kind: z.string(), created_at: time })
@@ -17,7 +19,7 @@ export const eventSchema = eventSummarySchema
         total: z.number().int().describe('Deliveries that there are in all'),
       })
       .optional()
-      .describe('Absent where there are 1 to 10 deliveries: they were started before the event was answered'),
+      .describe('Absent if all deliveries were started before the event was answered'),
     deliveries: z.array(deliverySummarySchema).describe('Of many, some: the list of deliveries has them all'),
     payload: z.unknown().describe('As it was received'),
   })
@@ -29,7 +31,7 @@ export const acceptanceSchema = eventSummarySchema
     deliveries: z
       .array(z.object({ id: z.string(), endpoint_id: z.string() }))
       .optional()
-      .describe('Absent where there are more than 10'),
+      .describe(`Absent if there are more than ${MAX_LISTED}`),
   })
   .meta({
     id: 'Acceptance',
@@ -51,7 +53,7 @@ export const acceptanceSchema = eventSummarySchema
 
 /** What a producer is answered: the deliveries one by one, unless there are many. */
 export function renderAcceptance(kind: string, { event_id, accepted_at, targets }: Acceptance) {
-  const listed = targets.length <= MAX_DIRECT_DELIVERIES;
+  const listed = targets.length <= MAX_LISTED;
   return {
     id: event_id,
     kind,

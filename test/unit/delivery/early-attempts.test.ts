@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { FirstAttempts, type GroupReport } from '../../../activities/delivery/first-attempts.js';
+import { createAttemptActivities } from '../../../activities/delivery/attempts.js';
+import { EarlyAttempts } from '../../../activities/delivery/early-attempts.js';
 import type { AttemptReport } from '../../../src/domain/delivery/attempt-report.js';
 import type { AttemptRequest } from '../../../src/domain/delivery/attempt-request.js';
 
@@ -21,32 +22,35 @@ const REQUEST: AttemptRequest = {
 };
 const GROUP = { events: [EVENT], deliveries: [0, 1].map((n) => ({ endpoint_id: `ep_${n}`, event: 0 })) };
 
-describe('first attempts', () => {
+describe('early attempts', () => {
   function counted(fails: (request: AttemptRequest) => boolean = () => false) {
     const made: AttemptRequest[] = [];
-    const firstAttempts = new FirstAttempts(async (request): Promise<AttemptReport> => {
+    const attempt = async (request: AttemptRequest): Promise<AttemptReport> => {
       made.push(request);
       if (fails(request)) throw new Error('no database');
       return { kind: 'not_attempted', endpoint: 'disabled', reason: `attempt ${made.length}` };
-    });
-    const { attemptDelivery, attemptGroup } = firstAttempts.activities;
+    };
+    const earlyAttempts = new EarlyAttempts(attempt);
+    const { attemptDelivery, attemptGroup } = createAttemptActivities({ attempt, earlyAttempts });
     const asWorkflow = (runId: string) =>
       new MockActivityEnvironment({ workflowExecution: { workflowId: 'delivery', runId } });
     return {
       made,
-      firstAttempts,
+      earlyAttempts,
       ask: (runId: string, request = REQUEST) =>
         asWorkflow(runId).run(attemptDelivery, request) as Promise<AttemptReport>,
       askGroup: (runId: string) =>
-        asWorkflow(runId).run(attemptGroup, { ...GROUP, timeout_ms: 5_000 }) as Promise<GroupReport>,
+        asWorkflow(runId).run(attemptGroup, { ...GROUP, timeout_ms: 5_000 }) as Promise<
+          (AttemptReport | null)[]
+        >,
     };
   }
 
   it('are made once, whether the start or the workflow comes first, as one asks for them', async () => {
-    const { made, firstAttempts, ask } = counted();
-    firstAttempts.begin('run-1', EVENT, 'ep_1', 5_000);
+    const { made, earlyAttempts, ask } = counted();
+    earlyAttempts.begin('run-1', EVENT, 'ep_1', 5_000);
     const reports = [await ask('run-1'), await ask('run-2')];
-    firstAttempts.begin('run-2', EVENT, 'ep_1', 5_000);
+    earlyAttempts.begin('run-2', EVENT, 'ep_1', 5_000);
     assert.deepEqual(
       reports.map((report) => report.kind === 'not_attempted' && report.reason),
       ['attempt 1', 'attempt 2'],
@@ -55,8 +59,8 @@ describe('first attempts', () => {
   });
 
   it('of a group are made once, and one that cannot be made takes nothing from the others', async () => {
-    const { made, firstAttempts, askGroup } = counted(({ endpoint_id }) => endpoint_id === 'ep_0');
-    firstAttempts.beginGroup('run-1', GROUP, 5_000);
+    const { made, earlyAttempts, askGroup } = counted(({ endpoint_id }) => endpoint_id === 'ep_0');
+    earlyAttempts.beginGroup('run-1', GROUP, 5_000);
     const [failed, report] = await askGroup('run-1');
     assert.equal(failed, null);
     assert.equal(report?.kind, 'not_attempted');
@@ -67,28 +71,27 @@ describe('first attempts', () => {
   });
 
   it('that cannot be made fail in the workflow alone', async () => {
-    const { firstAttempts, ask } = counted(() => true);
-    firstAttempts.begin('run-1', EVENT, 'ep_1', 5_000);
-    firstAttempts.begin('run-2', EVENT, 'ep_1', 5_000);
+    const { earlyAttempts, ask } = counted(() => true);
+    earlyAttempts.begin('run-1', EVENT, 'ep_1', 5_000);
+    earlyAttempts.begin('run-2', EVENT, 'ep_1', 5_000);
     // A rejection that nobody handles by then would end the process.
     await new Promise((resolve) => setImmediate(resolve));
     await assert.rejects(ask('run-1'), /no database/);
   });
 
   it('are not begun ahead any more once the worker stops', async () => {
-    const { made, firstAttempts, ask } = counted();
-    firstAttempts.stop();
-    firstAttempts.begin('run-1', EVENT, 'ep_1', 5_000);
-    firstAttempts.beginGroup('run-2', GROUP, 5_000);
+    const { made, earlyAttempts, ask } = counted();
+    earlyAttempts.stop();
+    earlyAttempts.begin('run-1', EVENT, 'ep_1', 5_000);
+    earlyAttempts.beginGroup('run-2', GROUP, 5_000);
     assert.equal(made.length, 0);
     await ask('run-1');
     assert.equal(made.length, 1);
   });
 
-  it('are made again where a workflow asks again, and later attempts each time', async () => {
-    const { made, firstAttempts, ask } = counted();
-    firstAttempts.begin('run-1', EVENT, 'ep_1', 5_000);
-    await ask('run-1');
+  it('are made again if a workflow asks again, and later attempts each time', async () => {
+    const { made, earlyAttempts, ask } = counted();
+    earlyAttempts.begin('run-1', EVENT, 'ep_1', 5_000);
     await ask('run-1');
     await ask('run-1');
     const later = { ...REQUEST, number: 2, isolated: true };
@@ -96,13 +99,13 @@ describe('first attempts', () => {
     await ask('run-1', later);
     assert.deepEqual(
       made.map(({ number }) => number),
-      [1, 1, 1, 2, 2],
+      [1, 1, 2, 2],
     );
   });
 
   it('that nobody comes for are forgotten, the oldest first', async () => {
-    const { made, firstAttempts, ask } = counted();
-    for (let run = 0; run <= 1_000; run += 1) firstAttempts.begin(`run-${run}`, EVENT, 'ep_1', 5_000);
+    const { made, earlyAttempts, ask } = counted();
+    for (let run = 0; run <= 1_000; run += 1) earlyAttempts.begin(`run-${run}`, EVENT, 'ep_1', 5_000);
     await ask('run-1');
     assert.equal(made.length, 1_001);
     await ask('run-0');

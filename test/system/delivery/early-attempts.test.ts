@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { pino } from 'pino';
-import { FirstAttempts } from '../../../activities/delivery/first-attempts.js';
+import { EarlyAttempts } from '../../../activities/delivery/early-attempts.js';
 import { startService } from '../../../src/bin/service.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
@@ -9,11 +9,11 @@ import { startSystem } from '../../support/system.js';
 
 /** The runs whose first attempts were begun ahead of their workflows, from now on. */
 function watch(method: 'begin' | 'beginGroup'): () => string[] {
-  const { mock: seen } = mock.method(FirstAttempts.prototype, method);
+  const { mock: seen } = mock.method(EarlyAttempts.prototype, method);
   return () => seen.calls.map(({ arguments: [runId] }) => runId as string);
 }
 
-describe('the first attempt', () => {
+describe('an early attempt', () => {
   let receiver: Receiver;
   beforeEach(async () => {
     receiver = await startReceiver();

@@ -1,0 +1,25 @@
+import { Context } from '@temporalio/activity';
+import type { AttemptReport } from '../../src/domain/delivery/attempt-report.js';
+import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
+import type { ActivityDependencies, GroupAttemptRequest } from '../ports.js';
+import { callerOf } from './caller.js';
+
+/** The attempts that workflows ask for. First attempts in the direct lane may have begun already. */
+export function createAttemptActivities({
+  attempt,
+  earlyAttempts,
+}: Pick<ActivityDependencies, 'attempt' | 'earlyAttempts'>) {
+  return {
+    /** Makes one attempt, in whichever lane. @throws if it could not be made */
+    attemptDelivery: async (request: AttemptRequest): Promise<AttemptReport> =>
+      request.isolated ? attempt(request) : earlyAttempts.attempt(callersRunId(), request),
+
+    /** Makes the first attempts of a group side by side; `null` for one that could not be made. */
+    attemptGroup: async (request: GroupAttemptRequest): Promise<(AttemptReport | null)[]> =>
+      earlyAttempts.attemptGroup(callersRunId(), request),
+  };
+}
+
+function callersRunId(): string {
+  return callerOf(Context.current().info).runId;
+}

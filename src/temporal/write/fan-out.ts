@@ -1,0 +1,72 @@
+import type { Client } from '@temporalio/client';
+import { TypedSearchAttributes } from '@temporalio/common';
+import type { fanOutEvent } from '../../../workflows/index.js';
+import type { AcceptedEvent, DeliverySettings, DeliveryTarget } from '../../domain/delivery/delivery.js';
+import {
+  ACCOUNT_ATTRIBUTE,
+  EVENT_ATTRIBUTE,
+  EVENT_HEAD_ATTRIBUTE,
+  KIND_ATTRIBUTE,
+} from '../../domain/ledger/search-attributes.js';
+import { fanOutWorkflowId } from '../../domain/ledger/workflow-ids.js';
+import type { FanOutMemo } from '../read/fan-out-progress.js';
+import { unlessStarted } from './start-calls.js';
+
+/** The input of a fan-out has its targets and the payload, and Temporal takes inputs of 2 MiB: about 20,000 targets, in bytes. */
+const MAX_FAN_OUT_BYTES = 1024 * 1024;
+
+export interface FanOutOptions {
+  client: Client;
+  task_queue: string;
+  settings: DeliverySettings;
+  /** Whether this process runs a worker on the client's connection. */
+  isEager: boolean;
+}
+
+/** Has the deliveries of an event started by workflows, one for each part of its targets, and one if there are none. */
+export async function startFanOut(
+  { client, task_queue, settings, isEager }: FanOutOptions,
+  event: AcceptedEvent,
+  targets: readonly DeliveryTarget[],
+): Promise<void> {
+  const { account_id, event_id, event_kind } = event;
+  const parts = splitBySize(targets, MAX_FAN_OUT_BYTES);
+  for (const [part, some] of parts.entries()) {
+    await unlessStarted(
+      client.workflow.start<typeof fanOutEvent>('fanOutEvent', {
+        workflowId: fanOutWorkflowId(account_id, event_id, part),
+        taskQueue: task_queue,
+        args: [{ ...event, targets: some, ...settings }],
+        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        requestEagerStart: isEager,
+        memo: {
+          fan_out: { started: 0, total: some.length },
+          executions: parts.length,
+        } satisfies FanOutMemo,
+        typedSearchAttributes: new TypedSearchAttributes([
+          { key: ACCOUNT_ATTRIBUTE, value: [account_id] },
+          { key: EVENT_ATTRIBUTE, value: [event_id] },
+          { key: KIND_ATTRIBUTE, value: event_kind },
+          ...(part === 0 ? [{ key: EVENT_HEAD_ATTRIBUTE, value: true }] : []),
+        ]),
+      }),
+    );
+  }
+}
+
+/** Targets in parts whose text is no longer than a limit each; one empty part if there are none. */
+function splitBySize(targets: readonly DeliveryTarget[], limit: number): DeliveryTarget[][] {
+  const parts: DeliveryTarget[][] = [[]];
+  let size = 0;
+  for (const target of targets) {
+    const added = JSON.stringify(target).length;
+    if (size + added > limit) {
+      parts.push([]);
+      size = 0;
+    }
+    parts.at(-1)?.push(target);
+    size += added;
+  }
+  return parts;
+}

@@ -1,0 +1,202 @@
+import {
+  type Client,
+  WorkflowExecutionAlreadyStartedError,
+  type WorkflowHandleWithStartDetails,
+  type WorkflowStartOptions,
+} from '@temporalio/client';
+import { TypedSearchAttributes } from '@temporalio/common';
+import type { deliverEvent, deliverTogether } from '../../../workflows/index.js';
+import type { DeliverEventInput } from '../../../workflows/inputs.js';
+import { newId } from '../../domain/basics/ids.js';
+import type {
+  AcceptedEvent,
+  DeliveryGroup,
+  DeliverySettings,
+  DeliveryTarget,
+} from '../../domain/delivery/delivery.js';
+import { type HeldBack, holdBack } from '../../domain/delivery/hold-back.js';
+import {
+  ACCOUNT_ATTRIBUTE,
+  deliveryAttributes,
+  ENDPOINT_ATTRIBUTE,
+  EVENT_ATTRIBUTE,
+  EVENT_HEAD_ATTRIBUTE,
+  GROUP_STATUS,
+  KIND_ATTRIBUTE,
+  STATUS_ATTRIBUTE,
+} from '../../domain/ledger/search-attributes.js';
+import { deliveryWorkflowId, groupWorkflowId } from '../../domain/ledger/workflow-ids.js';
+import { RESEND_MEMO, type ResendMemo } from '../read/earlier-runs.js';
+import { type GroupMemo, indexMembers } from '../read/group-memo.js';
+import type { RecentGroups } from '../read/groups.js';
+import type { PendingDelivery, Starts } from './admission.js';
+
+/** Begins first attempts when their start is persisted, before their workflows run, which then receive the same reports. */
+export interface EarlyAttempts {
+  begin(runId: string, event: AcceptedEvent, endpointId: string, timeoutMs: number): void;
+  beginGroup(runId: string, group: DeliveryGroup, timeoutMs: number): void;
+}
+
+export interface StartCallOptions {
+  client: Client;
+  task_queue: string;
+  settings: DeliverySettings;
+  /** Present if this process runs a worker on the client's connection, which gets the first workflow task back with the start. */
+  early_attempts: EarlyAttempts | undefined;
+  recentGroups: RecentGroups;
+  /** Whether a delivery's first attempt belongs into the isolated lane. */
+  isIsolated(delivery: PendingDelivery): boolean;
+}
+
+/** The calls that start executions of deliveries. A delivery or group that has been started already is not started again. */
+export class StartCalls implements Starts {
+  private readonly options: StartCallOptions;
+
+  constructor(options: StartCallOptions) {
+    this.options = options;
+  }
+
+  async startAlone(deliveries: readonly PendingDelivery[]): Promise<void> {
+    await Promise.all(deliveries.map((delivery) => unlessStarted(this.startDelivery(delivery))));
+  }
+
+  /** @param id names the group, if it must not be started twice */
+  async startGroup(pending: readonly PendingDelivery[], id = newId('group')): Promise<void> {
+    await unlessStarted(this.startOneGroup(pending, id));
+  }
+
+  /**
+   * Starts a new run of a closed delivery.
+   *
+   * @param previous the run that is sent again, and who sends it again
+   * @returns the new run's id
+   * @throws WorkflowExecutionAlreadyStartedError if the delivery is open
+   */
+  async resend(
+    event: AcceptedEvent,
+    target: DeliveryTarget,
+    { by, ...of }: ResendMemo & { by: string },
+  ): Promise<string> {
+    const resent = { action: 'resend', at: new Date().toISOString(), by } as const;
+    const { firstExecutionRunId } = await this.startDeliverEvent(
+      event,
+      target,
+      { isolated: true, resent },
+      {
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+        workflowIdConflictPolicy: 'FAIL',
+        memo: { [RESEND_MEMO]: of },
+        typedSearchAttributes: deliveryAttributes(event, target.endpoint_id),
+      },
+    );
+    return firstExecutionRunId;
+  }
+
+  private async startDelivery(delivery: PendingDelivery): Promise<void> {
+    const { event, target, head, failing } = delivery;
+    const held = holdBack(failing, Date.now(), Math.random());
+    const isolated = this.options.isIsolated(delivery);
+    const { eagerlyStarted, firstExecutionRunId } = await this.startDeliverEvent(
+      event,
+      target,
+      { ...(isolated && { isolated }), ...(held && { first_report: held }) },
+      {
+        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        typedSearchAttributes: deliveryAttributes(event, target.endpoint_id, { isHead: head }),
+      },
+    );
+    if (!eagerlyStarted || isolated) return;
+    const { early_attempts, settings } = this.options;
+    early_attempts?.begin(firstExecutionRunId, event, target.endpoint_id, settings.attempt_timeout_ms);
+  }
+
+  private startDeliverEvent(
+    event: AcceptedEvent,
+    { endpoint_id, schedule = this.options.settings.schedule }: DeliveryTarget,
+    more: Partial<DeliverEventInput>,
+    options: Pick<
+      WorkflowStartOptions,
+      'workflowIdReusePolicy' | 'workflowIdConflictPolicy' | 'memo' | 'typedSearchAttributes'
+    >,
+  ): Promise<WorkflowHandleWithStartDetails> {
+    const { client, task_queue, settings, early_attempts } = this.options;
+    return client.workflow.start<typeof deliverEvent>('deliverEvent', {
+      ...options,
+      workflowId: deliveryWorkflowId(event.account_id, { event_id: event.event_id, endpoint_id }),
+      taskQueue: task_queue,
+      args: [{ ...event, endpoint_id, ...settings, schedule, ...more }],
+      requestEagerStart: early_attempts !== undefined,
+    });
+  }
+
+  private async startOneGroup(pending: readonly PendingDelivery[], id: string): Promise<void> {
+    const { client, task_queue, settings, early_attempts, recentGroups } = this.options;
+    const group = toGroup(pending);
+    const isolated = pending.every((delivery) => this.options.isIsolated(delivery));
+    // In the direct lane the attempts themselves find which endpoints are failing: a group begins all of them, or none.
+    const held = isolated ? heldBack(pending) : undefined;
+    const workflowId = groupWorkflowId(id);
+    const keys = pending.map(({ event: { account_id, event_id }, target: { endpoint_id } }) => ({
+      account_id,
+      event_id,
+      endpoint_id,
+    }));
+    const { accounts, events, endpoints, members } = indexMembers(keys);
+    const heads = pending.flatMap(({ head }, index) => (head ? [index] : []));
+    const handle = await client.workflow.start<typeof deliverTogether>('deliverTogether', {
+      workflowId,
+      taskQueue: task_queue,
+      args: [{ ...group, ...settings, ...(held && { held }), ...(isolated && { isolated }) }],
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      requestEagerStart: early_attempts !== undefined,
+      memo: { members, heads } satisfies GroupMemo,
+      typedSearchAttributes: new TypedSearchAttributes([
+        { key: ACCOUNT_ATTRIBUTE, value: accounts },
+        { key: ENDPOINT_ATTRIBUTE, value: endpoints },
+        { key: EVENT_ATTRIBUTE, value: events },
+        { key: KIND_ATTRIBUTE, value: group.events[0]?.event_kind ?? '' },
+        { key: STATUS_ATTRIBUTE, value: GROUP_STATUS },
+        ...(heads.length > 0 ? [{ key: EVENT_HEAD_ATTRIBUTE, value: true }] : []),
+      ]),
+    });
+    if (handle.eagerlyStarted && !isolated)
+      early_attempts?.beginGroup(handle.firstExecutionRunId, group, settings.attempt_timeout_ms);
+    recentGroups.add(
+      workflowId,
+      keys.map((key) => deliveryWorkflowId(key.account_id, key)),
+    );
+  }
+}
+
+/** A workflow that runs already, or has run, is what was wanted. */
+export async function unlessStarted(start: Promise<unknown>): Promise<void> {
+  try {
+    await start;
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
+}
+
+/** Deliveries as a group's input: each event once, however many of them are of it. */
+function toGroup(pending: readonly PendingDelivery[]): DeliveryGroup {
+  const indexes = new Map<string, number>();
+  const events: AcceptedEvent[] = [];
+  const deliveries = pending.map(({ event, target }) => {
+    const index = indexes.get(event.event_id) ?? events.push(event) - 1;
+    indexes.set(event.event_id, index);
+    return { ...target, event: index };
+  });
+  return { events, deliveries };
+}
+
+/** The endpoints of a group that keep failing, so that first attempts at them wait; `undefined` if there are none. */
+function heldBack(pending: readonly PendingDelivery[]): Record<string, HeldBack> | undefined {
+  const held: Record<string, HeldBack> = {};
+  for (const { target, failing } of pending) {
+    const reason = holdBack(failing, Date.now(), Math.random());
+    if (reason) held[target.endpoint_id] ??= reason;
+  }
+  return Object.keys(held).length > 0 ? held : undefined;
+}
