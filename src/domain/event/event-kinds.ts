@@ -8,8 +8,6 @@ export interface EventKind {
   schema: Record<string, unknown>;
   /** Hookline emits it itself; nobody can post it, and `*` does not include it. */
   operational?: boolean;
-  /** Equal for equal schemas only: what a compiled one is kept under. */
-  schema_key: string;
 }
 
 /** Names of kinds: words of small letters, digits and underscores, with dots between, such as `order.shipped`. */
@@ -19,9 +17,14 @@ export const MAX_EVENT_KIND_NAME_LENGTH = 128;
 /** The first words of kinds that Hookline itself sends. */
 const RESERVED_WORDS = ['endpoint', 'delivery', 'hookline'];
 
-/** Whether an account may give a kind of its own this name. */
+/** Whether no account has ever been able to add a kind of this name. Kinds that are built in later are not among these. */
+export function isReservedEventKindName(name: string): boolean {
+  return name === 'purchase' || RESERVED_WORDS.includes(name.split('.')[0] ?? '');
+}
+
+/** Whether an account may add a kind of this name. */
 export function isFreeEventKindName(name: string): boolean {
-  return !findEventKind(name) && !RESERVED_WORDS.includes(name.split('.')[0] ?? '');
+  return !findEventKind(name) && !isReservedEventKindName(name);
 }
 
 const time = { type: 'string', format: 'utc-date-time', description: 'ISO 8601, UTC.' };
@@ -32,7 +35,6 @@ function endpointKind(name: string, description: string, properties: Record<stri
     name,
     description,
     version: 1,
-    schema_key: name,
     operational: true,
     schema: {
       $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -52,7 +54,6 @@ export const EVENT_KINDS: readonly EventKind[] = [
     name: 'purchase',
     description: 'A customer completed a purchase.',
     version: 1,
-    schema_key: 'purchase',
     schema: {
       $schema: 'https://json-schema.org/draft/2020-12/schema',
       type: 'object',

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { type Connection, type Model, Schema } from 'mongoose';
 import type { EventKind } from '../../domain/event/event-kinds.js';
 import { isDuplicateKey } from '../mongo/duplicate-key.js';
@@ -8,7 +7,7 @@ import { ShortCache } from '../mongo/short-cache.js';
 export interface StoredEventKind {
   name: string;
   description: string;
-  versions: (Pick<EventKind, 'version' | 'schema' | 'schema_key'> & { created_at: string })[];
+  versions: (Pick<EventKind, 'version' | 'schema'> & { created_at: string })[];
   created_at: string;
   updated_at: string;
 }
@@ -108,7 +107,7 @@ export class EventKindRepository {
     const now = new Date();
     const last = before.versions.at(-1);
     const text = JSON.stringify(next);
-    const isNew = last?.schema_key !== hash(text);
+    const isNew = JSON.stringify(last?.schema) !== text;
     const document = await this.model
       .findOneAndUpdate(
         { _id: keyOf(accountId, before.name), updated_at: new Date(before.updated_at) },
@@ -149,14 +148,9 @@ function toEventKind(document: EventKindDocument): StoredEventKind {
     versions: document.versions.map(({ version, schema: text, created_at }) => ({
       version,
       schema: JSON.parse(text) as Record<string, unknown>,
-      schema_key: hash(text),
       created_at: created_at.toISOString(),
     })),
     created_at: document.created_at.toISOString(),
     updated_at: document.updated_at.toISOString(),
   };
-}
-
-function hash(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

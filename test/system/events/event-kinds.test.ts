@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import type { ApiClient } from '../../support/api-client.js';
+import type { EventKind } from '../../../src/domain/event/event-kinds.js';
+import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 
@@ -106,6 +107,56 @@ describe('event kinds', () => {
     assert.equal((await post('order.shipped', { order_id: 'order-1' }, '?schema_version=1')).status, 202);
     const missing = await post('order.shipped', { order_id: 'order-1' }, '?schema_version=3');
     assert.deepEqual([missing.status, missing.json.code], [404, 'unknown_event_kind']);
+  });
+
+  describe('of a name that is built in later', () => {
+    let builtIns: EventKind[];
+    const isLater = { type: 'object', required: ['built_in_later'] };
+    beforeEach(async () => {
+      assert.equal((await create('order.shipped')).status, 201);
+      // A static import here gives another instance of the module than the one that the service uses.
+      builtIns = (await import('../../../src/domain/event/event-kinds.js')).EVENT_KINDS as EventKind[];
+      const [purchase] = builtIns as [EventKind];
+      builtIns.push({ ...purchase, name: 'order.shipped', schema: isLater });
+    });
+    afterEach(() => {
+      builtIns.pop();
+    });
+
+    it("stay the account's own, and are listed once as such", async () => {
+      assert.equal((await post('order.shipped', { order_id: 'order-1' })).status, 202);
+      assert.equal((await post('order.shipped', { order_id: 'ORDER', built_in_later: 1 })).status, 400);
+      const { json } = await client.request('GET', '/v18.0/event_kinds');
+      const listed = json.data.filter(({ name }: { name: string }) => name === 'order.shipped');
+      assert.equal(listed.length, 1);
+      assert.deepEqual([listed[0].built_in, listed[0].overrides_built_in], [false, true]);
+      const path = '/v18.0/event_kinds/order.shipped';
+      assert.equal((await client.request('GET', path)).json.overrides_built_in, true);
+      const changed = await client.request('PUT', path, { body: { schema: { type: 'object' } } });
+      assert.deepEqual([changed.status, changed.json.version], [200, 2]);
+      assert.equal((await post('order.shipped', {}, '?schema_version=2')).status, 202);
+      assert.equal((await post('order.shipped', {}, '?schema_version=1')).status, 400);
+    });
+
+    it('are the built-in ones for other accounts, and once the own one is deleted', async () => {
+      const expectBuiltIn = async (account: ApiClient) => {
+        const send = (body: object) => account.request('POST', '/v18.0/events/order.shipped', { body });
+        assert.equal((await send({ built_in_later: 1 })).status, 202);
+        assert.equal((await send({ order_id: 'order-1' })).json.errors[0].pointer, '/built_in_later');
+        const { json } = await account.request('GET', '/v18.0/event_kinds/order.shipped');
+        assert.deepEqual([json.built_in, json.overrides_built_in], [true, undefined]);
+      };
+      await expectBuiltIn(await system.account());
+      assert.equal((await client.request('DELETE', '/v18.0/event_kinds/order.shipped')).status, 204);
+      await expectBuiltIn(client);
+    });
+
+    it('are checked by their own schema, also if they copy everything else of another kind', async () => {
+      const other = await system.account();
+      await other.purchase();
+      const answer = await other.request('POST', '/v18.0/events/order.shipped', { raw: PURCHASE });
+      assert.equal(answer.json.errors[0].pointer, '/built_in_later');
+    });
   });
 
   it('go only when no endpoint names them', async () => {

@@ -14,7 +14,12 @@ import {
 import { RELEASE } from '../../../src/domain/basics/release.js';
 import { createAddressPolicy } from '../../../src/domain/endpoint/address-policy.js';
 import { checkEventKinds, checkTargetUrl } from '../../../src/domain/endpoint/endpoint.js';
-import { EVENT_KINDS, findEventKind, matchesKind } from '../../../src/domain/event/event-kinds.js';
+import {
+  EVENT_KINDS,
+  findEventKind,
+  isReservedEventKindName,
+  matchesKind,
+} from '../../../src/domain/event/event-kinds.js';
 import { Problem } from '../../../src/domain/http/problem.js';
 import { CURRENT_VERSION, resolveVersion, VERSIONS } from '../../../src/domain/http/versions.js';
 
@@ -208,6 +213,12 @@ describe('event kinds', () => {
       assert.equal(findEventKind(name), undefined);
     }
     assert.equal(new Set(EVENT_KINDS.map(({ name }) => name)).size, EVENT_KINDS.length);
+  });
+  it('that Hookline emits itself have reserved names, so that no account can have one', () => {
+    const operational = EVENT_KINDS.filter((kind) => kind.operational);
+    assert.ok(operational.length > 0);
+    for (const { name } of operational) assert.ok(isReservedEventKindName(name), name);
+    assert.ok(isReservedEventKindName('purchase') && !isReservedEventKindName('purchase.refunded'));
   });
   it('match where an endpoint names them, or all', () => {
     assert.ok(matchesKind(['other', 'purchase'], 'purchase'));

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { EVENT_KINDS } from '../../../domain/event/event-kinds.js';
+import { type EventKind, findEventKind } from '../../../domain/event/event-kinds.js';
 import type { StoredEventKind } from '../../../models/event/event-kinds.js';
 import { timeSchema as time } from '../../http/schemas.js';
 
@@ -10,6 +10,10 @@ export const eventKindSchema = z
     name: z.string(),
     description: z.string(),
     built_in: z.boolean(),
+    overrides_built_in: z
+      .boolean()
+      .optional()
+      .describe('true: the account added the kind before Hookline had one of that name, and keeps its own'),
     ...schemaVersion,
     versions: z.array(z.object({ ...schemaVersion, created_at: time.optional() })),
     created_at: time.optional(),
@@ -24,15 +28,16 @@ export function renderOwnKind({ name, description, versions, created_at, updated
     name,
     description,
     built_in: false,
+    ...(findEventKind(name) && { overrides_built_in: true }),
     version: newest?.version,
     schema: newest?.schema,
-    versions: versions.map(({ schema_key: _, ...version }) => version),
+    versions,
     created_at,
     updated_at,
   };
 }
 
 /** A kind that every account has, as it is shown. */
-export function renderBuiltInKind({ name, description, version, schema }: (typeof EVENT_KINDS)[number]) {
+export function renderBuiltInKind({ name, description, version, schema }: EventKind) {
   return { name, description, built_in: true, version, schema, versions: [{ version, schema }] };
 }

@@ -96,9 +96,9 @@ export function eventKindOperations({ database, payloads }: ApiDependencies): Op
       problems: [],
       async handle(ctx, { query: { limit, after } }) {
         const own = (await eventKinds.all(ctx.state.caller.account_id)).map(renderOwnKind);
-        const all = [...EVENT_KINDS.map(renderBuiltInKind), ...own].sort((a, b) =>
-          a.name < b.name ? -1 : 1,
-        );
+        const ownNames = new Set(own.map(({ name }) => name));
+        const builtIn = EVENT_KINDS.filter(({ name }) => !ownNames.has(name)).map(renderBuiltInKind);
+        const all = [...builtIn, ...own].sort((a, b) => (a.name < b.name ? -1 : 1));
         const last = after === undefined ? '' : Buffer.from(after, 'base64url').toString();
         const rest = all.filter(({ name }) => name > last);
         const data = rest.slice(0, limit);
@@ -118,10 +118,12 @@ export function eventKindOperations({ database, payloads }: ApiDependencies): Op
       responses: { 200: { description: 'The kind', schema: eventKindSchema } },
       problems: [],
       async handle(ctx, { params: { name = '' } }) {
+        const { account_id } = ctx.state.caller;
+        const own = EVENT_KIND_NAME.test(name) ? await eventKinds.get(account_id, name) : undefined;
         const builtIn = findEventKind(name);
-        ctx.body = builtIn
-          ? renderBuiltInKind(builtIn)
-          : renderOwnKind(await find(ctx.state.caller.account_id, name));
+        if (own) ctx.body = renderOwnKind(own);
+        else if (builtIn) ctx.body = renderBuiltInKind(builtIn);
+        else throw notFound('event kind', name);
       },
     }),
 

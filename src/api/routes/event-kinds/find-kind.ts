@@ -1,9 +1,16 @@
-import { EVENT_KINDS, type EventKind, findEventKind } from '../../../domain/event/event-kinds.js';
+import {
+  EVENT_KINDS,
+  type EventKind,
+  findEventKind,
+  isOperational,
+  isReservedEventKindName,
+} from '../../../domain/event/event-kinds.js';
 import { Problem } from '../../../domain/http/problem.js';
 import type { Database } from '../../../models/database.js';
 
 /**
- * The kind that an event is posted to: a built-in one, or one that the account has added. Built-in ones cost no look-up.
+ * The kind that an event is posted to: one that the account has added, or a built-in one. An account's own kind comes first, because it
+ * may be older than a built-in one of the same name. A `purchase` costs no look-up: nobody can add one.
  *
  * @param version of the schema; absent: the newest
  * @throws Problem 404 naming what there is
@@ -16,14 +23,13 @@ export async function findKind(
 ): Promise<EventKind> {
   const builtIn = findEventKind(name);
   if (builtIn?.operational) throw await unknownKind(database, accountId);
-  if (builtIn && (version === undefined || version === builtIn.version)) return builtIn;
-  const stored = builtIn ? undefined : await database.eventKinds.get(accountId, name);
+  const stored = isReservedEventKindName(name) ? undefined : await database.eventKinds.get(accountId, name);
+  if (!stored && builtIn && (version === undefined || version === builtIn.version)) return builtIn;
   const chosen =
     stored?.versions.find((one) => one.version === version) ??
     (version === undefined ? stored?.versions.at(-1) : undefined);
   if (stored && chosen) {
-    const { schema, schema_key } = chosen;
-    return { name, description: stored.description, version: chosen.version, schema, schema_key };
+    return { name, description: stored.description, version: chosen.version, schema: chosen.schema };
   }
   if (builtIn || stored) {
     throw new Problem(
@@ -41,7 +47,7 @@ export async function findKind(
 
 async function unknownKind(database: Database, accountId: string): Promise<Problem> {
   const names = await kindNames(database, accountId);
-  const known = names.filter((name) => !findEventKind(name)?.operational).join(', ');
+  const known = names.filter((name) => !isOperational(name)).join(', ');
   return new Problem('unknown_event_kind', `There is no event kind of that name to post. Known: ${known}.`, {
     errors: [{ parameter: 'kind', detail: `must be one of: ${known}` }],
   });
@@ -50,5 +56,5 @@ async function unknownKind(database: Database, accountId: string): Promise<Probl
 /** Names of all kinds that an account's events can have. */
 export async function kindNames(database: Database, accountId: string): Promise<string[]> {
   const own = await database.eventKinds.all(accountId);
-  return [...EVENT_KINDS, ...own].map(({ name }) => name);
+  return [...new Set([...EVENT_KINDS, ...own].map(({ name }) => name))];
 }
