@@ -17,6 +17,7 @@ import type {
   VerificationSubject,
 } from '../src/domain/endpoint/endpoint.js';
 import type { FailingMark } from '../src/domain/endpoint/incident.js';
+import type { ReleaseOptions, ReleaseResult } from '../src/domain/endpoint/release.js';
 
 /** First attempts to make side by side. */
 export interface GroupAttemptRequest extends DeliveryGroup {
@@ -176,16 +177,18 @@ export interface LedgerWriter {
    * @param offset where the part begins, which names it
    */
   startPart(event: AcceptedEvent, targets: readonly DeliveryTarget[], offset: number): Promise<void>;
-  /** Wakes the parked deliveries of an endpoint, oldest first. */
-  wakeParked(
-    endpoint: EndpointKey,
-    options: { limit?: number; per_second?: number },
-    onProgress: () => void,
-  ): Promise<void>;
+  /** Releases what waits for an endpoint, oldest first. It lasts until nothing is left, or the endpoint fails again. */
+  releaseBacklog(endpoint: EndpointKey, options: ReleaseOptions): Promise<ReleaseResult>;
+  /** Attempts the oldest parked delivery of an endpoint, if there is one. */
+  probe(endpoint: EndpointKey, onProgress: () => void): Promise<void>;
   /** Accepts an event: starts its deliveries, once each. */
   accept(event: AcceptedEvent, targets: readonly DeliveryTarget[]): Promise<void>;
-  /** Has the parked deliveries of an endpoint woken, durably and at a bounded rate. */
-  release(endpoint: EndpointKey): Promise<void>;
+  /**
+   * Starts the release of what waits for an endpoint.
+   *
+   * @param retries whether deliveries that wait for a retry go along with those that are parked
+   */
+  release(endpoint: EndpointKey, retries: boolean): Promise<void>;
 }
 
 /** The first attempts in the direct lane, which may begin before their workflows ask for them. */

@@ -1,7 +1,7 @@
 import {
-  allHandlersFinished,
   condition,
   continueAsNew,
+  patched,
   proxyActivities,
   setCurrentDetails,
   setHandler,
@@ -27,15 +27,21 @@ const { markEndpoint, disableEndpoint, emitOperationalEvent, releaseEndpoint, pr
   });
 
 /**
- * An endpoint that fails, from its first failure to its next success, or to its end: it counts, has new deliveries wait when it is too
- * many, lets one of them through now and then to see, and disables the endpoint where it has failed for too long. It exists only as long
- * as the endpoint is failing. Each transition is an event that the account can subscribe to.
+ * The period in which an endpoint is failing, from its first failure to its next success. It counts failures, makes new deliveries wait when
+ * there are many, probes the endpoint with one of them from time to time, and disables the endpoint if it has failed for too long. Each
+ * transition is an event that the account can subscribe to.
  */
 export async function endpointIncident(input: EndpointIncidentInput): Promise<EndpointIncidentResult> {
   const incident = new Incident(input);
   const outcome = await incident.run();
+  const next = outcome === 'recovered' ? incident.successor() : undefined;
+  if (next) return continueAsNew<typeof endpointIncident>(next);
+  setCurrentDetails(outcome);
   return { outcome, ...incident.open };
 }
+
+/** The wait before a probe as it was before the change `early-probes`. */
+const formerProbeWait = (probes: number, interval: number) => interval * Math.min(2 ** probes, 60);
 
 class Incident {
   private readonly input: EndpointIncidentInput;
@@ -44,6 +50,8 @@ class Incident {
   private succeeded = false;
   /** Attempts that were answered 410. */
   private readonly gone: string[] = [];
+  /** Probes begin with the incident, not with its tenth failure. */
+  private readonly probesEarly = patched('early-probes');
 
   constructor(input: EndpointIncidentInput) {
     this.input = input;
@@ -72,7 +80,7 @@ class Incident {
   get open(): OpenIncident {
     const { since, failures, last_failure, last_failure_at, next_probe_at } = this.state;
     const disable_at = new Date(this.disableAt).toISOString();
-    const probe = next_probe_at === undefined ? {} : { next_probe_at };
+    const probe = this.isBackingOff && next_probe_at ? { next_probe_at } : {};
     return { since, failures, last_failure, last_failure_at, ...probe, disable_at };
   }
 
@@ -84,7 +92,9 @@ class Incident {
       if (this.succeeded) return this.recover();
       if (Date.now() >= this.disableAt) return this.judge();
       if (this.isDue(this.state.next_probe_at) && !(await this.probe())) return this.supersede();
-      if (workflowInfo().continueAsNewSuggested) await this.carryOn();
+      if (this.probesEarly && this.beginsBackoff && !(await this.backOff())) return this.supersede();
+      if (workflowInfo().continueAsNewSuggested && this.gone.length === 0 && !this.succeeded)
+        return continueAsNew<typeof endpointIncident>({ ...this.input, state: this.sum(this.state) });
       this.show();
       const wakeAt = Math.min(this.disableAt, Date.parse(this.state.next_probe_at ?? '') || Infinity);
       await condition(() => this.stirred, Math.max(wakeAt - Date.now(), 1), {
@@ -112,8 +122,28 @@ class Incident {
       this.state.last_failure_at = at;
     }
     this.reports = [];
-    if (this.state.failures >= BACKOFF_AFTER_FAILURES && this.state.next_probe_at === undefined)
-      this.state.next_probe_at = new Date().toISOString();
+    if (this.state.next_probe_at !== undefined) return;
+    if (this.probesEarly) this.state.next_probe_at = this.nextProbeAt();
+    else if (this.isBackingOff) this.state.next_probe_at = new Date().toISOString();
+  }
+
+  private get isBackingOff(): boolean {
+    return this.state.failures >= BACKOFF_AFTER_FAILURES;
+  }
+
+  private get beginsBackoff(): boolean {
+    return this.isBackingOff && this.state.backs_off !== true;
+  }
+
+  private nextProbeAt(): string {
+    const wait = this.probesEarly ? probeWait : formerProbeWait;
+    return new Date(Date.now() + wait(this.state.probes, this.input.probe_interval_ms)).toISOString();
+  }
+
+  /** From now on, new deliveries wait until a probe succeeds. @returns whether the endpoint is active */
+  private async backOff(): Promise<boolean> {
+    this.state.backs_off = true;
+    return (await this.mark()) === 'active';
   }
 
   /** @returns whether the endpoint is active, so that there is something to watch */
@@ -126,11 +156,13 @@ class Incident {
     return true;
   }
 
-  /** Lets one waiting delivery through; until the next probe the others wait on. */
+  /** Attempts one waiting delivery; the others wait. @returns whether the endpoint is active */
   private async probe(): Promise<boolean> {
-    const wait = probeWait(this.state.probes, this.input.probe_interval_ms);
-    this.state.next_probe_at = new Date(Date.now() + wait).toISOString();
-    this.state.probes += 1;
+    // Before the change, the wait was taken from the number of probes made so far, and the first one waited for nothing.
+    if (this.probesEarly) this.state.probes += 1;
+    this.state.next_probe_at = this.nextProbeAt();
+    if (!this.probesEarly) this.state.probes += 1;
+    if (this.isBackingOff) this.state.backs_off = true;
     if ((await this.mark()) !== 'active') return false;
     await probeEndpoint(this.input.endpoint);
     return true;
@@ -141,8 +173,9 @@ class Incident {
     const recovered_at = new Date().toISOString();
     await markEndpoint({ ...this.input.endpoint, failing: null });
     await this.emit('endpoint.recovered', recovered_at, { since, recovered_at, failures });
-    await releaseEndpoint(this.input.endpoint);
-    return this.end('recovered');
+    // A single failure is no reason to make other deliveries' retries early.
+    await releaseEndpoint({ ...this.input.endpoint, retries: this.isBackingOff });
+    return 'recovered';
   }
 
   /** The time is up: the endpoint is disabled if its failures span at least half of it; a single old failure is no proof. */
@@ -151,10 +184,10 @@ class Incident {
     const span = Date.parse(last_failure_at) - Date.parse(since);
     if (span < this.input.disable_after_ms / 2) {
       await markEndpoint({ ...this.input.endpoint, failing: null });
-      return this.end('lapsed');
+      return 'lapsed';
     }
     const period = formatDuration(this.input.disable_after_ms);
-    return this.disable(`It failed for ${period} without a success; at last it ${last_failure}.`, [
+    return this.disable(`It failed for ${period} without a success; the last attempt ${last_failure}.`, [
       this.state.id,
     ]);
   }
@@ -165,19 +198,19 @@ class Incident {
     const { since } = this.state;
     let didIt = false;
     for (const cause of causes) didIt ||= await disableEndpoint({ ...this.input.endpoint, reason, cause });
-    if (!didIt) return this.end('superseded');
+    if (!didIt) return 'superseded';
     await this.emit('endpoint.disabled', disabled_at, { since, disabled_at, reason });
-    return this.end('disabled');
+    return 'disabled';
   }
 
   private async supersede(): Promise<IncidentOutcome> {
     await markEndpoint({ ...this.input.endpoint, failing: null });
-    return this.end('superseded');
+    return 'superseded';
   }
 
   private mark(): Promise<string> {
     const { since, next_probe_at } = this.state;
-    const failing = { since, ...(next_probe_at !== undefined && { backoff_until: next_probe_at }) };
+    const failing = { since, ...(this.isBackingOff && next_probe_at && { backoff_until: next_probe_at }) };
     return markEndpoint({ ...this.input.endpoint, failing });
   }
 
@@ -187,25 +220,13 @@ class Incident {
     await emitOperationalEvent({ account_id, kind, at, transition, payload: { endpoint_id, ...facts } });
   }
 
-  /** Failures that were reported meanwhile are of a new incident, with an id of its own. */
-  private async end(outcome: IncidentOutcome): Promise<IncidentOutcome> {
-    await condition(allHandlersFinished);
-    if (outcome === 'recovered' && this.reports.length > 0) {
-      const { state: _, ...input } = this.input;
-      const now = new Date().toISOString();
-      const id = `${this.state.id}:${now}`;
-      const fresh = { failures: 0, last_failure: '', last_failure_at: now, probes: 0, announced: false };
-      const state = this.sum({ id, since: now, ...fresh });
-      return continueAsNew<typeof endpointIncident>({ ...input, state });
-    }
-    setCurrentDetails(outcome);
-    return outcome;
-  }
-
-  private async carryOn(): Promise<void> {
-    await condition(allHandlersFinished);
-    if (this.gone.length > 0 || this.succeeded) return;
-    await continueAsNew<typeof endpointIncident>({ ...this.input, state: this.sum(this.state) });
+  /** The input of the incident that follows, if failures were reported while the recovery was noted: one with an id of its own. */
+  successor(): EndpointIncidentInput | undefined {
+    if (this.reports.length === 0) return undefined;
+    const { state: _, ...input } = this.input;
+    const now = new Date().toISOString();
+    const fresh = { failures: 0, last_failure: '', last_failure_at: now, probes: 0, announced: false };
+    return { ...input, state: this.sum({ id: `${this.state.id}:${now}`, since: now, ...fresh }) };
   }
 
   private sum(state: IncidentState): IncidentState {

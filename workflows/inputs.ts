@@ -49,15 +49,19 @@ export interface IncidentState {
   /** How many there have been. */
   probes: number;
   next_probe_at?: string;
-  /** Whether the account was told that the endpoint is failing. */
+  /** Whether new deliveries wait for a probe. */
+  backs_off?: boolean;
+  /** Whether the account was notified that the endpoint is failing. */
   announced: boolean;
 }
 
 export type EndpointIncidentResult = OpenIncident & { outcome: IncidentOutcome };
 
 export interface ReleaseParkedInput extends EndpointKey {
-  /** Deliveries to wake each second, at most. */
+  /** Deliveries to release each second, at most. */
   per_second: number;
+  /** Whether deliveries that wait for a retry go along. */
+  retries?: boolean;
 }
 
 export interface FanOutEventInput extends AcceptedEvent, DeliverySettings {

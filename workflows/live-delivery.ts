@@ -40,8 +40,9 @@ export class LiveDelivery {
         },
       );
     }
-    setHandler(endpointChanged, () => {
-      this.machine.endpointChanged();
+    setHandler(endpointChanged, (endpointId) => {
+      if (endpointId === undefined) this.machine.endpointChanged();
+      else this.machine.release();
       this.stirred = true;
     });
   }

@@ -2,14 +2,14 @@ import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { DeliveryRecord } from '../src/domain/delivery/delivery.js';
 import type { VerificationSubject } from '../src/domain/endpoint/endpoint.js';
 
-/** Who steers a delivery: an API key's id, or whatever name an operator gives in Temporal UI, where anything can be sent, or nothing. */
+/** Who steers a delivery: the id of an API key, or a name given in Temporal UI, which can send anything or nothing. */
 export interface Operator {
   by?: string;
 }
 
 const MAX_NAME = 200;
 
-/** The name by which an act is recorded. Whatever was sent, it gives one. */
+/** The name under which an act is recorded, whatever was sent. */
 export function operatorName(operator: unknown): string {
   const by = typeof operator === 'object' && operator !== null && 'by' in operator ? operator.by : operator;
   return typeof by === 'string' && by.trim() !== '' ? by.trim().slice(0, MAX_NAME) : 'an operator';
@@ -18,7 +18,7 @@ export function operatorName(operator: unknown): string {
 /** Make an attempt now. Refused while one is in flight, and while the delivery is paused. */
 export const retryNow = defineUpdate<DeliveryRecord, [Operator | undefined]>('retryNow');
 
-/** Give the delivery up. Refused while an attempt is in flight: it may be delivering. */
+/** Cancel the delivery. Refused while an attempt is in flight: it may be delivering. */
 export const cancel = defineUpdate<DeliveryRecord, [Operator | undefined]>('cancel');
 
 /** Make no further attempt until it is resumed, at most for the park limit. */
@@ -34,7 +34,7 @@ export const OPERATOR_UPDATES = { retry: retryNow, cancel, pause, resume } as co
 export interface FailureReport {
   /** How many there were since the last report. */
   count: number;
-  /** The last one, in words. */
+  /** The last one, human-readable. */
   said: string;
   /** ISO 8601, UTC: when the last one was. */
   at: string;
@@ -49,13 +49,16 @@ export const attemptSucceeded = defineSignal('attemptSucceeded');
 /** The endpoint answered 410 Gone. The argument names the attempt, which disables it. */
 export const endpointGone = defineSignal<[string]>('endpointGone');
 
-/** The delivery's endpoint takes deliveries again, or is gone: look at it anew. Only a parked delivery heeds it. */
-export const endpointChanged = defineSignal('endpointChanged');
+/**
+ * The endpoint of a delivery takes deliveries again, or is gone. The argument is the endpoint's id: a delivery that is parked, or waits for a
+ * retry, is attempted now. Without it, as older code sent it, only a parked delivery reacts.
+ */
+export const endpointChanged = defineSignal<[string?]>('endpointChanged');
 
 /** Deliveries of a group to release. */
 export interface Release {
   endpoint_id: string;
-  /** No more than so many, parked ones and the oldest first; absent for all. */
+  /** No more than this many, parked ones and the oldest first; absent for all. */
   limit?: number;
 }
 
@@ -72,10 +75,19 @@ export interface HandOver {
 /** A delivery of a group is to be acted upon: it leaves the group and is a `deliverEvent` from then on. Refused if the act would be. */
 export const handOver = defineUpdate<void, [HandOver]>('handOver');
 
-/** An endpoint's signing secrets have been rotated, or revoked: look at them anew. */
+/** What a release of an endpoint's backlog comprises. */
+export interface ReleaseScope {
+  /** Whether deliveries that wait for a retry go along with those that are parked. */
+  retries: boolean;
+}
+
+/** The backlog of the endpoint is to be released again: more may have been parked since this release began. */
+export const releaseAgain = defineSignal<[ReleaseScope]>('releaseAgain');
+
+/** An endpoint's signing secrets have been rotated, or revoked: read them again. */
 export const secretsChanged = defineSignal('secretsChanged');
 
-/** What a subscriber says with a call of the confirmation URL, and of what it says it. */
+/** A subscriber's call of the confirmation URL: what it confirmed, and what it allows. */
 export interface Confirmation extends VerificationSubject {
   /** Deliveries per minute that it allows; absent: any number. */
   allowed_rate?: number;

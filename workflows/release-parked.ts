@@ -1,9 +1,13 @@
-import { proxyActivities, sleep } from '@temporalio/workflow';
+import { condition, patched, proxyActivities, setHandler, sleep } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 import type { ReleaseParkedInput } from './inputs.js';
+import { releaseAgain } from './messages.js';
 
-/** Longer than an attempt lasts: whatever saw the endpoint as it was before has been parked by then. */
-const STRAGGLERS = '30s';
+/**
+ * Waits before each pass. An attempt that was under way when the endpoint changed has seen it as it was before, and may be parked only now:
+ * most of these are found after seconds, all of them after the longest time an attempt can take.
+ */
+const PASSES = [undefined, '3s', '27s'] as const;
 
 const { releaseParkedDeliveries } = proxyActivities<Activities>({
   startToCloseTimeout: '1d',
@@ -12,11 +16,30 @@ const { releaseParkedDeliveries } = proxyActivities<Activities>({
 });
 
 /**
- * Wakes the parked deliveries of an endpoint that takes deliveries again, or is gone, oldest first; and once more those that an attempt
- * under way has parked meanwhile. It does so at a bounded rate: an endpoint that has just returned must not be overrun.
+ * Releases the backlog of an endpoint that takes deliveries again, or is gone: oldest first, at a rate that the endpoint bears. It ends when
+ * nothing is left, or when the endpoint fails again: what is left then stays as it is until the endpoint's next success.
  */
 export async function releaseParked(input: ReleaseParkedInput): Promise<void> {
+  if (!patched('until-it-fails-again')) return releaseTwice(input);
+  let again = false;
+  let { retries } = input;
+  setHandler(releaseAgain, (scope) => {
+    again = true;
+    retries ||= scope.retries;
+  });
+  do {
+    again = false;
+    for (const wait of PASSES) {
+      const summary = 'for attempts under way';
+      if (wait !== undefined && (await condition(() => again, wait, { summary }))) break;
+      const { stopped } = await releaseParkedDeliveries({ ...input, ...(retries && { retries }) });
+      if (stopped) break;
+    }
+  } while (again);
+}
+
+async function releaseTwice(input: ReleaseParkedInput): Promise<void> {
   await releaseParkedDeliveries(input);
-  await sleep(STRAGGLERS, { summary: 'for attempts under way' });
+  await sleep('30s', { summary: 'for attempts under way' });
   await releaseParkedDeliveries(input);
 }

@@ -1,13 +1,39 @@
 import { Context } from '@temporalio/activity';
 import type { EndpointKey } from '../../src/domain/delivery/delivery.js';
+import { FIRST_RELEASE_RATE, type ReleaseResult } from '../../src/domain/endpoint/release.js';
 import type { ActivityDependencies } from '../ports.js';
 
-/** Wakes the parked deliveries of an endpoint, oldest first. Repeated after a crash, it wakes those that are parked then. */
-export function createReleaseParkedDeliveries({ ledger }: Pick<ActivityDependencies, 'ledger'>) {
+/**
+ * Releases what waits for an endpoint, oldest first, at a rate that the endpoint bears, until nothing is left or it fails again. Repeated
+ * after a crash, it releases what waits then, at the rate it had reached.
+ */
+export function createReleaseParkedDeliveries({
+  ledger,
+  endpoints,
+}: Pick<ActivityDependencies, 'ledger' | 'endpoints'>) {
   return async function releaseParkedDeliveries({
+    account_id,
+    endpoint_id,
     per_second,
-    ...endpoint
-  }: EndpointKey & { per_second: number }): Promise<void> {
-    await ledger.wakeParked(endpoint, { per_second }, () => Context.current().heartbeat());
+    retries = false,
+  }: EndpointKey & { per_second: number; retries?: boolean }): Promise<ReleaseResult> {
+    const context = Context.current();
+    const { scheduledTimestampMs, heartbeatDetails } = context.info;
+    return ledger.releaseBacklog(
+      { account_id, endpoint_id },
+      {
+        first_rate: Number(heartbeatDetails) || FIRST_RELEASE_RATE,
+        max_rate: per_second,
+        retries,
+        async endpoint() {
+          const endpoint = await endpoints.load(account_id, endpoint_id);
+          if (!endpoint) return 'gone';
+          const { since, backoff_until } = endpoint.failing ?? {};
+          const failsAgain = backoff_until !== undefined && Date.parse(since ?? '') > scheduledTimestampMs;
+          return endpoint.status !== 'active' || failsAgain ? 'closed' : 'open';
+        },
+        onProgress: (rate) => context.heartbeat(rate),
+      },
+    );
   };
 }

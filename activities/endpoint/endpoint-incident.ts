@@ -59,14 +59,18 @@ export function createIncidentActivities({
       await ledger.accept({ ...event, payload: JSON.stringify(payload) }, targets);
     },
 
-    /** Has all waiting deliveries of an endpoint look at it anew, at a bounded rate. */
-    async releaseEndpoint(endpoint: EndpointKey): Promise<void> {
-      await ledger.release(endpoint);
+    /** Starts the release of what waits for an endpoint. `retries`: also of what waits for its next attempt. */
+    async releaseEndpoint({
+      account_id,
+      endpoint_id,
+      retries = false,
+    }: EndpointKey & { retries?: boolean }): Promise<void> {
+      await ledger.release({ account_id, endpoint_id }, retries);
     },
 
-    /** Has the oldest waiting delivery of an endpoint look at it anew. */
+    /** Attempts the oldest parked delivery of an endpoint, to see whether it answers again. */
     async probeEndpoint(endpoint: EndpointKey): Promise<void> {
-      await ledger.wakeParked(endpoint, { limit: 1 }, () => Context.current().heartbeat());
+      await ledger.probe(endpoint, () => Context.current().heartbeat());
     },
   };
 }

@@ -80,14 +80,16 @@ export const settingsSchema = z.object({
     'An endpoint that fails for so long without a success is disabled',
   ),
   HOOKLINE_PROBE_INTERVAL: duration('1m').describe(
-    'Of an endpoint that keeps failing, one waiting delivery is attempted after so long; the wait doubles, up to 60 times as long',
+    'Of an endpoint that keeps failing, one waiting delivery is attempted 5, 10, 20 and 40 s after the first failure, then after this time, which doubles up to 60 times as long. The early waits are not longer than this',
   ),
   HOOKLINE_RELEASE_RATE: z.coerce
     .number()
     .min(0.1)
     .max(10_000)
     .default(50)
-    .describe('Parked deliveries of an endpoint that are attempted each second when it returns, at most'),
+    .describe(
+      'Waiting deliveries of an endpoint that are attempted each second when it returns, at most. It begins with 10 and doubles each second while the endpoint answers well',
+    ),
   HOOKLINE_GROUP_COMMIT: z
     .enum(['on', 'off'])
     .default('on')

@@ -143,7 +143,7 @@ export class GroupMachine {
   /**
    * The endpoint takes deliveries again, or is gone: the members that are parked for it are due, and those that wait for a retry.
    *
-   * @param limit no more than so many, the parked ones and the oldest first; absent for all, also those that an attempt in flight parks
+   * @param limit no more than this many, the parked ones and the oldest first; absent for all, also those that an attempt in flight parks
    */
   release(endpointId: string, limit?: number): void {
     const ofEndpoint = this.members.filter(
@@ -155,7 +155,7 @@ export class GroupMachine {
     for (const status of ['parked', 'retrying'] as const) {
       for (const machine of ofEndpoint) {
         if (limit !== undefined && released >= limit) return;
-        if (machine?.record.status === status && machine.release()) released += 1;
+        if (machine?.record.status === status && !machine.isAttempting && machine.release()) released += 1;
       }
     }
   }

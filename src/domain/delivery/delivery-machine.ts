@@ -49,7 +49,7 @@ export class DeliveryMachine {
   private readonly settings: DeliverySettings;
   private readonly surroundings: Surroundings;
   private state: DeliveryState;
-  /** Attempts of the schedule that have failed; manual ones do not use it up. */
+  /** Attempts of the schedule that have failed; those made by hand or by a release do not use it up. */
   private failed = 0;
 
   /** @param resent who sent a closed delivery again, if this is such a run */
@@ -114,7 +114,8 @@ export class DeliveryMachine {
     if (outcome === 'gone') return this.park(`${result} The endpoint was disabled.`);
     if (outcome === 'blocked')
       return this.park(`${result} It waits until the endpoint has another URL, or is retried.`);
-    return this.planNext(result, report.retry_after, attempt.trigger === 'manual');
+    const extra = attempt.trigger === 'manual' || attempt.trigger === 'released';
+    return this.planNext(result, report.retry_after, extra);
   }
 
   /** What comes next, now; not while an attempt is in flight. An attempt that it asks for is in flight from then on. */
@@ -127,7 +128,7 @@ export class DeliveryMachine {
       case 'closed':
         return { kind: 'closed' };
       case 'called':
-        return this.begin('manual');
+        return this.begin(state.trigger ?? 'manual');
       case 'waiting':
         if (now >= state.plan.at) return this.begin(state.plan.trigger);
         return { kind: 'wait', until: state.plan.at, because: this.lastAttempt() };
@@ -189,14 +190,28 @@ export class DeliveryMachine {
     if (this.state.kind === 'parked' || this.state.kind === 'attempting') this.state.endpoint_changed = true;
   }
 
-  /** The endpoint takes deliveries again: a parked delivery, and one that waits for a retry, is due. @returns whether that is new */
+  /**
+   * The endpoint takes deliveries again: a parked delivery is attempted, and one that waits for a retry is attempted now, besides the
+   * attempt that it waits for. Not twice before that one, or a delivery that always fails would follow each recovery of its endpoint; and
+   * not before the time that the endpoint asked for.
+   *
+   * @returns whether an attempt is due that was not due before
+   */
   release(): boolean {
     const { state } = this;
-    if (state.kind === 'parked' && !state.endpoint_changed) state.endpoint_changed = true;
-    // A time that the endpoint asked for stands.
-    else if (state.kind === 'waiting' && state.plan.trigger === 'schedule')
-      state.plan = { at: this.surroundings.now(), trigger: 'released' };
-    else return false;
+    if (state.kind === 'parked' && !state.endpoint_changed) {
+      state.endpoint_changed = true;
+      return true;
+    }
+    if (state.kind !== 'waiting') {
+      this.endpointChanged();
+      return false;
+    }
+    const now = this.surroundings.now();
+    const { at, trigger, not_before = trigger === 'retry_after' ? at : 0 } = state.plan;
+    const isReleased = this.record.attempts.at(-1)?.trigger === 'released';
+    if (isReleased || at <= now || not_before > now) return false;
+    this.state = { kind: 'called', trigger: 'released', ...this.kept() };
     return true;
   }
 
@@ -211,11 +226,12 @@ export class DeliveryMachine {
     return 'open';
   }
 
-  private planNext(result: string, retryAfter: string | undefined, manual: boolean): 'open' | 'closed' {
+  /** @param extra it was not the attempt that the schedule holds: that one is still made at its time */
+  private planNext(result: string, retryAfter: string | undefined, extra: boolean): 'open' | 'closed' {
     const now = this.surroundings.now();
     const notBefore = retryAfter === undefined ? undefined : Date.parse(retryAfter);
     let plan = planOf(this.state);
-    if (manual && plan && plan.at > now) {
+    if (extra && plan && plan.at > now) {
       if (notBefore !== undefined && notBefore > plan.at) plan = { at: notBefore, trigger: 'retry_after' };
     } else {
       this.failed += 1;
@@ -224,6 +240,7 @@ export class DeliveryMachine {
       if (!next) return this.close('exhausted', `${result} That was the last of the schedule.`);
       plan = { at: next.at, trigger: next.because };
     }
+    if (notBefore !== undefined) plan = { ...plan, not_before: notBefore };
     this.enter({ kind: 'waiting', plan }, 'retrying', result);
     return 'open';
   }

@@ -5,6 +5,8 @@ export interface PlannedAttempt {
   /** Milliseconds since the epoch. */
   at: number;
   trigger: Trigger;
+  /** The endpoint asked, by `Retry-After`, not to be called before. */
+  not_before?: number;
 }
 
 /**
@@ -24,8 +26,8 @@ export type DeliveryState =
       /** The endpoint changed after the attempt began, so the attempt may have seen it as it was before. */
       endpoint_changed: boolean;
     }
-  /** Somebody asked for an attempt now; the next step makes it. */
-  | { kind: 'called'; plan?: PlannedAttempt; parked_since?: number }
+  /** An attempt is to be made now; the next step makes it. `released`: its endpoint takes deliveries again. */
+  | { kind: 'called'; trigger?: 'released'; plan?: PlannedAttempt; parked_since?: number }
   /** It waits for the time of its next attempt. */
   | { kind: 'waiting'; plan: PlannedAttempt }
   /** It waits for its turn under the endpoint's rate limit. */

@@ -1,4 +1,4 @@
-/** That an endpoint is failing, as it is kept with the endpoint: so every attempt knows without asking. */
+/** That an endpoint is failing, as stored with the endpoint, so that every attempt sees it. */
 export interface FailingMark {
   /** ISO 8601, UTC: its first failure since it last succeeded. */
   since: string;
@@ -11,7 +11,7 @@ export interface OpenIncident {
   since: string;
   /** Attempts that failed. Processes report them in batches, so the latest may be missing. */
   failures: number;
-  /** The last failure that was reported, in words. */
+  /** The last failure that was reported, human-readable. */
   last_failure: string;
   last_failure_at: string;
   /** When one of the waiting deliveries is attempted next; absent while none has to wait. */
@@ -23,13 +23,24 @@ export interface OpenIncident {
 /** How an incident ended. `lapsed`: nothing was sent to the endpoint for long; `superseded`: somebody paused, disabled or deleted it. */
 export type IncidentOutcome = 'recovered' | 'disabled' | 'lapsed' | 'superseded';
 
-/** With so many failures, new deliveries wait for a probe instead of adding to them. */
+/** After this many failures, new deliveries wait for a successful probe instead of adding to them. */
 export const BACKOFF_AFTER_FAILURES = 10;
 
-/** Probes come half as often each time, until they come this many times less often. */
+/** Waits before the first probes, milliseconds: they are made 5, 10, 20 and 40 s after the incident began. */
+const EARLY_PROBES = [5_000, 5_000, 10_000, 20_000] as const;
+
+/** Later probes come half as often each time, until they come this many times less often. */
 const SLOWEST_PROBE = 60;
 
-/** The wait before the probe after so many. */
+/**
+ * The wait before the next probe, milliseconds.
+ *
+ * @param probes how many have been made
+ * @param interval the wait before the first of the later probes; the early ones do not wait longer
+ */
 export function probeWait(probes: number, interval: number): number {
-  return interval * Math.min(2 ** probes, SLOWEST_PROBE);
+  const early = EARLY_PROBES[probes];
+  return early === undefined
+    ? interval * Math.min(2 ** (probes - EARLY_PROBES.length), SLOWEST_PROBE)
+    : Math.min(early, interval);
 }

@@ -1,5 +1,6 @@
 import type { releaseParked } from '../../../workflows/index.js';
 import type { FanOutEventInput } from '../../../workflows/inputs.js';
+import { type ReleaseScope, releaseAgain } from '../../../workflows/messages.js';
 import {
   type AcceptedEvent,
   type DeliveryTarget,
@@ -9,6 +10,7 @@ import {
 import type { LiveGroup } from '../../domain/delivery/delivery-group.js';
 import type { EndpointHealth } from '../../domain/endpoint/endpoint-health.js';
 import type { FailingMark } from '../../domain/endpoint/incident.js';
+import type { ReleaseOptions, ReleaseResult } from '../../domain/endpoint/release.js';
 import { endpointAttributes } from '../../domain/ledger/search-attributes.js';
 import { releaseWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import type { ResendMemo } from '../read/earlier-runs.js';
@@ -16,7 +18,8 @@ import { RecentGroups } from '../read/groups.js';
 import { readInput } from '../read/history.js';
 import { Admission, type PendingDelivery } from './admission.js';
 import { startFanOut } from './fan-out.js';
-import { type WakeOptions, wakeParkedDeliveries } from './parked-deliveries.js';
+import { listWaiting, release } from './parked-deliveries.js';
+import { releaseBacklog } from './release-backlog.js';
 import { type StartCallOptions, StartCalls } from './start-calls.js';
 import { StartSlots } from './start-slots.js';
 
@@ -130,21 +133,34 @@ export class DeliveryStarter {
     return this.calls.resend(event, target, previous);
   }
 
-  /** Releases the parked deliveries of an endpoint that takes deliveries again, or is gone. */
-  async release({ account_id, endpoint_id }: EndpointKey): Promise<void> {
-    await this.options.client.workflow.start<typeof releaseParked>('releaseParked', {
+  /**
+   * Starts the release of what waits for an endpoint, because it takes deliveries again or is gone. A release that is under way begins
+   * again once it is through, as it may have passed deliveries that were parked since.
+   *
+   * @param retries whether deliveries that wait for a retry go along with those that are parked
+   */
+  async release({ account_id, endpoint_id }: EndpointKey, retries = true): Promise<void> {
+    const { client, task_queue, release_per_second: per_second } = this.options;
+    await client.workflow.signalWithStart<typeof releaseParked, [ReleaseScope]>('releaseParked', {
       workflowId: releaseWorkflowId(account_id, endpoint_id),
-      taskQueue: this.options.task_queue,
-      args: [{ account_id, endpoint_id, per_second: this.options.release_per_second }],
-      // A run that is under way may have passed deliveries that were parked since: begin again.
-      workflowIdConflictPolicy: 'TERMINATE_EXISTING',
+      taskQueue: task_queue,
+      args: [{ account_id, endpoint_id, per_second, retries }],
+      signal: releaseAgain,
+      signalArgs: [{ retries }],
       typedSearchAttributes: endpointAttributes(account_id, endpoint_id),
     });
   }
 
-  /** Wakes the parked deliveries of an endpoint, oldest first. It lasts as long as there are any; a workflow should wait for it. */
-  async wakeParked(endpoint: EndpointKey, options: WakeOptions, onProgress: () => void): Promise<void> {
-    await wakeParkedDeliveries(this.options.client, endpoint, options, onProgress);
+  /** Releases what waits for an endpoint. It lasts as long as there is anything; a workflow should wait for it. */
+  releaseBacklog(endpoint: EndpointKey, options: ReleaseOptions): Promise<ReleaseResult> {
+    return releaseBacklog(this.options.client, endpoint, options);
+  }
+
+  /** Attempts the oldest parked delivery of an endpoint, if there is one. */
+  async probe(endpoint: EndpointKey, onProgress: () => void): Promise<void> {
+    const { client } = this.options;
+    const [oldest] = await listWaiting(client, endpoint, ['parked'], onProgress);
+    if (oldest) await release(client, [oldest], endpoint.endpoint_id);
   }
 
   private isIsolated({ failing, target }: PendingDelivery): boolean {

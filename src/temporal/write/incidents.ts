@@ -24,53 +24,83 @@ export interface IncidentSettings {
 }
 
 /**
- * Failures of an endpoint are reported once in this time at most by a process, milliseconds, or six times between probes; but for those
- * that make it so many that deliveries have to wait, which is told at once.
+ * How long a process keeps failures of an endpoint before it reports them together, milliseconds: shortly until deliveries begin to wait, so
+ * that many processes agree on that soon, and longer afterwards, when they only count (or a sixth of the time between probes).
  */
+const REPORT_SOON_MS = 500;
 const REPORT_INTERVAL_MS = 10_000;
 const REPORTS_PER_PROBE = 6;
-/** Endpoints whose reports are remembered; beyond, the oldest is forgotten and reported anew. */
+/** Endpoints whose reports are remembered; beyond, the oldest is forgotten and its next failure is reported at once. */
 const MAX_REMEMBERED = 10_000;
+
+/** What a process has reported of an endpoint's failures, and what it has not. */
+interface Reported {
+  /** Reported so far. */
+  reported: number;
+  /** Not reported yet. */
+  unreported: number;
+  /** The last failure. */
+  said: string;
+  at: number;
+  /** Reports what is left. */
+  timer?: NodeJS.Timeout | undefined;
+}
 
 /** Opens, feeds and reads the incidents of endpoints. */
 export class Incidents {
   private readonly settings: IncidentSettings;
   private readonly interval: number;
-  /** When each endpoint was last reported, how many failures have been, and how many have come since. */
-  private readonly reported = new Map<string, { at: number; reported: number; unreported: number }>();
+  private readonly known = new Map<string, Reported>();
 
   constructor(settings: IncidentSettings) {
     this.settings = settings;
     this.interval = Math.min(REPORT_INTERVAL_MS, settings.probe_interval_ms / REPORTS_PER_PROBE);
   }
 
-  /** Tells of a failed attempt: opens the endpoint's incident, or counts in it. Cheap where there are many. */
+  /** Reports a failed attempt: opens the endpoint's incident, or counts in it. Cheap if there are many. */
   async failed(endpoint: EndpointKey, said: string): Promise<void> {
-    const now = Date.now();
-    const known = this.reported.get(endpoint.endpoint_id);
-    const reported = known?.reported ?? 0;
-    const count = 1 + (known?.unreported ?? 0);
-    const beginsBackoff = reported < BACKOFF_AFTER_FAILURES && reported + count >= BACKOFF_AFTER_FAILURES;
-    if (known && now - known.at < this.interval && !beginsBackoff) {
-      known.unreported += 1;
-      return;
+    const at = Date.now();
+    const known = this.known.get(endpoint.endpoint_id);
+    if (known) {
+      Object.assign(known, { unreported: known.unreported + 1, said, at });
+      const { reported, unreported } = known;
+      const beginsBackoff =
+        reported < BACKOFF_AFTER_FAILURES && reported + unreported >= BACKOFF_AFTER_FAILURES;
+      if (!beginsBackoff) {
+        this.reportLater(endpoint, known);
+        return;
+      }
     }
-    this.remember(endpoint.endpoint_id, now, reported + count);
+    const entry = known ?? this.remember(endpoint.endpoint_id, { reported: 0, unreported: 1, said, at });
+    const report = take(entry);
     try {
       await this.workflows.signalWithStart<typeof endpointIncident, [FailureReport]>('endpointIncident', {
         ...this.startOptions(endpoint),
         signal: attemptFailed,
-        signalArgs: [{ count, said, at: new Date(now).toISOString() }],
+        signalArgs: [report],
       });
     } catch (error) {
-      this.reported.delete(endpoint.endpoint_id);
+      this.forget(endpoint.endpoint_id);
       throw error;
     }
   }
 
-  /** Tells of an attempt that went well at an endpoint that may have been failing. @returns whether there is an incident */
+  private reportLater(endpoint: EndpointKey, known: Reported): void {
+    if (known.timer) return;
+    const wait =
+      known.reported < BACKOFF_AFTER_FAILURES ? Math.min(REPORT_SOON_MS, this.interval) : this.interval;
+    known.timer = setTimeout(() => {
+      known.timer = undefined;
+      // It only counts in an open incident: the endpoint may have recovered, as another process knows.
+      this.handle(endpoint)
+        .signal(attemptFailed, take(known))
+        .catch(() => this.forget(endpoint.endpoint_id));
+    }, wait).unref();
+  }
+
+  /** Reports an attempt that succeeded at an endpoint that may have been failing. @returns whether an incident was open */
   async succeeded(endpoint: EndpointKey): Promise<boolean> {
-    this.reported.delete(endpoint.endpoint_id);
+    this.forget(endpoint.endpoint_id);
     try {
       await this.handle(endpoint).signal(attemptSucceeded);
       return true;
@@ -80,7 +110,7 @@ export class Incidents {
     }
   }
 
-  /** Tells that the endpoint wants no more deliveries. */
+  /** Reports that the endpoint answered 410 Gone. */
   async gone(endpoint: EndpointKey, attempt: string): Promise<void> {
     await this.workflows.signalWithStart<typeof endpointIncident, [string]>('endpointIncident', {
       ...this.startOptions(endpoint),
@@ -89,7 +119,7 @@ export class Incidents {
     });
   }
 
-  /** The endpoint's incident, where one is open. */
+  /** The endpoint's incident, if one is open. */
   async get({ account_id, endpoint_id }: EndpointKey): Promise<OpenIncident | undefined> {
     const { client } = this.settings;
     const execution = await describeExecution(client, incidentWorkflowId(account_id, endpoint_id));
@@ -121,9 +151,24 @@ export class Incidents {
     };
   }
 
-  private remember(endpointId: string, at: number, reported: number): void {
-    this.reported.delete(endpointId);
-    this.reported.set(endpointId, { at, reported, unreported: 0 });
-    dropOldest(this.reported, MAX_REMEMBERED);
+  private remember(endpointId: string, entry: Reported): Reported {
+    this.known.set(endpointId, entry);
+    dropOldest(this.known, MAX_REMEMBERED);
+    return entry;
   }
+
+  private forget(endpointId: string): void {
+    clearTimeout(this.known.get(endpointId)?.timer);
+    this.known.delete(endpointId);
+  }
+}
+
+/** The report of what has not been reported yet; from now on it has been. */
+function take(entry: Reported): FailureReport {
+  const { unreported: count, said, at } = entry;
+  clearTimeout(entry.timer);
+  entry.timer = undefined;
+  entry.reported += count;
+  entry.unreported = 0;
+  return { count, said, at: new Date(at).toISOString() };
 }

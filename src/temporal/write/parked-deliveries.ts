@@ -1,93 +1,121 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { endpointChanged, releaseMembers } from '../../../workflows/messages.js';
 import type { EndpointKey } from '../../domain/delivery/delivery.js';
+import type { ReleaseSample } from '../../domain/endpoint/release.js';
 import { ACCOUNT_ATTRIBUTE, ENDPOINT_ATTRIBUTE } from '../../domain/ledger/search-attributes.js';
-import { createdAt, deliveriesOf, statusClauses } from '../read/delivery-view.js';
+import { createdAt, deliveriesOf, recordInMemo, statusClauses } from '../read/delivery-view.js';
 import { anyOf, equals, toQuery } from '../read/query.js';
+import { describeExecution } from '../read/visibility.js';
 
-/** How many parked deliveries are woken, and how fast. */
-export interface WakeOptions {
-  /** No more than this; absent for all. */
-  limit?: number;
-  /** No faster than this each second; absent for as fast as it goes. */
-  per_second?: number;
-}
+const PAGE_SIZE = 1_000;
 
-/** Of a group, no more are woken at once than come in this time at the rate that is asked for. Milliseconds. */
-const SLICE_MS = 100;
-
-/** An execution with deliveries that wait for an endpoint. */
-interface Waiting {
+/** A delivery that waits: for its endpoint, or for its next attempt. */
+export interface WaitingDelivery {
+  id: string;
+  accountId: string;
   workflowId: string;
+  /** Of a delivery with an execution of its own; absent for a member of a group, whose runs follow one another. */
+  runId?: string;
+  /** ISO 8601, UTC. */
   createdAt: string;
-  /** How many, if it is a group. */
-  members?: number;
+  /** How many attempts it had when it was listed; not known of a member of a group. */
+  attempts: number;
 }
+
+/** Waiting deliveries that are released by one signal: one with an execution of its own, or some of a group. */
+export type ReleaseUnit = readonly [WaitingDelivery, ...WaitingDelivery[]];
 
 /**
- * Wakes the parked deliveries of an endpoint, oldest first; of groups also those that wait for a retry.
+ * The waiting deliveries of an endpoint, oldest first. SQL visibility cannot sort, so all of them are read.
  *
- * @param onProgress called after each signal
+ * @param statuses `parked`: waits for the endpoint; `retrying`: waits for its next attempt
+ * @param onProgress called after each execution
  */
-export async function wakeParkedDeliveries(
-  client: Client,
-  endpoint: EndpointKey,
-  { limit = Number.POSITIVE_INFINITY, per_second = Number.POSITIVE_INFINITY }: WakeOptions,
-  onProgress: () => void,
-): Promise<void> {
-  const slice = Math.max(1, Math.round((per_second * SLICE_MS) / 1_000));
-  let left = limit;
-  for (const { workflowId, members } of await findWaiting(client, endpoint, onProgress)) {
-    if (left <= 0) return;
-    const handle = client.workflow.getHandle(workflowId);
-    const wanted = Math.min(members ?? 1, left);
-    for (let woken = 0; woken < wanted; ) {
-      const next = Math.min(slice, wanted - woken);
-      // The last slice is for all, if all are wanted: some may have come to wait meanwhile.
-      const isRest = woken + next === members && limit === Number.POSITIVE_INFINITY;
-      const release = { endpoint_id: endpoint.endpoint_id, ...(!isRest && { limit: next }) };
-      try {
-        if (members === undefined) await handle.signal(endpointChanged);
-        else await handle.signal(releaseMembers, release);
-      } catch (error) {
-        if (!(error instanceof WorkflowNotFoundError)) throw error;
-      }
-      onProgress();
-      woken += next;
-      if (Number.isFinite(per_second)) await delay((1_000 * next) / per_second);
-    }
-    left -= wanted;
-  }
-}
-
-/** The executions with deliveries that wait for an endpoint, oldest first. */
-async function findWaiting(
+export async function listWaiting(
   client: Client,
   { account_id, endpoint_id }: EndpointKey,
+  statuses: readonly ('parked' | 'retrying')[],
   onProgress: () => void,
-): Promise<Waiting[]> {
+): Promise<WaitingDelivery[]> {
   const query = toQuery([
     equals(ACCOUNT_ATTRIBUTE.name, account_id),
     equals(ENDPOINT_ATTRIBUTE.name, endpoint_id),
     anyOf(
-      [equals('WorkflowType', 'deliverEvent'), ...statusClauses('parked')],
-      [equals('WorkflowType', 'deliverTogether'), ...statusClauses('parked')],
-      [equals('WorkflowType', 'deliverTogether'), ...statusClauses('retrying')],
+      ...statuses.flatMap((status) => [
+        [equals('WorkflowType', 'deliverEvent'), ...statusClauses(status)],
+        [equals('WorkflowType', 'deliverTogether'), ...statusClauses(status)],
+      ]),
     ),
   ]);
-  // SQL visibility cannot sort, so all are collected first.
-  const waiting: Waiting[] = [];
-  for await (const execution of client.workflow.list({ query })) {
-    const { workflowId, type } = execution;
-    const members = deliveriesOf(execution, account_id).filter(
-      ({ summary: { endpoint_id: of, status } }) =>
-        of === endpoint_id && (status === 'parked' || status === 'retrying'),
-    ).length;
-    const isGroup = type === 'deliverTogether';
-    if (members > 0 || !isGroup)
-      waiting.push({ workflowId, createdAt: createdAt(execution), ...(isGroup && { members }) });
+  const waiting: WaitingDelivery[] = [];
+  for await (const execution of client.workflow.list({ query, pageSize: PAGE_SIZE })) {
+    const { workflowId, runId } = execution;
+    const common = { accountId: account_id, workflowId, createdAt: createdAt(execution) };
+    const rows = deliveriesOf(execution, account_id).filter(
+      ({ summary }) => summary.endpoint_id === endpoint_id,
+    );
+    // A group releases its parked deliveries first.
+    for (const status of statuses)
+      for (const { summary, index } of rows)
+        if (summary.status === status)
+          waiting.push({
+            ...common,
+            id: summary.id,
+            attempts: recordInMemo(execution)?.attempts.length ?? 0,
+            ...(index === undefined && { runId }),
+          });
     onProgress();
   }
-  return waiting.sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
+  return waiting.sort((a, b) => compare(a.createdAt, b.createdAt) || compare(a.workflowId, b.workflowId));
+}
+
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+
+/** Neighbours of one group go by one signal. */
+export function toUnits(deliveries: readonly WaitingDelivery[]): ReleaseUnit[] {
+  const units: [WaitingDelivery, ...WaitingDelivery[]][] = [];
+  for (const delivery of deliveries) {
+    const last = units.at(-1);
+    if (last && delivery.runId === undefined && last[0].workflowId === delivery.workflowId)
+      last.push(delivery);
+    else units.push([delivery]);
+  }
+  return units;
+}
+
+/** Tells deliveries that their endpoint takes deliveries again, or is gone. What has closed meanwhile needs nothing. */
+export async function release(client: Client, unit: ReleaseUnit, endpointId: string): Promise<void> {
+  const [{ workflowId, runId }] = unit;
+  const handle = client.workflow.getHandle(workflowId, runId);
+  try {
+    if (runId === undefined)
+      await handle.signal(releaseMembers, { endpoint_id: endpointId, limit: unit.length });
+    else await handle.signal(endpointChanged, endpointId);
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  }
+}
+
+/** What became of released deliveries. */
+export async function sampleOutcomes(
+  client: Client,
+  released: readonly WaitingDelivery[],
+): Promise<ReleaseSample> {
+  const outcomes = (await Promise.all(toUnits(released).map((unit) => outcomesOf(client, unit)))).flat();
+  const count = (outcome: keyof ReleaseSample) => outcomes.filter((one) => one === outcome).length;
+  return { delivered: count('delivered'), failed: count('failed'), undecided: count('undecided') };
+}
+
+async function outcomesOf(client: Client, unit: ReleaseUnit): Promise<(keyof ReleaseSample | 'cancelled')[]> {
+  const [{ accountId, workflowId, runId }] = unit;
+  const execution = await describeExecution(client, workflowId, runId);
+  const rows = execution ? deliveriesOf(execution, accountId) : [];
+  return unit.map(({ id, attempts }) => {
+    const status = rows.find(({ summary }) => summary.id === id)?.summary.status ?? 'cancelled';
+    if (status === 'delivered' || status === 'cancelled') return status;
+    if (status === 'exhausted' || status === 'expired') return 'failed';
+    // Lists do not say how often a member of a group was attempted. That its endpoint fails again is seen by the endpoint.
+    if (!execution || runId === undefined) return 'undecided';
+    return (recordInMemo(execution)?.attempts.length ?? 0) > attempts ? 'failed' : 'undecided';
+  });
 }

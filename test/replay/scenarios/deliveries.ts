@@ -158,6 +158,18 @@ export const DELIVERIES: Scenarios = {
       return closed(stage, id);
     },
   },
+  'deliver-event-retry-released': {
+    settings: { ...SLOW, HOOKLINE_PROBE_INTERVAL: '1s' },
+    async play(stage) {
+      const id = await retrying(stage);
+      const send = async () =>
+        stage.client.deliveryUntil(await purchase(stage), ({ status }) => status !== 'delivering');
+      await Promise.all(Array.from({ length: 12 }, send));
+      await until(send, ({ status }) => status === 'parked', 60_000);
+      stage.receiver.handle(reply(200));
+      return closed(stage, id);
+    },
+  },
   'deliver-event-held-back': {
     settings: { ...SLOW, HOOKLINE_PROBE_INTERVAL: '2s' },
     async play(stage) {

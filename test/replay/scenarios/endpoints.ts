@@ -47,6 +47,38 @@ export const ENDPOINTS: Scenarios = {
       return execution(stage, releaseWorkflowId(stage.client.accountId, endpointId));
     },
   },
+  'release-parked-again': {
+    async play(stage) {
+      const { id } = await stage.client.register(stage.receiver.url, { status: 'paused' });
+      await untilParked(stage, await purchase(stage));
+      await replaceEndpoint(stage, id);
+      await replaceEndpoint(stage, id, { status: 'paused' });
+      await replaceEndpoint(stage, id);
+      return execution(stage, releaseWorkflowId(stage.client.accountId, id));
+    },
+  },
+  'release-parked-until-it-fails-again': {
+    async play(stage) {
+      const { id } = await stage.client.register(stage.receiver.url, { status: 'paused' });
+      for (let count = 0; count < 15; count += 1) await untilParked(stage, await purchase(stage));
+      stage.receiver.handle(reply(500));
+      await replaceEndpoint(stage, id);
+      return execution(stage, releaseWorkflowId(stage.client.accountId, id));
+    },
+  },
+  'endpoint-incident-probed-early': {
+    settings: { ...SLOW, HOOKLINE_PROBE_INTERVAL: '1s' },
+    async play(stage) {
+      await stage.client.register(stage.receiver.url);
+      stage.receiver.handle(reply(500));
+      await Promise.all(Array.from({ length: 12 }, () => failOnce(stage)));
+      const send = async () =>
+        stage.client.deliveryUntil(await purchase(stage), ({ status }) => status !== 'delivering');
+      await until(send, ({ status }) => status === 'parked', 60_000);
+      stage.receiver.handle(reply(200));
+      return incident(stage);
+    },
+  },
   'endpoint-incident-recovered': {
     settings: SLOW,
     async play(stage) {
@@ -199,7 +231,7 @@ async function incident(stage: Stage): Promise<Run> {
 
 async function failOnce(stage: Stage): Promise<void> {
   const id = await purchase(stage);
-  await stage.client.deliveryUntil(id, ({ status }) => status === 'retrying');
+  await stage.client.deliveryUntil(id, ({ status }) => status !== 'delivering');
 }
 
 async function rotate({ client }: Stage, endpointId: string, overlap: string): Promise<void> {

@@ -138,7 +138,10 @@ describe('incidents of endpoints', () => {
     });
     const id = await send();
     const parked = await client.deliveryUntil(id, ({ status }) => status === 'parked');
-    assert.match(parked.reason ?? '', /It failed for 1\.5s without a success; at last it answered 500\./);
+    assert.match(
+      parked.reason ?? '',
+      /It failed for 1\.5s without a success; the last attempt answered 500\./,
+    );
     assert.equal((await endpoint()).status, 'disabled');
     await watcher.waitFor((all) => all.length === 2);
     assert.deepEqual(

@@ -188,6 +188,27 @@ describe('the delivery machine', () => {
     assert.deepEqual(bench.machine.step(), { kind: 'attempt', trigger: 'released' });
   });
 
+  it('is attempted on a release, besides its plan, once, and not before its Retry-After', () => {
+    const bench = new Bench(() => 0, [HOUR, HOUR]);
+    bench.machine.settle(bench.answer('schedule', 500));
+    bench.machine.endpointChanged();
+    assert.equal(bench.machine.step().kind, 'wait', 'parked deliveries only');
+    bench.machine.release();
+    assert.deepEqual(bench.machine.step(), { kind: 'attempt', trigger: 'released' });
+    bench.machine.settle(bench.answer('released', 500));
+    bench.machine.release();
+    assert.equal(bench.next(), 'schedule', 'not released again before its own attempt');
+    assert.equal(bench.now, START + HOUR);
+
+    const asked = new Bench(() => 0, [HOUR]);
+    asked.machine.settle(asked.answer('schedule', 503, '60'));
+    asked.machine.release();
+    assert.equal(asked.machine.step().kind, 'wait');
+    asked.now += 60_000;
+    asked.machine.release();
+    assert.deepEqual(asked.machine.step(), { kind: 'attempt', trigger: 'released' });
+  });
+
   it('keeps the time since when it is parked over attempts that were not made', () => {
     const bench = new Bench();
     bench.machine.settle({ kind: 'not_attempted', endpoint: 'disabled' });

@@ -1,0 +1,56 @@
+/** Deliveries in the first second of a release. */
+export const FIRST_RELEASE_RATE = 10;
+const SLOWEST_RELEASE_RATE = 1;
+
+/** How a backlog is released. */
+export interface ReleaseOptions {
+  /** Deliveries in the first second. */
+  first_rate: number;
+  /** Deliveries per second, at most. May be below 1. */
+  max_rate: number;
+  /** Whether deliveries that wait for a retry go along. */
+  retries: boolean;
+  /**
+   * Whether the endpoint takes deliveries. `gone`: it was deleted, so that what waits for it ends without an attempt, at
+   * the fastest rate.
+   */
+  endpoint(): Promise<'open' | 'closed' | 'gone'>;
+  /** Called at least once a second, with the rate of that second. */
+  onProgress(rate: number): void;
+}
+
+/** How a release ended. */
+export interface ReleaseResult {
+  released: number;
+  /** The endpoint failed again, or was taken out of service: what was left stays as it was. */
+  stopped: boolean;
+}
+
+/** What became, within a second, of some of the deliveries that were released in it. */
+export interface ReleaseSample {
+  delivered: number;
+  failed: number;
+  /** No answer yet: the endpoint is slow, or its attempts wait for a slot. */
+  undecided: number;
+}
+
+/**
+ * How many deliveries to release in the next second: twice as many while the endpoint answers quickly and well, half as many otherwise.
+ *
+ * @param rate in the second that has passed
+ * @param max the fastest rate, deliveries per second
+ */
+export function nextReleaseRate(
+  rate: number,
+  { delivered, failed, undecided }: ReleaseSample,
+  max: number,
+): number {
+  if (delivered + failed + undecided === 0) return rate;
+  const next = failed + undecided === 0 ? rate * 2 : Math.max(Math.floor(rate / 2), SLOWEST_RELEASE_RATE);
+  return Math.min(next, max);
+}
+
+/** Whether the endpoint is failing again, so that the release must stop: half of the answers are failures. One bad payload is not enough. */
+export function failsAgain({ delivered, failed }: ReleaseSample): boolean {
+  return failed > 0 && failed >= delivered;
+}

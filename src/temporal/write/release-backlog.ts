@@ -1,0 +1,74 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Client } from '@temporalio/client';
+import type { EndpointKey } from '../../domain/delivery/delivery.js';
+import {
+  failsAgain,
+  nextReleaseRate,
+  type ReleaseOptions,
+  type ReleaseResult,
+} from '../../domain/endpoint/release.js';
+import { listWaiting, release, sampleOutcomes, toUnits, type WaitingDelivery } from './parked-deliveries.js';
+
+const SECOND_MS = 1_000;
+/** Within a second, deliveries are released in parts this often: not all at once. */
+const TICK_MS = 50;
+/** Deliveries of each second whose outcome is looked at. */
+const SAMPLE_SIZE = 10;
+
+/**
+ * Releases what waits for an endpoint, oldest first, beginning slowly: the rate doubles each second while the endpoint answers quickly and
+ * well, and halves otherwise.
+ */
+export async function releaseBacklog(
+  client: Client,
+  endpoint: EndpointKey,
+  options: ReleaseOptions,
+): Promise<ReleaseResult> {
+  let rate = Math.min(options.first_rate, options.max_rate);
+  const statuses = options.retries ? (['parked', 'retrying'] as const) : (['parked'] as const);
+  const waiting = await listWaiting(client, endpoint, statuses, () => options.onProgress(rate));
+  let released = 0;
+  while (released < waiting.length) {
+    const state = await options.endpoint();
+    if (state === 'closed') return { released, stopped: true };
+    if (state === 'gone') rate = options.max_rate;
+    const began = Date.now();
+    const count = Math.max(Math.floor(rate), 1);
+    const now = waiting.slice(released, released + count);
+    await releaseWithinASecond(client, now, endpoint.endpoint_id);
+    released += now.length;
+    options.onProgress(rate);
+    if (released === waiting.length) break;
+    await delay(Math.max(began + (count / rate) * SECOND_MS - Date.now(), 0));
+    if (state === 'gone') continue;
+    const sample = await sampleOutcomes(client, someOf(now));
+    if (failsAgain(sample)) return { released, stopped: true };
+    rate = nextReleaseRate(rate, sample, options.max_rate);
+  }
+  return { released, stopped: false };
+}
+
+/** Spreads signals over a second. What goes to one group goes at once, so that the group is woken once. */
+async function releaseWithinASecond(
+  client: Client,
+  deliveries: readonly WaitingDelivery[],
+  endpointId: string,
+): Promise<void> {
+  const units = toUnits(deliveries);
+  const began = Date.now();
+  let sent = 0;
+  while (sent < units.length) {
+    const share = Math.min((Date.now() - began + TICK_MS) / SECOND_MS, 1);
+    const due = units.slice(sent, Math.max(Math.ceil(units.length * share), sent + 1));
+    await Promise.all(due.map((unit) => release(client, unit, endpointId)));
+    sent += due.length;
+    if (sent < units.length) await delay(TICK_MS);
+  }
+}
+
+/** Some of those that were released in the first half of a second, spread evenly: later ones have had little time for an answer. */
+function someOf(deliveries: readonly WaitingDelivery[]): WaitingDelivery[] {
+  const early = deliveries.slice(0, Math.ceil(deliveries.length / 2));
+  const step = Math.max(early.length / SAMPLE_SIZE, 1);
+  return early.filter((_, index) => Math.floor(index / step) !== Math.floor((index - 1) / step));
+}

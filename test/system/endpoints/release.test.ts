@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { releaseWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
+import type { ApiClient } from '../../support/api-client.js';
+import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
+import { startSystem, type TestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+const COUNT = 45;
+
+describe('the release of a backlog', () => {
+  let system: TestSystem;
+  let receiver: Receiver;
+  let client: ApiClient;
+  let endpoint: string;
+
+  before(async () => {
+    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '1h', HOOKLINE_GROUP_COMMIT: 'off' });
+  });
+  beforeEach(async () => {
+    client = await system.account();
+    receiver = await startReceiver();
+    endpoint = (await client.register(receiver.url, { status: 'paused' })).id;
+  });
+  afterEach(() => receiver.close());
+  after(() => system.stop());
+
+  const parkedIds = async (): Promise<string[]> =>
+    (await client.request('GET', '/v18.0/deliveries?status=parked&limit=100')).json.data.map(
+      ({ id }: { id: string }) => id,
+    );
+  /** Deliveries that are parked, oldest first, once visibility knows all of them. */
+  const park = async (count: number): Promise<string[]> => {
+    const ids = [];
+    for (let sent = 0; sent < count; sent += 1) ids.push((await client.purchase()).deliveries[0]?.id ?? '');
+    await until(parkedIds, (all) => all.length === count);
+    return ids;
+  };
+  const act = async (action: 'pause' | 'resume') => {
+    const answer = await client.request('POST', `/v18.0/endpoints/${endpoint}/${action}`);
+    assert.equal(answer.status, 200, answer.text);
+  };
+  const releaseStatus = async () =>
+    (
+      await system.temporal.client.workflow
+        .getHandle(releaseWorkflowId(client.accountId, endpoint))
+        .describe()
+    ).status.name;
+
+  it('goes oldest first, in waves, and ends as Completed though it is asked for again', async function () {
+    this.timeout(90_000);
+    const ids = await park(COUNT);
+    await act('resume');
+    await act('pause');
+    await act('resume');
+    const received = await receiver.waitFor((all) => all.length >= COUNT, 30_000);
+    const events = ids.map((id) => id.split('-')[0]);
+    assert.ok(events.every((id) => id !== undefined));
+    // Within a second several are under way at once: the first wave as a whole comes before the last deliveries.
+    const order = received.map(({ headers }) => headers['webhook-id'] ?? '');
+    const position = (index: number) => order.findIndex((event) => ids[index]?.includes(event.slice(4)));
+    const first = Array.from({ length: 8 }, (_, index) => position(index));
+    const last = Array.from({ length: 8 }, (_, index) => position(COUNT - 1 - index));
+    assert.ok(first.every((at) => at >= 0) && last.every((at) => at >= 0));
+    assert.ok(Math.max(...first) < Math.min(...last), `${first} before ${last}`);
+    await until(releaseStatus, (status) => status === 'COMPLETED', 60_000);
+  });
+
+  it('stops when the endpoint fails again, and what is left waits without an attempt', async () => {
+    const ids = await park(COUNT);
+    receiver.handle(reply(500));
+    await act('resume');
+    await until(releaseStatus, (status) => status === 'COMPLETED', 20_000);
+    const left = new Set(await parkedIds());
+    assert.ok(receiver.received.length < COUNT / 2, `${receiver.received.length} attempts`);
+    const newest = await client.delivery(ids.at(-1) ?? '');
+    assert.deepEqual([newest.status, newest.attempts.length], ['parked', 0]);
+    assert.ok(left.size > 0);
+
+    receiver.handle(reply(200));
+    await until(parkedIds, (all) => all.length === 0, 25_000);
+    const states = await Promise.all(ids.map((id) => client.delivery(id)));
+    const undelivered = states.filter(({ status }) => status !== 'delivered');
+    assert.ok(undelivered.length <= receiver.received.filter(({ answered }) => answered === 500).length);
+  });
+
+  it('takes along what waits for a retry', async () => {
+    await act('resume');
+    receiver.handle(reply(500));
+    const waiting = (await client.purchase()).deliveries[0]?.id ?? '';
+    await client.deliveryUntil(waiting, ({ status }) => status === 'retrying');
+    await act('pause');
+    await park(1);
+    await until(
+      async () => (await client.request('GET', '/v18.0/deliveries?status=retrying')).json.data,
+      (all) => all.length === 1,
+    );
+    receiver.handle(reply(200));
+    await act('resume');
+    const { attempts } = await client.deliveryUntil(waiting, ({ status }) => status === 'delivered');
+    assert.deepEqual(
+      attempts.map(({ trigger }) => trigger),
+      ['schedule', 'released'],
+    );
+  });
+});
