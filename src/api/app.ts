@@ -33,8 +33,8 @@ import { healthRoutes } from './routes/health.js';
 import { meOperations } from './routes/profiles/me.js';
 import { profileOperations } from './routes/profiles/profiles.js';
 
-/** Every answer comes within ten seconds, whatever a server behind does; a second is for a process that is busy. Milliseconds. */
-const ANSWER_WITHIN_MS = 9_000;
+/** Every answer comes within ten seconds, whatever a server behind does; two seconds are for a busy process. Milliseconds. */
+const ANSWER_WITHIN_MS = 8_000;
 
 /** The HTTP interface. A request passes the middlewares below from top to bottom. */
 export function createApp(dependencies: ApiDependencies & { limiters: Limiters }): Koa<State> {

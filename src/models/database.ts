@@ -20,7 +20,7 @@ const SERVER_SELECTION_TIMEOUT_MS = 5_000;
 /** How long a server may take to accept a connection, milliseconds. */
 const CONNECT_TIMEOUT_MS = 5_000;
 /** How long a server may stay silent on a connection that is in use, milliseconds. Making an index may take longer. */
-const SILENCE_TIMEOUT_MS = 8_000;
+const SILENCE_TIMEOUT_MS = 7_000;
 /** How often each server is asked whether it is there, milliseconds: a frozen one is noticed after this and the time to connect. */
 const HEARTBEAT_MS = 5_000;
 

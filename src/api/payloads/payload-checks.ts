@@ -28,7 +28,7 @@ const THREADS = 2;
 /** An idle thread ends after this, milliseconds. */
 const IDLE_MS = 60_000;
 /** From the request on, waiting for a thread included, milliseconds. */
-const ANSWER_LIMIT_MS = 8_000;
+const ANSWER_LIMIT_MS = 7_000;
 /** One account has one check in the pool at a time, and no more than this that wait. */
 const MAX_WAITING_PER_ACCOUNT = 100;
 /** Accounts whose queues are remembered. */

@@ -2,10 +2,10 @@ import type { ConnectionLike } from '@temporalio/client';
 import type { NativeConnection } from '@temporalio/worker';
 
 /**
- * How long one try of a call to Temporal may take, milliseconds: below the ten seconds in which the API answers, and above the time in
+ * How long one try of a call to Temporal may take, milliseconds: below the eight seconds after which the API gives up, and above the time in
  * which a server that was killed is usually back. The SDK's own limit is 30 s.
  */
-export const CALL_DEADLINE_MS = 9_000;
+export const CALL_DEADLINE_MS = 7_500;
 
 /**
  * A connection whose calls each have a deadline of their own, so that a server that accepts and stays silent fails them soon. A deadline
