@@ -46,7 +46,7 @@ const WORDS: Record<AttemptErrorCode, string> = {
   tls_certificate_untrusted: 'the TLS certificate is not signed by a trusted authority',
   tls_name_mismatch: 'the TLS certificate is for another host name',
   tls_handshake_failed: 'the TLS handshake failed',
-  malformed_response: 'the answer is no valid HTTP',
+  malformed_response: 'the answer is not valid HTTP',
   blocked_address: 'the URL leads to an address that deliveries may not go to',
   proxy_failed: 'the egress proxy of this installation opened no connection',
   invalid_url: 'the URL is not valid',

@@ -50,9 +50,11 @@ export async function dev(configured: Settings): Promise<void> {
     stops.push(() => service.stop());
     const apiUrl = service.url ?? '';
     say(`Hookline: ready at ${apiUrl}, log in ${shortPath(logFile)}.`);
-    say('For development, endpoints may be on this machine, and certificates of the demo are trusted.');
+    say("For development, endpoints may be on this machine, and the demo's certificates are trusted.");
     if (settings.HOOKLINE_ENDPOINT_VERIFICATION === 'off')
-      say('Nor need they show that they want events; HOOKLINE_ENDPOINT_VERIFICATION=required changes that.');
+      say(
+        'Endpoints are not verified before they receive events; set HOOKLINE_ENDPOINT_VERIFICATION=required to change that.',
+      );
 
     const known = await readDemoState(dataDir);
     const state = known ?? (await createAccount(settings));

@@ -9,7 +9,7 @@ const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as con
 export function parseDuration(text: string): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text.trim());
   if (!match)
-    throw new RangeError(`"${text}" is no duration; write a number and a unit, such as 5s, 30m or 2h`);
+    throw new RangeError(`"${text}" is not a duration; write a number and a unit, such as 5s, 30m or 2h`);
   return Math.round(Number(match[1]) * UNITS[match[2] as keyof typeof UNITS]);
 }
 

@@ -69,7 +69,7 @@ export function deliveryId(key: DeliveryKey): string {
   return `dlv_${key.event_id.slice('evt_'.length)}_${key.endpoint_id.slice('ep_'.length)}`;
 }
 
-/** The inverse of {@link deliveryId}; `undefined` where the text is no delivery id. */
+/** The inverse of {@link deliveryId}; `undefined` if the text is not a delivery id. */
 export function parseDeliveryId(text: string): DeliveryKey | undefined {
   const match = new RegExp(`^dlv_(${ULID})_(${ULID})$`).exec(text);
   if (!match) return undefined;

@@ -18,7 +18,7 @@ export const MAX_JITTER = 0.1;
 /**
  * Reads a comma-separated schedule, such as `5s,5m,2h`. An empty text is a schedule without retries.
  *
- * @throws RangeError where a part is no duration, or there are more than 50
+ * @throws RangeError if a part is not a duration, or there are more than 50
  */
 export function parseRetrySchedule(text: string): RetrySchedule {
   const parts = text.split(',').filter((part) => part.trim() !== '');

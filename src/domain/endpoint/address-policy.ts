@@ -141,7 +141,7 @@ function parseNetwork(text: string): Network {
   try {
     return ipaddr.parseCIDR(text);
   } catch {
-    throw new RangeError(`"${text}" is no network; write it like 10.0.0.0/8 or fd00::/8`);
+    throw new RangeError(`"${text}" is not a network; write it like 10.0.0.0/8 or fd00::/8`);
   }
 }
 
@@ -150,6 +150,6 @@ function parsePorts(text: string): [number, number] {
   const first = Number(match?.[1]);
   const last = Number(match?.[2] ?? match?.[1]);
   if (!match || first < 1 || last > 65_535 || first > last)
-    throw new RangeError(`"${text}" is no port; write it like 443, or a range like 1024-65535`);
+    throw new RangeError(`"${text}" is not a port; write it like 443, or a range like 1024-65535`);
   return [first, last];
 }

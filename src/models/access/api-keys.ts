@@ -91,7 +91,7 @@ export class ApiKeyRepository {
     return { key, api_key: toApiKey(document) };
   }
 
-  /** The key that a caller sent, expired and revoked ones too; `undefined` where there is none such. */
+  /** The key that a caller sent, expired and revoked ones too; `undefined` if there is none. */
   find(key: string): Promise<ApiKey | undefined> {
     const hash = hashSecret(key);
     return this.cache.get(hash, async () => {
@@ -111,7 +111,7 @@ export class ApiKeyRepository {
     return documents.map(toApiKey);
   }
 
-  /** One key of an account, an expired one too; `undefined` where it has none such, or it was revoked. */
+  /** One key of an account, an expired one too; `undefined` if the account has no such key or it was revoked. */
   async get(accountId: string, keyId: string): Promise<ApiKey | undefined> {
     const document = await this.findUnrevoked(accountId, keyId);
     return document && toApiKey(document);

@@ -69,7 +69,7 @@ export class OAuthClientRepository {
     return document ? { ...toClient(document), secret_hashes: secretHashes(document) } : undefined;
   }
 
-  /** One client of an account; `undefined` where it has none such. */
+  /** One client of an account; `undefined` if the account has none with that id. */
   async get(accountId: string, clientId: string): Promise<OAuthClient | undefined> {
     const document = await this.model.findById(clientId).lean();
     return document?.account_id === accountId ? toClient(document) : undefined;
@@ -85,7 +85,7 @@ export class OAuthClientRepository {
     return documents.map(toClient);
   }
 
-  /** Replaces what an account says of a client; its secret stays. @returns `undefined` where there is none such */
+  /** Replaces what an account says of a client; its secret stays. @returns `undefined` if there is none */
   async replace(
     accountId: string,
     clientId: string,

@@ -76,7 +76,7 @@ export class ProfileRepository {
     return this.create(accountId, { ...texts, ...counts }, ownProfileId(accountId));
   }
 
-  /** One profile of an account; `undefined` where it has none such. */
+  /** One profile of an account; `undefined` if the account has none with that id. */
   async get(accountId: string, profileId: string): Promise<StoredProfile | undefined> {
     const stored = await this.find(profileId);
     return stored?.profile.account_id === accountId ? stored : undefined;

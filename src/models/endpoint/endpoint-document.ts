@@ -151,7 +151,7 @@ export class EndpointCodec {
     return texts.some((text) => text && this.requireBox().isOutdated(text));
   }
 
-  /** Its secrets, sealed anew. */
+  /** Its secrets, sealed again with the newest key. */
   reseal({ _id, headers, verify_token, verification_token, signing_keys }: EndpointDocument) {
     const again = (text: string | null | undefined, field: SealedField) =>
       text ? this.seal(_id, field, this.open(_id, field, text)) : undefined;

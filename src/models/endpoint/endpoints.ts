@@ -56,7 +56,7 @@ export class EndpointRepository {
     return this.codec.toEndpoint(document);
   }
 
-  /** One endpoint of an account; `undefined` where it has none such. */
+  /** One endpoint of an account; `undefined` if the account has none with that id. */
   async get(accountId: string, endpointId: string): Promise<StoredEndpoint | undefined> {
     // Who sends an event to thousands of endpoints has just read them all.
     const known = (await this.byAccount.peek(accountId))?.get(endpointId);
@@ -247,7 +247,7 @@ export class EndpointRepository {
     return ends.length > 0 ? Math.min(...ends) : undefined;
   }
 
-  /** Seals every secret anew that an older key has sealed. @returns how many endpoints that were */
+  /** Seals again every secret that an older key sealed. @returns how many endpoints that were */
   async resealAll(): Promise<number> {
     let resealed = 0;
     for await (const document of this.model.find().lean<EndpointDocument[]>().cursor()) {

@@ -22,7 +22,7 @@ export class EndpointWorkflows {
     this.options = options;
   }
 
-  /** Begins an endpoint's handshake, anew where one is under way. */
+  /** Begins an endpoint's verification, again if one is under way. */
   async verify({ account_id, endpoint_id }: EndpointKey): Promise<void> {
     const { client, task_queue, verification_schedule, verification_limit_ms, attempt_timeout_ms } =
       this.options;

@@ -73,7 +73,7 @@ describe('the retry schedule', () => {
   it('is read from text', () => {
     assert.deepEqual(parseRetrySchedule('5s, 5m ,2h'), [5_000, 300_000, 7_200_000]);
     assert.deepEqual(parseRetrySchedule(''), []);
-    assert.throws(() => parseRetrySchedule('5s,soon'), /"soon" is no duration/);
+    assert.throws(() => parseRetrySchedule('5s,soon'), /"soon" is not a duration/);
     assert.equal(parseRetrySchedule(Array(MAX_WAITS).fill('1s').join(',')).length, 50);
     assert.throws(
       () =>

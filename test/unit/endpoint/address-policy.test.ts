@@ -242,11 +242,11 @@ describe('the address policy', () => {
   });
 
   it('names a setting that is no network or port', () => {
-    assert.throws(() => policyOf(['10.0.0.0']), /"10\.0\.0\.0" is no network/);
+    assert.throws(() => policyOf(['10.0.0.0']), /"10\.0\.0\.0" is not a network/);
     for (const port of ['https', '0', '70000', '9-1'])
       assert.throws(
         () => createAddressPolicy({ allowedNetworks: [], deniedNetworks: [], allowedPorts: [port] }),
-        /is no port/,
+        /is not a port/,
       );
   });
 });

@@ -21,10 +21,10 @@ describe('settings', () => {
     [
       'HOOKLINE_ATTEMPT_TIMEOUT',
       '5',
-      /HOOKLINE_ATTEMPT_TIMEOUT: "5" is no duration; write a number and a unit/,
+      /HOOKLINE_ATTEMPT_TIMEOUT: "5" is not a duration; write a number and a unit/,
     ],
-    ['HOOKLINE_PARK_LIMIT', 'long', /HOOKLINE_PARK_LIMIT: "long" is no duration/],
-    ['HOOKLINE_RETRY_SCHEDULE', '5s,never', /HOOKLINE_RETRY_SCHEDULE: "never" is no duration/],
+    ['HOOKLINE_PARK_LIMIT', 'long', /HOOKLINE_PARK_LIMIT: "long" is not a duration/],
+    ['HOOKLINE_RETRY_SCHEDULE', '5s,never', /HOOKLINE_RETRY_SCHEDULE: "never" is not a duration/],
     ['HOOKLINE_PORT', '70000', /HOOKLINE_PORT: /],
     ['HOOKLINE_PORT', 'http', /HOOKLINE_PORT: /],
     ['HOOKLINE_ALLOW_HTTP', 'yes', /HOOKLINE_ALLOW_HTTP: /],
