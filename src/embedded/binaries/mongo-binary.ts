@@ -10,6 +10,8 @@ import { packageFolder } from './platform.js';
 const SERVICE = 'MongoDB';
 /** The release pinned in tools/ferretdb/go.mod. */
 const FERRETDB_VERSION = 'v1.24.2';
+/** The server that is downloaded: pinned, so that an upgrade of the library does not change it. */
+export const MONGOD_VERSION = '8.2.6';
 
 /** The ways to get `mongod`, or what stands in for it, in the order in which they are taken. */
 export async function waysToMongo(cacheDir: string, report: Report): Promise<Way[]> {
@@ -56,12 +58,16 @@ export async function waysToMongo(cacheDir: string, report: Report): Promise<Way
 
 const DOWNLOAD_SCRIPT = `
 const { MongoBinary } = (await import('mongodb-memory-server-core')).default;
-await MongoBinary.getPath({ downloadDir: folder });`;
+await MongoBinary.getPath({ downloadDir: folder, version: '${MONGOD_VERSION}', checkMD5: true });`;
 
 /** Loaded only here: most starts have no use for this library. */
 async function keptDownload(downloadDir: string): Promise<string | undefined> {
   const { DryMongoBinary } = await import('mongodb-memory-server-core');
-  return DryMongoBinary.locateBinary({ ...DryMongoBinary.getEnsuredOptions(), downloadDir });
+  return DryMongoBinary.locateBinary({
+    ...DryMongoBinary.getEnsuredOptions(),
+    downloadDir,
+    version: MONGOD_VERSION,
+  });
 }
 
 /** A hash of everything that decides the build, so that a change of the mends leads to a new one beside the old. */

@@ -7,7 +7,7 @@ import { isExecutable, onPath, type Way } from './find-binary.js';
 import { goBuildWay } from './go-build.js';
 
 const SERVICE = 'Temporal';
-/** The last release that `go install` accepts; later ones carry a `replace` in their go.mod. */
+/** What is downloaded or built: the last release that `go install` accepts; later ones carry a `replace` in their go.mod. */
 const CLI_VERSION = 'v1.5.1';
 
 /** The ways to get the `temporal` command, in the order in which they are taken. */
@@ -63,11 +63,11 @@ for (const name of await readdir(folder)) {
   if (Date.now() - (await stat(file)).mtimeMs > 20_000) await rm(file, { force: true });
 }
 const { TestWorkflowEnvironment } = await import('@temporalio/testing');
-const executable = { type: 'cached-download', downloadDir: folder };
+const executable = { type: 'cached-download', downloadDir: folder, version: '${CLI_VERSION}' };
 const environment = await TestWorkflowEnvironment.createLocal({ server: { executable } });
 await environment.teardown();`;
 
-/** The file is named after the SDK's version; after an upgrade of the SDK an older one still serves. */
+/** The file is named after the release; one of another release that was downloaded before still serves. */
 async function newestDownload(folder: string): Promise<string | undefined> {
   if (!existsSync(folder)) return undefined;
   let newest: { file: string; time: number } | undefined;

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { findBinary } from '../../../src/embedded/binaries/find-binary.js';
+import { MONGOD_VERSION, waysToMongo } from '../../../src/embedded/binaries/mongo-binary.js';
+import { type Receiver, startReceiver, testAuthority } from '../../support/receiver.js';
+
+/** The environment that decides where the library downloads from. */
+const CHANGED = [
+  'MONGOMS_DOWNLOAD_MIRROR',
+  'NODE_EXTRA_CA_CERTS',
+  'https_proxy',
+  'HTTPS_PROXY',
+  'http_proxy',
+  'HTTP_PROXY',
+];
+
+describe('the download of MongoDB, from a mirror', () => {
+  const before = Object.fromEntries(CHANGED.map((name) => [name, process.env[name]]));
+  let root: string;
+  let mirror: Receiver;
+  let archive: Buffer;
+
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), 'hookline-download-'));
+    const program = join(root, 'release', 'mongodb-linux', 'bin', 'mongod');
+    await mkdir(join(program, '..'), { recursive: true });
+    // The library takes a program below 1 MiB for a download that was cut short.
+    await writeFile(program, `#!/bin/sh\necho from the mirror\nexit 0\n${'#'.repeat(2 ** 21)}\n`);
+    await chmod(program, 0o755);
+    await promisify(execFile)('tar', [
+      '-czf',
+      join(root, 'a.tgz'),
+      '-C',
+      join(root, 'release'),
+      'mongodb-linux',
+    ]);
+    archive = await readFile(join(root, 'a.tgz'));
+    mirror = await startReceiver();
+    for (const name of CHANGED) delete process.env[name];
+    process.env['MONGOMS_DOWNLOAD_MIRROR'] = mirror.url;
+    process.env['NODE_EXTRA_CA_CERTS'] = (await testAuthority()).certFile;
+  });
+
+  afterEach(async () => {
+    for (const [name, value] of Object.entries(before)) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+    await mirror.close();
+    await rm(root, { recursive: true, force: true });
+  });
+
+  /** @param sum of the archive, as the mirror publishes it */
+  function serve(sum: string): void {
+    mirror.handle(({ url = '' }, response) => {
+      if (url.endsWith('.md5')) response.end(`${sum}  archive.tgz\n`);
+      else response.setHeader('content-length', archive.length).end(archive);
+    });
+  }
+  const find = async () => {
+    const ways = await waysToMongo(join(root, 'cache'), () => {});
+    return findBinary(
+      'MongoDB',
+      'not configured',
+      ways.filter(({ how }) => how === 'downloaded'),
+      () => {},
+    );
+  };
+
+  it('gets the pinned version, checks its sum, and keeps it for the next start', async () => {
+    serve(createHash('md5').update(archive).digest('hex'));
+    const { how, binary } = await find();
+    assert.equal(how, 'downloaded');
+    const { stdout } = await promisify(execFile)(binary);
+    assert.equal(stdout, 'from the mirror\n');
+    const paths = mirror.received.map(({ path }) => path);
+    assert.ok(
+      paths.length === 2 && paths.every((path) => path.includes(`-${MONGOD_VERSION}.tgz`)),
+      `${paths}`,
+    );
+    assert.equal((await find()).binary, binary);
+    assert.equal(mirror.received.length, 2, 'the second start asks nobody');
+  });
+
+  it('refuses an archive that is not the one whose sum is published', async () => {
+    serve('0'.repeat(32));
+    await assert.rejects(find(), {
+      name: 'EmbeddedUnavailableError',
+      message: /the official download failed: .*MD5/i,
+    });
+  });
+});
