@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { SCOPES } from '../../../src/domain/access/api-key.js';
-import type { ApiClient } from '../../support/api-client.js';
+import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 
@@ -44,7 +44,7 @@ describe('another account', () => {
       return answer.json;
     };
     const endpoint = await victim.register(receiver.url);
-    const event = await victim.purchase();
+    const event = await victim.purchase(PURCHASE.replace('order-1', 'order-of-the-victim'));
     const delivery = event.deliveries[0]?.id ?? '';
     await victim.deliveryUntil(delivery, ({ status }) => status === 'delivered');
     const profile = await make('/profiles', { username: 'secret_user', name: 'Secret Name' });
@@ -68,7 +68,7 @@ describe('another account', () => {
       client.secret,
       'Secret Name',
       receiver.url,
-      'order-1',
+      'order-of-the-victim',
     ];
   });
   after(async () => {
