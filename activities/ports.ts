@@ -26,6 +26,8 @@ export interface GroupAttemptRequest extends DeliveryGroup {
 
 /** What an attempt needs of an endpoint. Secrets stay inside the activity. */
 export interface EndpointForAttempt {
+  /** Which version of its settings this is. */
+  version: number;
   target_url: string;
   status: EndpointStatus;
   status_reason?: string;

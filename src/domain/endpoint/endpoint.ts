@@ -26,7 +26,7 @@ export const GONE = 'It answered 410 Gone.';
 /** What one verification is about. Once either has changed, its result no longer counts. */
 export interface VerificationSubject {
   target_url: string;
-  /** The revision of the endpoint since which it has been pending with this URL and method. */
+  /** The version of the endpoint since which it has been pending with this URL and method. */
   verification_revision: number;
 }
 
@@ -34,6 +34,8 @@ export interface VerificationSubject {
 export interface Endpoint {
   id: string;
   account_id: string;
+  /** 1 when it is made, and one more with each change of its settings, status or secrets. */
+  version: number;
   target_url: string;
   /** Names of event kinds; `order.*` for all that begin so, `*` for all. */
   event_kinds: string[];

@@ -28,9 +28,7 @@ export type EndpointInput = Pick<
 
 /** An endpoint with what deliveries need and nobody else sees. */
 export interface StoredEndpoint extends Endpoint {
-  /** Grows with each change of its settings or status: whoever changes what it has read can tell whether it still is so. */
-  revision: number;
-  /** The revision since which it has been pending with its URL and method. */
+  /** The version since which it has been pending with its URL and method. */
   verification_revision: number;
   /** Newest first. */
   signing_keys: SigningKey[];
@@ -56,7 +54,7 @@ interface SealedKey {
 export interface EndpointDocument {
   _id: string;
   account_id: string;
-  revision: number;
+  version: number;
   verification_revision: number;
   target_url: string;
   event_kinds: string[];
@@ -88,7 +86,7 @@ export const endpointSchema = new Schema<EndpointDocument>(
   {
     _id: String,
     account_id: { type: String, required: true },
-    revision: { type: Number, required: true },
+    version: { type: Number, required: true },
     verification_revision: { type: Number, required: true },
     target_url: { type: String, required: true },
     event_kinds: { type: [String], required: true },
@@ -183,7 +181,7 @@ export class EndpointCodec {
     return {
       id,
       account_id: document.account_id,
-      revision: document.revision,
+      version: document.version,
       verification_revision: document.verification_revision,
       target_url: document.target_url,
       event_kinds: document.event_kinds,

@@ -16,7 +16,7 @@ import {
 /** A change made by another process is seen after this long at the latest, milliseconds. */
 const CACHE_MS = 1_000;
 
-const NEXT_REVISION = { $inc: { revision: 1 } };
+const NEXT_VERSION = { $inc: { version: 1 } };
 
 export class EndpointRepository {
   private readonly model: Model<EndpointDocument>;
@@ -42,7 +42,7 @@ export class EndpointRepository {
       ...this.codec.toFields(_id, input),
       _id,
       account_id: accountId,
-      revision: 1,
+      version: 1,
       verification_revision: 1,
       status_changed_at: now,
       signing_keys: this.codec.sealKeys(_id, [
@@ -102,7 +102,7 @@ export class EndpointRepository {
     const fields = Object.entries({
       ...this.codec.toFields(before.id, input),
       ...(moved && { allowed_rate: null, verification_token: null }),
-      ...(verifiesAgain && { verification_revision: before.revision + 1 }),
+      ...(verifiesAgain && { verification_revision: before.version + 1 }),
       ...(before.status !== input.status && { status_changed_at: now }),
       updated_at: now,
     });
@@ -112,9 +112,9 @@ export class EndpointRepository {
       {
         $set: Object.fromEntries(fields.filter(([, value]) => value != null)),
         $unset: Object.fromEntries(fields.filter(([, value]) => value == null).map(([name]) => [name, 1])),
-        ...NEXT_REVISION,
+        ...NEXT_VERSION,
       },
-      { revision: before.revision },
+      { version: before.version },
     );
   }
 
@@ -138,7 +138,7 @@ export class EndpointRepository {
           updated_at: now,
         },
         $unset: { failing: 1 },
-        ...NEXT_REVISION,
+        ...NEXT_VERSION,
       },
       { status: 'active' },
     );
@@ -162,12 +162,12 @@ export class EndpointRepository {
   /**
    * Takes a pending endpoint into service that has shown that it wants events.
    *
-   * @param endpoint as it was read last: it must still be of that revision
+   * @param endpoint as it was read last: it must still be of that version
    * @param allowedRate deliveries per minute that it allows; absent: any number
    * @returns `undefined` if it is not pending, or was changed since
    */
   async verified(
-    { account_id, id, target_url, revision, status_when_verified }: StoredEndpoint,
+    { account_id, id, target_url, version, status_when_verified }: StoredEndpoint,
     allowedRate: number | undefined,
   ): Promise<StoredEndpoint | undefined> {
     const now = new Date();
@@ -188,9 +188,9 @@ export class EndpointRepository {
           status_reason: 1,
           ...(allowedRate === undefined && { allowed_rate: 1 as const }),
         },
-        ...NEXT_REVISION,
+        ...NEXT_VERSION,
       },
-      { status: 'pending', target_url, revision },
+      { status: 'pending', target_url, version },
     );
   }
 
@@ -278,21 +278,21 @@ export class EndpointRepository {
     await this.update(
       accountId,
       endpointId,
-      { $set: { ...fields, status_changed_at: now, updated_at: now }, ...NEXT_REVISION },
+      { $set: { ...fields, status_changed_at: now, updated_at: now }, ...NEXT_VERSION },
       { status: { $in: [...from] } },
     );
   }
 
   /** Writes signing keys, unless they have been changed since they were read. */
   private async writeKeys(
-    { account_id, id, updated_at }: StoredEndpoint,
+    { account_id, id, version }: StoredEndpoint,
     keys: readonly SigningKey[],
   ): Promise<StoredEndpoint | undefined> {
     return this.update(
       account_id,
       id,
-      { $set: { signing_keys: this.codec.sealKeys(id, keys), updated_at: new Date() } },
-      { updated_at: new Date(updated_at) },
+      { $set: { signing_keys: this.codec.sealKeys(id, keys), updated_at: new Date() }, ...NEXT_VERSION },
+      { version },
     );
   }
 

@@ -36,6 +36,7 @@ function attempts(
   };
   const endpoints = {
     load: async () => ({
+      version: 1,
       target_url: 'https://subscriber.example/hook',
       status: 'active',
       headers: { authorization: TOKEN },

@@ -37,10 +37,10 @@ export async function changeEndpoint(
 async function followUp(
   { starter, endpointWorkflows }: Dependencies,
   before: StoredEndpoint,
-  { account_id, id: endpoint_id, status, revision, verification_revision, target_url }: StoredEndpoint,
+  { account_id, id: endpoint_id, status, version, verification_revision, target_url }: StoredEndpoint,
 ): Promise<void> {
   const key = { account_id, endpoint_id };
-  if (status === 'pending' && verification_revision === revision) await endpointWorkflows.verify(key);
+  if (status === 'pending' && verification_revision === version) await endpointWorkflows.verify(key);
   const goesOn = before.status !== 'active' || before.target_url !== target_url;
   if (status === 'active' && goesOn) await starter.release(key);
 }

@@ -9,6 +9,7 @@ export const endpointSchema = z
   .object({
     id: z.string(),
     account_id: z.string(),
+    version: z.int().describe('1 when it is made, and one more with each change'),
     target_url: z.string(),
     event_kinds: z.array(z.string()),
     filter: z.record(z.string(), z.unknown()).optional(),
@@ -66,8 +67,7 @@ export function renderEndpoint(endpoint: StoredEndpoint) {
     status_when_verified: __,
     verified_url: ___,
     failing: ____,
-    revision: _____,
-    verification_revision: ______,
+    verification_revision: _____,
     verify_token,
     headers,
     ...plain
