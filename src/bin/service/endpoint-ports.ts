@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { EndpointDirectory, PendingEndpoints } from '../../activities/ports.js';
-import { recipientsOf } from '../domain/delivery/recipients.js';
-import type { StoredEndpoint } from '../models/endpoint/endpoint-document.js';
-import type { EndpointRepository } from '../models/endpoint/endpoints.js';
-import type { DeliveryStarter } from '../temporal/write/delivery-starter.js';
+import type { EndpointDirectory, PendingEndpoints } from '../../../activities/ports.js';
+import { recipientsOf } from '../../domain/delivery/recipients.js';
+import type { StoredEndpoint } from '../../models/endpoint/endpoint-document.js';
+import type { EndpointRepository } from '../../models/endpoint/endpoints.js';
+import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
 
 const TOKEN_BYTES = 24;
 
