@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pythonTool } from './foreign-clients/python-tool.js';
@@ -6,114 +6,128 @@ import { runSchemathesis, SCHEMATHESIS } from './foreign-clients/schemathesis.js
 import { type ForeignSystem, startForeignSystem } from './foreign-clients/system.js';
 
 /**
- * Clients that were not written for Hookline, on a system of their own: `npm run clients`. Linters read the OpenAPI document, generators make
- * clients of it, which call the API. It prints docs/clients.md. Needs Python 3.10, Go, and the package registries.
+ * Clients that were not written for Hookline, on a system of their own: `npm run clients`. Linters read the OpenAPI document, generators
+ * make clients of it, which call the API. What they say goes to stderr, and a page with their results to stdout: docs/clients.md is such a
+ * page. Needs Python 3.10, Go, and the package registries; takes about four minutes.
  */
 const REDOCLY = '2.77.0';
 const SPECTRAL = '6.16.3';
 const OPENAPI_TYPESCRIPT = '7.13.0';
 const OPENAPI_PYTHON_CLIENT = '0.29.1';
 const FUZZ_S = 60;
+/** For one tool, its download included. */
+const LIMIT_MS = 300_000;
 
 const HERE = join(import.meta.dirname, 'foreign-clients');
 
-interface Row {
-  client: string;
+interface Client {
+  name: string;
   checks: string;
+  run(): Promise<Result>;
+}
+
+interface Result {
   ok: boolean;
   said: string;
 }
 
-/** Runs a command; of what it prints, the last line that a pattern matches is its result. */
-function run(
+/** Runs a command. Of what it prints, the last line that a pattern matches is its result. The service is in this process, so it must not block. */
+async function run(
   { folder, token }: ForeignSystem,
   [command = '', ...args]: readonly string[],
   result: RegExp,
-): Pick<Row, 'ok' | 'said'> {
+): Promise<Result> {
   const env = { ...process.env, TOKEN: token, NO_COLOR: '1', npm_config_loglevel: 'error' };
-  const { status, stdout, stderr } = spawnSync(command, args, { cwd: folder, encoding: 'utf8', env });
-  const output = `${stdout}\n${stderr}`;
-  if (status !== 0) process.stderr.write(output);
-  const line =
-    output
-      .split('\n')
-      .filter((text) => result.test(text))
-      .at(-1) ?? 'no result';
-  return { ok: status === 0, said: line.trim() };
+  const child = spawn(command, args, { cwd: folder, env, timeout: LIMIT_MS });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (data) => {
+      output += data;
+      process.stderr.write(data);
+    });
+  }
+  const status = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject).once('close', resolve);
+  });
+  const lines = output.split('\n').map((line) => line.trim());
+  const said = lines.filter((line) => result.test(line)).at(-1) ?? 'no result';
+  return { ok: status === 0, said: said.replace(/ [([]\d+(\.\d+)?m?s[)\]]/, '') };
 }
 
-async function tryAll(system: ForeignSystem): Promise<Row[]> {
+function clientsOf(system: ForeignSystem): Client[] {
   const { url, folder } = system;
-  await writeFile(join(folder, 'openapi.json'), await (await fetch(`${url}/openapi.json`)).text());
-  // Whom to ask is up to who runs an installation.
-  const rules = { extends: ['spectral:oas'], rules: { 'info-contact': 'off' } };
-  await writeFile(join(folder, 'spectral.json'), JSON.stringify(rules));
-  await writeFile(join(folder, 'generator.yml'), 'post_hooks: []\nproject_name_override: hookline_client\n');
-  const { program, python } = pythonTool('openapi-python-client', OPENAPI_PYTHON_CLIENT);
   const npx = (name: string, version: string, ...args: string[]) => [
     'npx',
     '--yes',
     `${name}@${version}`,
     ...args,
   ];
-  const generate = [program, 'generate', '--path', 'openapi.json', '--config', 'generator.yml'];
-
-  const rows: Row[] = [
+  const python = () => pythonTool('openapi-python-client', OPENAPI_PYTHON_CLIENT);
+  const redocly = npx('@redocly/cli', REDOCLY, 'lint', '--extends=recommended', 'openapi.json');
+  const rules = ['-r', 'spectral.json', '-F', 'warn'];
+  const spectral = npx('@stoplight/spectral-cli', SPECTRAL, 'lint', 'openapi.json', ...rules);
+  const generator = ['generate', '--path', 'openapi.json', '--config', 'generator.yml', '--fail-on-warning'];
+  return [
     {
-      client: `Redocly CLI ${REDOCLY}`,
-      checks: 'the document, rules `recommended`',
-      ...run(
-        system,
-        npx('@redocly/cli', REDOCLY, 'lint', '--extends=recommended', 'openapi.json'),
-        /valid\.|error|warning/i,
-      ),
+      name: `Redocly CLI ${REDOCLY}`,
+      checks: 'The document, by the rules `recommended`',
+      run: () => run(system, redocly, /valid\.|errors?\b|warnings?\b/i),
     },
     {
-      client: `Spectral ${SPECTRAL}`,
-      checks: 'the document, rules `spectral:oas`',
-      ...run(
-        system,
-        npx('@stoplight/spectral-cli', SPECTRAL, 'lint', 'openapi.json', '-r', 'spectral.json', '-F', 'warn'),
-        /No results|problems?\b/,
-      ),
+      name: `Spectral ${SPECTRAL}`,
+      checks: 'The document, by the rules `spectral:oas`',
+      run: () => run(system, spectral, /No results|problems?\b/),
     },
     {
-      client: `openapi-typescript ${OPENAPI_TYPESCRIPT}`,
-      checks: 'types are generated',
-      ...run(
-        system,
-        npx('openapi-typescript', OPENAPI_TYPESCRIPT, 'openapi.json', '-o', 'types.ts'),
-        /types\.ts/,
-      ),
+      name: `openapi-typescript ${OPENAPI_TYPESCRIPT}`,
+      checks: 'Types are generated',
+      run: () =>
+        run(
+          system,
+          npx('openapi-typescript', OPENAPI_TYPESCRIPT, 'openapi.json', '-o', 'types.ts'),
+          /types\.ts/,
+        ),
     },
     {
-      client: `openapi-python-client ${OPENAPI_PYTHON_CLIENT}`,
-      checks: 'a client is generated, warnings are errors',
-      ...run(
-        system,
-        [...generate, '--meta', 'none', '--output-path', 'hookline_client', '--fail-on-warning'],
-        /./,
-      ),
+      name: `openapi-python-client ${OPENAPI_PYTHON_CLIENT}`,
+      checks: 'A client is generated; a warning is an error',
+      run: async () =>
+        run(
+          system,
+          [(await python()).program, ...generator, '--meta', 'none', '--output-path', 'hookline_client'],
+          /./,
+        ),
     },
     {
-      client: 'the Python client',
-      checks: 'calls',
-      ...run(system, [python, join(HERE, 'client.py'), url, folder], /as expected|Error/),
+      name: 'That Python client',
+      checks: 'Calls the API',
+      run: async () =>
+        run(system, [(await python()).python, join(HERE, 'client.py'), url, folder], /as expected|Error/),
     },
     {
-      client: "Go's net/http",
-      checks: 'bodies that are too large',
-      ...run(system, ['go', 'run', join(HERE, 'client.go'), url], /attempt|413/),
+      name: "Go's `net/http`",
+      checks: 'Posts bodies that are too large',
+      run: () => run(system, ['go', 'run', join(HERE, 'client.go'), url], /attempt|413/),
+    },
+    {
+      name: `schemathesis ${SCHEMATHESIS}`,
+      checks: `Generates requests for ${FUZZ_S} s, with all checks; sends the token as \`Authorization: Bearer\``,
+      async run() {
+        const { status, output } = await runSchemathesis(system, FUZZ_S);
+        return { ok: status === 0, said: summaryOf(output) };
+      },
     },
   ];
-  const fuzzed = await runSchemathesis(system, FUZZ_S);
-  rows.push({
-    client: `schemathesis ${SCHEMATHESIS}`,
-    checks: `${FUZZ_S} s of generated requests, bearer only, all checks`,
-    ok: fuzzed.status === 0,
-    said: summaryOf(fuzzed.output),
-  });
-  return rows;
+}
+
+/** Files that the tools read. */
+async function writeFiles({ url, folder }: ForeignSystem): Promise<void> {
+  const document = await fetch(`${url}/openapi.json`);
+  await writeFile(join(folder, 'openapi.json'), await document.text());
+  // Each installation has contacts of its own.
+  const rules = { extends: ['spectral:oas'], rules: { 'info-contact': 'off' } };
+  await writeFile(join(folder, 'spectral.json'), JSON.stringify(rules));
+  await writeFile(join(folder, 'generator.yml'), 'post_hooks: []\nproject_name_override: hookline_client\n');
 }
 
 function summaryOf(output: string): string {
@@ -123,24 +137,33 @@ function summaryOf(output: string): string {
   );
 }
 
-function render(rows: readonly Row[]): string {
+function renderPageOf(rows: readonly (Client & Result)[]): string {
   const table = rows.map(
-    ({ client, checks, ok, said }) => `| ${client} | ${checks} | ${ok ? 'ok' : 'FAILED'} | ${said} |`,
+    ({ name, checks, ok, said }) => `| ${name} | ${checks} | ${ok ? 'passes' : 'FAILS'} | ${said} |`,
   );
   return `# Foreign clients
 
-Clients that were not written for Hookline, run by \`npm run clients\` against a system of their own. Its output:
+Clients that were not written for Hookline, and linters, pass against its API and its OpenAPI document. \`npm run clients\` runs them
+on servers of their own and prints this page:
 
-| Client | What | Result | It said |
+| Client | What it does | Result | Its last word |
 |---|---|---|---|
 ${table.join('\n')}
 `;
 }
 
-const system = await startForeignSystem((line) => process.stderr.write(`${line}\n`));
+const report = (line: string) => void process.stderr.write(`${line}\n`);
+const system = await startForeignSystem(report);
 try {
-  const rows = await tryAll(system);
-  process.stdout.write(render(rows));
+  await writeFiles(system);
+  const rows: (Client & Result)[] = [];
+  for (const client of clientsOf(system)) {
+    report(`\n--- ${client.name}`);
+    const result = await client.run();
+    report(`--- ${client.name}: ${result.ok ? 'passes' : 'FAILS'}`);
+    rows.push({ ...client, ...result });
+  }
+  process.stdout.write(renderPageOf(rows));
   process.exitCode = rows.every(({ ok }) => ok) ? 0 : 1;
 } finally {
   await system.stop();

@@ -8,10 +8,10 @@ sys.path.insert(0, sys.argv[2])
 from hookline_client import AuthenticatedClient  # noqa: E402
 from hookline_client.api.me import get_me  # noqa: E402
 from hookline_client.api.profiles import create_profile, list_profiles  # noqa: E402
-from hookline_client.models import CreateProfileBody  # noqa: E402
+from hookline_client.models import CreateProfileBody, GetMeFieldsItem  # noqa: E402
 
 client = AuthenticatedClient(base_url=sys.argv[1], token=os.environ["TOKEN"])
-me = get_me.sync_detailed(client=client, fields=["id", "followers_count"])
+me = get_me.sync_detailed(client=client, fields=[GetMeFieldsItem.ID, GetMeFieldsItem.FOLLOWERS_COUNT])
 assert me.status_code == 200 and me.parsed.followers_count == 0, me
 created = create_profile.sync_detailed(
     client=client, body=CreateProfileBody(username="ada", name="Ada Lovelace", followers_count=1815)

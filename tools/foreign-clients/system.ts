@@ -65,15 +65,26 @@ export async function startForeignSystem(report: (line: string) => void): Promis
   };
 }
 
-/** An access token of no registered client: an API key would sooner or later be revoked by a fuzzer. */
+/**
+ * An access token of a client of another account: an API key, or a client of the account's own, would sooner or later be revoked by a
+ * fuzzer.
+ */
 async function issueToken(database: Database, accountId: string): Promise<string> {
+  const owner = await database.accounts.create('owner of the client');
+  const { client } = await database.oauthClients.create(owner.id, {
+    name: 'foreign clients',
+    grant_types: ['client_credentials'],
+    redirect_uris: [],
+    scopes: [...SCOPES],
+    token_endpoint_auth_method: 'client_secret_basic',
+  });
   const token = randomBytes(32).toString('base64url');
   const lifetime = 3_600;
   await database.oauthRecords.save(
     'ClientCredentials',
     token,
     {
-      clientId: 'fuzz',
+      clientId: client.id,
       extra: { account_id: accountId },
       scope: SCOPES.join(' '),
       exp: Math.floor(Date.now() / 1_000) + lifetime,

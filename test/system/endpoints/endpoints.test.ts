@@ -56,8 +56,9 @@ describe('an endpoint', () => {
   it("sends its owner's headers, and keeps those that come back masked", async () => {
     const { json } = await create({ headers: { 'x-tenant': 'seven', 'x-team': 'red' } });
     const deliver = async () => {
-      const { json: event } = await client.request('POST', `/v18.0/endpoints/${json.id}/test`);
+      const { json: event, headers } = await client.request('POST', `/v18.0/endpoints/${json.id}/test`);
       assert.equal(event.kind, 'endpoint.test');
+      assert.equal(headers.get('location'), `/v18.0/events/${event.id}`);
       const all = await receiver.waitFor((requests) =>
         requests.some(({ headers }) => headers['webhook-id'] === event.id),
       );

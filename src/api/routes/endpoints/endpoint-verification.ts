@@ -27,6 +27,7 @@ export function endpointVerificationOperations(dependencies: ApiDependencies): O
         }
         await dependencies.endpointWorkflows.verify({ account_id: endpoint.account_id, endpoint_id: id });
         ctx.status = 202;
+        ctx.set('location', ctx.path.slice(0, -'/verify'.length));
         ctx.body = renderEndpoint(endpoint);
       },
     }),
@@ -44,8 +45,7 @@ export function confirmationRoutes(
   const confirm = async (ctx: Context): Promise<void> => {
     const id = ctx.params?.['id'] ?? '';
     const endpoint = isId('endpoint', id) ? await database.endpoints.find(id) : undefined;
-    const secrets = endpoint?.status === 'pending' ? database.endpoints.secretsOf(endpoint) : undefined;
-    const expected = secrets?.verification_token;
+    const expected = endpoint?.status === 'pending' ? endpoint.verification_token : undefined;
     // Without the token, nobody learns whether the endpoint exists.
     if (!endpoint || !expected || !sameText(String(ctx.query['token'] ?? ''), expected))
       throw new Problem('invalid_verification_token', 'The token is not valid, or not valid any more.');

@@ -53,7 +53,7 @@ export function endpointOperations(dependencies: ApiDependencies): Operation[] {
         ctx.status = 201;
         ctx.set('location', `${ctx.path}/${endpoint.id}`);
         ctx.set('cache-control', 'no-store');
-        ctx.body = { ...renderEndpoint(endpoint), ...renderKeys(endpoints.secretsOf(endpoint)) };
+        ctx.body = { ...renderEndpoint(endpoint), ...renderKeys(endpoint) };
       },
     }),
 
@@ -122,8 +122,10 @@ export function endpointOperations(dependencies: ApiDependencies): Operation[] {
       problems: ['endpoint_state_conflict'],
       async handle(ctx, { params: { id = '' } }) {
         const endpoint = await findEndpoint(dependencies, ctx, id);
-        ctx.body = await sendTestEvent(dependencies, endpoint);
+        const event = await sendTestEvent(dependencies, endpoint);
         ctx.status = 202;
+        ctx.set('location', `${ctx.path.slice(0, -`endpoints/${id}/test`.length)}events/${event.id}`);
+        ctx.body = event;
       },
     }),
   ];
