@@ -12,6 +12,7 @@ import type { LiveGroup } from '../src/domain/delivery/delivery-group.js';
 import type { SigningKey } from '../src/domain/delivery/signature.js';
 import type { AttemptSlot, NoSlot } from '../src/domain/endpoint/attempt-slots.js';
 import type {
+  DisableResult,
   EndpointStatus,
   VerificationMethod,
   VerificationSubject,
@@ -24,27 +25,23 @@ export interface GroupAttemptRequest extends DeliveryGroup {
   timeout_ms: number;
 }
 
-/** What signs and accompanies a request to an endpoint. It stays inside the activity. */
-export interface RequestSecrets {
-  /** Sent with the request. */
-  headers: Readonly<Record<string, string>>;
-  /** Newest first. */
-  signing_keys: readonly SigningKey[];
-}
-
-/** What an attempt needs of an endpoint. */
+/** What an attempt needs of an endpoint. Secrets stay inside the activity. */
 export interface EndpointForAttempt {
   /** Which version of its settings this is. */
   version: number;
+  /** The version since which it has had its URL. */
+  verification_revision: number;
   target_url: string;
   status: EndpointStatus;
   status_reason?: string;
   /** It has been failing. */
   failing?: FailingMark;
+  /** Sent along. */
+  headers: Readonly<Record<string, string>>;
+  /** Newest first. */
+  signing_keys: readonly SigningKey[];
   /** Deliveries per second, at most; absent: no limit. */
   rate_limit?: number;
-  /** Decrypts what the request needs: called once the attempt is certain to be made. */
-  secrets(): RequestSecrets;
 }
 
 /** Hands out turns under rate limits, across all processes. */
@@ -63,9 +60,15 @@ export interface EndpointDirectory {
    * Takes an active endpoint out of service.
    *
    * @param cause what does so
-   * @returns whether it is out of service for this cause, now or since an earlier call
+   * @param verificationRevision of the endpoint that the cause is about; absent if it is about the endpoint whatever its URL is
    */
-  disable(accountId: string, endpointId: string, reason: string, cause: string): Promise<boolean>;
+  disable(
+    accountId: string,
+    endpointId: string,
+    reason: string,
+    cause: string,
+    verificationRevision: number | undefined,
+  ): Promise<DisableResult>;
   /** The endpoints that an event goes to. `payload`: parsed. */
   recipients(accountId: string, kind: string, payload: unknown): Promise<DeliveryTarget[]>;
   /** Removes signing secrets whose overlap has ended. @returns when the next one ends, milliseconds since the epoch */
@@ -77,8 +80,11 @@ export interface IncidentLog {
   failed(endpoint: EndpointKey, said: string): Promise<void>;
   /** @returns whether there is an incident */
   succeeded(endpoint: EndpointKey): Promise<boolean>;
-  /** @param attempt names the attempt that was answered 410, and disables the endpoint */
-  gone(endpoint: EndpointKey, attempt: string): Promise<void>;
+  /**
+   * @param attempt names the attempt that was answered 410, and disables the endpoint
+   * @param verificationRevision of the endpoint as it was attempted
+   */
+  gone(endpoint: EndpointKey, attempt: string, verificationRevision: number): Promise<void>;
 }
 
 /** Limits the attempts in flight to each endpoint. */
@@ -96,15 +102,13 @@ export interface EndpointWatch {
 }
 
 /** What a handshake needs of an endpoint. */
-export interface EndpointForVerification extends VerificationSubject, RequestSecrets {
+export interface EndpointForVerification extends EndpointForAttempt, VerificationSubject {
   id: string;
   account_id: string;
   verification_method: VerificationMethod;
-  /** Deliveries per second, at most; absent: no limit. */
-  rate_limit?: number;
   /** What must come back. */
   verification_token: string;
-  /** Sent to the subscriber as `hub.verify_token`, which tells it who asks; Graph API only. */
+  /** Sent along in the Graph API's handshake, for the subscriber to know us by. */
   verify_token?: string;
 }
 
@@ -125,10 +129,10 @@ export interface PendingEndpoints {
   ): Promise<boolean>;
   /** Releases the deliveries that were parked while it was being verified, if it is active now. */
   release(endpoint: EndpointKey): Promise<void>;
-  /** Says why it still waits. */
-  explain(endpoint: EndpointKey, reason: string): Promise<void>;
-  /** Gives it up. */
-  giveUp(endpoint: EndpointKey, reason: string): Promise<void>;
+  /** Says why it still waits, unless it has changed since that version was asked. */
+  explain(endpoint: EndpointKey, reason: string, verificationRevision: number): Promise<void>;
+  /** Gives it up, unless it has changed since that version was asked. */
+  giveUp(endpoint: EndpointKey, reason: string, verificationRevision: number | undefined): Promise<void>;
 }
 
 /** A request to an endpoint. */

@@ -40,6 +40,12 @@ export async function endpointIncident(input: EndpointIncidentInput): Promise<En
   return { outcome, ...incident.open };
 }
 
+/** What disables an endpoint: its name, and of what the endpoint was then, if that matters. */
+interface DisableCause {
+  cause: string;
+  verification_revision?: number;
+}
+
 /** The wait before a probe as it was before the change `early-probes`. */
 const formerProbeWait = (probes: number, interval: number) => interval * Math.min(2 ** probes, 60);
 
@@ -49,7 +55,7 @@ class Incident {
   private reports: FailureReport[] = [];
   private succeeded = false;
   /** Attempts that were answered 410. */
-  private readonly gone: string[] = [];
+  private readonly gone: DisableCause[] = [];
   /** Probes begin with the incident, not with its tenth failure. */
   private readonly probesEarly = patched('early-probes');
 
@@ -72,8 +78,8 @@ class Incident {
     setHandler(attemptSucceeded, () => {
       this.succeeded = true;
     });
-    setHandler(endpointGone, (attempt) => {
-      this.gone.push(attempt);
+    setHandler(endpointGone, (cause, verification_revision) => {
+      this.gone.push({ cause, ...(verification_revision !== undefined && { verification_revision }) });
     });
   }
 
@@ -86,7 +92,11 @@ class Incident {
 
   async run(): Promise<IncidentOutcome> {
     for (;;) {
-      if (this.gone.length > 0) return this.disable(GONE, this.gone);
+      if (this.gone.length > 0) {
+        const outcome = await this.disable(GONE, this.gone);
+        if (outcome === 'disabled' || !this.goesOnElsewhere) return outcome;
+        this.gone.length = 0;
+      }
       this.takeReports();
       if (!this.state.announced && !(await this.announce())) return this.supersede();
       if (this.succeeded) return this.recover();
@@ -101,6 +111,12 @@ class Incident {
         summary: `failing since ${this.state.since}`,
       });
     }
+  }
+
+  /** Whether there are failures to watch though an answer 410 has not disabled the endpoint, as it came from a former URL. */
+  private get goesOnElsewhere(): boolean {
+    const isCounting = this.state.failures > 0 || this.reports.length > 0;
+    return isCounting && this.gone.every(({ verification_revision }) => verification_revision !== undefined);
   }
 
   private get stirred(): boolean {
@@ -188,16 +204,16 @@ class Incident {
     }
     const period = formatDuration(this.input.disable_after_ms);
     return this.disable(`It failed for ${period} without a success; the last attempt ${last_failure}.`, [
-      this.state.id,
+      { cause: this.state.id },
     ]);
   }
 
   /** @param causes what would disable the endpoint; it is said once, by the one that did */
-  private async disable(reason: string, causes: readonly string[]): Promise<IncidentOutcome> {
+  private async disable(reason: string, causes: readonly DisableCause[]): Promise<IncidentOutcome> {
     const disabled_at = new Date().toISOString();
     const { since } = this.state;
     let didIt = false;
-    for (const cause of causes) didIt ||= await disableEndpoint({ ...this.input.endpoint, reason, cause });
+    for (const cause of causes) didIt ||= await disableEndpoint({ ...this.input.endpoint, reason, ...cause });
     if (!didIt) return 'superseded';
     await this.emit('endpoint.disabled', disabled_at, { since, disabled_at, reason });
     return 'disabled';

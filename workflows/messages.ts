@@ -46,8 +46,11 @@ export const attemptFailed = defineSignal<[FailureReport]>('attemptFailed');
 /** An attempt at the endpoint went well. Ends the incident. */
 export const attemptSucceeded = defineSignal('attemptSucceeded');
 
-/** The endpoint answered 410 Gone. The argument names the attempt, which disables it. */
-export const endpointGone = defineSignal<[string]>('endpointGone');
+/**
+ * The endpoint answered 410 Gone. The arguments name the attempt, which disables it, and the version since which the endpoint has had the
+ * URL that was attempted. Older code did not send the version.
+ */
+export const endpointGone = defineSignal<[string, number?]>('endpointGone');
 
 /**
  * The endpoint of a delivery takes deliveries again, or is gone. The argument is the endpoint's id: a delivery that is parked, or waits for a
@@ -86,6 +89,9 @@ export const releaseAgain = defineSignal<[ReleaseScope]>('releaseAgain');
 
 /** An endpoint's signing secrets have been rotated, or revoked: read them again. */
 export const secretsChanged = defineSignal('secretsChanged');
+
+/** An endpoint has changed while it was being verified, or its owner asks for it: its verification begins again. */
+export const verifyAgain = defineSignal('verifyAgain');
 
 /** A subscriber's call of the confirmation URL: what it confirmed, and what it allows. */
 export interface Confirmation extends VerificationSubject {

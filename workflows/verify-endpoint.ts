@@ -1,12 +1,20 @@
-import { condition, proxyActivities, setCurrentDetails, setHandler } from '@temporalio/workflow';
+import {
+  condition,
+  continueAsNew,
+  patched,
+  proxyActivities,
+  setCurrentDetails,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 import { formatDuration } from '../src/domain/basics/duration.js';
 import type { EndpointKey } from '../src/domain/delivery/delivery.js';
 import { timerSummary } from '../src/domain/ledger/timer-summary.js';
-import { type Confirmation, confirmed } from './messages.js';
+import { type Confirmation, confirmed, verifyAgain } from './messages.js';
 
 export interface VerifyEndpointInput extends EndpointKey {
-  /** Waits between the tries, milliseconds. */
+  /** Waits between the attempts, milliseconds. */
   schedule: readonly number[];
   /** How long the subscriber has to answer or to confirm, milliseconds. */
   limit_ms: number;
@@ -14,12 +22,12 @@ export interface VerifyEndpointInput extends EndpointKey {
   timeout_ms: number;
 }
 
-/** Beyond a try's own limit: reading the endpoint, and the way back to Temporal. */
+/** Beyond an attempt's own limit: reading the endpoint, and the way back to Temporal. */
 const OVERHEAD_MS = 10_000;
 
 /**
  * Finds out whether an endpoint wants events: asks it again and again, and takes a confirmation at any time, until it has shown that it
- * does, or its time is over.
+ * does, or its time is over. Asked to verify again, it begins again.
  */
 export async function verifyEndpoint(input: VerifyEndpointInput): Promise<void> {
   const { account_id, endpoint_id, schedule, limit_ms, timeout_ms } = input;
@@ -32,34 +40,52 @@ export async function verifyEndpoint(input: VerifyEndpointInput): Promise<void> 
   setHandler(confirmed, (confirmation) => {
     given.push(confirmation);
   });
+  let began = Date.now();
+  let asked = began;
+  setHandler(verifyAgain, () => {
+    // A worker of an older version may have passed over the signal; then it stays without effect.
+    if (patched('verify-again')) asked = Date.now();
+  });
+  // What comes together with the beginning is answered by it.
+  const isAskedAgain = () => asked > began;
 
-  const deadline = Date.now() + limit_ms;
   let tries = 0;
-  let nextTryAt = Date.now();
-  let reason = '';
+  let nextTryAt = began;
+  let last: { reason: string; verification_revision?: number } = { reason: '' };
   for (;;) {
     const confirmation = given.shift();
     if (confirmation) {
       const { allowed_rate, ...subject } = confirmation;
       const report = await confirmEndpoint(key, allowed_rate, subject);
       // A confirmation of what the endpoint was before its last change settles nothing.
-      if (report?.state !== 'pending') return;
-    } else if (Date.now() >= deadline) {
-      break;
+      if (report?.state !== 'pending' && !isAskedAgain()) return;
+    } else if (isAskedAgain()) {
+      if (workflowInfo().continueAsNewSuggested) return continueAsNew<typeof verifyEndpoint>(input);
+      began = Date.now();
+      nextTryAt = began;
+      tries = 0;
+      continue;
+    } else if (Date.now() >= began + limit_ms) {
+      const limit = formatDuration(limit_ms);
+      const reason = `It has not shown within ${limit} that it wants events. ${last.reason}`;
+      await giveUpEndpoint(key, reason, last.verification_revision);
+      if (!isAskedAgain()) return;
+      continue;
     } else if (Date.now() >= nextTryAt) {
       const report = await tryHandshake(key, timeout_ms);
-      if (report.state === 'settled') return;
-      reason = report.reason;
-      setCurrentDetails(`Try ${tries + 1}: ${reason}`);
+      if (report.state === 'settled') {
+        if (!isAskedAgain()) return;
+        continue;
+      }
+      last = report;
+      setCurrentDetails(`Try ${tries + 1}: ${report.reason}`);
       // After the last wait of the schedule only a confirmation can come.
       nextTryAt = Date.now() + (schedule[tries] ?? Number.POSITIVE_INFINITY);
       tries += 1;
     }
-    const wait = Math.min(nextTryAt, deadline) - Date.now();
-    await condition(() => given.length > 0, Math.max(wait, 1), { summary: timerSummary(reason) });
+    const wait = Math.min(nextTryAt, began + limit_ms) - Date.now();
+    await condition(() => given.length > 0 || isAskedAgain(), Math.max(wait, 1), {
+      summary: timerSummary(last.reason),
+    });
   }
-  await giveUpEndpoint(
-    key,
-    `It has not shown within ${formatDuration(limit_ms)} that it wants events. ${reason}`,
-  );
 }

@@ -30,10 +30,11 @@ export function createAttemptDelivery(dependencies: AttemptDependencies) {
     const { outcome, not_before } = decide({ ...attempt, retry_after: retryAfter }, endedAt);
     const wasUnhealthy = endpoint.failing !== undefined || health.isUnhealthy(request.endpoint_id);
     end(outcome === 'delivered');
+    const { failing, verification_revision: verificationRevision } = endpoint;
     return {
       kind: 'attempted',
       attempt,
-      outcome: await conclude(request, { attempt, outcome, failing: endpoint.failing, wasUnhealthy }),
+      outcome: await conclude(request, { attempt, outcome, failing, verificationRevision, wasUnhealthy }),
       ...(not_before !== undefined && { retry_after: new Date(not_before).toISOString() }),
     };
   };

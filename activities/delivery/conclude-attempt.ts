@@ -15,6 +15,8 @@ interface MadeAttempt {
   attempt: Attempt;
   outcome: Outcome;
   failing: FailingMark | undefined;
+  /** The version since which the endpoint has had the URL that was attempted. */
+  verificationRevision: number;
   wasUnhealthy: boolean;
 }
 
@@ -33,17 +35,25 @@ export function createConclude({
       return made.outcome;
     }
     // If nobody could record that the endpoint is gone, the delivery goes on by its schedule, and asks again.
-    return (await disable(request)) ? 'gone' : 'failed';
+    return (await disable(request, made.verificationRevision)) ? 'gone' : 'failed';
   };
 
-  /** Whichever of the two comes first disables the endpoint; as both name the attempt, the account is notified once. */
-  async function disable({ account_id, event_id, endpoint_id, number }: AttemptRequest): Promise<boolean> {
+  /**
+   * Whichever of the two comes first disables the endpoint; as both name the attempt, the account is notified once.
+   *
+   * @returns whether the endpoint takes no deliveries. It does if it has another URL by now, of which the answer says nothing
+   */
+  async function disable(
+    { account_id, event_id, endpoint_id, number }: AttemptRequest,
+    revision: number,
+  ): Promise<boolean> {
     const cause = `${event_id}:${number}`;
-    const recorded = await Promise.all([
-      record(incidents.gone({ account_id, endpoint_id }, cause)),
-      record(endpoints.disable(account_id, endpoint_id, GONE, cause)),
+    const disabling = endpoints.disable(account_id, endpoint_id, GONE, cause, revision);
+    const [isReported, result] = await Promise.all([
+      record(incidents.gone({ account_id, endpoint_id }, cause, revision)),
+      withTimeout(RECORD_LIMIT_MS, disabling).catch(() => undefined),
     ]);
-    return recorded.includes(true);
+    return result === undefined ? isReported : result !== 'changed';
   }
 
   /**

@@ -40,8 +40,10 @@ export function createIncidentActivities({
       endpoint_id,
       reason,
       cause,
-    }: EndpointKey & { reason: string; cause: string }): Promise<boolean> {
-      return endpoints.disable(account_id, endpoint_id, reason, cause);
+      verification_revision,
+    }: EndpointKey & { reason: string; cause: string; verification_revision?: number }): Promise<boolean> {
+      const result = await endpoints.disable(account_id, endpoint_id, reason, cause, verification_revision);
+      return result === 'disabled';
     },
 
     /** Sends an operational event to the endpoints that asked for its kind; where there are none, nobody is told. */

@@ -4,7 +4,7 @@ import { CURRENT_VERSION } from '../../src/domain/http/versions.js';
 import type { HttpPoster, PendingEndpoints } from '../ports.js';
 import { askEndpoint } from './handshake.js';
 
-/** What a handshake stands on. */
+/** What verification attempts need. */
 export interface VerificationDependencies {
   pending: PendingEndpoints;
   poster: HttpPoster;
@@ -12,8 +12,10 @@ export interface VerificationDependencies {
   publicUrl?: string | undefined;
 }
 
-/** How a handshake stands after a try. */
-export type VerificationReport = { state: 'settled' } | { state: 'pending'; reason: string };
+/** How a verification stands after an attempt, and of which version of the endpoint that is known. */
+export type VerificationReport =
+  | { state: 'settled' }
+  | { state: 'pending'; reason: string; verification_revision?: number };
 
 /** The confirmation URL of an endpoint: it holds the token, as CloudEvents callbacks ask, and is told to the endpoint alone. */
 function confirmationUrl(
@@ -28,7 +30,7 @@ function confirmationUrl(
   return url.href;
 }
 
-/** Makes one try of verifying an endpoint, and takes the endpoint into service if it succeeds. */
+/** Makes one attempt to verify an endpoint, and takes the endpoint into service if it succeeds. */
 export function createTryHandshake({ pending, poster, userAgent, publicUrl }: VerificationDependencies) {
   return async function tryHandshake(key: EndpointKey, timeoutMs: number): Promise<VerificationReport> {
     const endpoint = await pending.loadPending(key);
@@ -41,8 +43,9 @@ export function createTryHandshake({ pending, poster, userAgent, publicUrl }: Ve
       timeout_ms: timeoutMs,
     });
     if (!result.wanted) {
-      await pending.explain(key, result.reason);
-      return { state: 'pending', reason: result.reason };
+      const { verification_revision } = endpoint;
+      await pending.explain(key, result.reason, verification_revision);
+      return { state: 'pending', reason: result.reason, verification_revision };
     }
     if (await pending.verified(key, endpoint, result.allowed_rate)) return settle(pending, key);
     return CHANGED;
@@ -74,9 +77,13 @@ async function settle(pending: PendingEndpoints, key: EndpointKey): Promise<Veri
   return { state: 'settled' };
 }
 
-/** Disables an endpoint that has not shown within the limit that it wants events. */
+/** Disables an endpoint that has not shown within the limit that it wants events, unless it has changed since it was asked last. */
 export function createGiveUpEndpoint({ pending }: Pick<VerificationDependencies, 'pending'>) {
-  return async function giveUpEndpoint(key: EndpointKey, reason: string): Promise<void> {
-    await pending.giveUp(key, reason);
+  return async function giveUpEndpoint(
+    key: EndpointKey,
+    reason: string,
+    verificationRevision?: number,
+  ): Promise<void> {
+    await pending.giveUp(key, reason, verificationRevision);
   };
 }

@@ -62,7 +62,7 @@ export const COMMANDS = {
     async run() {
       const settings = loadSettings();
       const [{ createLogger, say }, { migrate }] = await Promise.all([
-        import('./process/output.js'),
+        import('./output.js'),
         import('./migrate.js'),
       ]);
       createLogger(settings);

@@ -23,6 +23,12 @@ export type VerificationMethod = (typeof VERIFICATION_METHODS)[number];
 /** Why an endpoint is disabled that answered 410. */
 export const GONE = 'It answered 410 Gone.';
 
+/**
+ * The result of disabling an endpoint: it is disabled for the cause given, now or since an earlier call; it was not active; or it was
+ * changed, so that the cause is about an earlier URL of it.
+ */
+export type DisableResult = 'disabled' | 'inactive' | 'changed';
+
 /** What one verification is about. Once either has changed, its result no longer counts. */
 export interface VerificationSubject {
   target_url: string;
@@ -44,8 +50,8 @@ export interface Endpoint {
   description: string;
   /** The owner's own notes: names and values. */
   metadata: Record<string, string>;
-  /** Names of the headers that are sent with each delivery. The values are secrets. */
-  header_names: string[];
+  /** Sent along with each delivery. Names only where it is shown: the values are secrets. */
+  headers: Record<string, string>;
   /** Deliveries per second, at most; absent: no limit. */
   rate_limit?: number;
   status: EndpointStatus;

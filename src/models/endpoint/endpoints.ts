@@ -1,17 +1,15 @@
 import type { Connection, Model } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import { newId } from '../../domain/basics/ids.js';
-import { newSigningSecret, type SignatureScheme } from '../../domain/delivery/signature.js';
-import type { EndpointStatus } from '../../domain/endpoint/endpoint.js';
+import { newSigningSecret, type SignatureScheme, type SigningKey } from '../../domain/delivery/signature.js';
+import type { DisableResult } from '../../domain/endpoint/endpoint.js';
 import type { FailingMark } from '../../domain/endpoint/incident.js';
 import { ShortCache } from '../mongo/short-cache.js';
-import { EndpointCodec } from './endpoint-codec.js';
 import {
+  EndpointCodec,
   type EndpointDocument,
   type EndpointInput,
-  type EndpointSecrets,
   endpointSchema,
-  type SealedKey,
   type StoredEndpoint,
 } from './endpoint-document.js';
 
@@ -26,7 +24,7 @@ export class EndpointRepository {
   private readonly byId = new ShortCache<StoredEndpoint | undefined>(CACHE_MS);
   private readonly byAccount = new ShortCache<Map<string, StoredEndpoint>>(CACHE_MS);
 
-  /** @param box encrypts the secrets; absent in a process that neither writes endpoints nor needs their secrets */
+  /** @param box seals the secrets; absent in a process that has nothing to do with endpoints */
   constructor(connection: Connection, box: SecretBox | undefined) {
     this.model = connection.model<EndpointDocument>('endpoint', endpointSchema, 'endpoints');
     this.codec = new EndpointCodec(box);
@@ -47,7 +45,9 @@ export class EndpointRepository {
       version: 1,
       verification_revision: 1,
       status_changed_at: now,
-      signing_keys: [this.codec.sealKey(_id, newSigningSecret(scheme), now)],
+      signing_keys: this.codec.sealKeys(_id, [
+        { secret: newSigningSecret(scheme), created_at: now.toISOString() },
+      ]),
       created_at: now,
       updated_at: now,
     };
@@ -85,11 +85,6 @@ export class EndpointRepository {
     return [...all.values()];
   }
 
-  /** Decrypts the secrets of an endpoint. Nothing else does: reading endpoints costs no decryption. */
-  secretsOf(endpoint: StoredEndpoint): EndpointSecrets {
-    return this.codec.secretsOf(endpoint);
-  }
-
   /** How many endpoints an account has. */
   count(accountId: string): Promise<number> {
     return this.model.countDocuments({ account_id: accountId });
@@ -102,7 +97,7 @@ export class EndpointRepository {
     const verifiesAgain =
       moved ||
       before.verification_method !== input.verification_method ||
-      this.secretsOf(before).verify_token !== input.verify_token ||
+      before.verify_token !== input.verify_token ||
       (before.status !== 'pending' && input.status === 'pending');
     const fields = Object.entries({
       ...this.codec.toFields(before.id, input),
@@ -127,9 +122,16 @@ export class EndpointRepository {
    * Takes an active endpoint out of service, saying why.
    *
    * @param cause names what does so
-   * @returns whether it is out of service for this cause, now or since an earlier call
+   * @param verificationRevision of the endpoint that the cause is about; absent if it is about the endpoint whatever its URL is
    */
-  async disable(accountId: string, endpointId: string, reason: string, cause: string): Promise<boolean> {
+  async disable(
+    accountId: string,
+    endpointId: string,
+    reason: string,
+    cause: string,
+    verificationRevision?: number,
+  ): Promise<DisableResult> {
+    const about = verificationRevision === undefined ? {} : { verification_revision: verificationRevision };
     const now = new Date();
     const disabled = await this.update(
       accountId,
@@ -145,11 +147,12 @@ export class EndpointRepository {
         $unset: { failing: 1 },
         ...NEXT_VERSION,
       },
-      { status: 'active' },
+      { status: 'active', ...about },
     );
-    if (disabled) return true;
+    if (disabled) return 'disabled';
     const document = await this.model.findById(endpointId).lean();
-    return document?.status === 'disabled' && document.disabled_by === cause;
+    if (document?.status === 'disabled' && document.disabled_by === cause) return 'disabled';
+    return document?.status === 'active' ? 'changed' : 'inactive';
   }
 
   /** Keeps with an endpoint that it is failing, or, with `null`, that it is not. */
@@ -199,14 +202,40 @@ export class EndpointRepository {
     );
   }
 
-  /** Gives up on an endpoint that has not shown that it wants events. */
-  async verificationFailed(accountId: string, endpointId: string, reason: string): Promise<void> {
-    await this.setStatus(accountId, endpointId, ['pending'], { status: 'disabled', status_reason: reason });
+  /**
+   * Disables an endpoint that has not shown that it wants events.
+   *
+   * @param verificationRevision of the endpoint that was asked: nothing is written if it has changed since
+   */
+  async verificationFailed(
+    accountId: string,
+    endpointId: string,
+    reason: string,
+    verificationRevision?: number,
+  ): Promise<void> {
+    const now = new Date();
+    const change = { status: 'disabled', status_reason: reason, status_changed_at: now, updated_at: now };
+    await this.update(
+      accountId,
+      endpointId,
+      { $set: change, ...NEXT_VERSION },
+      stillPending(verificationRevision),
+    );
   }
 
-  /** Says why an endpoint is still pending. */
-  async explainPending(accountId: string, endpointId: string, reason: string): Promise<void> {
-    await this.update(accountId, endpointId, { $set: { status_reason: reason } }, { status: 'pending' });
+  /** Says why an endpoint is still pending, unless it has changed since it was asked. */
+  async explainPending(
+    accountId: string,
+    endpointId: string,
+    reason: string,
+    verificationRevision: number,
+  ): Promise<void> {
+    await this.update(
+      accountId,
+      endpointId,
+      { $set: { status_reason: reason } },
+      stillPending(verificationRevision),
+    );
   }
 
   /**
@@ -220,13 +249,16 @@ export class EndpointRepository {
     overlapEnds: Date,
   ): Promise<StoredEndpoint | undefined> {
     const now = new Date();
-    const fresh = this.codec.sealKey(before.id, newSigningSecret(scheme), now);
-    const old = before.sealed.signing_keys
+    const fresh = { secret: newSigningSecret(scheme), created_at: now.toISOString() };
+    const old = before.signing_keys
       .map((key) => ({
         ...key,
-        expires_at: key.expires_at && key.expires_at < overlapEnds ? key.expires_at : overlapEnds,
+        expires_at:
+          key.expires_at && Date.parse(key.expires_at) < overlapEnds.getTime()
+            ? key.expires_at
+            : overlapEnds.toISOString(),
       }))
-      .filter(({ expires_at }) => expires_at > now);
+      .filter(({ expires_at }) => Date.parse(expires_at) > now.getTime());
     return this.writeKeys(before, [fresh, ...old]);
   }
 
@@ -239,12 +271,13 @@ export class EndpointRepository {
   async retireSecrets(accountId: string, endpointId: string, all = false): Promise<number | undefined> {
     const endpoint = await this.getFresh(accountId, endpointId);
     if (!endpoint) return undefined;
-    const { signing_keys } = endpoint.sealed;
-    const now = new Date();
-    const live = signing_keys.filter(({ expires_at }) => !expires_at || (!all && expires_at > now));
-    if (live.length < signing_keys.length && !(await this.writeKeys(endpoint, live)))
+    const now = Date.now();
+    const live = endpoint.signing_keys.filter(
+      ({ expires_at }) => expires_at === undefined || (!all && Date.parse(expires_at) > now),
+    );
+    if (live.length < endpoint.signing_keys.length && !(await this.writeKeys(endpoint, live)))
       return this.retireSecrets(accountId, endpointId, all);
-    const ends = live.flatMap(({ expires_at }) => (expires_at ? [expires_at.getTime()] : []));
+    const ends = live.flatMap(({ expires_at }) => (expires_at === undefined ? [] : [Date.parse(expires_at)]));
     return ends.length > 0 ? Math.min(...ends) : undefined;
   }
 
@@ -269,30 +302,15 @@ export class EndpointRepository {
     return deletedCount > 0;
   }
 
-  private async setStatus(
-    accountId: string,
-    endpointId: string,
-    from: readonly EndpointStatus[],
-    fields: Pick<EndpointDocument, 'status' | 'status_reason'>,
-  ): Promise<void> {
-    const now = new Date();
-    await this.update(
-      accountId,
-      endpointId,
-      { $set: { ...fields, status_changed_at: now, updated_at: now }, ...NEXT_VERSION },
-      { status: { $in: [...from] } },
-    );
-  }
-
   /** Writes signing keys, unless they have been changed since they were read. */
   private async writeKeys(
     { account_id, id, version }: StoredEndpoint,
-    signing_keys: readonly SealedKey[],
+    keys: readonly SigningKey[],
   ): Promise<StoredEndpoint | undefined> {
     return this.update(
       account_id,
       id,
-      { $set: { signing_keys, updated_at: new Date() }, ...NEXT_VERSION },
+      { $set: { signing_keys: this.codec.sealKeys(id, keys), updated_at: new Date() }, ...NEXT_VERSION },
       { version },
     );
   }
@@ -322,3 +340,8 @@ export class EndpointRepository {
     this.byAccount.forget(accountId);
   }
 }
+
+const stillPending = (verificationRevision: number | undefined) => ({
+  status: 'pending',
+  ...(verificationRevision !== undefined && { verification_revision: verificationRevision }),
+});

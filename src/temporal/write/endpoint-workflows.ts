@@ -1,6 +1,6 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { secretRotation, verifyEndpoint } from '../../../workflows/index.js';
-import { type Confirmation, confirmed, secretsChanged } from '../../../workflows/messages.js';
+import { type Confirmation, confirmed, secretsChanged, verifyAgain } from '../../../workflows/messages.js';
 import type { EndpointKey } from '../../domain/delivery/delivery.js';
 import { endpointAttributes } from '../../domain/ledger/search-attributes.js';
 import { rotationWorkflowId, verificationWorkflowId } from '../../domain/ledger/workflow-ids.js';
@@ -8,7 +8,7 @@ import { rotationWorkflowId, verificationWorkflowId } from '../../domain/ledger/
 export interface EndpointWorkflowsOptions {
   client: Client;
   task_queue: string;
-  /** Waits between the tries of a handshake, milliseconds. */
+  /** Waits between verification attempts, milliseconds. */
   verification_schedule: readonly number[];
   verification_limit_ms: number;
   attempt_timeout_ms: number;
@@ -22,11 +22,11 @@ export class EndpointWorkflows {
     this.options = options;
   }
 
-  /** Begins an endpoint's verification, again if one is under way. */
+  /** Begins an endpoint's verification; one that is under way begins again. */
   async verify({ account_id, endpoint_id }: EndpointKey): Promise<void> {
     const { client, task_queue, verification_schedule, verification_limit_ms, attempt_timeout_ms } =
       this.options;
-    await client.workflow.start<typeof verifyEndpoint>('verifyEndpoint', {
+    await client.workflow.signalWithStart<typeof verifyEndpoint>('verifyEndpoint', {
       workflowId: verificationWorkflowId(account_id, endpoint_id),
       taskQueue: task_queue,
       args: [
@@ -38,12 +38,12 @@ export class EndpointWorkflows {
           timeout_ms: attempt_timeout_ms,
         },
       ],
-      workflowIdConflictPolicy: 'TERMINATE_EXISTING',
+      signal: verifyAgain,
       typedSearchAttributes: endpointAttributes(account_id, endpoint_id),
     });
   }
 
-  /** Tells an endpoint's handshake that its subscriber has confirmed. @returns whether a handshake is under way */
+  /** Notifies an endpoint's verification that its subscriber has confirmed. @returns whether one is under way */
   async confirm({ account_id, endpoint_id }: EndpointKey, confirmation: Confirmation): Promise<boolean> {
     try {
       await this.options.client.workflow

@@ -110,12 +110,12 @@ export class Incidents {
     }
   }
 
-  /** Reports that the endpoint answered 410 Gone. */
-  async gone(endpoint: EndpointKey, attempt: string): Promise<void> {
-    await this.workflows.signalWithStart<typeof endpointIncident, [string]>('endpointIncident', {
+  /** Reports that the endpoint answered 410 Gone, as it was at a version. */
+  async gone(endpoint: EndpointKey, attempt: string, verificationRevision: number): Promise<void> {
+    await this.workflows.signalWithStart<typeof endpointIncident, [string, number?]>('endpointIncident', {
       ...this.startOptions(endpoint),
       signal: endpointGone,
-      signalArgs: [attempt],
+      signalArgs: [attempt, verificationRevision],
     });
   }
 

@@ -10,6 +10,7 @@ import {
   attemptFailed,
   attemptSucceeded,
   confirmed,
+  endpointGone,
   type FailureReport,
 } from '../../../workflows/messages.js';
 import { reply } from '../../support/receiver.js';
@@ -106,6 +107,20 @@ export const ENDPOINTS: Scenarios = {
       return incident(stage);
     },
   },
+  'endpoint-incident-gone-elsewhere': {
+    settings: SLOW,
+    async play(stage) {
+      const id = await retrying(stage);
+      const [{ id: endpointId }] = (await stage.client.request('GET', '/v18.0/endpoints')).json.data;
+      const { workflow } = stage.system.temporal.client;
+      const workflowId = incidentWorkflowId(stage.client.accountId, endpointId);
+      const formerVersion = 0;
+      await workflow.getHandle(workflowId).signal(endpointGone, 'evt_former:1', formerVersion);
+      stage.receiver.handle(reply(200));
+      await act(stage, id, 'retry');
+      return incident(stage);
+    },
+  },
   'endpoint-incident-superseded': {
     settings: { HOOKLINE_RETRY_SCHEDULE: '1h', HOOKLINE_PROBE_INTERVAL: '100ms' },
     async play(stage) {
@@ -137,6 +152,19 @@ export const ENDPOINTS: Scenarios = {
       const { id } = await stage.client.register(stage.receiver.url);
       await stage.receiver.waitFor((requests) => requests.length === 2);
       stage.receiver.handle(answerChallenge);
+      return execution(stage, verificationWorkflowId(stage.client.accountId, id));
+    },
+  },
+  'verify-endpoint-again': {
+    settings: { ...VERIFIED, HOOKLINE_VERIFICATION_SCHEDULE: '1h' },
+    async play(stage) {
+      stage.receiver.handle(reply(503));
+      const { id } = await stage.client.register(stage.receiver.url);
+      await stage.receiver.waitFor((requests) => requests.length === 1);
+      await replaceEndpoint(stage, id, { target_url: `${stage.receiver.url}/elsewhere` });
+      await stage.receiver.waitFor((requests) => requests.length === 2);
+      stage.receiver.handle(answerChallenge);
+      await stage.client.request('POST', `/v18.0/endpoints/${id}/verify`);
       return execution(stage, verificationWorkflowId(stage.client.accountId, id));
     },
   },

@@ -6,6 +6,7 @@ import { AttemptSlots, MOST_IN_FLIGHT } from '../../../src/domain/endpoint/attem
 import { EndpointHealth } from '../../../src/domain/endpoint/endpoint-health.js';
 
 const SLOW_MS = 2_000;
+const VERIFICATION_REVISION = 7;
 const TOKEN = `token-${'t'.repeat(30)}`;
 const EVENT = {
   account_id: 'acct_1',
@@ -38,11 +39,13 @@ function attempts(
     load: async () => ({
       version: 1,
       target_url: 'https://subscriber.example/hook',
+      verification_revision: VERIFICATION_REVISION,
       status: 'active',
-      secrets: () => ({ headers: { authorization: TOKEN }, signing_keys: [] }),
+      headers: { authorization: TOKEN },
+      signing_keys: [],
     }),
     setFailing: async () => {},
-    disable: async () => true,
+    disable: async () => 'disabled',
     ...more.endpoints,
   };
   const attempt = createAttemptDelivery({
@@ -67,6 +70,18 @@ describe('an attempt', () => {
         assert.ok(report.kind === 'attempted');
         assert.equal(report.outcome, 'gone');
       }
+    });
+
+    it('goes on by its schedule if the endpoint has another URL by now', async () => {
+      const asked: unknown[] = [];
+      const changed = async (...args: unknown[]) => {
+        asked.push(args.at(-1));
+        return 'changed';
+      };
+      const report = await attempts(gone, { endpoints: { disable: changed } }).attempt(FIRST);
+      assert.ok(report.kind === 'attempted');
+      assert.equal(report.outcome, 'failed');
+      assert.deepEqual(asked, [VERIFICATION_REVISION]);
     });
 
     it('is not made again if neither can: the delivery goes on by its schedule', async () => {

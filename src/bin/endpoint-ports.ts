@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { EndpointDirectory, PendingEndpoints } from '../../../activities/ports.js';
-import { recipientsOf } from '../../domain/delivery/recipients.js';
-import type { StoredEndpoint } from '../../models/endpoint/endpoint-document.js';
-import type { EndpointRepository } from '../../models/endpoint/endpoints.js';
-import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
+import type { EndpointDirectory, PendingEndpoints } from '../../activities/ports.js';
+import { recipientsOf } from '../domain/delivery/recipients.js';
+import type { StoredEndpoint } from '../models/endpoint/endpoint-document.js';
+import type { EndpointRepository } from '../models/endpoint/endpoints.js';
+import type { DeliveryStarter } from '../temporal/write/delivery-starter.js';
 
 const TOKEN_BYTES = 24;
 
@@ -12,9 +12,7 @@ export function endpointDirectory(endpoints: EndpointRepository): EndpointDirect
   return {
     async load(accountId, endpointId) {
       const endpoint = await endpoints.get(accountId, endpointId);
-      return (
-        endpoint && { ...endpoint, ...rateLimitOf(endpoint), secrets: () => endpoints.secretsOf(endpoint) }
-      );
+      return endpoint && { ...endpoint, ...rateLimitOf(endpoint) };
     },
     disable: (...args) => endpoints.disable(...args),
     setFailing: (...args) => endpoints.setFailing(...args),
@@ -24,18 +22,17 @@ export function endpointDirectory(endpoints: EndpointRepository): EndpointDirect
   };
 }
 
-/** What verification needs of endpoints. */
+/** What the handshake needs of endpoints. */
 export function pendingEndpoints(endpoints: EndpointRepository, starter: DeliveryStarter): PendingEndpoints {
   return {
     async loadPending({ account_id, endpoint_id }) {
       const endpoint = await endpoints.getFresh(account_id, endpoint_id);
       if (endpoint?.status !== 'pending') return undefined;
-      const secrets = endpoints.secretsOf(endpoint);
-      if (secrets.verification_token)
-        return { ...endpoint, ...secrets, verification_token: secrets.verification_token };
+      if (endpoint.verification_token)
+        return { ...endpoint, verification_token: endpoint.verification_token };
       const verification_token = randomBytes(TOKEN_BYTES).toString('base64url');
       await endpoints.beginVerification(account_id, endpoint_id, verification_token);
-      return { ...endpoint, ...secrets, verification_token };
+      return { ...endpoint, verification_token };
     },
     async verified({ account_id, endpoint_id }, { target_url, verification_revision }, allowedRate) {
       for (;;) {
@@ -51,14 +48,14 @@ export function pendingEndpoints(endpoints: EndpointRepository, starter: Deliver
       const endpoint = await endpoints.getFresh(account_id, endpoint_id);
       if (endpoint?.status === 'active') await starter.release({ account_id, endpoint_id });
     },
-    explain: ({ account_id, endpoint_id }, reason) =>
-      endpoints.explainPending(account_id, endpoint_id, reason),
-    giveUp: ({ account_id, endpoint_id }, reason) =>
-      endpoints.verificationFailed(account_id, endpoint_id, reason),
+    explain: ({ account_id, endpoint_id }, ...rest) =>
+      endpoints.explainPending(account_id, endpoint_id, ...rest),
+    giveUp: ({ account_id, endpoint_id }, ...rest) =>
+      endpoints.verificationFailed(account_id, endpoint_id, ...rest),
   };
 }
 
-/** What its owner set and what its subscriber allowed, per minute, in a CloudEvents verification: the lower one holds. */
+/** What its owner set and what its subscriber allowed, per minute, in a CloudEvents handshake: the lower one holds. */
 function rateLimitOf({ rate_limit, allowed_rate }: StoredEndpoint): { rate_limit?: number } {
   const rate = Math.min(
     rate_limit ?? Number.POSITIVE_INFINITY,

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { newId } from '../../../src/domain/basics/ids.js';
+import { Incidents } from '../../../src/temporal/write/incidents.js';
+import type { ApiClient } from '../../support/api-client.js';
+import { type Handler, type Receiver, reply, startReceiver } from '../../support/receiver.js';
+import { startStubWorker } from '../../support/stub-worker.js';
+import { startSystem, type TestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+const TYPES = ['endpointIncident', 'releaseParked', 'secretRotation', 'verifyEndpoint'];
+
+/** Answers a challenge with its token, and events with 200. */
+const willing: Handler = (_request, response, body) =>
+  void response.writeHead(200).end(JSON.parse(String(body)).challenge ?? '');
+
+describe('the workflows that look after an endpoint', function () {
+  this.timeout(90_000);
+  let system: TestSystem;
+  let client: ApiClient;
+  let receiver: Receiver;
+
+  before(async () => {
+    system = await startSystem({
+      HOOKLINE_ENDPOINT_VERIFICATION: 'required',
+      HOOKLINE_VERIFICATION_SCHEDULE: '1h',
+      HOOKLINE_RETRY_SCHEDULE: '1h',
+      HOOKLINE_GROUP_COMMIT: 'off',
+    });
+    client = await system.account();
+  });
+  beforeEach(async () => {
+    receiver = await startReceiver({ handler: willing });
+  });
+  afterEach(() => receiver.close());
+  after(() => system.stop());
+
+  const show = async (id: string) => (await client.request('GET', `/v18.0/endpoints/${id}`)).json;
+  const act = async (method: string, path: string, body: object = {}) => {
+    const { status, text } = await client.request(method, `/v18.0/endpoints/${path}`, { body });
+    assert.ok(status < 300, text);
+  };
+  /** What Temporal lists for an endpoint, deliveries aside: the type and status of each run. */
+  const runsOf = async (id: string) => {
+    const runs: { type: string; status: string }[] = [];
+    for await (const { type, status } of system.temporal.client.workflow.list({
+      query: `HooklineEndpoint = '${id}'`,
+    }))
+      if (type !== 'deliverEvent') runs.push({ type, status: status.name });
+    return runs.sort((a, b) => a.type.localeCompare(b.type));
+  };
+
+  it('are found by their endpoint, and end as Completed', async () => {
+    const { id } = await client.register(receiver.url);
+    await until(
+      () => show(id),
+      ({ status }) => status === 'active',
+    );
+    await act('POST', `${id}/secret/rotate`, { overlap: '100ms' });
+    receiver.handle(reply(500));
+    const [first] = (await client.purchase()).deliveries;
+    await client.deliveryUntil(first?.id ?? '', ({ status }) => status === 'retrying');
+    await act('POST', `${id}/pause`);
+    const [second] = (await client.purchase()).deliveries;
+    await client.deliveryUntil(second?.id ?? '', ({ status }) => status === 'parked');
+    receiver.handle(willing);
+    await act('POST', `${id}/resume`);
+    // A release goes on for half a minute, in case that more is parked; its own test waits for its end.
+    const { length: ending } = TYPES.filter((type) => type !== 'releaseParked');
+    const runs = await until(
+      () => runsOf(id),
+      (all) =>
+        all.length === TYPES.length && all.filter(({ status }) => status !== 'RUNNING').length >= ending,
+    );
+    const ends = runs.filter(({ status }) => status !== 'RUNNING');
+    assert.deepEqual(new Set(ends.map(({ status }) => status)), new Set(['COMPLETED']));
+    assert.deepEqual(
+      runs.map(({ type }) => type),
+      TYPES,
+    );
+  });
+
+  it('end as Completed though an endpoint is changed again and again while it is being verified', async () => {
+    receiver.handle(reply(404));
+    const { id } = await client.register(`${receiver.url}/0`);
+    const asked = (path: string) => receiver.waitFor((all) => all.some((one) => one.path === path));
+    await asked('/0');
+    for (const path of ['/1', '/2']) {
+      await act('PATCH', id, { target_url: receiver.url + path });
+      await asked(path);
+    }
+    await act('POST', `${id}/verify`);
+    await receiver.waitFor((all) => all.filter(({ path }) => path === '/2').length === 2);
+    receiver.handle(willing);
+    await act('PATCH', id, { target_url: `${receiver.url}/3` });
+    await until(
+      () => show(id),
+      ({ status }) => status === 'active',
+    );
+    const verifications = async () => (await runsOf(id)).filter(({ type }) => type === 'verifyEndpoint');
+    const runs = await until(verifications, (all) => all.every(({ status }) => status !== 'RUNNING'));
+    assert.deepEqual(runs, [{ type: 'verifyEndpoint', status: 'COMPLETED' }]);
+  });
+
+  it('do not give an endpoint up that was changed since it was asked', async () => {
+    receiver.handle(reply(404));
+    const { id } = await client.register(receiver.url);
+    const stored = () => system.database.endpoints.getFresh(client.accountId, id);
+    const before = await stored();
+    await act('PATCH', id, { target_url: `${receiver.url}/elsewhere` });
+    const revision = before?.verification_revision ?? 0;
+    const giveUp = (version: number) =>
+      system.database.endpoints.verificationFailed(client.accountId, id, 'It answered 404.', version);
+    await giveUp(revision);
+    assert.equal((await stored())?.status, 'pending');
+    await giveUp(revision + 1);
+    assert.equal((await stored())?.status, 'disabled');
+  });
+
+  it('are found by their endpoint in every run of an incident that goes on as another', async () => {
+    const endpoint = { account_id: newId('account'), endpoint_id: newId('endpoint') };
+    const task_queue = `stub-${endpoint.endpoint_id}`;
+    const { client: temporal } = system.temporal;
+    const newProcess = () =>
+      new Incidents({ client: temporal, task_queue, disable_after_ms: 3_600_000, probe_interval_ms: 60_000 });
+    const incidents = newProcess();
+    let releases = 0;
+    const stop = await startStubWorker(system.temporal, task_queue, {
+      markEndpoint: async () => 'active',
+      emitOperationalEvent: async () => {},
+      async releaseEndpoint() {
+        releases += 1;
+        // It fails again while its recovery is being noted.
+        if (releases === 1) await newProcess().failed(endpoint, 'answered 500');
+      },
+    });
+    try {
+      await incidents.failed(endpoint, 'answered 500');
+      await incidents.succeeded(endpoint);
+      await until(
+        () => runsOf(endpoint.endpoint_id),
+        (runs) => runs.some(({ status }) => status === 'CONTINUED_AS_NEW') && runs.length === 2,
+      );
+      await incidents.succeeded(endpoint);
+      await until(
+        () => runsOf(endpoint.endpoint_id),
+        (runs) => runs.some(({ status }) => status === 'COMPLETED'),
+      );
+    } finally {
+      await stop();
+    }
+  });
+});

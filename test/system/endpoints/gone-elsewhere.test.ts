@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { incidentWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
+import type { ApiClient } from '../../support/api-client.js';
+import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
+import { startSystem, type TestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+describe('an answer 410 that comes after the endpoint has got another URL', () => {
+  let system: TestSystem;
+  let client: ApiClient;
+  let former: Receiver;
+  let present: Receiver;
+  /** Lets the former URL answer 410. */
+  let answerGone: () => void;
+
+  beforeEach(async () => {
+    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '500ms,1h', HOOKLINE_GROUP_COMMIT: 'off' });
+    client = await system.account();
+    former = await startReceiver();
+    present = await startReceiver();
+  });
+  afterEach(async () => {
+    await former.close();
+    await present.close();
+    await system.stop();
+  });
+
+  const show = async (id: string) => (await client.request('GET', `/v18.0/endpoints/${id}`)).json;
+  const send = async () => (await client.purchase()).deliveries[0]?.id ?? '';
+
+  /** Sends a delivery to the former URL, which answers it only when it is told to; meanwhile the endpoint gets its present URL. */
+  async function moveDuringAttempt(endpointId: string): Promise<string> {
+    const answered = new Promise<void>((resolve) => {
+      answerGone = resolve;
+    });
+    former.handle(async (_request, response) => {
+      await answered;
+      response.writeHead(410).end();
+    });
+    const before = former.received.length;
+    const delivery = await send();
+    await former.waitFor((all) => all.length === before + 1);
+    const body = { target_url: present.url };
+    assert.equal((await client.request('PATCH', `/v18.0/endpoints/${endpointId}`, { body })).status, 200);
+    return delivery;
+  }
+
+  it('does not disable it: the delivery goes to the present URL', async () => {
+    const { id } = await client.register(former.url);
+    const delivery = await moveDuringAttempt(id);
+    answerGone();
+    const { attempts } = await client.deliveryUntil(delivery, ({ status }) => status === 'delivered');
+    assert.deepEqual(
+      attempts.map(({ status_code }) => status_code),
+      [410, 200],
+    );
+    assert.equal((await show(id)).status, 'active');
+  });
+
+  it('does not end an incident that is open', async () => {
+    former.handle(reply(500));
+    present.handle(reply(500));
+    const { id } = await client.register(former.url);
+    const incident = system.temporal.client.workflow.getHandle(incidentWorkflowId(client.accountId, id));
+    const failing = await send();
+    await client.deliveryUntil(failing, ({ attempts }) => attempts.length === 2);
+    const delivery = await moveDuringAttempt(id);
+    answerGone();
+    await client.deliveryUntil(delivery, ({ attempts }) => attempts.length === 2);
+    const { status, incident: shown } = await show(id);
+    assert.equal(status, 'active');
+    assert.ok(shown.failures >= 2, JSON.stringify(shown));
+    assert.equal((await incident.describe()).status.name, 'RUNNING');
+
+    present.handle(reply(200));
+    assert.equal((await client.request('POST', `/v18.0/deliveries/${delivery}/retry`)).status, 200);
+    const { outcome } = (await incident.result()) as { outcome: string };
+    assert.equal(outcome, 'recovered');
+    await until(
+      () => show(id),
+      ({ incident: open }) => open === undefined,
+    );
+  });
+});
