@@ -25,7 +25,15 @@ export interface GroupAttemptRequest extends DeliveryGroup {
   timeout_ms: number;
 }
 
-/** What an attempt needs of an endpoint. Secrets stay inside the activity. */
+/** What signs and accompanies a request to an endpoint. It stays inside the activity. */
+export interface RequestSecrets {
+  /** Sent with the request. */
+  headers: Readonly<Record<string, string>>;
+  /** Newest first. */
+  signing_keys: readonly SigningKey[];
+}
+
+/** What an attempt needs of an endpoint. */
 export interface EndpointForAttempt {
   /** Which version of its settings this is. */
   version: number;
@@ -36,12 +44,10 @@ export interface EndpointForAttempt {
   status_reason?: string;
   /** It has been failing. */
   failing?: FailingMark;
-  /** Sent along. */
-  headers: Readonly<Record<string, string>>;
-  /** Newest first. */
-  signing_keys: readonly SigningKey[];
   /** Deliveries per second, at most; absent: no limit. */
   rate_limit?: number;
+  /** Decrypts what the request needs: called once the attempt is certain to be made. */
+  secrets(): RequestSecrets;
 }
 
 /** Hands out turns under rate limits, across all processes. */
@@ -102,13 +108,15 @@ export interface EndpointWatch {
 }
 
 /** What a handshake needs of an endpoint. */
-export interface EndpointForVerification extends EndpointForAttempt, VerificationSubject {
+export interface EndpointForVerification extends VerificationSubject, RequestSecrets {
   id: string;
   account_id: string;
   verification_method: VerificationMethod;
+  /** Deliveries per second, at most; absent: no limit. */
+  rate_limit?: number;
   /** What must come back. */
   verification_token: string;
-  /** Sent along in the Graph API's handshake, for the subscriber to know us by. */
+  /** Sent to the subscriber as `hub.verify_token`, which tells it who asks; Graph API only. */
   verify_token?: string;
 }
 

@@ -18,17 +18,22 @@ interface Sent {
   endedAt: number;
 }
 
-/** Signs a payload with the endpoint's live secrets and posts it. It does not throw: a failure is an attempt, too. */
+/**
+ * Signs a payload with the endpoint's live secrets and posts it. A failure of the request is an attempt too, so it is returned.
+ *
+ * @throws if the secrets cannot be decrypted: nothing was sent
+ */
 export function createSend({ poster, userAgent }: Pick<AttemptDependencies, 'poster' | 'userAgent'>) {
   return async function send(request: AttemptRequest, endpoint: EndpointForAttempt): Promise<Sent> {
     const began = Date.now();
     const timestamp = Math.floor(began / 1_000);
-    const secrets = liveSecrets(endpoint.signing_keys, began);
+    const { headers, signing_keys } = endpoint.secrets();
+    const secrets = liveSecrets(signing_keys, began);
     const answer = await poster.exchange({
       method: 'POST',
       url: endpoint.target_url,
       headers: {
-        ...endpoint.headers,
+        ...headers,
         'content-type': 'application/json',
         'user-agent': userAgent,
         'webhook-id': request.event_id,
@@ -47,9 +52,7 @@ export function createSend({ poster, userAgent }: Pick<AttemptDependencies, 'pos
         at: new Date(began).toISOString(),
         duration_ms: endedAt - began,
         url_host: new URL(endpoint.target_url).host,
-        ...('error_code' in answer
-          ? answer
-          : keptOf(answer, [...secrets, ...Object.values(endpoint.headers)])),
+        ...('error_code' in answer ? answer : keptOf(answer, [...secrets, ...Object.values(headers)])),
         trigger: request.trigger,
       },
       retryAfter: 'error_code' in answer ? undefined : single(answer.headers['retry-after']),

@@ -5,6 +5,7 @@ export async function registerDirectly(
   endpoints: EndpointRepository,
   accountId: string,
   targetUrls: readonly string[],
+  headers: Record<string, string> = {},
 ): Promise<void> {
   for (const target_url of targetUrls) {
     await endpoints.create(accountId, {
@@ -12,7 +13,7 @@ export async function registerDirectly(
       event_kinds: ['purchase'],
       description: '',
       metadata: {},
-      headers: {},
+      headers,
       status: 'active',
       status_when_verified: 'active',
       verification_method: 'challenge',

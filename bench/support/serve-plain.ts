@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createLogger } from '../../src/bin/output.js';
+import { createLogger } from '../../src/bin/process/output.js';
+import { untilStopped } from '../../src/bin/process/stop.js';
 import { startService } from '../../src/bin/service.js';
-import { untilStopped } from '../../src/bin/stop.js';
 import { loadSettings } from '../../src/config/load.js';
 import { buildWorkflowBundle } from '../../src/temporal/server/bundle.js';
 

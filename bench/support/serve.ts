@@ -1,6 +1,6 @@
-import { createLogger } from '../../src/bin/output.js';
+import { createLogger } from '../../src/bin/process/output.js';
+import { untilStopped } from '../../src/bin/process/stop.js';
 import { startService } from '../../src/bin/service.js';
-import { untilStopped } from '../../src/bin/stop.js';
 import { loadSettings } from '../../src/config/load.js';
 
 /** The service as it is. */

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate } from '../../src/bin/migrate.js';
-import { requireSecretBox } from '../../src/bin/secrets.js';
+import { requireSecretBox } from '../../src/bin/process/secrets.js';
 import { loadSettings } from '../../src/config/load.js';
 import { loadOrCreateAuthority } from '../../src/demo/certificates.js';
 import { ACCOUNT_SCOPES } from '../../src/domain/access/api-key.js';

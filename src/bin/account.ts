@@ -1,8 +1,8 @@
 import type { Settings } from '../config/schema.js';
 import { ACCOUNT_SCOPES, SCOPES } from '../domain/access/api-key.js';
 import { connectDatabase } from '../models/database.js';
-import { requireServers } from './migrate.js';
-import { say } from './output.js';
+import { say } from './process/output.js';
+import { requireServers } from './process/server-settings.js';
 
 /** Creates an account with an API key, and prints the key. @param operator whether the key may manage accounts, too */
 export async function createAccount(settings: Settings, name: string, operator: boolean): Promise<void> {

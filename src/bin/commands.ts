@@ -62,7 +62,7 @@ export const COMMANDS = {
     async run() {
       const settings = loadSettings();
       const [{ createLogger, say }, { migrate }] = await Promise.all([
-        import('./output.js'),
+        import('./process/output.js'),
         import('./migrate.js'),
       ]);
       createLogger(settings);

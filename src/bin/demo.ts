@@ -6,7 +6,7 @@ import { runPurchase } from '../demo/purchase.js';
 import { registerSubscriber } from '../demo/resident.js';
 import { readDemoState } from '../demo/state.js';
 import { parseDuration } from '../domain/basics/duration.js';
-import { say } from './output.js';
+import { say } from './process/output.js';
 
 /** So that retries can be watched: much shorter than the default. */
 const DEMO_SCHEDULE = ['1s', '2s', '3s', '4s'];

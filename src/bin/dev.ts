@@ -8,10 +8,10 @@ import { ACCOUNT_SCOPES } from '../domain/access/api-key.js';
 import { startMongo, startTemporal } from '../embedded/index.js';
 import { connectDatabase } from '../models/database.js';
 import { migrate } from './migrate.js';
-import { createLogger, say, shortPath } from './output.js';
-import { loadOrCreateSecretKeys } from './secrets.js';
+import { createLogger, say, shortPath } from './process/output.js';
+import { loadOrCreateSecretKeys } from './process/secrets.js';
+import { untilStopped } from './process/stop.js';
 import { startService } from './service.js';
-import { untilStopped } from './stop.js';
 
 /** What the development default may connect to besides public addresses. */
 const LOOPBACK_NETWORKS = ['127.0.0.0/8', '::1/128'];

@@ -1,8 +1,8 @@
 import type { Settings } from '../config/schema.js';
 import { connectDatabase } from '../models/database.js';
-import { requireServers } from './migrate.js';
-import { say } from './output.js';
-import { requireSecretBox } from './secrets.js';
+import { say } from './process/output.js';
+import { requireSecretBox } from './process/secrets.js';
+import { requireServers } from './process/server-settings.js';
 
 /** Encrypts what is stored of secrets with the first of the keys. It may run while the service does. */
 export async function reseal(settings: Settings): Promise<void> {

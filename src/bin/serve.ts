@@ -1,7 +1,7 @@
 import type { Settings } from '../config/schema.js';
-import { createLogger } from './output.js';
+import { createLogger } from './process/output.js';
+import { untilStopped } from './process/stop.js';
 import { type Role, startService } from './service.js';
-import { untilStopped } from './stop.js';
 
 const ROLES = ['all', 'api', 'worker'] as const satisfies Role[];
 

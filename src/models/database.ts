@@ -54,7 +54,7 @@ export interface Database {
 /**
  * Connects to MongoDB.
  *
- * @param box seals what is stored of secrets; without it endpoints can be neither read nor written
+ * @param box encrypts stored secrets; without it endpoints cannot be written, and their secrets cannot be read
  * @param patience how long an operation may take; `unlimited` for what makes indexes
  * @throws Error that names the server if it does not answer within 5 seconds
  */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Logger, pino } from 'pino';
-import { requireSecretBox } from '../../src/bin/secrets.js';
+import { requireSecretBox } from '../../src/bin/process/secrets.js';
 import { type Role, type Service, startService } from '../../src/bin/service.js';
 import { loadSettings } from '../../src/config/load.js';
 import type { Settings } from '../../src/config/schema.js';

@@ -8,8 +8,8 @@ import type { AddressPolicy } from '../../domain/endpoint/address-policy.js';
 import { AttemptSlots } from '../../domain/endpoint/attempt-slots.js';
 import type { EndpointHealth } from '../../domain/endpoint/endpoint-health.js';
 import type { Incidents } from '../../temporal/write/incidents.js';
-import { connectorOptions } from '../egress.js';
-import { endpointDirectory } from '../endpoint-ports.js';
+import { connectorOptions } from './egress.js';
+import { endpointDirectory } from './endpoint-ports.js';
 import type { Servers } from './servers.js';
 
 /** Sent as `User-Agent` with every attempt. */

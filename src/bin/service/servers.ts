@@ -6,8 +6,8 @@ import {
   type TemporalSettings,
 } from '../../temporal/server/connection.js';
 import { requirePreparedNamespace } from '../../temporal/server/namespace.js';
-import { requireServers } from '../migrate.js';
-import { requireSecretBox } from '../secrets.js';
+import { requireSecretBox } from '../process/secrets.js';
+import { requireServers } from '../process/server-settings.js';
 
 /** The two servers a service stands on, connected. */
 export interface Servers {

@@ -1,8 +1,8 @@
 import type { Settings } from '../../config/schema.js';
 import { type RunningWorker, startWorker } from '../../temporal/server/worker.js';
 import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
-import { endpointDirectory, pendingEndpoints } from '../endpoint-ports.js';
 import { type Attempts, USER_AGENT } from './attempts.js';
+import { endpointDirectory, pendingEndpoints } from './endpoint-ports.js';
 import type { Servers } from './servers.js';
 
 /** Beyond an attempt's own limit, before a worker that stops gives up waiting for it, milliseconds. */

@@ -38,9 +38,9 @@ export function checkHeaders(headers: Readonly<Record<string, string>>): InputEr
   return errors;
 }
 
-/** The headers with their values masked. */
-export function maskHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.keys(headers).map((name) => [name, MASKED_VALUE]));
+/** Headers of these names, with their values masked. */
+export function maskHeaders(names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.map((name) => [name, MASKED_VALUE]));
 }
 
 function objectionToName(name: string): string | undefined {

@@ -50,8 +50,8 @@ export interface Endpoint {
   description: string;
   /** The owner's own notes: names and values. */
   metadata: Record<string, string>;
-  /** Sent along with each delivery. Names only where it is shown: the values are secrets. */
-  headers: Record<string, string>;
+  /** Names of the headers that are sent with each delivery. The values are secrets. */
+  header_names: string[];
   /** Deliveries per second, at most; absent: no limit. */
   rate_limit?: number;
   status: EndpointStatus;

@@ -1,15 +1,17 @@
 import type { Connection, Model } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import { newId } from '../../domain/basics/ids.js';
-import { newSigningSecret, type SignatureScheme, type SigningKey } from '../../domain/delivery/signature.js';
+import { newSigningSecret, type SignatureScheme } from '../../domain/delivery/signature.js';
 import type { DisableResult } from '../../domain/endpoint/endpoint.js';
 import type { FailingMark } from '../../domain/endpoint/incident.js';
 import { ShortCache } from '../mongo/short-cache.js';
+import { EndpointCodec } from './endpoint-codec.js';
 import {
-  EndpointCodec,
   type EndpointDocument,
   type EndpointInput,
+  type EndpointSecrets,
   endpointSchema,
+  type SealedKey,
   type StoredEndpoint,
 } from './endpoint-document.js';
 
@@ -24,7 +26,7 @@ export class EndpointRepository {
   private readonly byId = new ShortCache<StoredEndpoint | undefined>(CACHE_MS);
   private readonly byAccount = new ShortCache<Map<string, StoredEndpoint>>(CACHE_MS);
 
-  /** @param box seals the secrets; absent in a process that has nothing to do with endpoints */
+  /** @param box encrypts the secrets; absent in a process that neither writes endpoints nor needs their secrets */
   constructor(connection: Connection, box: SecretBox | undefined) {
     this.model = connection.model<EndpointDocument>('endpoint', endpointSchema, 'endpoints');
     this.codec = new EndpointCodec(box);
@@ -45,9 +47,7 @@ export class EndpointRepository {
       version: 1,
       verification_revision: 1,
       status_changed_at: now,
-      signing_keys: this.codec.sealKeys(_id, [
-        { secret: newSigningSecret(scheme), created_at: now.toISOString() },
-      ]),
+      signing_keys: [this.codec.sealKey(_id, newSigningSecret(scheme), now)],
       created_at: now,
       updated_at: now,
     };
@@ -85,6 +85,11 @@ export class EndpointRepository {
     return [...all.values()];
   }
 
+  /** Decrypts the secrets of an endpoint. Nothing else does: reading endpoints costs no decryption. */
+  secretsOf(endpoint: StoredEndpoint): EndpointSecrets {
+    return this.codec.secretsOf(endpoint);
+  }
+
   /** How many endpoints an account has. */
   count(accountId: string): Promise<number> {
     return this.model.countDocuments({ account_id: accountId });
@@ -97,7 +102,7 @@ export class EndpointRepository {
     const verifiesAgain =
       moved ||
       before.verification_method !== input.verification_method ||
-      before.verify_token !== input.verify_token ||
+      this.secretsOf(before).verify_token !== input.verify_token ||
       (before.status !== 'pending' && input.status === 'pending');
     const fields = Object.entries({
       ...this.codec.toFields(before.id, input),
@@ -249,16 +254,13 @@ export class EndpointRepository {
     overlapEnds: Date,
   ): Promise<StoredEndpoint | undefined> {
     const now = new Date();
-    const fresh = { secret: newSigningSecret(scheme), created_at: now.toISOString() };
-    const old = before.signing_keys
+    const fresh = this.codec.sealKey(before.id, newSigningSecret(scheme), now);
+    const old = before.sealed.signing_keys
       .map((key) => ({
         ...key,
-        expires_at:
-          key.expires_at && Date.parse(key.expires_at) < overlapEnds.getTime()
-            ? key.expires_at
-            : overlapEnds.toISOString(),
+        expires_at: key.expires_at && key.expires_at < overlapEnds ? key.expires_at : overlapEnds,
       }))
-      .filter(({ expires_at }) => Date.parse(expires_at) > now.getTime());
+      .filter(({ expires_at }) => expires_at > now);
     return this.writeKeys(before, [fresh, ...old]);
   }
 
@@ -271,13 +273,12 @@ export class EndpointRepository {
   async retireSecrets(accountId: string, endpointId: string, all = false): Promise<number | undefined> {
     const endpoint = await this.getFresh(accountId, endpointId);
     if (!endpoint) return undefined;
-    const now = Date.now();
-    const live = endpoint.signing_keys.filter(
-      ({ expires_at }) => expires_at === undefined || (!all && Date.parse(expires_at) > now),
-    );
-    if (live.length < endpoint.signing_keys.length && !(await this.writeKeys(endpoint, live)))
+    const { signing_keys } = endpoint.sealed;
+    const now = new Date();
+    const live = signing_keys.filter(({ expires_at }) => !expires_at || (!all && expires_at > now));
+    if (live.length < signing_keys.length && !(await this.writeKeys(endpoint, live)))
       return this.retireSecrets(accountId, endpointId, all);
-    const ends = live.flatMap(({ expires_at }) => (expires_at === undefined ? [] : [Date.parse(expires_at)]));
+    const ends = live.flatMap(({ expires_at }) => (expires_at ? [expires_at.getTime()] : []));
     return ends.length > 0 ? Math.min(...ends) : undefined;
   }
 
@@ -305,12 +306,12 @@ export class EndpointRepository {
   /** Writes signing keys, unless they have been changed since they were read. */
   private async writeKeys(
     { account_id, id, version }: StoredEndpoint,
-    keys: readonly SigningKey[],
+    signing_keys: readonly SealedKey[],
   ): Promise<StoredEndpoint | undefined> {
     return this.update(
       account_id,
       id,
-      { $set: { signing_keys: this.codec.sealKeys(id, keys), updated_at: new Date() }, ...NEXT_VERSION },
+      { $set: { signing_keys, updated_at: new Date() }, ...NEXT_VERSION },
       { version },
     );
   }

@@ -110,9 +110,10 @@ print(any(hmac.compare_digest(expected, one) for one in given_signatures))`;
 
     const stored = await until(
       () => system.database.endpoints.getFresh(client.accountId, endpoint.id),
-      (now) => now?.signing_keys.length === 1,
+      (now) => now?.sealed.signing_keys.length === 1,
     );
-    assert.equal(stored?.signing_keys[0]?.secret, rotated.secret);
+    assert.ok(stored);
+    assert.equal(system.database.endpoints.secretsOf(stored).signing_keys[0]?.secret, rotated.secret);
     const removed = await system.temporal.client.workflow
       .getHandle(`rotation:${client.accountId}:${endpoint.id}`)
       .describe();

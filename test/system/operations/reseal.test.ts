@@ -22,7 +22,7 @@ describe('hookline reseal', () => {
       description: '',
       metadata: {},
       headers: { authorization: 'Bearer of-the-subscriber' },
-      verify_token: 'for-the-handshake',
+      verify_token: 'for-the-verification',
       status: 'active',
       status_when_verified: 'active',
       verification_method: 'challenge',
@@ -30,7 +30,7 @@ describe('hookline reseal', () => {
     await before.endpoints.create(accountId, input, 'v1a');
     const { id } = await before.endpoints.create(accountId, { ...input, headers: {} });
     await before.endpoints.beginVerification(accountId, id, 'a-token');
-    const stored = await before.endpoints.all(accountId);
+    const stored = (await before.endpoints.all(accountId)).map((one) => before.endpoints.secretsOf(one));
     await before.close();
 
     const rotated = { ...environment, HOOKLINE_SECRET_KEYS: `${fresh},${old}` };
@@ -38,7 +38,7 @@ describe('hookline reseal', () => {
     assert.match(await runHookline('reseal', rotated), /again: 0$/);
 
     const after = await open(fresh);
-    const resealed = await after.endpoints.all(accountId);
+    const resealed = (await after.endpoints.all(accountId)).map((one) => after.endpoints.secretsOf(one));
     assert.deepEqual(resealed, stored);
     assert.deepEqual(
       resealed.map(({ headers, verification_token }) => [headers, verification_token]),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { portsOf } from '../../../src/bin/egress.js';
+import { portsOf } from '../../../src/bin/service/egress.js';
 import { loadSettings } from '../../../src/config/load.js';
 
 describe('the ports of the service and its servers', () => {

@@ -1,6 +1,10 @@
 import { isId } from '../../../domain/basics/ids.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
-import type { EndpointInput, StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
+import type {
+  EndpointInput,
+  EndpointWithSecrets,
+  StoredEndpoint,
+} from '../../../models/endpoint/endpoint-document.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
 
 /** Changes by others between reading an endpoint and writing it, after which the caller is told to try again. */
@@ -19,14 +23,15 @@ export async function changeEndpoint(
   dependencies: Dependencies,
   ctx: Context,
   id: string,
-  decide: (before: StoredEndpoint) => EndpointInput,
+  decide: (before: EndpointWithSecrets) => EndpointInput,
 ): Promise<StoredEndpoint> {
   const { endpoints } = dependencies.database;
   const { account_id } = ctx.state.caller;
   for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts += 1) {
     const before = isId('endpoint', id) ? await endpoints.getFresh(account_id, id) : undefined;
     if (!before) throw notFound('endpoint', id);
-    const endpoint = await endpoints.replace(before, decide(before));
+    const input = decide({ ...before, secrets: endpoints.secretsOf(before) });
+    const endpoint = await endpoints.replace(before, input);
     if (!endpoint) continue;
     await followUp(dependencies, before, endpoint);
     return endpoint;

@@ -13,7 +13,7 @@ import { checkHeaders, MASKED_VALUE, MAX_HEADERS } from '../../../domain/endpoin
 import { filterSchema } from '../../../domain/event/filter.js';
 import { toPointer } from '../../../domain/http/json-pointer.js';
 import { type InputError, Problem } from '../../../domain/http/problem.js';
-import type { EndpointInput, StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
+import type { EndpointInput, EndpointWithSecrets } from '../../../models/endpoint/endpoint-document.js';
 import { invalidRequest } from '../../http/body.js';
 import type { ApiDependencies } from '../../http/context.js';
 
@@ -101,7 +101,7 @@ export function checkEndpoint(
   body: z.output<typeof endpointBody>,
   rules: EndpointRules,
   knownKinds: readonly string[],
-  before?: StoredEndpoint,
+  before?: EndpointWithSecrets,
 ): EndpointInput {
   const mistake = checkTargetUrl(body.target_url, rules.allowHttp, rules.addresses);
   const errors: InputError[] = [
@@ -121,7 +121,7 @@ export function checkEndpoint(
   const target_url = normalizeTargetUrl(body.target_url);
   const pending = rules.verificationRequired && before?.verified_url !== target_url;
   const reason = before?.status === 'pending' && before.target_url === target_url && before.status_reason;
-  const token = verify_token === MASKED_VALUE ? before?.verify_token : verify_token;
+  const token = verify_token === MASKED_VALUE ? before?.secrets.verify_token : verify_token;
   return {
     ...rest,
     target_url,
@@ -136,18 +136,18 @@ export function checkEndpoint(
 /** A masked value stands for the stored one; there must be one. */
 function checkMasks(
   { headers, verify_token }: z.output<typeof endpointBody>,
-  before?: StoredEndpoint,
+  before?: EndpointWithSecrets,
 ): InputError[] {
   const detail = 'is masked, but no value is stored for it; send the value itself';
   const errors = Object.entries(headers)
     .filter(([name, value]) => value === MASKED_VALUE && storedValue(name, before) === undefined)
     .map(([name]) => ({ pointer: toPointer(['headers', name]), detail }));
-  if (verify_token === MASKED_VALUE && before?.verify_token === undefined)
+  if (verify_token === MASKED_VALUE && before?.secrets.verify_token === undefined)
     errors.push({ pointer: '/verify_token', detail });
   return errors;
 }
 
-function unmask(headers: Record<string, string>, before?: StoredEndpoint): Record<string, string> {
+function unmask(headers: Record<string, string>, before?: EndpointWithSecrets): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [
       name,
@@ -156,7 +156,7 @@ function unmask(headers: Record<string, string>, before?: StoredEndpoint): Recor
   );
 }
 
-function storedValue(name: string, before: StoredEndpoint | undefined): string | undefined {
-  const stored = Object.entries(before?.headers ?? {});
+function storedValue(name: string, before: EndpointWithSecrets | undefined): string | undefined {
+  const stored = Object.entries(before?.secrets.headers ?? {});
   return stored.find(([known]) => known.toLowerCase() === name.toLowerCase())?.[1];
 }

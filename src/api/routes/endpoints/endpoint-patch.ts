@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { mergePatch } from '../../../domain/basics/merge-patch.js';
 import { MASKED_VALUE, maskHeaders } from '../../../domain/endpoint/endpoint-headers.js';
-import type { EndpointInput, StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
+import type { EndpointInput, EndpointWithSecrets } from '../../../models/endpoint/endpoint-document.js';
 import { checkShape } from '../../http/body.js';
 import { checkEndpoint, type EndpointRules, endpointBody } from './endpoint-body.js';
 
@@ -36,7 +36,7 @@ export type EndpointPatch = z.output<typeof endpointPatch>;
  */
 export function patchEndpoint(
   patch: EndpointPatch,
-  before: StoredEndpoint,
+  before: EndpointWithSecrets,
   rules: EndpointRules,
   knownKinds: readonly string[],
 ): EndpointInput {
@@ -56,7 +56,10 @@ export function patchEndpoint(
 }
 
 /** An endpoint as its owner would have to send it for it to stay as it is. Secrets are masked, and so stay as they are stored. */
-function asBody(endpoint: StoredEndpoint, nextStatus: EndpointPatch['status']): z.input<typeof endpointBody> {
+function asBody(
+  endpoint: EndpointWithSecrets,
+  nextStatus: EndpointPatch['status'],
+): z.input<typeof endpointBody> {
   const { status, status_when_verified, status_reason } = endpoint;
   const keepsReason = status === 'paused' && nextStatus !== 'active';
   return {
@@ -65,12 +68,12 @@ function asBody(endpoint: StoredEndpoint, nextStatus: EndpointPatch['status']): 
     filter: endpoint.filter,
     description: endpoint.description,
     metadata: endpoint.metadata,
-    headers: maskHeaders(endpoint.headers),
+    headers: maskHeaders(endpoint.header_names),
     rate_limit: endpoint.rate_limit,
     status: status === 'active' || status === 'paused' ? status : status_when_verified,
     ...(keepsReason && { status_reason }),
     verification_method: endpoint.verification_method,
-    ...(endpoint.verify_token !== undefined && { verify_token: MASKED_VALUE }),
+    ...(endpoint.secrets.verify_token !== undefined && { verify_token: MASKED_VALUE }),
     retry_schedule: endpoint.retry_schedule,
   };
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { parseDuration } from '../../../domain/basics/duration.js';
-import { schemeOf } from '../../../domain/delivery/signature.js';
 import { Problem } from '../../../domain/http/problem.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
@@ -32,7 +31,7 @@ export function endpointSecretOperations(dependencies: ApiDependencies): Operati
       problems: [],
       async handle(ctx, { params: { id = '' } }) {
         ctx.set('cache-control', 'no-store');
-        ctx.body = renderKeys(await findEndpoint(dependencies, ctx, id));
+        ctx.body = renderKeys(database.endpoints.secretsOf(await findEndpoint(dependencies, ctx, id)));
       },
     }),
 
@@ -48,20 +47,20 @@ export function endpointSecretOperations(dependencies: ApiDependencies): Operati
       async handle(ctx, { params: { id = '' }, body: { overlap, signature_scheme } }) {
         const found = await findEndpoint(dependencies, ctx, id);
         const before = await database.endpoints.getFresh(found.account_id, id);
-        const [newest] = before?.signing_keys ?? [];
+        const [newest] = before?.sealed.signing_keys ?? [];
         if (!before || !newest) throw conflict('The endpoint was deleted meanwhile.');
         const overlapEnds = new Date(Date.now() + parseDuration(overlap));
-        if (parseDuration(overlap) > 0 && before.signing_keys.length >= MAX_SIGNING_KEYS) {
+        if (parseDuration(overlap) > 0 && before.sealed.signing_keys.length >= MAX_SIGNING_KEYS) {
           throw conflict(
             `${MAX_SIGNING_KEYS} secrets sign at the moment, which is the limit. End their overlap with DELETE …/secret/previous, or rotate with "overlap": "0s".`,
           );
         }
-        const scheme = signature_scheme ?? schemeOf(newest.secret);
+        const scheme = signature_scheme ?? newest.scheme;
         const endpoint = await database.endpoints.rotateSecret(before, scheme, overlapEnds);
         if (!endpoint) throw conflict('The endpoint was changed at the same time. Send it again.');
         await endpointWorkflows.secretsChanged({ account_id: before.account_id, endpoint_id: id });
         ctx.set('cache-control', 'no-store');
-        ctx.body = renderKeys(endpoint);
+        ctx.body = renderKeys(database.endpoints.secretsOf(endpoint));
       },
     }),
 

@@ -45,7 +45,8 @@ export function confirmationRoutes(
   const confirm = async (ctx: Context): Promise<void> => {
     const id = ctx.params?.['id'] ?? '';
     const endpoint = isId('endpoint', id) ? await database.endpoints.find(id) : undefined;
-    const expected = endpoint?.status === 'pending' ? endpoint.verification_token : undefined;
+    const secrets = endpoint?.status === 'pending' ? database.endpoints.secretsOf(endpoint) : undefined;
+    const expected = secrets?.verification_token;
     // Without the token, nobody learns whether the endpoint exists.
     if (!endpoint || !expected || !sameText(String(ctx.query['token'] ?? ''), expected))
       throw new Problem('invalid_verification_token', 'The token is not valid, or not valid any more.');

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { schemeOf, verificationKey } from '../../../domain/delivery/signature.js';
 import { ENDPOINT_STATUSES, VERIFICATION_METHODS } from '../../../domain/endpoint/endpoint.js';
 import { MASKED_VALUE, maskHeaders } from '../../../domain/endpoint/endpoint-headers.js';
-import type { StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
+import type { EndpointSecrets, StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
 import { timeSchema as time } from '../../http/schemas.js';
 
 export const endpointSchema = z
@@ -59,32 +59,29 @@ export const endpointWithSecretSchema = endpointSchema.extend(keyFields).meta({ 
 
 export const secretSchema = z.object(keyFields).meta({ id: 'Secret' });
 
-/** An endpoint as it is shown: no secret in it, and of headers the names. */
+/** An endpoint as it is shown: without secrets, and with the names of its headers. */
 export function renderEndpoint(endpoint: StoredEndpoint) {
   const {
-    signing_keys,
-    verification_token: _,
-    status_when_verified: __,
-    verified_url: ___,
-    failing: ____,
-    verification_revision: _____,
-    verify_token,
-    headers,
+    sealed,
+    header_names,
+    status_when_verified: _,
+    verified_url: __,
+    failing: ___,
+    verification_revision: ____,
     ...plain
   } = endpoint;
-  const [newest] = signing_keys;
-  const key = newest && verificationKey(newest.secret);
+  const [newest] = sealed.signing_keys;
   return {
     ...plain,
-    headers: maskHeaders(headers),
-    ...(verify_token !== undefined && { verify_token: MASKED_VALUE }),
-    ...(newest && { signature_scheme: schemeOf(newest.secret) }),
-    ...(key && 'public_key' in key && key),
+    headers: maskHeaders(header_names),
+    ...(sealed.verify_token && { verify_token: MASKED_VALUE }),
+    ...(newest && { signature_scheme: newest.scheme }),
+    ...(newest?.public_key && { public_key: newest.public_key }),
   };
 }
 
-/** What its subscriber verifies deliveries with, where that is asked for by name: the newest key, and what else signs during an overlap. */
-export function renderKeys({ signing_keys }: StoredEndpoint) {
+/** What a subscriber verifies deliveries with: the newest key, and until when the others sign as well. */
+export function renderKeys({ signing_keys }: EndpointSecrets) {
   const [newest, ...previous] = signing_keys;
   return {
     ...(newest && { signature_scheme: schemeOf(newest.secret), ...verificationKey(newest.secret) }),

@@ -53,7 +53,7 @@ export function endpointOperations(dependencies: ApiDependencies): Operation[] {
         ctx.status = 201;
         ctx.set('location', `${ctx.path}/${endpoint.id}`);
         ctx.set('cache-control', 'no-store');
-        ctx.body = { ...renderEndpoint(endpoint), ...renderKeys(endpoint) };
+        ctx.body = { ...renderEndpoint(endpoint), ...renderKeys(endpoints.secretsOf(endpoint)) };
       },
     }),
 

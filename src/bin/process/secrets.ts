@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Settings } from '../config/schema.js';
-import { newSecretKey, parseSecretKeys, SecretBox } from '../domain/access/secret-box.js';
+import type { Settings } from '../../config/schema.js';
+import { newSecretKey, parseSecretKeys, SecretBox } from '../../domain/access/secret-box.js';
 
 /** What seals stored secrets. @throws Error that says how to get a key, where the settings name none */
 export function requireSecretBox({ HOOKLINE_SECRET_KEYS: keys }: Settings): SecretBox {

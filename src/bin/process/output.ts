@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { type Logger, pino } from 'pino';
-import type { Settings } from '../config/schema.js';
-import { installRuntime } from '../temporal/server/connection.js';
+import type { Settings } from '../../config/schema.js';
+import { installRuntime } from '../../temporal/server/connection.js';
 
 /** Writes one line for the person at the terminal. */
 export function say(line = ''): void {

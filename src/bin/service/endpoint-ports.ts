@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { EndpointDirectory, PendingEndpoints } from '../../activities/ports.js';
-import { recipientsOf } from '../domain/delivery/recipients.js';
-import type { StoredEndpoint } from '../models/endpoint/endpoint-document.js';
-import type { EndpointRepository } from '../models/endpoint/endpoints.js';
-import type { DeliveryStarter } from '../temporal/write/delivery-starter.js';
+import type { EndpointDirectory, PendingEndpoints } from '../../../activities/ports.js';
+import { recipientsOf } from '../../domain/delivery/recipients.js';
+import type { StoredEndpoint } from '../../models/endpoint/endpoint-document.js';
+import type { EndpointRepository } from '../../models/endpoint/endpoints.js';
+import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
 
 const TOKEN_BYTES = 24;
 
@@ -12,7 +12,9 @@ export function endpointDirectory(endpoints: EndpointRepository): EndpointDirect
   return {
     async load(accountId, endpointId) {
       const endpoint = await endpoints.get(accountId, endpointId);
-      return endpoint && { ...endpoint, ...rateLimitOf(endpoint) };
+      return (
+        endpoint && { ...endpoint, ...rateLimitOf(endpoint), secrets: () => endpoints.secretsOf(endpoint) }
+      );
     },
     disable: (...args) => endpoints.disable(...args),
     setFailing: (...args) => endpoints.setFailing(...args),
@@ -22,17 +24,18 @@ export function endpointDirectory(endpoints: EndpointRepository): EndpointDirect
   };
 }
 
-/** What the handshake needs of endpoints. */
+/** What verification needs of endpoints. */
 export function pendingEndpoints(endpoints: EndpointRepository, starter: DeliveryStarter): PendingEndpoints {
   return {
     async loadPending({ account_id, endpoint_id }) {
       const endpoint = await endpoints.getFresh(account_id, endpoint_id);
       if (endpoint?.status !== 'pending') return undefined;
-      if (endpoint.verification_token)
-        return { ...endpoint, verification_token: endpoint.verification_token };
+      const secrets = endpoints.secretsOf(endpoint);
+      if (secrets.verification_token)
+        return { ...endpoint, ...secrets, verification_token: secrets.verification_token };
       const verification_token = randomBytes(TOKEN_BYTES).toString('base64url');
       await endpoints.beginVerification(account_id, endpoint_id, verification_token);
-      return { ...endpoint, verification_token };
+      return { ...endpoint, ...secrets, verification_token };
     },
     async verified({ account_id, endpoint_id }, { target_url, verification_revision }, allowedRate) {
       for (;;) {
@@ -55,7 +58,7 @@ export function pendingEndpoints(endpoints: EndpointRepository, starter: Deliver
   };
 }
 
-/** What its owner set and what its subscriber allowed, per minute, in a CloudEvents handshake: the lower one holds. */
+/** What its owner set and what its subscriber allowed, per minute, in a CloudEvents verification: the lower one holds. */
 function rateLimitOf({ rate_limit, allowed_rate }: StoredEndpoint): { rate_limit?: number } {
   const rate = Math.min(
     rate_limit ?? Number.POSITIVE_INFINITY,

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { createAddressGuard, dnsServers } from '../../activities/http/address-guard.js';
-import type { ConnectorOptions } from '../../activities/http/connector.js';
-import type { Settings } from '../config/schema.js';
-import { type AddressPolicy, createAddressPolicy } from '../domain/endpoint/address-policy.js';
+import { createAddressGuard, dnsServers } from '../../../activities/http/address-guard.js';
+import type { ConnectorOptions } from '../../../activities/http/connector.js';
+import type { Settings } from '../../config/schema.js';
+import { type AddressPolicy, createAddressPolicy } from '../../domain/endpoint/address-policy.js';
 
 /** Where deliveries may go, as the settings say. @throws RangeError naming a network or port that is none */
 export function addressPolicyOf(settings: Settings): AddressPolicy {

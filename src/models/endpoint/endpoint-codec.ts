@@ -1,0 +1,140 @@
+import type { SecretBox } from '../../domain/access/secret-box.js';
+import { schemeOf, verificationKey } from '../../domain/delivery/signature.js';
+import type { Filter } from '../../domain/event/filter.js';
+import type {
+  EndpointDocument,
+  EndpointInput,
+  EndpointSecrets,
+  SealedKey,
+  SealedSecrets,
+  StoredEndpoint,
+} from './endpoint-document.js';
+
+/** A field that is stored encrypted. It is part of the text's context, so that the text cannot be decrypted as another field. */
+type SealedField = 'signing' | 'headers' | 'verify_token' | 'verification';
+
+/** Turns endpoints into documents and back, and encrypts and decrypts their secrets. */
+export class EndpointCodec {
+  private readonly box: SecretBox | undefined;
+
+  /** @param box absent in a process that neither writes endpoints nor needs their secrets */
+  constructor(box: SecretBox | undefined) {
+    this.box = box;
+  }
+
+  seal(endpointId: string, field: SealedField, text: string): string {
+    return this.requireBox().seal(text, `${endpointId}:${field}`);
+  }
+
+  sealKey(endpointId: string, secret: string, created_at: Date): SealedKey {
+    const key = verificationKey(secret);
+    return {
+      sealed: this.seal(endpointId, 'signing', secret),
+      scheme: schemeOf(secret),
+      ...('public_key' in key && key),
+      created_at,
+    };
+  }
+
+  /** Decrypts the secrets of an endpoint. */
+  secretsOf({ id, sealed }: Pick<StoredEndpoint, 'id' | 'sealed'>): EndpointSecrets {
+    const { headers, signing_keys, verify_token, verification_token } = sealed;
+    return {
+      headers: headers ? (JSON.parse(this.open(id, 'headers', headers)) as Record<string, string>) : {},
+      signing_keys: signing_keys.map(({ sealed: text, created_at, expires_at }) => ({
+        secret: this.open(id, 'signing', text),
+        created_at: created_at.toISOString(),
+        ...(expires_at && { expires_at: expires_at.toISOString() }),
+      })),
+      ...(verify_token && { verify_token: this.open(id, 'verify_token', verify_token) }),
+      ...(verification_token && { verification_token: this.open(id, 'verification', verification_token) }),
+    };
+  }
+
+  /** Whether any secret of an endpoint was encrypted with another key than the newest. */
+  isOutdated({ headers, verify_token, verification_token, signing_keys }: EndpointDocument): boolean {
+    const texts = [headers, verify_token, verification_token, ...signing_keys.map(({ sealed }) => sealed)];
+    return texts.some((text) => text && this.requireBox().isOutdated(text));
+  }
+
+  /** The secrets of an endpoint, encrypted with the newest key. */
+  reseal({ _id, headers, verify_token, verification_token, signing_keys }: EndpointDocument) {
+    const again = (text: string | null | undefined, field: SealedField) =>
+      text ? this.seal(_id, field, this.open(_id, field, text)) : undefined;
+    const fields = {
+      headers: again(headers, 'headers'),
+      verify_token: again(verify_token, 'verify_token'),
+      verification_token: again(verification_token, 'verification'),
+      signing_keys: signing_keys.map((key) => ({ ...key, sealed: again(key.sealed, 'signing') ?? '' })),
+    };
+    return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+  }
+
+  toFields(id: string, { filter, headers, metadata, verify_token, ...plain }: EndpointInput) {
+    const header_names = Object.keys(headers);
+    return {
+      ...plain,
+      filter: filter && JSON.stringify(filter),
+      metadata: JSON.stringify(metadata),
+      header_names,
+      headers: header_names.length > 0 ? this.seal(id, 'headers', JSON.stringify(headers)) : undefined,
+      verify_token: verify_token && this.seal(id, 'verify_token', verify_token),
+      rate_limit: plain.rate_limit,
+      status_reason: plain.status_reason,
+      retry_schedule: plain.retry_schedule,
+    };
+  }
+
+  toEndpoint(document: EndpointDocument): StoredEndpoint {
+    const { filter } = document;
+    return {
+      id: document._id,
+      account_id: document.account_id,
+      version: document.version,
+      verification_revision: document.verification_revision,
+      target_url: document.target_url,
+      event_kinds: document.event_kinds,
+      ...(filter && { filter: JSON.parse(filter) as Filter }),
+      description: document.description,
+      metadata: JSON.parse(document.metadata) as Record<string, string>,
+      header_names: document.header_names,
+      ...(document.rate_limit && { rate_limit: document.rate_limit }),
+      status: document.status,
+      ...(document.status_reason && { status_reason: document.status_reason }),
+      status_changed_at: document.status_changed_at.toISOString(),
+      status_when_verified: document.status_when_verified,
+      verification_method: document.verification_method,
+      ...(document.verified_at && { verified_at: document.verified_at.toISOString() }),
+      ...(document.failing && { failing: document.failing }),
+      ...(document.verified_url && { verified_url: document.verified_url }),
+      ...(document.allowed_rate && { allowed_rate: document.allowed_rate }),
+      ...(document.retry_schedule && { retry_schedule: document.retry_schedule }),
+      created_at: document.created_at.toISOString(),
+      updated_at: document.updated_at.toISOString(),
+      sealed: sealedOf(document),
+    };
+  }
+
+  private open(endpointId: string, field: SealedField, text: string): string {
+    return this.requireBox().open(text, `${endpointId}:${field}`);
+  }
+
+  private requireBox(): SecretBox {
+    if (!this.box) throw new Error('Secrets of endpoints need HOOKLINE_SECRET_KEYS, which is not set.');
+    return this.box;
+  }
+}
+
+function sealedOf({
+  headers,
+  signing_keys,
+  verify_token,
+  verification_token,
+}: EndpointDocument): SealedSecrets {
+  return {
+    signing_keys,
+    ...(headers && { headers }),
+    ...(verify_token && { verify_token }),
+    ...(verification_token && { verification_token }),
+  };
+}
