@@ -99,6 +99,16 @@ export const COMMANDS = {
       await createAccount(loadSettings(), name, operator === true);
     },
   },
+  key: {
+    summary: 'print the query that finds a business key in Temporal UI: hookline key <account> <name:value>',
+    help: [],
+    options: {},
+    async run(_values, [accountId, key]) {
+      if (!accountId || !key) throw new Error('Name account and key: hookline key <account> order_id:1001');
+      const { printKeyQuery } = await import('./key.js');
+      await printKeyQuery(loadSettings(), accountId, key);
+    },
+  },
 } as const satisfies Record<string, Command>;
 
 export type CommandName = keyof typeof COMMANDS;

@@ -9,6 +9,7 @@ export async function reseal(settings: Settings): Promise<void> {
   const database = await connectDatabase(requireServers(settings).mongodbUri, requireSecretBox(settings));
   try {
     say(`Endpoints whose secrets were encrypted again: ${await database.endpoints.resealAll()}`);
+    say(`Accounts whose business key secret was encrypted again: ${await database.keySecrets.resealAll()}`);
   } finally {
     await database.close();
   }

@@ -13,6 +13,7 @@ import { DeliveryTurnRepository } from './endpoint/delivery-turns.js';
 import { EndpointRepository } from './endpoint/endpoints.js';
 import { EventKindRepository } from './event/event-kinds.js';
 import { IdempotencyRepository } from './event/idempotency.js';
+import { KeySecretRepository } from './event/key-secrets.js';
 import { collectionsWithoutIndexes, createIndexes } from './mongo/indexes.js';
 
 /** How long an operation waits for a server that can be reached before it fails, milliseconds. */
@@ -37,6 +38,7 @@ export interface Database {
   eventKinds: EventKindRepository;
   idempotency: IdempotencyRepository;
   installationSecrets: InstallationSecretRepository;
+  keySecrets: KeySecretRepository;
   logins: LoginRepository;
   oauthClients: OAuthClientRepository;
   oauthRecords: OAuthRecordRepository;
@@ -91,6 +93,7 @@ export async function connectDatabase(
     eventKinds: new EventKindRepository(connection),
     idempotency: new IdempotencyRepository(connection),
     installationSecrets: new InstallationSecretRepository(connection),
+    keySecrets: new KeySecretRepository(connection, box),
     logins,
     oauthClients,
     oauthRecords,

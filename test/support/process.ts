@@ -22,15 +22,19 @@ process.once('exit', () => {
 });
 
 /** How a command of `hookline` is run from the sources: program, arguments, and an environment with the settings and nothing else. */
-function hookline(command: string, settings: Record<string, string>) {
-  const args = ['--import', 'tsx', 'src/bin/hookline.ts', command];
+function hookline(command: string, settings: Record<string, string>, more: readonly string[] = []) {
+  const args = ['--import', 'tsx', 'src/bin/hookline.ts', command, ...more];
   const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], ...settings };
   return { program: process.execPath, args, env };
 }
 
 /** Runs a command of `hookline` as an operator would. @returns what it says @throws where it fails */
-export async function runHookline(command: string, settings: Record<string, string>): Promise<string> {
-  const { program, args, env } = hookline(command, settings);
+export async function runHookline(
+  command: string,
+  settings: Record<string, string>,
+  more: readonly string[] = [],
+): Promise<string> {
+  const { program, args, env } = hookline(command, settings, more);
   const { stdout } = await promisify(execFile)(program, args, { env });
   return stdout.trim();
 }

@@ -97,6 +97,8 @@ export interface AcceptedEvent {
   payload: string;
   /** ISO 8601, UTC. */
   accepted_at: string;
+  /** Tokens of its business keys, as they stand in search attributes; absent if it has none. */
+  keys?: string[];
 }
 
 /** Where an event goes. */

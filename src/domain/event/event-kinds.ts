@@ -1,3 +1,5 @@
+import { KEY_KEYWORD } from './schema-keywords.js';
+
 /** A kind of event: a name that producers post to and endpoints register for, and the shape of its payload. */
 export interface EventKind {
   name: string;
@@ -59,7 +61,7 @@ export const EVENT_KINDS: readonly EventKind[] = [
       type: 'object',
       required: ['order_id', 'customer_email', 'total', 'items', 'created_at'],
       properties: {
-        order_id: { type: 'string' },
+        order_id: { type: 'string', [KEY_KEYWORD]: true },
         customer_email: { type: 'string', format: 'idn-email' },
         total: { type: 'number', description: 'Decimal amount; the currency is the producer’s.' },
         items: {

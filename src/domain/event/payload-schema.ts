@@ -5,7 +5,7 @@ import type { InputError } from '../http/problem.js';
 import { isEmailAddress } from './email-address.js';
 import { compilePattern } from './pattern.js';
 import { describePayloadError } from './payload-error.js';
-import type { Schema } from './schema-keywords.js';
+import { KEY_KEYWORD, type Schema } from './schema-keywords.js';
 
 /** Errors of a payload that are told; a payload can have more than anybody reads. */
 export const MAX_ERRORS = 20;
@@ -75,6 +75,7 @@ function compile(schema: Schema, options: Options): ValidateFunction {
       regExp: Object.assign((pattern: string) => compilePattern(pattern), { code: 'compilePattern' }),
     },
   });
+  ajv.addKeyword({ keyword: KEY_KEYWORD, schemaType: 'boolean' });
   addFormats.default(ajv, [...FORMATS]);
   ajv.addFormat('idn-email', { validate: isEmailAddress });
   ajv.addFormat('utc-date-time', {

@@ -1,4 +1,5 @@
 import type { InputError } from '../http/problem.js';
+import { checkKeyProperties } from './business-keys.js';
 import { compilePattern, patternSize } from './pattern.js';
 import { MAX_PAYLOAD_BYTES } from './payload.js';
 import { costOf, heaviestPart, stepsFor } from './schema-cost.js';
@@ -46,6 +47,7 @@ export function checkBounds(schema: Schema, base = '/schema'): { errors: InputEr
     return { errors, size: walk.size };
   }
   walk.visit(schema, base, []);
+  if (walk.errors.length === 0) walk.errors.push(...checkKeyProperties(schema, base));
   if (walk.errors.length > 0) return { errors: walk.errors.slice(0, MAX_ERRORS), size: walk.size };
   const cost = costOf(schema);
   const steps = stepsFor(cost, MAX_PAYLOAD_BYTES);

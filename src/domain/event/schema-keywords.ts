@@ -9,7 +9,11 @@ export const LIST_KEYWORDS = ['allOf', 'anyOf', 'oneOf', 'prefixItems'] as const
 /** Keywords whose value is a map of subschemas. */
 export const MAP_KEYWORDS = ['properties', 'patternProperties', 'dependentSchemas'] as const;
 
+/** Hookline's own keyword: the property's value is a business key of the event, which it can be found by. */
+export const KEY_KEYWORD = 'x-hookline-key';
+
 const PLAIN_KEYWORDS = [
+  KEY_KEYWORD,
   ...['$schema', '$defs', '$ref', '$comment', 'title', 'description', 'default', 'examples', 'deprecated'],
   ...['readOnly', 'writeOnly', 'type', 'enum', 'const', 'required', 'dependentRequired', 'format', 'pattern'],
   ...['minProperties', 'maxProperties', 'minItems', 'maxItems', 'uniqueItems', 'minContains', 'maxContains'],

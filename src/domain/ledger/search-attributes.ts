@@ -5,6 +5,7 @@ import { type AcceptedEvent, DELIVERY_STATUSES, type DeliveryStatus } from '../d
  * Search attributes of every execution: what the ledger can be searched by. Keyword lists where a group will have several values;
  * SQL visibility stores allow three of those. No personal data stands in them: they are not encrypted.
  */
+/** Accounts, and the tokens of their events' business keys: a token belongs to one account, so both are narrowed down together. */
 export const ACCOUNT_ATTRIBUTE = defineSearchAttributeKey(
   'HooklineAccount',
   SearchAttributeType.KEYWORD_LIST,
@@ -28,6 +29,22 @@ export const SEARCH_ATTRIBUTES = [
   EVENT_HEAD_ATTRIBUTE,
 ] as const;
 
+/** What a business key's token in {@link ACCOUNT_ATTRIBUTE} begins with; ids of accounts do not. */
+export const KEY_TOKEN_PREFIX = 'k:';
+
+/** Whether a value of {@link ACCOUNT_ATTRIBUTE} is the token of a business key. */
+export function isKeyToken(value: string): boolean {
+  return value.startsWith(KEY_TOKEN_PREFIX);
+}
+
+/** Temporal takes no more bytes of JSON than this as the value of a search attribute (`frontend.searchAttributesSizeOfValueLimit`). */
+export const MAX_ATTRIBUTE_BYTES = 2 * 1024;
+
+/** Bytes that a value takes in a keyword list: itself, quotes and a comma. The list's brackets take one more than its commas leave. */
+export function bytesInList(value: string): number {
+  return value.length + 3;
+}
+
 /** The value of {@link STATUS_ATTRIBUTE} on an execution that stands for several deliveries. */
 export const GROUP_STATUS = 'group';
 
@@ -50,12 +67,17 @@ export function groupStatusesWith(status: DeliveryStatus): string[] {
 
 /** The attributes that the execution of one delivery starts with. */
 export function deliveryAttributes(
-  { account_id, event_id, event_kind }: Pick<AcceptedEvent, 'account_id' | 'event_id' | 'event_kind'>,
+  {
+    account_id,
+    event_id,
+    event_kind,
+    keys = [],
+  }: Pick<AcceptedEvent, 'account_id' | 'event_id' | 'event_kind' | 'keys'>,
   endpointId: string,
   { isHead = false, status = 'delivering' }: { isHead?: boolean; status?: DeliveryStatus } = {},
 ): TypedSearchAttributes {
   return new TypedSearchAttributes([
-    { key: ACCOUNT_ATTRIBUTE, value: [account_id] },
+    { key: ACCOUNT_ATTRIBUTE, value: [account_id, ...keys] },
     { key: ENDPOINT_ATTRIBUTE, value: [endpointId] },
     { key: EVENT_ATTRIBUTE, value: [event_id] },
     { key: KIND_ATTRIBUTE, value: event_kind },

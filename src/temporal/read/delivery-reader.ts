@@ -17,6 +17,7 @@ import {
 } from './delivery-view.js';
 import { findRuns, newestRuns, readEarlierRuns } from './earlier-runs.js';
 import { listExpanded } from './expanded-list.js';
+import { hasKey } from './group-memo.js';
 import type { RecentGroups } from './groups.js';
 import { type Located, Locator, untilVisible } from './locate.js';
 import { equals, isAfter, isBefore, isOneOf } from './query.js';
@@ -28,6 +29,8 @@ export interface DeliveryFilter {
   endpoint_id?: string | undefined;
   event_id?: string | undefined;
   event_kind?: string | undefined;
+  /** Token of a business key of the event. */
+  key_token?: string | undefined;
   status?: DeliveryStatus | undefined;
   created_after?: Date | undefined;
   created_before?: Date | undefined;
@@ -83,6 +86,7 @@ export class DeliveryReader {
       ...(filter.endpoint_id ? [equals(ENDPOINT_ATTRIBUTE.name, filter.endpoint_id)] : []),
       ...(filter.event_id ? [equals(EVENT_ATTRIBUTE.name, filter.event_id)] : []),
       ...(filter.event_kind ? [equals(KIND_ATTRIBUTE.name, filter.event_kind)] : []),
+      ...(filter.key_token ? [equals(ACCOUNT_ATTRIBUTE.name, filter.key_token)] : []),
       ...(filter.status ? statusClauses(filter.status) : []),
       ...(filter.created_after ? [isAfter('StartTime', filter.created_after)] : []),
       ...(filter.created_before ? [isBefore('StartTime', filter.created_before)] : []),
@@ -93,10 +97,12 @@ export class DeliveryReader {
       (!filter.event_id || summary.event_id === filter.event_id) &&
       (!filter.event_kind || summary.event_kind === filter.event_kind) &&
       (!filter.status || summary.status === filter.status);
-    const expand = (execution: Execution) =>
-      deliveriesOf(execution, accountId)
+    const expand = (execution: Execution) => {
+      const isKeyed = filter.key_token ? hasKey(execution, filter.key_token) : () => true;
+      return deliveriesOf(execution, accountId)
         .map(({ summary }) => summary)
-        .filter(isWanted);
+        .filter((summary) => isWanted(summary) && isKeyed(summary.event_id));
+    };
     // Only closed deliveries can have been resent.
     const keep = async (deliveries: DeliverySummary[]) => {
       const closed = deliveries.filter(({ status }) => isClosed(status));

@@ -8,6 +8,7 @@ import { createdAt, type DeliverySummary, deliveriesOf, headsOf, isCurrent } fro
 import { newestRuns } from './earlier-runs.js';
 import { listExpanded } from './expanded-list.js';
 import { type FanOutProgress, fanOutProgress, findFanOut } from './fan-out-progress.js';
+import { hasKey } from './group-memo.js';
 import type { RecentGroups } from './groups.js';
 import { readStartedEvent } from './history.js';
 import { Locator, untilVisible } from './locate.js';
@@ -32,6 +33,8 @@ export interface EventWithPayload extends EventSummary {
 /** Filters of a list of events. An event must match every filter that is given. */
 export interface EventFilter {
   kind?: string | undefined;
+  /** Token of a business key. */
+  key_token?: string | undefined;
   created_after?: Date | undefined;
   created_before?: Date | undefined;
 }
@@ -92,13 +95,17 @@ export class EventReader {
       isCurrent,
       equals(ACCOUNT_ATTRIBUTE.name, accountId),
       ...(filter.kind ? [equals(KIND_ATTRIBUTE.name, filter.kind)] : []),
+      ...(filter.key_token ? [equals(ACCOUNT_ATTRIBUTE.name, filter.key_token)] : []),
       ...(filter.created_after ? [isAfter('StartTime', filter.created_after)] : []),
       ...(filter.created_before ? [isBefore('StartTime', filter.created_before)] : []),
     ];
     const expand = (execution: Execution) => {
       const kind = execution.typedSearchAttributes.get(KIND_ATTRIBUTE) ?? '';
       const created_at = createdAt(execution);
-      return headsOf(execution, accountId).map((id) => ({ id, kind, created_at }));
+      const isKeyed = filter.key_token ? hasKey(execution, filter.key_token) : () => true;
+      return headsOf(execution, accountId)
+        .filter(isKeyed)
+        .map((id) => ({ id, kind, created_at }));
     };
     return listExpanded(this.client, clauses, { expand }, limit, after);
   }

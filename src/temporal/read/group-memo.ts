@@ -4,6 +4,7 @@ import {
   ACCOUNT_ATTRIBUTE,
   ENDPOINT_ATTRIBUTE,
   EVENT_ATTRIBUTE,
+  isKeyToken,
 } from '../../domain/ledger/search-attributes.js';
 import { parseDeliveryWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import type { Execution } from './visibility.js';
@@ -19,6 +20,11 @@ export interface GroupMemo {
   heads: number[];
   /** Indexes of the deliveries that go on as workflows of their own. */
   handed_over?: number[];
+  /**
+   * For each event, in the order of the sorted search attribute, the index of its business key's token among the sorted tokens there, or
+   * a list of such indexes; absent if no event has one.
+   */
+  keys?: (number | number[])[];
   /** How the others stand, unless the execution's own status says it. */
   states?: MemberState[];
 }
@@ -30,26 +36,55 @@ export interface GroupMemberKey extends DeliveryKey {
   account_id: string;
 }
 
-/** The ids for a group's search attributes, and the memo's indexes into them. */
-export function indexMembers(members: readonly GroupMemberKey[]): {
-  accounts: string[];
-  events: string[];
-  endpoints: string[];
-  members: MemberIndexes[];
+/**
+ * The values of a group's search attributes, and the memo's indexes into them.
+ *
+ * @param tokens of the business keys of each member's event
+ */
+export function indexMembers(
+  members: readonly GroupMemberKey[],
+  tokens: readonly (readonly string[])[] = [],
+): {
+  attributes: { accounts: string[]; events: string[]; endpoints: string[] };
+  memo: Pick<GroupMemo, 'members' | 'keys'>;
 } {
   const accounts = sortedDistinct(members.map(({ account_id }) => account_id));
   const events = sortedDistinct(members.map(({ event_id }) => event_id));
   const endpoints = sortedDistinct(members.map(({ endpoint_id }) => endpoint_id));
+  const keys = sortedDistinct(tokens.flat());
+  const tokensOf = new Map(members.map(({ event_id }, index) => [event_id, tokens[index] ?? []]));
   return {
-    accounts,
-    events,
-    endpoints,
-    members: members.map(({ account_id, event_id, endpoint_id }) => [
-      accounts.indexOf(account_id),
-      events.indexOf(event_id),
-      endpoints.indexOf(endpoint_id),
-    ]),
+    attributes: { accounts: [...accounts, ...keys], events, endpoints },
+    memo: {
+      members: members.map(({ account_id, event_id, endpoint_id }) => [
+        accounts.indexOf(account_id),
+        events.indexOf(event_id),
+        endpoints.indexOf(endpoint_id),
+      ]),
+      ...(keys.length > 0 && {
+        keys: events.map((event) => {
+          const indexes = (tokensOf.get(event) ?? []).map((token) => keys.indexOf(token));
+          const [only] = indexes;
+          return indexes.length === 1 && only !== undefined ? only : indexes;
+        }),
+      }),
+    },
   };
+}
+
+/** Which events an execution has with a business key; every event, if it stands for one event alone. */
+export function hasKey(
+  execution: Pick<Execution, 'memo' | 'typedSearchAttributes'>,
+  token: string,
+): (eventId: string) => boolean {
+  const named = execution.typedSearchAttributes.get(ACCOUNT_ATTRIBUTE) ?? [];
+  const index = sortedDistinct(named.filter(isKeyToken)).indexOf(token);
+  if (index < 0) return () => false;
+  const keys = execution.memo?.['keys'] as GroupMemo['keys'];
+  const events = sortedDistinct(execution.typedSearchAttributes.get(EVENT_ATTRIBUTE) ?? []);
+  if (!keys) return () => events.length === 1;
+  const found = new Set(events.filter((_, event) => [keys[event]].flat().includes(index)));
+  return (eventId) => found.has(eventId);
 }
 
 /** The deliveries of a group, in its order; `undefined` for one that cannot be read. */
@@ -60,7 +95,7 @@ export function membersOf(
   const members = (execution.memo?.['members'] ?? []) as (MemberIndexes | string)[];
   const idsIn = (key: typeof ACCOUNT_ATTRIBUTE) =>
     sortedDistinct(execution.typedSearchAttributes.get(key) ?? []);
-  const accounts = idsIn(ACCOUNT_ATTRIBUTE);
+  const accounts = idsIn(ACCOUNT_ATTRIBUTE).filter((value) => !isKeyToken(value));
   const events = idsIn(EVENT_ATTRIBUTE);
   const endpoints = idsIn(ENDPOINT_ATTRIBUTE);
   return members.map((member) => {

@@ -23,7 +23,11 @@ export async function readStartedEvent(
 ): Promise<AcceptedEvent | undefined> {
   const input = await readInput(client, execution);
   const events = isGroup(input) ? input.events : [input as AcceptedEvent];
-  return events.find(({ event_id }) => event_id === eventId);
+  const found = events.find(({ event_id }) => event_id === eventId);
+  if (!found) return undefined;
+  // The input of a delivery has more than its event: how far it was when it left its group, for one.
+  const { account_id, event_id, event_kind, payload, accepted_at, keys } = found;
+  return { account_id, event_id, event_kind, payload, accepted_at, ...(keys && { keys }) };
 }
 
 /** The input of an execution. */

@@ -1,5 +1,6 @@
 import { type AcceptedEvent, type DeliveryTarget, MAX_GROUP_SIZE } from '../../domain/delivery/delivery.js';
 import type { FailingMark } from '../../domain/endpoint/incident.js';
+import { bytesInList, MAX_ATTRIBUTE_BYTES } from '../../domain/ledger/search-attributes.js';
 import { LedgerBusyError } from '../errors.js';
 import type { StartSlots } from './start-slots.js';
 
@@ -109,17 +110,26 @@ export class Admission {
     const batch: Waiting[] = [];
     const rest: Waiting[] = [];
     const events = new Set<string>();
+    const named = new Set<string>();
     let bytes = 0;
+    let attributeBytes = 1;
     for (const waiting of this.queue) {
       const { event } = waiting.delivery;
       const added = events.has(event.event_id) ? 0 : Buffer.byteLength(event.payload);
+      const names = [event.account_id, ...(event.keys ?? [])].filter((name) => !named.has(name));
+      const addedToAttribute = names.reduce((sum, name) => sum + bytesInList(name), 0);
       const fits =
         batch.length === 0 ||
-        (event.event_kind === kind && batch.length < MAX_GROUP_SIZE && bytes + added <= MAX_GROUP_BYTES);
+        (event.event_kind === kind &&
+          batch.length < MAX_GROUP_SIZE &&
+          bytes + added <= MAX_GROUP_BYTES &&
+          attributeBytes + addedToAttribute <= MAX_ATTRIBUTE_BYTES);
       (fits ? batch : rest).push(waiting);
       if (!fits) continue;
       events.add(event.event_id);
       bytes += added;
+      for (const name of names) named.add(name);
+      attributeBytes += addedToAttribute;
     }
     this.queue = rest;
     return batch;

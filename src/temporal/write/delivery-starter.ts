@@ -114,11 +114,11 @@ export class DeliveryStarter {
    * @param offset where the part begins among the event's targets
    */
   async startPart(
-    { account_id, event_id, event_kind, payload, accepted_at }: AcceptedEvent,
+    { account_id, event_id, event_kind, payload, accepted_at, keys }: AcceptedEvent,
     targets: readonly DeliveryTarget[],
     offset: number,
   ): Promise<void> {
-    const event = { account_id, event_id, event_kind, payload, accepted_at };
+    const event = { account_id, event_id, event_kind, payload, accepted_at, ...(keys && { keys }) };
     const deliveries = targets.map((target) => ({ event, target, head: false }));
     if (this.grouping) await this.calls.startGroup(deliveries, partId(event, offset));
     else await this.calls.startAlone(deliveries);

@@ -29,7 +29,7 @@ export async function startFanOut(
   event: AcceptedEvent,
   targets: readonly DeliveryTarget[],
 ): Promise<void> {
-  const { account_id, event_id, event_kind } = event;
+  const { account_id, event_id, event_kind, keys = [] } = event;
   const parts = splitBySize(targets, MAX_FAN_OUT_BYTES);
   for (const [part, some] of parts.entries()) {
     await unlessStarted(
@@ -45,7 +45,7 @@ export async function startFanOut(
           executions: parts.length,
         } satisfies FanOutMemo,
         typedSearchAttributes: new TypedSearchAttributes([
-          { key: ACCOUNT_ATTRIBUTE, value: [account_id] },
+          { key: ACCOUNT_ATTRIBUTE, value: [account_id, ...keys] },
           { key: EVENT_ATTRIBUTE, value: [event_id] },
           { key: KIND_ATTRIBUTE, value: event_kind },
           ...(part === 0 ? [{ key: EVENT_HEAD_ATTRIBUTE, value: true }] : []),

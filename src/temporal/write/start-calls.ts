@@ -142,7 +142,10 @@ export class StartCalls implements Starts {
       event_id,
       endpoint_id,
     }));
-    const { accounts, events, endpoints, members } = indexMembers(keys);
+    const { attributes, memo } = indexMembers(
+      keys,
+      pending.map(({ event }) => event.keys ?? []),
+    );
     const heads = pending.flatMap(({ head }, index) => (head ? [index] : []));
     const handle = await client.workflow.start<typeof deliverTogether>('deliverTogether', {
       workflowId,
@@ -151,11 +154,11 @@ export class StartCalls implements Starts {
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
       workflowIdConflictPolicy: 'USE_EXISTING',
       requestEagerStart: early_attempts !== undefined,
-      memo: { members, heads } satisfies GroupMemo,
+      memo: { ...memo, heads } satisfies GroupMemo,
       typedSearchAttributes: new TypedSearchAttributes([
-        { key: ACCOUNT_ATTRIBUTE, value: accounts },
-        { key: ENDPOINT_ATTRIBUTE, value: endpoints },
-        { key: EVENT_ATTRIBUTE, value: events },
+        { key: ACCOUNT_ATTRIBUTE, value: attributes.accounts },
+        { key: ENDPOINT_ATTRIBUTE, value: attributes.endpoints },
+        { key: EVENT_ATTRIBUTE, value: attributes.events },
         { key: KIND_ATTRIBUTE, value: group.events[0]?.event_kind ?? '' },
         { key: STATUS_ATTRIBUTE, value: GROUP_STATUS },
         ...(heads.length > 0 ? [{ key: EVENT_HEAD_ATTRIBUTE, value: true }] : []),

@@ -30,14 +30,17 @@ describe('hookline reseal', () => {
     await before.endpoints.create(accountId, input, 'v1a');
     const { id } = await before.endpoints.create(accountId, { ...input, headers: {} });
     await before.endpoints.beginVerification(accountId, id, 'a-token');
+    const keyed = () => [{ name: 'order_id', value: '1001' }];
+    const tokens = await before.keySecrets.tokensOf(accountId, keyed());
     const stored = (await before.endpoints.all(accountId)).map((one) => before.endpoints.secretsOf(one));
     await before.close();
 
     const rotated = { ...environment, HOOKLINE_SECRET_KEYS: `${fresh},${old}` };
-    assert.match(await runHookline('reseal', rotated), /again: 2$/);
-    assert.match(await runHookline('reseal', rotated), /again: 0$/);
+    assert.match(await runHookline('reseal', rotated), /again: 2\n.*again: 1$/);
+    assert.match(await runHookline('reseal', rotated), /again: 0\n.*again: 0$/);
 
     const after = await open(fresh);
+    assert.deepEqual(await after.keySecrets.tokensOf(accountId, keyed()), tokens);
     const resealed = (await after.endpoints.all(accountId)).map((one) => after.endpoints.secretsOf(one));
     assert.deepEqual(resealed, stored);
     assert.deepEqual(

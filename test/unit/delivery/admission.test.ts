@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
+import { newId } from '../../../src/domain/basics/ids.js';
 import { MAX_GROUP_SIZE } from '../../../src/domain/delivery/delivery.js';
 import { LedgerBusyError } from '../../../src/temporal/errors.js';
 import {
@@ -12,15 +13,18 @@ import { StartSlots } from '../../../src/temporal/write/start-slots.js';
 
 let made = 0;
 
-function delivery(more: { kind?: string; payload?: string; event?: string } = {}): PendingDelivery {
+function delivery(
+  more: { kind?: string; payload?: string; event?: string; keys?: string[]; account?: string } = {},
+): PendingDelivery {
   made += 1;
   const event_id = more.event ?? `evt_${made}`;
   const event = {
-    account_id: 'acct_1',
+    account_id: more.account ?? 'acct_1',
     event_id,
     event_kind: more.kind ?? 'purchase',
     payload: more.payload ?? '{}',
     accepted_at: '',
+    ...(more.keys && { keys: more.keys }),
   };
   return { event, target: { endpoint_id: `ep_${made}` }, head: true };
 }
@@ -124,6 +128,41 @@ describe('admission', () => {
     starts[0]?.finish();
     await settled();
     assert.equal(starts[1]?.deliveries.length, 3);
+  });
+
+  it('keeps accounts and business keys within what one search attribute takes', async () => {
+    const { starts, subject } = admission();
+    void subject.submit([delivery()]);
+    await settled();
+    const account = 'acct_00000000000000000000000000';
+    const token = () => `k:${newId('event').slice(-16)}`;
+    const many = Array.from({ length: 2 * MAX_GROUP_SIZE }, () =>
+      delivery({ account, keys: Array.from({ length: 5 }, token) }),
+    );
+    const shared = token();
+    const alike = Array.from({ length: MAX_GROUP_SIZE }, () => delivery({ account, keys: [shared] }));
+    for (const one of [...many, ...alike]) void subject.submit([one]);
+    for (let index = 0; index < starts.length; index += 1) {
+      starts[index]?.finish();
+      await until(
+        () => starts.length > index + 1 || starts.flatMap(({ deliveries }) => deliveries).length > 180,
+      );
+    }
+    const sizes = starts.map(({ deliveries }) => deliveries.length);
+    const bytes = starts.map(({ deliveries }) => {
+      const names = deliveries.flatMap(({ event }) => [event.account_id, ...(event.keys ?? [])]);
+      return Buffer.byteLength(JSON.stringify([...new Set(names)]));
+    });
+    assert.equal(
+      sizes.reduce((sum, size) => sum + size, 0),
+      1 + many.length + alike.length,
+    );
+    assert.ok(Math.max(...bytes) <= 2_048, bytes.join());
+    assert.ok(
+      sizes.slice(1, -3).every((size) => size === 19),
+      sizes.join(),
+    );
+    assert.ok(Math.max(...sizes) > 50, sizes.join());
   });
 
   it('puts only events of one kind together', async () => {

@@ -8,7 +8,7 @@ import {
   EVENT_ATTRIBUTE,
 } from '../../../src/domain/ledger/search-attributes.js';
 import { deliveryWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
-import { type GroupMemo, indexMembers, membersOf } from '../../../src/temporal/read/group-memo.js';
+import { type GroupMemo, hasKey, indexMembers, membersOf } from '../../../src/temporal/read/group-memo.js';
 
 /** From this size of a memo on, the SDK logs TMPRL1103, bytes. */
 const WARN_SIZE = 2 * 1024;
@@ -22,7 +22,10 @@ const someKeys = (count: number) =>
 
 describe('the memo of a group', () => {
   const keys = someKeys(MAX_GROUP_SIZE);
-  const { accounts, events, endpoints, members } = indexMembers(keys);
+  const {
+    attributes: { accounts, events, endpoints },
+    memo: { members },
+  } = indexMembers(keys);
   const memo: GroupMemo = { members, heads: keys.map((_, index) => index) };
   const group = (more: object, order = (ids: string[]) => ids) => ({
     memo: { ...more },
@@ -41,6 +44,36 @@ describe('the memo of a group', () => {
   it('stays below the size from which Temporal warns, however many accounts and endpoints there are', () => {
     const handed_over = keys.map((_, index) => index);
     assert.ok(JSON.stringify({ ...memo, handed_over }).length < WARN_SIZE);
+  });
+
+  it('says which of its events have a business key', () => {
+    const [first, second, third] = someKeys(3);
+    assert.ok(first && second && third);
+    const tokens = [['k:shared', 'k:a'], ['k:shared'], []];
+    const { attributes, memo } = indexMembers([first, second, third], tokens);
+    for (const order of [(ids: string[]) => ids, (ids: string[]) => ids.toReversed()]) {
+      const keyed = {
+        memo,
+        typedSearchAttributes: new TypedSearchAttributes([
+          { key: ACCOUNT_ATTRIBUTE, value: order(attributes.accounts) },
+          { key: EVENT_ATTRIBUTE, value: order(attributes.events) },
+          { key: ENDPOINT_ATTRIBUTE, value: order(attributes.endpoints) },
+        ]),
+      };
+      assert.deepEqual(membersOf(keyed), [first, second, third]);
+      const withKey = (token: string) =>
+        [first, second, third].map(({ event_id }) => hasKey(keyed, token)(event_id));
+      assert.deepEqual(withKey('k:shared'), [true, true, false]);
+      assert.deepEqual(withKey('k:a'), [true, false, false]);
+      assert.deepEqual(withKey('k:none'), [false, false, false]);
+    }
+  });
+
+  it('stays below that size with a business key for each event, too', () => {
+    const tokens = keys.map((_, index) => [`k:${index}`]);
+    const { memo: keyed } = indexMembers(keys, tokens);
+    const handed_over = keys.map((_, index) => index);
+    assert.ok(JSON.stringify({ ...memo, ...keyed, handed_over }).length < WARN_SIZE);
   });
 
   it('is read as before where it has workflow ids', () => {

@@ -13,7 +13,13 @@ import {
   deliverySummarySchema,
   resendSchema,
 } from './delivery-view.js';
-import { endpointIdParameter, eventIdParameter, kindParameter, timeParameter } from './filters.js';
+import {
+  endpointIdParameter,
+  eventIdParameter,
+  keyParameter,
+  kindParameter,
+  timeParameter,
+} from './filters.js';
 
 const ACTIONS = {
   retry: 'Make an attempt now',
@@ -42,6 +48,7 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
         endpoint_id: endpointIdParameter,
         event_id: eventIdParameter,
         event_kind: kindParameter,
+        key: keyParameter,
         status: z.enum(DELIVERY_STATUSES).optional(),
         created_after: timeParameter,
         created_before: timeParameter,
@@ -53,8 +60,11 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
         },
       },
       problems: [],
-      async handle(ctx, { query: { limit, after, ...filter } }) {
-        ctx.body = renderPage(ctx, await deliveries.list(ctx.state.caller.account_id, filter, limit, after));
+      async handle(ctx, { query: { limit, after, key, ...filter } }) {
+        const { account_id } = ctx.state.caller;
+        const [key_token] = await database.keySecrets.tokensOf(account_id, key ? [key] : []);
+        const page = await deliveries.list(account_id, { ...filter, key_token }, limit, after);
+        ctx.body = renderPage(ctx, page);
       },
     }),
 

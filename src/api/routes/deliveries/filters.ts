@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { idPattern } from '../../../domain/basics/ids.js';
+import { MAX_KEY_VALUE_LENGTH, parseKeyFilter } from '../../../domain/event/business-keys.js';
 import { EVENT_KIND_NAME, MAX_EVENT_KIND_NAME_LENGTH } from '../../../domain/event/event-kinds.js';
 
 /**
@@ -22,6 +23,24 @@ export const endpointIdParameter = z
   .string()
   .regex(idPattern('endpoint'), 'must be the id of an endpoint, such as ep_01JD8F…')
   .optional();
+
+/** A business key, as `name:value`. */
+export const keyParameter = z
+  .string()
+  .transform((text, context) => {
+    const key = parseKeyFilter(text);
+    if (!key)
+      context.addIssue({
+        code: 'custom',
+        message: `must be name:value, such as order_id:1001; a value has at most ${MAX_KEY_VALUE_LENGTH} characters`,
+      });
+    return key ?? z.NEVER;
+  })
+  .optional()
+  .meta({
+    type: 'string',
+    description: 'A business key as name:value, such as order_id:1001',
+  });
 
 const time = z.union([z.iso.datetime({ offset: true }), z.iso.date()], {
   error:

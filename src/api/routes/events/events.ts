@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isId } from '../../../domain/basics/ids.js';
+import { type BusinessKey, parseKeyHeader } from '../../../domain/event/business-keys.js';
 import { MAX_PAYLOAD_BYTES } from '../../../domain/event/payload.js';
 import { notFound } from '../../../domain/http/problem.js';
 import { invalidRequest, readJsonBytes } from '../../http/body.js';
@@ -7,7 +8,7 @@ import type { ApiDependencies, Context } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { pagingParameters, renderPage } from '../../http/paging.js';
 import { pageOf } from '../../http/schemas.js';
-import { kindParameter, timeParameter } from '../deliveries/filters.js';
+import { keyParameter, kindParameter, timeParameter } from '../deliveries/filters.js';
 import { acceptEvent } from './accept-event.js';
 import { acceptanceSchema, eventSchema, eventSummarySchema, renderAcceptance } from './event-view.js';
 
@@ -36,6 +37,8 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
       headers: {
         'Idempotency-Key':
           'A repeat with the same key and body gives the first answer again and starts nothing twice',
+        'Hookline-Key':
+          'Business keys that are not in the body, as name=value with commas between: the event can be found by them',
       },
       responses: { 202: { description: 'Accepted: every delivery is persisted', schema: acceptanceSchema } },
       problems: [
@@ -50,8 +53,11 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
       async handle(ctx, { params: { kind = '' }, query: { schema_version } }) {
         const body = await readJsonBytes(ctx, MAX_PAYLOAD_BYTES);
         const { account_id } = ctx.state.caller;
-        const key = readIdempotencyKey(ctx);
-        const acceptance = await acceptEvent(dependencies, account_id, kind, body, key, schema_version);
+        const acceptance = await acceptEvent(dependencies, account_id, kind, body, {
+          idempotencyKey: readIdempotencyKey(ctx),
+          schemaVersion: schema_version,
+          keys: readKeys(ctx),
+        });
         ctx.status = 202;
         ctx.set('location', `${ctx.path.slice(0, -kind.length)}${acceptance.event_id}`);
         ctx.body = renderAcceptance(kind, acceptance);
@@ -67,6 +73,7 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
       query: z.strictObject({
         ...pagingParameters,
         kind: kindParameter,
+        key: keyParameter,
         created_after: timeParameter,
         created_before: timeParameter,
       }),
@@ -77,11 +84,11 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
         },
       },
       problems: [],
-      async handle(ctx, { query: { limit, after, ...filter } }) {
-        ctx.body = renderPage(
-          ctx,
-          await dependencies.events.list(ctx.state.caller.account_id, filter, limit, after),
-        );
+      async handle(ctx, { query: { limit, after, key, ...filter } }) {
+        const { account_id } = ctx.state.caller;
+        const { database, events } = dependencies;
+        const [key_token] = await database.keySecrets.tokensOf(account_id, key ? [key] : []);
+        ctx.body = renderPage(ctx, await events.list(account_id, { ...filter, key_token }, limit, after));
       },
     }),
 
@@ -109,6 +116,14 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
       },
     }),
   ];
+}
+
+function readKeys(ctx: Context): BusinessKey[] {
+  const text = ctx.get('hookline-key');
+  if (ctx.req.headers['hookline-key'] === undefined) return [];
+  const keys = parseKeyHeader(text);
+  if (typeof keys === 'string') throw invalidRequest([{ parameter: 'Hookline-Key', detail: keys }]);
+  return keys;
 }
 
 function readIdempotencyKey(ctx: Context): string | undefined {

@@ -1,0 +1,161 @@
+import { createHmac } from 'node:crypto';
+import type { InputError } from '../http/problem.js';
+import { KEY_TOKEN_PREFIX } from '../ledger/search-attributes.js';
+import { escapePointer, isSchema, KEY_KEYWORD, type Schema } from './schema-keywords.js';
+
+/**
+ * What an event is known by outside of Hookline, such as the number of an order. A name of a nested property has its parents' names in
+ * front, with dots between: `customer.id`.
+ */
+export interface BusinessKey {
+  name: string;
+  value: string;
+}
+
+/** Keys that one schema may mark, and that one request may name in its header. */
+export const MAX_KEYS_PER_SCHEMA = 5;
+export const MAX_KEYS_PER_REQUEST = 5;
+/** Characters of a name. */
+export const MAX_KEY_NAME_LENGTH = 64;
+/** Characters of a value. A payload with a longer one is accepted, but cannot be found by it. */
+export const MAX_KEY_VALUE_LENGTH = 256;
+
+const PROPERTY_NAME = /^[A-Za-z_][\w-]*$/;
+const KEY_NAME = /^[A-Za-z_][\w.-]*$/;
+/** Bytes of a token's HMAC: enough that two keys of an account never have the same one. */
+const TOKEN_BYTES = 12;
+
+/** A marked property: its name as a key, and the names that lead to it. */
+interface KeyProperty {
+  name: string;
+  path: string[];
+}
+
+const remembered = new WeakMap<Schema, KeyProperty[]>();
+
+/** The business keys in a payload: scalars at the properties that the schema marks with {@link KEY_KEYWORD}. */
+export function keysInPayload(schema: Schema, payload: unknown): BusinessKey[] {
+  let properties = remembered.get(schema);
+  if (!properties) {
+    properties = keyProperties(schema, []).slice(0, MAX_KEYS_PER_SCHEMA);
+    remembered.set(schema, properties);
+  }
+  return properties.flatMap(({ name, path }) => {
+    const value = toText(valueAt(payload, path));
+    return value === undefined ? [] : [{ name, value }];
+  });
+}
+
+/**
+ * Checks the marks of a schema that an account brings.
+ *
+ * @param base where the schema is in the request, as a JSON Pointer
+ */
+export function checkKeyProperties(schema: Schema, base: string): InputError[] {
+  const properties = keyProperties(schema, []);
+  const errors = properties
+    .filter(({ name, path }) => !path.every((part) => PROPERTY_NAME.test(part)) || isTooLong(name))
+    .map(({ path }) => ({
+      pointer: base + path.map((part) => `/properties/${escapePointer(part)}`).join(''),
+      detail: `cannot be a key: its name must be letters, digits, _ and -, at most ${MAX_KEY_NAME_LENGTH} characters with its parents'`,
+    }));
+  if (properties.length > MAX_KEYS_PER_SCHEMA)
+    errors.push({ pointer: base, detail: `must mark at most ${MAX_KEYS_PER_SCHEMA} properties as keys` });
+  const elsewhere = countMarks(schema) - properties.length;
+  if (elsewhere > 0)
+    errors.push({
+      pointer: base,
+      detail: `has ${KEY_KEYWORD} where it has no effect: mark properties with true, below "properties" alone and outside of lists, definitions and alternatives`,
+    });
+  return errors;
+}
+
+/** Reads `name:value`, as queries name a key. @returns `undefined` if it is not that */
+export function parseKeyFilter(text: string): BusinessKey | undefined {
+  const colon = text.indexOf(':');
+  return colon < 0 ? undefined : toKey(text.slice(0, colon), text.slice(colon + 1));
+}
+
+/**
+ * Reads the header `Hookline-Key`: `name=value`, several with commas between. Values are percent-encoded (RFC 3986) where they have other
+ * characters than visible ASCII, or a comma or percent sign.
+ *
+ * @returns the keys, or what is wrong
+ */
+export function parseKeyHeader(text: string): BusinessKey[] | string {
+  const parts = text.split(',').map((part) => part.trim());
+  if (parts.length > MAX_KEYS_PER_REQUEST) return `must name at most ${MAX_KEYS_PER_REQUEST} keys`;
+  const keys = parts.map((part) => {
+    const equals = part.indexOf('=');
+    const value = equals < 0 ? undefined : decode(part.slice(equals + 1));
+    return value === undefined ? undefined : toKey(part.slice(0, equals), value);
+  });
+  return keys.every((key) => key !== undefined)
+    ? keys
+    : `must be name=value, such as customer=c-17: a name of at most ${MAX_KEY_NAME_LENGTH} letters, digits, _, . and -, ` +
+        `and a value of 1 to ${MAX_KEY_VALUE_LENGTH} characters; percent-encode commas, percent signs and what is not ASCII`;
+}
+
+/**
+ * What stands for a key in search attributes, which are not encrypted: an HMAC (RFC 2104, SHA-256, truncated), so that it says nothing about
+ * the value, and nothing about other accounts.
+ *
+ * @param secret of the account
+ */
+export function keyToken(secret: Buffer, { name, value }: BusinessKey): string {
+  const hmac = createHmac('sha256', secret).update(`${name}\0${value}`).digest();
+  return KEY_TOKEN_PREFIX + hmac.subarray(0, TOKEN_BYTES).toString('base64url');
+}
+
+function toKey(name: string, value: string): BusinessKey | undefined {
+  const isValid = KEY_NAME.test(name) && !isTooLong(name) && toText(value) !== undefined;
+  return isValid ? { name, value } : undefined;
+}
+
+function isTooLong(name: string): boolean {
+  return name.length > MAX_KEY_NAME_LENGTH;
+}
+
+/** Numbers that JavaScript cannot hold exactly are not the text that was sent, so nobody could name them. */
+function toText(value: unknown): string | undefined {
+  if (typeof value === 'string')
+    return value.length > 0 && value.length <= MAX_KEY_VALUE_LENGTH ? value : undefined;
+  return Number.isSafeInteger(value) ? String(value) : undefined;
+}
+
+function decode(text: string): string | undefined {
+  if (!/^[\x21-\x7e]*$/.test(text)) return undefined;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function keyProperties(schema: unknown, path: string[]): KeyProperty[] {
+  const properties = isSchema(schema) ? schema['properties'] : undefined;
+  if (!isSchema(properties)) return [];
+  return Object.entries(properties).flatMap(([part, inner]) => {
+    const here = [...path, part];
+    const isKey = isSchema(inner) && inner[KEY_KEYWORD] === true;
+    return [...(isKey ? [{ name: here.join('.'), path: here }] : []), ...keyProperties(inner, here)];
+  });
+}
+
+/** How often a schema has the keyword, wherever that is: also as the name of a property, which is rare enough to be refused. */
+function countMarks(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  return Object.entries(value).reduce(
+    (sum, [name, inner]) => sum + (name === KEY_KEYWORD ? 1 : 0) + countMarks(inner),
+    0,
+  );
+}
+
+function valueAt(payload: unknown, path: readonly string[]): unknown {
+  let value = payload;
+  for (const part of path) {
+    if (!isSchema(value) || !Object.hasOwn(value, part)) return undefined;
+    value = value[part];
+  }
+  return value;
+}

@@ -1,0 +1,88 @@
+import { randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { type Connection, type Model, Schema } from 'mongoose';
+import type { SecretBox } from '../../domain/access/secret-box.js';
+import { type BusinessKey, keyToken } from '../../domain/event/business-keys.js';
+import { isDuplicateKey } from '../mongo/duplicate-key.js';
+
+interface KeySecretDocument {
+  /** The account's id. */
+  _id: string;
+  sealed: string;
+}
+
+const schema = new Schema<KeySecretDocument>(
+  { _id: String, sealed: { type: String, required: true } },
+  { versionKey: false },
+);
+
+const SECRET_BYTES = 32;
+/** Accounts whose secrets a process remembers. A secret never changes. */
+const MAX_REMEMBERED = 10_000;
+
+/** The secrets that accounts' business keys are hashed with: made when an account's first key is, and kept as long as its events are. */
+export class KeySecretRepository {
+  private readonly model: Model<KeySecretDocument>;
+  private readonly box: SecretBox | undefined;
+  private readonly secrets = new LRUCache<string, Promise<Buffer>>({ max: MAX_REMEMBERED });
+
+  /** @param box seals the secrets; absent in a process that has nothing to do with events */
+  constructor(connection: Connection, box: SecretBox | undefined) {
+    this.model = connection.model<KeySecretDocument>('key_secret', schema, 'key_secrets');
+    this.box = box;
+  }
+
+  /** The tokens of an account's business keys, each once. Without keys it costs nothing. */
+  async tokensOf(accountId: string, keys: readonly BusinessKey[]): Promise<string[]> {
+    if (keys.length === 0) return [];
+    const secret = await this.secretOf(accountId);
+    return [...new Set(keys.map((key) => keyToken(secret, key)))];
+  }
+
+  /** Seals again every secret that an older key sealed. @returns how many that were */
+  async resealAll(): Promise<number> {
+    const box = this.requireBox();
+    let resealed = 0;
+    for await (const { _id, sealed } of this.model.find().lean<KeySecretDocument[]>().cursor()) {
+      if (!box.isOutdated(sealed)) continue;
+      const again = box.seal(box.open(sealed, contextOf(_id)), contextOf(_id));
+      const { modifiedCount } = await this.model.updateOne({ _id, sealed }, { $set: { sealed: again } });
+      resealed += modifiedCount;
+    }
+    return resealed;
+  }
+
+  private secretOf(accountId: string): Promise<Buffer> {
+    const known = this.secrets.get(accountId);
+    if (known) return known;
+    const secret = this.load(accountId);
+    this.secrets.set(accountId, secret);
+    secret.catch(() => this.secrets.delete(accountId));
+    return secret;
+  }
+
+  private async load(accountId: string): Promise<Buffer> {
+    const box = this.requireBox();
+    const context = contextOf(accountId);
+    const known = await this.model.findById(accountId).lean();
+    if (known) return Buffer.from(box.open(known.sealed, context), 'base64url');
+    try {
+      const secret = randomBytes(SECRET_BYTES);
+      await this.model.create({ _id: accountId, sealed: box.seal(secret.toString('base64url'), context) });
+      return secret;
+    } catch (error) {
+      // Another process was faster.
+      if (!isDuplicateKey(error)) throw error;
+      return this.load(accountId);
+    }
+  }
+
+  private requireBox(): SecretBox {
+    if (!this.box) throw new Error('Business keys cannot be hashed without HOOKLINE_SECRET_KEYS.');
+    return this.box;
+  }
+}
+
+function contextOf(accountId: string): string {
+  return `${accountId}:business-keys`;
+}
