@@ -61,7 +61,7 @@ describe('the memo of a group', () => {
         ]),
       };
       assert.deepEqual(membersOf(keyed), [first, second, third]);
-      const withKey = (token: string) =>
+      const withKey = (token: string): boolean[] =>
         [first, second, third].map(({ event_id }) => hasKey(keyed, token)(event_id));
       assert.deepEqual(withKey('k:shared'), [true, true, false]);
       assert.deepEqual(withKey('k:a'), [true, false, false]);
