@@ -150,16 +150,16 @@ export interface HttpRequest {
   headers: Record<string, string>;
   body?: string;
   /** For connecting, TLS, waiting and reading, milliseconds. It begins with the request. */
-  timeout_ms: number;
+  timeoutMs: number;
 }
 
 /** An answer, its body up to 16 KiB. */
 export interface HttpAnswer {
-  status_code: number;
+  statusCode: number;
   headers: Record<string, string | string[] | undefined>;
   body: string;
   /** Whether the body was longer. */
-  is_cut: boolean;
+  isCut: boolean;
 }
 
 /** An answer, or why there is none. */

@@ -22,8 +22,8 @@ export function createReleaseParkedDeliveries({
     return ledger.releaseBacklog(
       { account_id, endpoint_id },
       {
-        first_rate: Number(heartbeatDetails) || FIRST_RELEASE_RATE,
-        max_rate: per_second,
+        firstRate: Number(heartbeatDetails) || FIRST_RELEASE_RATE,
+        maxRate: per_second,
         retries,
         async endpoint() {
           const endpoint = await endpoints.load(account_id, endpoint_id);

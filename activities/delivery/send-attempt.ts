@@ -43,7 +43,7 @@ export function createSend({ poster, userAgent }: Pick<AttemptDependencies, 'pos
         'webhook-attempt': String(request.number),
       },
       body: request.payload,
-      timeout_ms: request.timeout_ms,
+      timeoutMs: request.timeout_ms,
     });
     const endedAt = Date.now();
     return {
@@ -66,17 +66,17 @@ export function createSend({ poster, userAgent }: Pick<AttemptDependencies, 'pos
  * secret cut in two the first half would stay.
  */
 function keptOf(
-  { status_code, headers, body, is_cut }: HttpAnswer,
+  { statusCode, headers, body, isCut }: HttpAnswer,
   secrets: readonly string[],
 ): Pick<Attempt, 'status_code' | 'response_headers' | 'response_snippet'> {
   const kept = KEPT_HEADERS.flatMap((name) => {
     const value = single(headers[name]);
     return value === undefined ? [] : [[name, redact(value, secrets).slice(0, KEPT_HEADER_LENGTH)] as const];
   });
-  const clean = is_cut ? redactBeginning(body, secrets) : redact(body, secrets);
+  const clean = isCut ? redactBeginning(body, secrets) : redact(body, secrets);
   const snippet = clean.slice(0, SNIPPET_LENGTH);
   return {
-    status_code,
+    status_code: statusCode,
     ...(kept.length > 0 && { response_headers: Object.fromEntries(kept) }),
     ...(snippet !== '' && { response_snippet: snippet }),
   };

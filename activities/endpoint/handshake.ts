@@ -14,7 +14,7 @@ export interface VerificationContext {
   confirmationUrl: string | undefined;
   /** Who asks: the host name of this installation. */
   origin: string;
-  timeout_ms: number;
+  timeoutMs: number;
 }
 
 /** Whether an endpoint wants events; or why that is not known. */
@@ -66,10 +66,10 @@ async function challenge(
       'webhook-attempt': '1',
     },
     body,
-    timeout_ms: context.timeout_ms,
+    timeoutMs: context.timeoutMs,
   });
   if ('error_code' in answer) return noAnswer(answer.error);
-  if (!isSuccess(answer.status_code)) return no(`It answered ${answer.status_code}.`);
+  if (!isSuccess(answer.statusCode)) return no(`It answered ${answer.statusCode}.`);
   const token = endpoint.verification_token;
   if (answer.body.trim() === token || challengeResponse(answer.body) === token) return { wanted: true };
   return no(
@@ -95,10 +95,10 @@ async function requestPermission(
       ...(context.confirmationUrl && { 'webhook-request-callback': context.confirmationUrl }),
       ...(endpoint.rate_limit && { 'webhook-request-rate': String(endpoint.rate_limit * PER_MINUTE) }),
     },
-    timeout_ms: context.timeout_ms,
+    timeoutMs: context.timeoutMs,
   });
   if ('error_code' in answer) return noAnswer(answer.error);
-  if (!isSuccess(answer.status_code)) return no(`It answered ${answer.status_code}.`);
+  if (!isSuccess(answer.statusCode)) return no(`It answered ${answer.statusCode}.`);
   const origin = String(answer.headers['webhook-allowed-origin'] ?? '').trim();
   if (origin !== '*' && origin.toLowerCase() !== context.origin.toLowerCase())
     return no(`It did not name ${context.origin} in WebHook-Allowed-Origin.`);
@@ -120,10 +120,10 @@ async function challengeAsGraphApi(
     method: 'GET',
     url: url.href,
     headers: { ...endpoint.headers, 'user-agent': context.userAgent },
-    timeout_ms: context.timeout_ms,
+    timeoutMs: context.timeoutMs,
   });
   if ('error_code' in answer) return noAnswer(answer.error);
-  if (!isSuccess(answer.status_code)) return no(`It answered ${answer.status_code}.`);
+  if (!isSuccess(answer.statusCode)) return no(`It answered ${answer.statusCode}.`);
   return answer.body.trim() === endpoint.verification_token
     ? { wanted: true }
     : no('It answered, but not with the value of hub.challenge.');

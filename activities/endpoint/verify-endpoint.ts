@@ -40,7 +40,7 @@ export function createTryHandshake({ pending, poster, userAgent, publicUrl }: Ve
       userAgent,
       confirmationUrl: confirmationUrl(publicUrl, endpoint.id, endpoint.verification_token),
       origin: publicUrl ? new URL(publicUrl).hostname : 'hookline',
-      timeout_ms: timeoutMs,
+      timeoutMs,
     });
     if (!result.wanted) {
       const { verification_revision } = endpoint;

@@ -30,8 +30,8 @@ export function createPoster(options: ConnectorOptions): HttpPoster & { close():
     bodyTimeout: 0,
   });
 
-  const exchange: HttpPoster['exchange'] = async ({ method, url, headers, body, timeout_ms }) => {
-    const limit = AbortSignal.timeout(timeout_ms);
+  const exchange: HttpPoster['exchange'] = async ({ method, url, headers, body, timeoutMs }) => {
+    const limit = AbortSignal.timeout(timeoutMs);
     try {
       const response = await untilAborted(
         limit,
@@ -44,12 +44,12 @@ export function createPoster(options: ConnectorOptions): HttpPoster & { close():
         }),
       );
       return {
-        status_code: response.statusCode,
+        statusCode: response.statusCode,
         headers: response.headers,
         ...(await readBeginning(response.body)),
       };
     } catch (error) {
-      return describeFailure(error, limit.aborted, timeout_ms);
+      return describeFailure(error, limit.aborted, timeoutMs);
     }
   };
 
@@ -68,7 +68,7 @@ async function untilAborted<T>(limit: AbortSignal, work: Promise<T>): Promise<T>
 }
 
 /** The beginning of the body. The answer has come, so whatever happens to its body does not matter any more. */
-async function readBeginning(body: AsyncIterable<Buffer>): Promise<Pick<HttpAnswer, 'body' | 'is_cut'>> {
+async function readBeginning(body: AsyncIterable<Buffer>): Promise<Pick<HttpAnswer, 'body' | 'isCut'>> {
   const chunks: Buffer[] = [];
   let length = 0;
   try {
@@ -82,6 +82,6 @@ async function readBeginning(body: AsyncIterable<Buffer>): Promise<Pick<HttpAnsw
   }
   return {
     body: Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES).toString('utf8'),
-    is_cut: length >= MAX_BODY_BYTES,
+    isCut: length >= MAX_BODY_BYTES,
   };
 }

@@ -16,7 +16,7 @@ export async function migrate(settings: Settings, report: (line: string) => void
   try {
     await prepareNamespace(temporal, {
       name: settings.TEMPORAL_NAMESPACE,
-      retention_days: settings.HOOKLINE_RETENTION_DAYS,
+      retentionDays: settings.HOOKLINE_RETENTION_DAYS,
     });
   } finally {
     await temporal.close();

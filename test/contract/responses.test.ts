@@ -109,8 +109,8 @@ describe('versions', () => {
     assert.deepEqual(announcements(resolveVersion('v18.0')), {});
     const due = {
       name: 'v18.0',
-      deprecated_at: new Date('2027-01-01T00:00:00Z'),
-      sunset_at: new Date('2028-01-01T00:00:00Z'),
+      deprecatedAt: new Date('2027-01-01T00:00:00Z'),
+      sunsetAt: new Date('2028-01-01T00:00:00Z'),
     };
     assert.deepEqual(announcements(due), {
       deprecation: '@1798761600',

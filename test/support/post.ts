@@ -5,6 +5,6 @@ import type { Attempt } from '../../src/domain/delivery/delivery.js';
 export type Posted = Partial<HttpAnswer> & Pick<Attempt, 'error_code' | 'error'>;
 
 /** Posts an empty object. */
-export async function post({ exchange }: HttpPoster, url: string, timeout_ms = 5_000): Promise<Posted> {
-  return exchange({ method: 'POST', url, headers: {}, body: '{}', timeout_ms });
+export async function post({ exchange }: HttpPoster, url: string, timeoutMs = 5_000): Promise<Posted> {
+  return exchange({ method: 'POST', url, headers: {}, body: '{}', timeoutMs });
 }

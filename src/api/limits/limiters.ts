@@ -18,8 +18,8 @@ export interface Limiters {
 /** Makes the API's limiters from the settings. */
 export function createLimiters(settings: Settings, metrics: Metrics): Limiters {
   const block = {
-    first_ms: settings.HOOKLINE_RATE_LIMIT_BLOCK,
-    longest_ms: settings.HOOKLINE_RATE_LIMIT_LONGEST_BLOCK,
+    firstMs: settings.HOOKLINE_RATE_LIMIT_BLOCK,
+    longestMs: settings.HOOKLINE_RATE_LIMIT_LONGEST_BLOCK,
   };
   const refused = (policy: string) => metrics.rateLimited.inc({ policy });
   const limiter = (kind: string, limits: readonly RateLimit[]) =>

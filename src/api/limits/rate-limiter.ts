@@ -57,9 +57,9 @@ export class RateLimiter {
     const states: RateLimitState[] = [];
     for (const table of this.windows) {
       if (isBlocked) return this.refuse(table, caller, now);
-      const { within, count, reset_ms } = table.consume(caller, now);
+      const { within, count, resetMs } = table.consume(caller, now);
       if (!within) return this.refuse(table, caller, now);
-      states.push({ limit: table.limit, remaining: table.limit.requests - count, reset_ms });
+      states.push({ limit: table.limit, remaining: table.limit.requests - count, resetMs });
     }
     return { headers: states.length > 0 ? this.headers(states) : {} };
   }
@@ -73,16 +73,16 @@ export class RateLimiter {
   private refuse({ limit, name }: RateTable, caller: string, now: number): Verdict {
     this.blocks.refused(caller, now);
     this.refused(name);
-    const reset_ms = Math.max(
+    const resetMs = Math.max(
       this.blocks.waitOf(caller, now),
       ...this.windows.map((table) => table.waitOf(caller, now)),
     );
-    const seconds = Math.max(1, Math.ceil(reset_ms / 1_000));
+    const seconds = Math.max(1, Math.ceil(resetMs / 1_000));
     return {
-      headers: this.headers([{ limit, remaining: 0, reset_ms }]),
+      headers: this.headers([{ limit, remaining: 0, resetMs }]),
       refusal: new Problem(
         'rate_limited',
-        `More than ${limit.requests} requests in ${limit.window_ms / 1_000} seconds for this ${this.kind}. Come back in ${seconds} seconds; requests before then can make the wait longer.`,
+        `More than ${limit.requests} requests in ${limit.windowMs / 1_000} seconds for this ${this.kind}. Come back in ${seconds} seconds; requests before then can make the wait longer.`,
         { headers: { 'retry-after': String(seconds) } },
       ),
     };

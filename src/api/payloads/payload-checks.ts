@@ -81,7 +81,7 @@ export class PayloadChecks {
   async checkSchema(accountId: string, schema: Schema): Promise<InputError[]> {
     const { errors } = checkBounds(schema);
     if (errors.length > 0) return errors;
-    const result = await this.run(accountId, { type: 'schema', schema, limit_ms: CHECK_LIMIT_MS });
+    const result = await this.run(accountId, { type: 'schema', schema, limitMs: CHECK_LIMIT_MS });
     if (result.type === 'schema') return result.errors;
     return [{ pointer: '/schema', detail: 'takes too long to compile: use fewer subschemas and patterns' }];
   }
@@ -109,7 +109,7 @@ export class PayloadChecks {
     accountId: string,
     payload: { key: string; schema: Schema; text: string },
   ): Promise<Violations | undefined> {
-    const result = await this.run(accountId, { type: 'payload', limit_ms: CHECK_LIMIT_MS, ...payload });
+    const result = await this.run(accountId, { type: 'payload', limitMs: CHECK_LIMIT_MS, ...payload });
     if (result.type === 'payload') return result.violations;
     throw new Problem(
       'payload_too_complex',
@@ -146,8 +146,8 @@ export class PayloadChecks {
 function planFor(schema: Schema): Omit<Plan, 'key'> {
   const { errors, size } = checkBounds(schema);
   // A schema from before today's bounds.
-  if (errors.length > 0) return { cost: { fixed: Number.POSITIVE_INFINITY, per_byte: 0 } };
-  const isSmall = size.subschemas <= MAIN_THREAD_SUBSCHEMAS && size.pattern_size <= MAIN_THREAD_PATTERN_SIZE;
+  if (errors.length > 0) return { cost: { fixed: Number.POSITIVE_INFINITY, perByte: 0 } };
+  const isSmall = size.subschemas <= MAIN_THREAD_SUBSCHEMAS && size.patternSize <= MAIN_THREAD_PATTERN_SIZE;
   return { cost: costOf(schema), ...(isSmall && { validator: compilePayloadSchema(schema) }) };
 }
 

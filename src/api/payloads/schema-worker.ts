@@ -12,8 +12,8 @@ import type { InputError } from '../../domain/http/problem.js';
 
 /** Checks a payload against a schema, or a schema itself. */
 export type Task =
-  | { type: 'payload'; key: string; schema: Schema; text: string; limit_ms: number }
-  | { type: 'schema'; schema: Schema; limit_ms: number };
+  | { type: 'payload'; key: string; schema: Schema; text: string; limitMs: number }
+  | { type: 'schema'; schema: Schema; limitMs: number };
 
 export type TaskResult =
   | { type: 'payload'; violations: Violations | undefined }
@@ -34,7 +34,7 @@ export default function work(task: Task): TaskResult {
     result = perform(task);
   };
   try {
-    call.runInContext(sandbox, { timeout: task.limit_ms });
+    call.runInContext(sandbox, { timeout: task.limitMs });
   } catch (error) {
     if (!isTimeout(error)) throw error;
   }

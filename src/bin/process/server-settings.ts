@@ -18,7 +18,7 @@ export function requireServers(settings: Settings): ServerSettings {
     temporal: {
       address,
       namespace: settings.TEMPORAL_NAMESPACE,
-      api_key: settings.TEMPORAL_API_KEY,
+      apiKey: settings.TEMPORAL_API_KEY,
       tls: settings.TEMPORAL_TLS,
     },
     mongodbUri,

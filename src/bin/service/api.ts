@@ -99,9 +99,9 @@ async function shareCounts(
 function createEndpointWorkflows(settings: Settings, { temporal: { client } }: Servers): EndpointWorkflows {
   return new EndpointWorkflows({
     client,
-    task_queue: settings.HOOKLINE_TASK_QUEUE,
-    verification_schedule: settings.HOOKLINE_VERIFICATION_SCHEDULE,
-    verification_limit_ms: settings.HOOKLINE_VERIFICATION_LIMIT,
-    attempt_timeout_ms: settings.HOOKLINE_ATTEMPT_TIMEOUT,
+    taskQueue: settings.HOOKLINE_TASK_QUEUE,
+    verificationSchedule: settings.HOOKLINE_VERIFICATION_SCHEDULE,
+    verificationLimitMs: settings.HOOKLINE_VERIFICATION_LIMIT,
+    attemptTimeoutMs: settings.HOOKLINE_ATTEMPT_TIMEOUT,
   });
 }

@@ -9,9 +9,9 @@ import type { Servers } from './servers.js';
 export function createIncidents(settings: Settings, { temporal: { client } }: Servers): Incidents {
   return new Incidents({
     client,
-    task_queue: settings.HOOKLINE_TASK_QUEUE,
-    disable_after_ms: settings.HOOKLINE_DISABLE_AFTER,
-    probe_interval_ms: settings.HOOKLINE_PROBE_INTERVAL,
+    taskQueue: settings.HOOKLINE_TASK_QUEUE,
+    disableAfterMs: settings.HOOKLINE_DISABLE_AFTER,
+    probeIntervalMs: settings.HOOKLINE_PROBE_INTERVAL,
   });
 }
 
@@ -24,12 +24,12 @@ export function createStarter(
 ): DeliveryStarter {
   return new DeliveryStarter({
     client,
-    task_queue: settings.HOOKLINE_TASK_QUEUE,
-    early_attempts: earlyAttempts,
-    starts_in_flight: settings.HOOKLINE_GROUP_COMMIT === 'on' ? settings.HOOKLINE_STARTS_IN_FLIGHT : 0,
+    taskQueue: settings.HOOKLINE_TASK_QUEUE,
+    earlyAttempts,
+    startsInFlight: settings.HOOKLINE_GROUP_COMMIT === 'on' ? settings.HOOKLINE_STARTS_IN_FLIGHT : 0,
     health,
-    release_per_second: settings.HOOKLINE_RELEASE_RATE,
-    max_first_attempts: settings.HOOKLINE_MAX_FIRST_ATTEMPTS,
+    releasePerSecond: settings.HOOKLINE_RELEASE_RATE,
+    maxFirstAttempts: settings.HOOKLINE_MAX_FIRST_ATTEMPTS,
     settings: {
       schedule: settings.HOOKLINE_RETRY_SCHEDULE,
       attempt_timeout_ms: settings.HOOKLINE_ATTEMPT_TIMEOUT,

@@ -20,10 +20,10 @@ export function runWorker(
     temporal,
     {
       namespace: settings.TEMPORAL_NAMESPACE,
-      task_queue: settings.HOOKLINE_TASK_QUEUE,
-      bundle_path: bundlePath,
-      isolated_attempts: settings.HOOKLINE_ISOLATED_ATTEMPTS,
-      shutdown_grace_ms: settings.HOOKLINE_ATTEMPT_TIMEOUT + SHUTDOWN_MARGIN_MS,
+      taskQueue: settings.HOOKLINE_TASK_QUEUE,
+      bundlePath,
+      isolatedAttempts: settings.HOOKLINE_ISOLATED_ATTEMPTS,
+      shutdownGraceMs: settings.HOOKLINE_ATTEMPT_TIMEOUT + SHUTDOWN_MARGIN_MS,
     },
     {
       endpoints: endpointDirectory(database.endpoints),

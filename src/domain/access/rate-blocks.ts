@@ -10,8 +10,8 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 /** How long callers are blocked who go on although they are refused. */
 export interface BlockSettings {
   /** Length of the first block, milliseconds; each is twice as long as the one before. */
-  first_ms: number;
-  longest_ms: number;
+  firstMs: number;
+  longestMs: number;
 }
 
 interface Block {
@@ -54,7 +54,7 @@ export class RateBlocks implements SharedTable {
     const block = this.blocks.get(caller) ?? { strikes: 0, minute: 0, until: 0 };
     if (refusals < REFUSALS_PER_MINUTE || block.minute === this.minute) return;
     const strikes = block.strikes + 1;
-    const length = Math.min(this.settings.first_ms * 2 ** (strikes - 1), this.settings.longest_ms);
+    const length = Math.min(this.settings.firstMs * 2 ** (strikes - 1), this.settings.longestMs);
     this.blocks.set(caller, { strikes, minute: this.minute, until: Math.max(block.until, now + length) });
     if (!this.onNews) return;
     this.untold.add(caller);
@@ -78,15 +78,15 @@ export class RateBlocks implements SharedTable {
     this.beginPeriods(now);
     if (this.untold.size === 0) return undefined;
     const raise = { strikes: {} as Column, minute: {} as Column, until: {} as Column };
-    let ends_at = (this.day + 1) * DAY_MS;
+    let endsAt = (this.day + 1) * DAY_MS;
     for (const caller of this.untold) {
       const block = this.blocks.peek(caller);
       if (!block) continue;
       for (const column of ['strikes', 'minute', 'until'] as const) raise[column][caller] = block[column];
-      ends_at = Math.max(ends_at, block.until);
+      endsAt = Math.max(endsAt, block.until);
     }
     this.untold = new Set();
-    return { id: this.watched, add: {}, raise, ends_at };
+    return { id: this.watched, add: {}, raise, endsAt };
   }
 
   takeBack({ raise }: RateNews): void {

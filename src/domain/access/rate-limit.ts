@@ -4,7 +4,7 @@ import { formatDuration, parseDuration } from '../basics/duration.js';
 export interface RateLimit {
   requests: number;
   /** Milliseconds, whole seconds. */
-  window_ms: number;
+  windowMs: number;
 }
 
 /** What is left of one limit for one caller. */
@@ -12,7 +12,7 @@ export interface RateLimitState {
   limit: RateLimit;
   remaining: number;
   /** Milliseconds until the window or the block ends. */
-  reset_ms: number;
+  resetMs: number;
 }
 
 const OFF = 'off';
@@ -29,31 +29,31 @@ export function parseRateLimits(text: string): RateLimit[] {
     const match = /^([1-9]\d{0,8})\/(\S+)$/.exec(part.trim());
     if (!match)
       throw new RangeError(`"${part}" is not a rate limit; write requests/window, such as 600/1m, or off`);
-    const window_ms = parseDuration(match[2] ?? '');
-    if (window_ms < 1_000 || window_ms > MAX_WINDOW_MS || window_ms % 1_000 !== 0) {
+    const windowMs = parseDuration(match[2] ?? '');
+    if (windowMs < 1_000 || windowMs > MAX_WINDOW_MS || windowMs % 1_000 !== 0) {
       throw new RangeError(`the window of "${part}" must be whole seconds, from 1s to 1d`);
     }
-    return { requests: Number(match[1]), window_ms };
+    return { requests: Number(match[1]), windowMs };
   });
 }
 
 /** A limit's name in the headers, such as `token-1m`. */
-export function policyName(kind: string, { window_ms }: RateLimit): string {
-  return `${kind}-${formatDuration(window_ms)}`;
+export function policyName(kind: string, { windowMs }: RateLimit): string {
+  return `${kind}-${formatDuration(windowMs)}`;
 }
 
 /** The value of `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-10): quota, and window in seconds. */
 export function renderPolicy(kind: string, limits: readonly RateLimit[]): string {
   return limits
-    .map((limit) => `"${policyName(kind, limit)}";q=${limit.requests};w=${limit.window_ms / 1_000}`)
+    .map((limit) => `"${policyName(kind, limit)}";q=${limit.requests};w=${limit.windowMs / 1_000}`)
     .join(', ');
 }
 
 /** The value of `RateLimit` (same draft): what remains, and seconds until it is replenished. */
 export function renderState(kind: string, states: readonly RateLimitState[]): string {
   return states
-    .map(({ limit, remaining, reset_ms }) => {
-      return `"${policyName(kind, limit)}";r=${remaining};t=${Math.ceil(reset_ms / 1_000)}`;
+    .map(({ limit, remaining, resetMs }) => {
+      return `"${policyName(kind, limit)}";r=${remaining};t=${Math.ceil(resetMs / 1_000)}`;
     })
     .join(', ');
 }

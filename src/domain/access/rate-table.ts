@@ -11,7 +11,7 @@ export interface RateNews {
   add: Record<string, Column>;
   raise: Record<string, Column>;
   /** Until when it matters, milliseconds since the epoch. */
-  ends_at: number;
+  endsAt: number;
 }
 
 /** A table that processes share: each tells what happened at its own, and learns what all of them together have told. */
@@ -38,7 +38,7 @@ export interface Count {
   /** How often the caller has been counted in this window: by this process, and by the others when they last told. */
   count: number;
   /** Milliseconds until the window ends. */
-  reset_ms: number;
+  resetMs: number;
 }
 
 /** The most callers that a table remembers of each of two sorts: those who have used up their limit, and the others. */
@@ -52,7 +52,7 @@ export class RateTable implements SharedTable {
   readonly name: string;
   readonly limit: RateLimit;
   onNews?: () => void;
-  private ends_at = 0;
+  private endsAt = 0;
   private readonly counts: LRUCache<string, number>;
   /** Kept apart, so that no number of other callers makes one pass who has used up the limit. */
   private readonly exhausted: LRUCache<string, number>;
@@ -69,16 +69,16 @@ export class RateTable implements SharedTable {
   consume(caller: string, now: number): Count {
     this.beginWindow(now);
     const count = this.countOf(caller);
-    const reset_ms = this.ends_at - now;
-    if (count >= this.limit.requests) return { within: false, count, reset_ms };
+    const resetMs = this.endsAt - now;
+    if (count >= this.limit.requests) return { within: false, count, resetMs };
     this.add(caller, 1);
-    return { within: true, count: count + 1, reset_ms };
+    return { within: true, count: count + 1, resetMs };
   }
 
   /** Milliseconds until a caller is within the limit again; 0 if it is now. */
   waitOf(caller: string, now: number): number {
     this.beginWindow(now);
-    return this.countOf(caller) >= this.limit.requests ? this.ends_at - now : 0;
+    return this.countOf(caller) >= this.limit.requests ? this.endsAt - now : 0;
   }
 
   /** Forgets what was counted for a caller in this window, in all processes. */
@@ -96,17 +96,17 @@ export class RateTable implements SharedTable {
     if (this.untold.size === 0) return undefined;
     const counts = Object.fromEntries(this.untold);
     this.untold = new Map();
-    return { id: this.idOf(this.ends_at), add: { counts }, raise: {}, ends_at: this.ends_at };
+    return { id: this.idOf(this.endsAt), add: { counts }, raise: {}, endsAt: this.endsAt };
   }
 
   takeBack({ id, add }: RateNews): void {
-    if (id !== this.idOf(this.ends_at)) return;
+    if (id !== this.idOf(this.endsAt)) return;
     for (const [caller, count] of Object.entries(add['counts'] ?? {})) this.keepUntold(caller, count);
   }
 
   learn(id: string, columns: Record<string, Column>, now: number): void {
     this.beginWindow(now);
-    if (id !== this.idOf(this.ends_at)) return;
+    if (id !== this.idOf(this.endsAt)) return;
     for (const [caller, count] of Object.entries(columns['counts'] ?? {}))
       this.set(caller, count + (this.untold.get(caller) ?? 0));
   }
@@ -135,16 +135,16 @@ export class RateTable implements SharedTable {
   }
 
   private beginWindow(now: number): void {
-    const { window_ms } = this.limit;
-    const ends_at = (Math.floor(now / window_ms) + 1) * window_ms;
-    if (ends_at === this.ends_at) return;
-    this.ends_at = ends_at;
+    const { windowMs } = this.limit;
+    const endsAt = (Math.floor(now / windowMs) + 1) * windowMs;
+    if (endsAt === this.endsAt) return;
+    this.endsAt = endsAt;
     this.counts.clear();
     this.exhausted.clear();
     this.untold = new Map();
   }
 
-  private idOf(ends_at: number): string {
-    return `${this.name}@${ends_at}`;
+  private idOf(endsAt: number): string {
+    return `${this.name}@${endsAt}`;
   }
 }

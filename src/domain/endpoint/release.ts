@@ -5,9 +5,9 @@ const SLOWEST_RELEASE_RATE = 1;
 /** How a backlog is released. */
 export interface ReleaseOptions {
   /** Deliveries in the first second. */
-  first_rate: number;
+  firstRate: number;
   /** Deliveries per second, at most. May be below 1. */
-  max_rate: number;
+  maxRate: number;
   /** Whether deliveries that wait for a retry go along. */
   retries: boolean;
   /**

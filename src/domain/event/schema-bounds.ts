@@ -31,7 +31,7 @@ const MAX_ERRORS = 20;
 /** What a schema within its bounds takes. */
 export interface SchemaSize {
   subschemas: number;
-  pattern_size: number;
+  patternSize: number;
 }
 
 /**
@@ -72,7 +72,7 @@ export function checkPatterns(schema: Schema, base = '/schema'): InputError[] {
 /** One walk through a schema, along its references as validation would go. */
 class SchemaWalk {
   readonly errors: InputError[] = [];
-  readonly size: SchemaSize = { subschemas: 0, pattern_size: 0 };
+  readonly size: SchemaSize = { subschemas: 0, patternSize: 0 };
   private readonly definitions: Schema;
   private readonly base: string;
   private readonly compile: ((pattern: string) => void) | undefined;
@@ -154,8 +154,8 @@ class SchemaWalk {
       this.refuse(pointer, `must be a text of at most ${MAX_PATTERN_LENGTH} characters`);
       return;
     }
-    this.size.pattern_size += patternSize(pattern);
-    if (this.size.pattern_size > MAX_PATTERN_SIZE) {
+    this.size.patternSize += patternSize(pattern);
+    if (this.size.patternSize > MAX_PATTERN_SIZE) {
       this.refuse(
         pointer,
         `repeats too much: all patterns together come to more than ${MAX_PATTERN_SIZE} steps`,

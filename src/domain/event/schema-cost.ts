@@ -7,7 +7,7 @@ import { escapePointer, isSchema, referencedDefinition, type Schema } from './sc
  */
 export interface Cost {
   fixed: number;
-  per_byte: number;
+  perByte: number;
 }
 
 /** The cost of a schema or of one of its keywords, with what it consists of. */
@@ -57,8 +57,8 @@ export function costOf(schema: Schema): CostNode {
 }
 
 /** Steps to check a payload of that many bytes. */
-export function stepsFor({ fixed, per_byte }: Cost, bytes: number): number {
-  return fixed + per_byte * bytes;
+export function stepsFor({ fixed, perByte }: Cost, bytes: number): number {
+  return fixed + perByte * bytes;
 }
 
 /** The construct that most of a cost comes from: the deepest one that makes up more than half of it. */
@@ -77,7 +77,7 @@ class CostWalk {
 
   /** @param isMany whether the schema applies to each of many values: what is fixed for one then counts by the byte */
   visit(schema: unknown, pointer: string, isMany: boolean, valueBytes = ITEM_BYTES): CostNode {
-    if (!isSchema(schema)) return { pointer, fixed: 0, per_byte: 0, parts: [] };
+    if (!isSchema(schema)) return { pointer, fixed: 0, perByte: 0, parts: [] };
     const parts = Object.keys(schema)
       .filter((name) => !FREE.has(name))
       .map((name) => this.keyword(schema, name, `${pointer}/${escapePointer(name)}`, isMany, valueBytes));
@@ -92,15 +92,15 @@ class CostWalk {
     valueBytes: number,
   ): CostNode {
     const value = schema[name];
-    const leaf = (once: number, per_byte = 0): CostNode => ({
+    const leaf = (once: number, perByte = 0): CostNode => ({
       pointer,
-      ...(isMany ? { fixed: 0, per_byte: once / valueBytes + per_byte } : { fixed: once, per_byte }),
+      ...(isMany ? { fixed: 0, perByte: once / valueBytes + perByte } : { fixed: once, perByte }),
       parts: [],
     });
     const node = (parts: CostNode[], own: Cost, total: Cost = sum(parts)): CostNode => ({
       pointer,
       fixed: own.fixed + total.fixed,
-      per_byte: own.per_byte + total.per_byte,
+      perByte: own.perByte + total.perByte,
       parts,
     });
     const same = (inner: unknown, at = pointer) => this.visit(inner, at, isMany, valueBytes);
@@ -145,18 +145,18 @@ class CostWalk {
       case 'items':
         return node([this.visit(value, pointer, true)], leaf(KEYWORD));
       case 'contains':
-        return node([this.visit(value, pointer, true)], { fixed: 0, per_byte: ALTERNATIVE / ITEM_BYTES });
+        return node([this.visit(value, pointer, true)], { fixed: 0, perByte: ALTERNATIVE / ITEM_BYTES });
       case 'propertyNames':
       case 'additionalProperties':
         return node([this.visit(value, pointer, true, MEMBER_BYTES)], {
           fixed: 0,
-          per_byte: KEYWORD + this.namePatterns(schema),
+          perByte: KEYWORD + this.namePatterns(schema),
         });
       case 'patternProperties': {
         const parts = map.map(([pattern, inner]) => {
           const at = `${pointer}/${escapePointer(pattern)}`;
           const inside = this.visit(inner, at, true, MEMBER_BYTES);
-          return { ...inside, per_byte: inside.per_byte + INSTRUCTION * patternSize(pattern) };
+          return { ...inside, perByte: inside.perByte + INSTRUCTION * patternSize(pattern) };
         });
         return node(parts, leaf(KEYWORD));
       }
@@ -204,11 +204,11 @@ class CostWalk {
 function sum(parts: readonly Cost[]): Cost {
   return {
     fixed: parts.reduce((total, { fixed }) => total + fixed, 0),
-    per_byte: parts.reduce((total, { per_byte }) => total + per_byte, 0),
+    perByte: parts.reduce((total, { perByte }) => total + perByte, 0),
   };
 }
 
 /** Of parts that look at different bytes. */
 function sharing(parts: readonly Cost[]): Cost {
-  return { ...sum(parts), per_byte: Math.max(0, ...parts.map(({ per_byte }) => per_byte)) };
+  return { ...sum(parts), perByte: Math.max(0, ...parts.map(({ perByte }) => perByte)) };
 }

@@ -5,9 +5,9 @@ export interface ApiVersion {
   /** As it is written in paths: `v18.0`. */
   name: string;
   /** When it was declared deprecated; sent as `Deprecation` (RFC 9745). */
-  deprecated_at?: Date;
+  deprecatedAt?: Date;
   /** When it will be withdrawn; sent as `Sunset` (RFC 8594). */
-  sunset_at?: Date;
+  sunsetAt?: Date;
 }
 
 /** Every version that works, newest first. The one place where a version is released, deprecated or withdrawn. */
@@ -43,9 +43,9 @@ export function resolveVersion(segment: string): ApiVersion {
 }
 
 /** Headers of every answer of a version that will be withdrawn: RFC 9745 and RFC 8594. */
-export function announcements({ deprecated_at, sunset_at }: ApiVersion): Record<string, string> {
+export function announcements({ deprecatedAt, sunsetAt }: ApiVersion): Record<string, string> {
   return {
-    ...(deprecated_at && { deprecation: `@${Math.floor(deprecated_at.getTime() / 1_000)}` }),
-    ...(sunset_at && { sunset: sunset_at.toUTCString() }),
+    ...(deprecatedAt && { deprecation: `@${Math.floor(deprecatedAt.getTime() / 1_000)}` }),
+    ...(sunsetAt && { sunset: sunsetAt.toUTCString() }),
   };
 }

@@ -77,14 +77,14 @@ async function inBatches<T>(ids: readonly string[], read: (some: string[]) => Pr
 }
 
 /** One update for each caller. */
-function updatesOf({ id, add, raise, ends_at }: RateNews) {
+function updatesOf({ id, add, raise, endsAt }: RateNews) {
   const callers = new Set([...Object.values(add), ...Object.values(raise)].flatMap(Object.keys));
   return [...callers].map((caller) => ({
     updateOne: {
       filter: { _id: `${id}/${caller}` },
       update: {
         $inc: numbersOf(add, caller),
-        $max: { ...numbersOf(raise, caller), expires_at: new Date(ends_at) },
+        $max: { ...numbersOf(raise, caller), expires_at: new Date(endsAt) },
         $setOnInsert: { window: id, caller },
       },
       upsert: true,

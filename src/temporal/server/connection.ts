@@ -16,7 +16,7 @@ export interface TemporalSettings {
   address: string;
   namespace: string;
   /** For Temporal Cloud, or a cluster that checks keys. */
-  api_key?: string | undefined;
+  apiKey?: string | undefined;
   tls?: boolean | undefined;
 }
 
@@ -71,7 +71,7 @@ export async function connectTemporal(settings: TemporalSettings): Promise<Tempo
     NativeConnection.connect({
       address: settings.address,
       ...(settings.tls !== undefined && { tls: settings.tls }),
-      ...(settings.api_key !== undefined && { apiKey: settings.api_key }),
+      ...(settings.apiKey !== undefined && { apiKey: settings.apiKey }),
     }),
   ).catch((error: Error) => {
     throw new Error(

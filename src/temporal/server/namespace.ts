@@ -20,7 +20,7 @@ const POLL_MS = 200;
 export interface NamespaceSettings {
   name: string;
   /** How long closed executions stay readable, in days. */
-  retention_days: number;
+  retentionDays: number;
 }
 
 /**
@@ -29,10 +29,10 @@ export interface NamespaceSettings {
  */
 export async function prepareNamespace(
   connection: TemporalConnection,
-  { name, retention_days }: NamespaceSettings,
+  { name, retentionDays }: NamespaceSettings,
 ): Promise<void> {
   const { native } = connection;
-  const retention = { seconds: retention_days * 86_400 };
+  const retention = { seconds: retentionDays * 86_400 };
   const service = native.workflowService;
   try {
     await service.registerNamespace({

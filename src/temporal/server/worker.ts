@@ -5,13 +5,13 @@ import type { TemporalConnection } from './connection.js';
 
 export interface WorkerSettings {
   namespace: string;
-  task_queue: string;
+  taskQueue: string;
   /** The workflows' code, bundled ahead of time. */
-  bundle_path: string;
+  bundlePath: string;
   /** For attempts under way when the worker is told to stop, milliseconds. */
-  shutdown_grace_ms: number;
+  shutdownGraceMs: number;
   /** Attempts of the isolated lane under way at once. */
-  isolated_attempts: number;
+  isolatedAttempts: number;
 }
 
 /** A worker, running. */
@@ -49,12 +49,12 @@ export async function startWorker(
   const common = {
     connection: connection.native,
     namespace: settings.namespace,
-    shutdownGraceTime: settings.shutdown_grace_ms,
+    shutdownGraceTime: settings.shutdownGraceMs,
   };
   const main = await Worker.create({
     ...common,
-    taskQueue: settings.task_queue,
-    workflowBundle: { codePath: settings.bundle_path },
+    taskQueue: settings.taskQueue,
+    workflowBundle: { codePath: settings.bundlePath },
     activities,
     maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASK_SLOTS,
     maxConcurrentLocalActivityExecutions: LOCAL_ACTIVITY_SLOTS,
@@ -63,9 +63,9 @@ export async function startWorker(
   });
   const isolated = await Worker.create({
     ...common,
-    taskQueue: isolatedQueue(settings.task_queue),
+    taskQueue: isolatedQueue(settings.taskQueue),
     activities: { attemptDelivery: activities.attemptDelivery, attemptMembers: activities.attemptMembers },
-    maxConcurrentActivityTaskExecutions: settings.isolated_attempts,
+    maxConcurrentActivityTaskExecutions: settings.isolatedAttempts,
   });
   const workers = [main, isolated];
   const done = Promise.all(workers.map((worker) => worker.run())).then(() => {});

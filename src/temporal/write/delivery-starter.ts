@@ -31,15 +31,15 @@ export const MAX_STARTED_AT_ONCE = 5 * MAX_GROUP_SIZE;
 const NONE_FAILING: ReadonlyMap<string, FailingMark> = new Map();
 
 export interface DeliveryStarterOptions
-  extends Pick<StartCallOptions, 'client' | 'task_queue' | 'settings' | 'early_attempts'> {
+  extends Pick<StartCallOptions, 'client' | 'taskQueue' | 'settings' | 'earlyAttempts'> {
   /** What this process knows of endpoints. */
   health: EndpointHealth;
   /** With so many first attempts in flight in this process, further ones are made in the isolated lane. */
-  max_first_attempts: number;
+  maxFirstAttempts: number;
   /** Parked deliveries of an endpoint that are woken each second, at most. */
-  release_per_second: number;
+  releasePerSecond: number;
   /** Start calls in flight at once; what arrives meanwhile is committed in groups. 0: no groups, every delivery by itself. */
-  starts_in_flight: number;
+  startsInFlight: number;
 }
 
 /**
@@ -59,8 +59,8 @@ export class DeliveryStarter {
     const { recentGroups } = this;
     const isIsolated = (delivery: PendingDelivery) => this.isIsolated(delivery);
     this.calls = new StartCalls({ ...options, recentGroups, isIsolated });
-    if (options.starts_in_flight === 0) return;
-    const slots = new StartSlots(options.starts_in_flight);
+    if (options.startsInFlight === 0) return;
+    const slots = new StartSlots(options.startsInFlight);
     this.grouping = { slots, admission: new Admission(slots, this.calls) };
   }
 
@@ -84,7 +84,7 @@ export class DeliveryStarter {
     const { grouping, options, calls } = this;
     const atOnce = grouping ? MAX_STARTED_AT_ONCE : MAX_ADMITTED;
     if (targets.length === 0 || targets.length > atOnce) {
-      await startFanOut({ ...options, isEager: options.early_attempts !== undefined }, event, targets);
+      await startFanOut({ ...options, isEager: options.earlyAttempts !== undefined }, event, targets);
     } else if (!grouping) {
       await calls.startAlone(deliveries);
     } else if (targets.length <= MAX_ADMITTED) {
@@ -140,10 +140,10 @@ export class DeliveryStarter {
    * @param retries whether deliveries that wait for a retry go along with those that are parked
    */
   async release({ account_id, endpoint_id }: EndpointKey, retries = true): Promise<void> {
-    const { client, task_queue, release_per_second: per_second } = this.options;
+    const { client, taskQueue, releasePerSecond: per_second } = this.options;
     await client.workflow.signalWithStart<typeof releaseParked, [ReleaseScope]>('releaseParked', {
       workflowId: releaseWorkflowId(account_id, endpoint_id),
-      taskQueue: task_queue,
+      taskQueue,
       args: [{ account_id, endpoint_id, per_second, retries }],
       signal: releaseAgain,
       signalArgs: [{ retries }],
@@ -164,11 +164,11 @@ export class DeliveryStarter {
   }
 
   private isIsolated({ failing, target }: PendingDelivery): boolean {
-    const { health, max_first_attempts } = this.options;
+    const { health, maxFirstAttempts } = this.options;
     return (
       failing !== undefined ||
       health.isUnhealthy(target.endpoint_id) ||
-      health.directAttempts >= max_first_attempts
+      health.directAttempts >= maxFirstAttempts
     );
   }
 }

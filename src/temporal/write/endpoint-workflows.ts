@@ -7,11 +7,11 @@ import { rotationWorkflowId, verificationWorkflowId } from '../../domain/ledger/
 
 export interface EndpointWorkflowsOptions {
   client: Client;
-  task_queue: string;
+  taskQueue: string;
   /** Waits between verification attempts, milliseconds. */
-  verification_schedule: readonly number[];
-  verification_limit_ms: number;
-  attempt_timeout_ms: number;
+  verificationSchedule: readonly number[];
+  verificationLimitMs: number;
+  attemptTimeoutMs: number;
 }
 
 /** The workflows that look after single endpoints. Every promise resolves after Temporal has persisted what was asked for. */
@@ -24,18 +24,17 @@ export class EndpointWorkflows {
 
   /** Begins an endpoint's verification; one that is under way begins again. */
   async verify({ account_id, endpoint_id }: EndpointKey): Promise<void> {
-    const { client, task_queue, verification_schedule, verification_limit_ms, attempt_timeout_ms } =
-      this.options;
+    const { client, taskQueue, verificationSchedule, verificationLimitMs, attemptTimeoutMs } = this.options;
     await client.workflow.signalWithStart<typeof verifyEndpoint>('verifyEndpoint', {
       workflowId: verificationWorkflowId(account_id, endpoint_id),
-      taskQueue: task_queue,
+      taskQueue,
       args: [
         {
           account_id,
           endpoint_id,
-          schedule: verification_schedule,
-          limit_ms: verification_limit_ms,
-          timeout_ms: attempt_timeout_ms,
+          schedule: verificationSchedule,
+          limit_ms: verificationLimitMs,
+          timeout_ms: attemptTimeoutMs,
         },
       ],
       signal: verifyAgain,
@@ -60,7 +59,7 @@ export class EndpointWorkflows {
   async secretsChanged({ account_id, endpoint_id }: EndpointKey): Promise<void> {
     await this.options.client.workflow.signalWithStart<typeof secretRotation>('secretRotation', {
       workflowId: rotationWorkflowId(account_id, endpoint_id),
-      taskQueue: this.options.task_queue,
+      taskQueue: this.options.taskQueue,
       args: [{ account_id, endpoint_id }],
       signal: secretsChanged,
       typedSearchAttributes: endpointAttributes(account_id, endpoint_id),

@@ -17,7 +17,7 @@ const MAX_FAN_OUT_BYTES = 1024 * 1024;
 
 export interface FanOutOptions {
   client: Client;
-  task_queue: string;
+  taskQueue: string;
   settings: DeliverySettings;
   /** Whether this process runs a worker on the client's connection. */
   isEager: boolean;
@@ -25,7 +25,7 @@ export interface FanOutOptions {
 
 /** Has the deliveries of an event started by workflows, one for each part of its targets, and one if there are none. */
 export async function startFanOut(
-  { client, task_queue, settings, isEager }: FanOutOptions,
+  { client, taskQueue, settings, isEager }: FanOutOptions,
   event: AcceptedEvent,
   targets: readonly DeliveryTarget[],
 ): Promise<void> {
@@ -35,7 +35,7 @@ export async function startFanOut(
     await unlessStarted(
       client.workflow.start<typeof fanOutEvent>('fanOutEvent', {
         workflowId: fanOutWorkflowId(account_id, event_id, part),
-        taskQueue: task_queue,
+        taskQueue,
         args: [{ ...event, targets: some, ...settings }],
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
         workflowIdConflictPolicy: 'USE_EXISTING',

@@ -16,11 +16,11 @@ import { describeExecution } from '../read/visibility.js';
 
 export interface IncidentSettings {
   client: Client;
-  task_queue: string;
+  taskQueue: string;
   /** Without a success for so long, an endpoint is disabled, milliseconds. */
-  disable_after_ms: number;
+  disableAfterMs: number;
   /** The wait before the second probe, milliseconds; it doubles from one to the next. */
-  probe_interval_ms: number;
+  probeIntervalMs: number;
 }
 
 /**
@@ -54,7 +54,7 @@ export class Incidents {
 
   constructor(settings: IncidentSettings) {
     this.settings = settings;
-    this.interval = Math.min(REPORT_INTERVAL_MS, settings.probe_interval_ms / REPORTS_PER_PROBE);
+    this.interval = Math.min(REPORT_INTERVAL_MS, settings.probeIntervalMs / REPORTS_PER_PROBE);
   }
 
   /** Reports a failed attempt: opens the endpoint's incident, or counts in it. Cheap if there are many. */
@@ -137,15 +137,15 @@ export class Incidents {
   }
 
   private startOptions({ account_id, endpoint_id }: EndpointKey) {
-    const { task_queue, disable_after_ms, probe_interval_ms } = this.settings;
+    const { taskQueue, disableAfterMs, probeIntervalMs } = this.settings;
     const input: EndpointIncidentInput = {
       endpoint: { account_id, endpoint_id },
-      disable_after_ms,
-      probe_interval_ms,
+      disable_after_ms: disableAfterMs,
+      probe_interval_ms: probeIntervalMs,
     };
     return {
       workflowId: incidentWorkflowId(account_id, endpoint_id),
-      taskQueue: task_queue,
+      taskQueue,
       args: [input] as [EndpointIncidentInput],
       typedSearchAttributes: endpointAttributes(account_id, endpoint_id),
     };

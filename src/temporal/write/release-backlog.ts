@@ -24,14 +24,14 @@ export async function releaseBacklog(
   endpoint: EndpointKey,
   options: ReleaseOptions,
 ): Promise<ReleaseResult> {
-  let rate = Math.min(options.first_rate, options.max_rate);
+  let rate = Math.min(options.firstRate, options.maxRate);
   const statuses = options.retries ? (['parked', 'retrying'] as const) : (['parked'] as const);
   const waiting = await listWaiting(client, endpoint, statuses, () => options.onProgress(rate));
   let released = 0;
   while (released < waiting.length) {
     const state = await options.endpoint();
     if (state === 'closed') return { released, stopped: true };
-    if (state === 'gone') rate = options.max_rate;
+    if (state === 'gone') rate = options.maxRate;
     const began = Date.now();
     const count = Math.max(Math.floor(rate), 1);
     const now = waiting.slice(released, released + count);
@@ -43,7 +43,7 @@ export async function releaseBacklog(
     if (state === 'gone') continue;
     const sample = await sampleOutcomes(client, someOf(now));
     if (failsAgain(sample)) return { released, stopped: true };
-    rate = nextReleaseRate(rate, sample, options.max_rate);
+    rate = nextReleaseRate(rate, sample, options.maxRate);
   }
   return { released, stopped: false };
 }

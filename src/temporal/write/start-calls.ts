@@ -39,10 +39,10 @@ export interface EarlyAttempts {
 
 export interface StartCallOptions {
   client: Client;
-  task_queue: string;
+  taskQueue: string;
   settings: DeliverySettings;
   /** Present if this process runs a worker on the client's connection, which gets the first workflow task back with the start. */
-  early_attempts: EarlyAttempts | undefined;
+  earlyAttempts: EarlyAttempts | undefined;
   recentGroups: RecentGroups;
   /** Whether a delivery's first attempt belongs into the isolated lane. */
   isIsolated(delivery: PendingDelivery): boolean;
@@ -107,8 +107,8 @@ export class StartCalls implements Starts {
       },
     );
     if (!eagerlyStarted || isolated) return;
-    const { early_attempts, settings } = this.options;
-    early_attempts?.begin(firstExecutionRunId, event, target.endpoint_id, settings.attempt_timeout_ms);
+    const { earlyAttempts, settings } = this.options;
+    earlyAttempts?.begin(firstExecutionRunId, event, target.endpoint_id, settings.attempt_timeout_ms);
   }
 
   private startDeliverEvent(
@@ -120,18 +120,18 @@ export class StartCalls implements Starts {
       'workflowIdReusePolicy' | 'workflowIdConflictPolicy' | 'memo' | 'typedSearchAttributes'
     >,
   ): Promise<WorkflowHandleWithStartDetails> {
-    const { client, task_queue, settings, early_attempts } = this.options;
+    const { client, taskQueue, settings, earlyAttempts } = this.options;
     return client.workflow.start<typeof deliverEvent>('deliverEvent', {
       ...options,
       workflowId: deliveryWorkflowId(event.account_id, { event_id: event.event_id, endpoint_id }),
-      taskQueue: task_queue,
+      taskQueue,
       args: [{ ...event, endpoint_id, ...settings, schedule, ...more }],
-      requestEagerStart: early_attempts !== undefined,
+      requestEagerStart: earlyAttempts !== undefined,
     });
   }
 
   private async startOneGroup(pending: readonly PendingDelivery[], id: string): Promise<void> {
-    const { client, task_queue, settings, early_attempts, recentGroups } = this.options;
+    const { client, taskQueue, settings, earlyAttempts, recentGroups } = this.options;
     const group = toGroup(pending);
     const isolated = pending.every((delivery) => this.options.isIsolated(delivery));
     // In the direct lane the attempts themselves find which endpoints are failing: a group begins all of them, or none.
@@ -149,11 +149,11 @@ export class StartCalls implements Starts {
     const heads = pending.flatMap(({ head }, index) => (head ? [index] : []));
     const handle = await client.workflow.start<typeof deliverTogether>('deliverTogether', {
       workflowId,
-      taskQueue: task_queue,
+      taskQueue,
       args: [{ ...group, ...settings, ...(held && { held }), ...(isolated && { isolated }) }],
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
       workflowIdConflictPolicy: 'USE_EXISTING',
-      requestEagerStart: early_attempts !== undefined,
+      requestEagerStart: earlyAttempts !== undefined,
       memo: { ...memo, heads } satisfies GroupMemo,
       typedSearchAttributes: new TypedSearchAttributes([
         { key: ACCOUNT_ATTRIBUTE, value: attributes.accounts },
@@ -165,7 +165,7 @@ export class StartCalls implements Starts {
       ]),
     });
     if (handle.eagerlyStarted && !isolated)
-      early_attempts?.beginGroup(handle.firstExecutionRunId, group, settings.attempt_timeout_ms);
+      earlyAttempts?.beginGroup(handle.firstExecutionRunId, group, settings.attempt_timeout_ms);
     recentGroups.add(
       workflowId,
       keys.map((key) => deliveryWorkflowId(key.account_id, key)),

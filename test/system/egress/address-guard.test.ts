@@ -64,7 +64,7 @@ describe('the address guard', () => {
         const outcomes: string[] = [];
         for (let attempt = 0; attempt < 20; attempt += 1) {
           const answer = await post(poster, `http://rebind.test:${port}/`);
-          outcomes.push(String(answer.status_code ?? answer.error_code));
+          outcomes.push(String(answer.statusCode ?? answer.error_code));
         }
         // One question for each connection: the address that was checked is the one that is used.
         assert.equal(dns.questions.length, 20);
@@ -152,7 +152,7 @@ describe('the address guard', () => {
         (name) => [name === 'inner.test' ? INSIDE : OUTSIDE],
         async (poster) => {
           const through = await post(poster, `http://outside.test:${port}/`);
-          assert.equal(through.status_code, 200);
+          assert.equal(through.statusCode, 200);
           const blocked = await post(poster, `http://inner.test:${port}/`);
           assert.equal(blocked.error_code, 'blocked_address');
         },

@@ -45,7 +45,7 @@ describe('the poster', () => {
     const receiver = await startReceiver({ tls: false });
     const one = await poster();
     for (let number = 0; number < 5; number += 1)
-      assert.equal((await post(one, receiver.url)).status_code, 200);
+      assert.equal((await post(one, receiver.url)).statusCode, 200);
     assert.ok(receiver.connections < 5);
     receiver.handle(neverAnswer);
     const all = Promise.all(Array.from({ length: 100 }, () => post(one, receiver.url, 20_000)));
@@ -104,7 +104,7 @@ describe('the poster', () => {
     const target = await startReceiver();
     const receiver = await startReceiver({ handler: reply(307, { location: target.url }) });
     try {
-      assert.equal((await post(await poster(), receiver.url)).status_code, 307);
+      assert.equal((await post(await poster(), receiver.url)).statusCode, 307);
       assert.equal(target.received.length, 0);
     } finally {
       await receiver.close();
@@ -130,7 +130,7 @@ describe('the poster', () => {
     try {
       const clientCertificate = await issueServerCertificate(ca, { dns: ['hookline.example'], ips: [] });
       const known = await post(await poster({ clientCertificate }), url);
-      assert.deepEqual([known.status_code, known.body], [200, 'DNS:hookline.example']);
+      assert.deepEqual([known.statusCode, known.body], [200, 'DNS:hookline.example']);
       const unknown = await post(await poster(), url);
       assert.equal(unknown.body, 'nobody');
     } finally {

@@ -118,13 +118,13 @@ describe('the workflows that look after an endpoint', function () {
 
   it('are found by their endpoint in every run of an incident that goes on as another', async () => {
     const endpoint = { account_id: newId('account'), endpoint_id: newId('endpoint') };
-    const task_queue = `stub-${endpoint.endpoint_id}`;
+    const taskQueue = `stub-${endpoint.endpoint_id}`;
     const { client: temporal } = system.temporal;
     const newProcess = () =>
-      new Incidents({ client: temporal, task_queue, disable_after_ms: 3_600_000, probe_interval_ms: 60_000 });
+      new Incidents({ client: temporal, taskQueue, disableAfterMs: 3_600_000, probeIntervalMs: 60_000 });
     const incidents = newProcess();
     let releases = 0;
-    const stop = await startStubWorker(system.temporal, task_queue, {
+    const stop = await startStubWorker(system.temporal, taskQueue, {
       markEndpoint: async () => 'active',
       emitOperationalEvent: async () => {},
       async releaseEndpoint() {

@@ -47,7 +47,7 @@ describe('processes that share their counts', () => {
         return rateWindows.open(now);
       },
     });
-    const block = { first_ms: DAY_S * 1_000, longest_ms: 2 * DAY_S * 1_000 };
+    const block = { firstMs: DAY_S * 1_000, longestMs: 2 * DAY_S * 1_000 };
     const limiter = new RateLimiter('token', parseRateLimits(limits), block, () => {});
     return {
       database,

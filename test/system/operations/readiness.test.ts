@@ -82,6 +82,6 @@ describe('readiness', function () {
       await refusal({ TEMPORAL_NAMESPACE: namespace }),
       /^hookline: The namespace "bare-\d+" lacks the search attributes Hookline.+\. Run "hookline migrate"/,
     );
-    await prepareNamespace(system.temporal, { name: namespace, retention_days: 1 });
+    await prepareNamespace(system.temporal, { name: namespace, retentionDays: 1 });
   });
 });

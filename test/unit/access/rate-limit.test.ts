@@ -5,8 +5,8 @@ import { parseRateLimits, renderPolicy, renderState } from '../../../src/domain/
 describe('rate limits', () => {
   it('are read from text', () => {
     assert.deepEqual(parseRateLimits('600/1m, 20000/1h'), [
-      { requests: 600, window_ms: 60_000 },
-      { requests: 20_000, window_ms: 3_600_000 },
+      { requests: 600, windowMs: 60_000 },
+      { requests: 20_000, windowMs: 3_600_000 },
     ]);
     assert.deepEqual(parseRateLimits('off'), []);
     for (const text of ['', '600', '600/m', '0/1m', '600/500ms', '600/1500ms', '600/2d', '-1/1m'])
@@ -17,17 +17,14 @@ describe('rate limits', () => {
     const [limit] = parseRateLimits('600/1m');
     assert.ok(limit);
     assert.equal(renderPolicy('token', [limit]), '"token-1m";q=600;w=60');
-    assert.equal(
-      renderState('token', [{ limit, remaining: 599, reset_ms: 41_001 }]),
-      '"token-1m";r=599;t=42',
-    );
+    assert.equal(renderState('token', [{ limit, remaining: 599, resetMs: 41_001 }]), '"token-1m";r=599;t=42');
   });
 });
 
 describe('a rate limiter', () => {
   const NOON = Date.UTC(2026, 10, 21, 12);
   const limiter = (text: string, refused: (policy: string) => void = () => {}) =>
-    new RateLimiter('token', parseRateLimits(text), { first_ms: 120_000, longest_ms: 480_000 }, refused);
+    new RateLimiter('token', parseRateLimits(text), { firstMs: 120_000, longestMs: 480_000 }, refused);
   const wait = (limited: RateLimiter, now: number) =>
     Number(limited.consume('ada', now).refusal?.headers['retry-after'] ?? 0);
 

@@ -9,7 +9,7 @@ import {
 } from '../../../src/domain/access/rate-table.js';
 
 const MINUTE = 60_000;
-const LIMIT = { requests: 3, window_ms: MINUTE };
+const LIMIT = { requests: 3, windowMs: MINUTE };
 /** The start of a minute. */
 const NOON = Date.UTC(2026, 10, 21, 12);
 
@@ -55,13 +55,13 @@ describe('a rate table', () => {
     const late = NOON + 59_000;
     const counts = Array.from({ length: 4 }, () => table.consume('ada', late));
     assert.deepEqual(counts, [
-      { within: true, count: 1, reset_ms: 1_000 },
-      { within: true, count: 2, reset_ms: 1_000 },
-      { within: true, count: 3, reset_ms: 1_000 },
-      { within: false, count: 3, reset_ms: 1_000 },
+      { within: true, count: 1, resetMs: 1_000 },
+      { within: true, count: 2, resetMs: 1_000 },
+      { within: true, count: 3, resetMs: 1_000 },
+      { within: false, count: 3, resetMs: 1_000 },
     ]);
     assert.deepEqual([table.waitOf('ada', late + 999), table.waitOf('bob', late)], [1, 0]);
-    assert.deepEqual(table.consume('ada', late + 1_000), { within: true, count: 1, reset_ms: MINUTE });
+    assert.deepEqual(table.consume('ada', late + 1_000), { within: true, count: 1, resetMs: MINUTE });
   });
 
   it('forgets who has been quiet for longest if there are too many, but nobody who has used up the limit', () => {
@@ -156,7 +156,7 @@ describe('a rate table', () => {
 });
 
 describe('blocks', () => {
-  const settings = { first_ms: MINUTE, longest_ms: 4 * MINUTE };
+  const settings = { firstMs: MINUTE, longestMs: 4 * MINUTE };
   const goOn = (blocks: RateBlocks, now: number, times = REFUSALS_PER_MINUTE) => {
     for (let i = 0; i < times; i++) blocks.refused('ada', now);
     return blocks.waitOf('ada', now) / MINUTE;
@@ -172,7 +172,7 @@ describe('blocks', () => {
   });
 
   it('begin short again the next day, and do not end at midnight', () => {
-    const blocks = new RateBlocks('b', { first_ms: MINUTE, longest_ms: 60 * MINUTE });
+    const blocks = new RateBlocks('b', { firstMs: MINUTE, longestMs: 60 * MINUTE });
     const late = Date.UTC(2026, 10, 21, 23, 58);
     assert.deepEqual([goOn(blocks, late), goOn(blocks, late + MINUTE)], [1, 2]);
     const midnight = late + 2 * MINUTE;

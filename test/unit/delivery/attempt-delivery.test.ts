@@ -27,7 +27,7 @@ function attempts(
   const exchange = async (request: unknown): Promise<HttpExchange> => {
     posted.push(request);
     if (typeof answer === 'function') return answer();
-    return { status_code: 200, headers: {}, body: '', is_cut: false, ...answer };
+    return { statusCode: 200, headers: {}, body: '', isCut: false, ...answer };
   };
   const incidents = {
     failed: async () => {},
@@ -61,7 +61,7 @@ function attempts(
 
 describe('an attempt', () => {
   describe('that is answered 410', () => {
-    const gone = { status_code: 410 };
+    const gone = { statusCode: 410 };
 
     it('disables the endpoint if either the incident or the database can be told', async () => {
       for (const more of [{ incidents: { gone: failing } }, { endpoints: { disable: failing } }]) {
@@ -95,7 +95,7 @@ describe('an attempt', () => {
   });
 
   it('is reported though its endpoint’s incident cannot be told', async () => {
-    const { attempt } = attempts({ status_code: 500 }, { incidents: { failed: failing } });
+    const { attempt } = attempts({ statusCode: 500 }, { incidents: { failed: failing } });
     const report = await attempt(FIRST);
     assert.ok(report.kind === 'attempted');
     assert.equal(report.outcome, 'failed');
@@ -111,7 +111,7 @@ describe('an attempt', () => {
       const report = JSON.stringify(await attempt(FIRST));
       assert.ok(!report.includes(firstHalf), `after ${before} characters`);
     }
-    const cut = attempts({ body: TOKEN.repeat(100).slice(0, -TOKEN.length / 2), is_cut: true });
+    const cut = attempts({ body: TOKEN.repeat(100).slice(0, -TOKEN.length / 2), isCut: true });
     assert.ok(!JSON.stringify(await cut.attempt(FIRST)).includes(firstHalf));
   });
 
@@ -120,7 +120,7 @@ describe('an attempt', () => {
     const { attempt, posted } = attempts(
       () =>
         new Promise((resolve) => {
-          answer = () => resolve({ status_code: 200, headers: {}, body: '', is_cut: false });
+          answer = () => resolve({ statusCode: 200, headers: {}, body: '', isCut: false });
         }),
     );
     const inFlight = Array.from({ length: MOST_IN_FLIGHT }, () => attempt(FIRST));
