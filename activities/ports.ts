@@ -7,6 +7,7 @@ import type {
   DeliverySettings,
   DeliveryTarget,
   EndpointKey,
+  Timings,
 } from '../src/domain/delivery/delivery.js';
 import type { LiveGroup } from '../src/domain/delivery/delivery-group.js';
 import type { SigningKey } from '../src/domain/delivery/signature.js';
@@ -158,12 +159,23 @@ export interface HttpAnswer {
   statusCode: number;
   headers: Record<string, string | string[] | undefined>;
   body: string;
+  /** Of the body as many bytes were read. */
+  bodyBytes: number;
   /** Whether the body was longer. */
   isCut: boolean;
 }
 
+/** Where an exchange went, and where its time went. */
+export interface HttpTrace {
+  /** The address connected to; absent if there was no connection. */
+  address?: string;
+  timings: Timings;
+}
+
 /** An answer, or why there is none. */
-export type HttpExchange = HttpAnswer | Required<Pick<Attempt, 'error_code' | 'error'>>;
+export type HttpExchange = (HttpAnswer | Required<Pick<Attempt, 'error_code' | 'error'>>) & {
+  trace: HttpTrace;
+};
 
 /** Sends requests. It reports failures; it does not throw them. */
 export interface HttpPoster {

@@ -30,7 +30,7 @@ import { deliveryAttributes, groupStatus, STATUS_ATTRIBUTE } from '../src/domain
 import { timerSummary } from '../src/domain/ledger/timer-summary.js';
 import { deliveryWorkflowId } from '../src/domain/ledger/workflow-ids.js';
 import { ATTEMPT_OVERHEAD_MS, deliverEvent } from './deliver-event.js';
-import type { DeliverGroupResult } from './inputs.js';
+import type { DeliverTogetherResult } from './inputs.js';
 import { type HandOver, handOver, releaseMembers } from './messages.js';
 
 /**
@@ -55,9 +55,9 @@ const SHOW_INTERVAL_MS = 5_000;
  * activity, and one signal releases all that are parked for an endpoint. A delivery that somebody acts upon goes on as a `deliverEvent`
  * of its own.
  *
- * It completes with the records of all that have not left it, however they ended.
+ * It completes with the records of all that have not left it, however they ended; or only with their number, if all were delivered at once.
  */
-export async function deliverTogether(input: LiveGroup): Promise<DeliverGroupResult> {
+export async function deliverTogether(input: LiveGroup): Promise<DeliverTogetherResult> {
   // A group is nobody's to cancel: each delivery can be cancelled by itself.
   return CancellationScope.nonCancellable(() => new TogetherDelivery(input).run());
 }
@@ -88,7 +88,7 @@ class TogetherDelivery {
     setHandler(handOver, (order) => this.handOver(order), { validator: (order) => this.refuse(order) });
   }
 
-  async run(): Promise<DeliverGroupResult> {
+  async run(): Promise<DeliverTogetherResult> {
     const first = this.machine.firstAttempts;
     if (first.length > 0 && !this.input.so_far) await this.attemptFirst(first);
     for (;;) {
@@ -97,7 +97,7 @@ class TogetherDelivery {
       const { due, wakeAt, because } = this.machine.step(Date.now());
       for (const batch of batches(this.machine, this.input, due)) this.begin(batch);
       this.show();
-      if (this.isOver) return { deliveries: this.machine.records };
+      if (this.isOver) return this.result;
       if (this.batchesInFlight === 0 && workflowInfo().continueAsNewSuggested) await this.carryOn();
       const isStirred = () => this.stirred || this.broken !== undefined || this.isOver;
       if (wakeAt === undefined) await condition(isStirred);
@@ -108,6 +108,13 @@ class TogetherDelivery {
 
   private get isOver(): boolean {
     return !this.machine.isOpen && this.leaving.size === 0 && allHandlersFinished();
+  }
+
+  /** Records that the history has already are not written again: they are half of what a group takes. */
+  private get result(): DeliverTogetherResult {
+    const { records } = this.machine;
+    const atOnce = records.filter((record) => record?.status === 'delivered' && record.attempts.length === 1);
+    return atOnce.length === records.length ? { delivered: records.length } : { deliveries: records };
   }
 
   /** The first attempts at healthy endpoints, inside the first workflow task. */

@@ -26,6 +26,12 @@ export interface DeliverEventInput extends AcceptedEvent, DeliverySettings {
 
 export interface DeliverGroupInput extends DeliveryGroup, DeliverySettings {}
 
+/** The result of `deliverTogether`. */
+export type DeliverTogetherResult =
+  | DeliverGroupResult
+  /** All were delivered at the first attempt: the report of their attempts, right before in the history, is their record. */
+  | { delivered: number };
+
 export interface DeliverGroupResult {
   /** A record for each delivery of the group, in its order; `null` for one that goes on as a workflow of its own. */
   deliveries: (DeliveryRecord | null)[];

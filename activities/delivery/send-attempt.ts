@@ -1,6 +1,6 @@
 import { redact, redactBeginning } from '../../src/domain/basics/redact.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
-import type { Attempt } from '../../src/domain/delivery/delivery.js';
+import { type Attempt, webhookTimestamp } from '../../src/domain/delivery/delivery.js';
 import { liveSecrets, sign } from '../../src/domain/delivery/signature.js';
 import type { AttemptDependencies, EndpointForAttempt, HttpAnswer } from '../ports.js';
 
@@ -26,10 +26,10 @@ interface Sent {
 export function createSend({ poster, userAgent }: Pick<AttemptDependencies, 'poster' | 'userAgent'>) {
   return async function send(request: AttemptRequest, endpoint: EndpointForAttempt): Promise<Sent> {
     const began = Date.now();
-    const timestamp = Math.floor(began / 1_000);
+    const timestamp = webhookTimestamp(began);
     const { headers, signing_keys } = endpoint.secrets();
     const secrets = liveSecrets(signing_keys, began);
-    const answer = await poster.exchange({
+    const { trace, ...answer } = await poster.exchange({
       method: 'POST',
       url: endpoint.target_url,
       headers: {
@@ -46,13 +46,18 @@ export function createSend({ poster, userAgent }: Pick<AttemptDependencies, 'pos
       timeoutMs: request.timeout_ms,
     });
     const endedAt = Date.now();
+    const secretTexts = [...secrets, ...Object.values(headers)];
     return {
       attempt: {
         number: request.number,
         at: new Date(began).toISOString(),
         duration_ms: endedAt - began,
-        url_host: new URL(endpoint.target_url).host,
-        ...('error_code' in answer ? answer : keptOf(answer, [...secrets, ...Object.values(headers)])),
+        url: sentTo(endpoint.target_url, secretTexts),
+        endpoint_version: endpoint.version,
+        ...(trace.address !== undefined && { address: trace.address }),
+        timings_ms: trace.timings,
+        request_bytes: Buffer.byteLength(request.payload),
+        ...('error_code' in answer ? answer : keptOf(answer, secretTexts)),
         trigger: request.trigger,
       },
       retryAfter: 'error_code' in answer ? undefined : single(answer.headers['retry-after']),
@@ -62,13 +67,22 @@ export function createSend({ poster, userAgent }: Pick<AttemptDependencies, 'pos
 }
 
 /**
+ * The URL that an attempt went to, as it is kept. Without user information, but with path and query: they tell a subscriber in
+ * which of their systems to look.
+ */
+function sentTo(targetUrl: string, secrets: readonly string[]): string {
+  const { origin, pathname, search } = new URL(targetUrl);
+  return origin + redact(pathname + search, secrets);
+}
+
+/**
  * What is kept of an answer. An endpoint may answer with what it was sent, so secrets are taken out, and before anything is cut: of a
  * secret cut in two the first half would stay.
  */
 function keptOf(
-  { statusCode, headers, body, isCut }: HttpAnswer,
+  { statusCode, headers, body, bodyBytes, isCut }: HttpAnswer,
   secrets: readonly string[],
-): Pick<Attempt, 'status_code' | 'response_headers' | 'response_snippet'> {
+): Pick<Attempt, 'status_code' | 'response_bytes' | 'response_headers' | 'response_snippet'> {
   const kept = KEPT_HEADERS.flatMap((name) => {
     const value = single(headers[name]);
     return value === undefined ? [] : [[name, redact(value, secrets).slice(0, KEPT_HEADER_LENGTH)] as const];
@@ -77,6 +91,7 @@ function keptOf(
   const snippet = clean.slice(0, SNIPPET_LENGTH);
   return {
     status_code: statusCode,
+    response_bytes: bodyBytes,
     ...(kept.length > 0 && { response_headers: Object.fromEntries(kept) }),
     ...(snippet !== '' && { response_snippet: snippet }),
   };

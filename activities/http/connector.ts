@@ -3,6 +3,7 @@ import { isIP, type Socket } from 'node:net';
 import { createSecureContext, rootCertificates } from 'node:tls';
 import { buildConnector } from 'undici';
 import { type AddressGuard, BlockedAddressError } from './address-guard.js';
+import { currentTrace, leadsTo } from './exchange-trace.js';
 
 /** How connections to endpoints are made. */
 export interface ConnectorOptions {
@@ -54,16 +55,25 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
     } catch (refusal) {
       return callback(refusal as Error, null);
     }
-    connectorFor(port)(target, (...[error, socket]) => {
+    const trace = currentTrace();
+    const isTls = target.protocol === 'https:';
+    // undici's types do not say that a connector returns the socket at once.
+    const connect = connectorFor(port) as (...parameters: Parameters<buildConnector.connector>) => Socket;
+    const socket = connect(target, (...[error, connected]) => {
       if (error) return callback(error, null);
+      trace?.end(isTls ? 'tls' : 'connect');
       try {
-        guard.check(socket.remoteAddress, port);
+        guard.check(connected.remoteAddress, port);
       } catch (refusal) {
-        socket.destroy();
+        connected.destroy();
         return callback(refusal as Error, null);
       }
-      callback(null, socket);
+      callback(null, connected);
     });
+    socket.once('lookup', (refusal: Error | null) => {
+      if (!refusal) trace?.end('dns');
+    });
+    if (isTls) socket.once('connect', () => trace?.end('connect'));
   };
 
   const overTunnel = buildConnector(tls);
@@ -71,22 +81,29 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
     (proxy: URL): buildConnector.connector =>
     (target, callback) => {
       const port = portOf(target);
-      guard
-        .resolve(target.hostname, port)
-        .then(([first]) => {
-          if (!first) throw new BlockedAddressError();
-          return openTunnel(
-            proxy,
-            first.family === 6 ? `[${first.address}]:${port}` : `${first.address}:${port}`,
-          );
-        })
-        .then(
-          (socket) =>
-            target.protocol === 'https:'
-              ? overTunnel({ ...target, httpSocket: socket }, callback)
-              : callback(null, socket),
-          (error: Error) => callback(error, null),
-        );
+      const trace = currentTrace();
+      const tunnel = async (): Promise<{ socket: Socket; address: string }> => {
+        const [first] = await guard.resolve(target.hostname, port);
+        if (!first) throw new BlockedAddressError();
+        if (!isIP(target.hostname.replace(/^\[|\]$/g, ''))) trace?.end('dns');
+        const { address, family } = first;
+        const socket = await openTunnel(proxy, `${family === 6 ? `[${address}]` : address}:${port}`);
+        trace?.end('connect');
+        return { socket, address };
+      };
+      tunnel().then(
+        ({ socket, address }) => {
+          leadsTo(socket, address);
+          if (target.protocol !== 'https:') return callback(null, socket);
+          overTunnel({ ...target, httpSocket: socket }, (...[error, secured]) => {
+            if (error) return callback(error, null);
+            trace?.end('tls');
+            leadsTo(secured, address);
+            callback(null, secured);
+          });
+        },
+        (error: Error) => callback(error, null),
+      );
     };
 
   return egressProxy ? connectThrough(new URL(egressProxy)) : connectDirectly;

@@ -1,6 +1,7 @@
 import { Agent, request } from 'undici';
-import type { HttpAnswer, HttpPoster } from '../ports.js';
+import type { HttpAnswer, HttpPoster, HttpTrace } from '../ports.js';
 import { type ConnectorOptions, createConnector } from './connector.js';
+import { ExchangeTrace, traced } from './exchange-trace.js';
 import { describeFailure } from './failure.js';
 
 /** Of an answer's body, no more than this is read, in bytes. */
@@ -32,24 +33,26 @@ export function createPoster(options: ConnectorOptions): HttpPoster & { close():
 
   const exchange: HttpPoster['exchange'] = async ({ method, url, headers, body, timeoutMs }) => {
     const limit = AbortSignal.timeout(timeoutMs);
+    const trace = new ExchangeTrace();
+    const send = () =>
+      request(url, {
+        method,
+        headers,
+        ...(body !== undefined && { body }),
+        dispatcher: agent,
+        signal: limit,
+      });
     try {
-      const response = await untilAborted(
-        limit,
-        request(url, {
-          method,
-          headers,
-          ...(body !== undefined && { body }),
-          dispatcher: agent,
-          signal: limit,
-        }),
-      );
+      const response = await untilAborted(limit, traced(trace, send));
+      trace.end('first_byte');
       return {
         statusCode: response.statusCode,
         headers: response.headers,
         ...(await readBeginning(response.body)),
+        trace: factsOf(trace),
       };
     } catch (error) {
-      return describeFailure(error, limit.aborted, timeoutMs);
+      return { ...describeFailure(error, limit.aborted, timeoutMs), trace: factsOf(trace) };
     }
   };
 
@@ -57,6 +60,11 @@ export function createPoster(options: ConnectorOptions): HttpPoster & { close():
     exchange,
     close: () => agent.destroy(),
   };
+}
+
+/** A copy: what a connection does after the exchange has ended is not part of it. */
+function factsOf({ address, timings }: ExchangeTrace): HttpTrace {
+  return { ...(address !== undefined && { address }), timings: { ...timings } };
 }
 
 /** undici heeds a signal only once it is connected: looking up, connecting and TLS must not outlast the limit either. */
@@ -68,7 +76,9 @@ async function untilAborted<T>(limit: AbortSignal, work: Promise<T>): Promise<T>
 }
 
 /** The beginning of the body. The answer has come, so whatever happens to its body does not matter any more. */
-async function readBeginning(body: AsyncIterable<Buffer>): Promise<Pick<HttpAnswer, 'body' | 'isCut'>> {
+async function readBeginning(
+  body: AsyncIterable<Buffer>,
+): Promise<Pick<HttpAnswer, 'body' | 'bodyBytes' | 'isCut'>> {
   const chunks: Buffer[] = [];
   let length = 0;
   try {
@@ -82,6 +92,7 @@ async function readBeginning(body: AsyncIterable<Buffer>): Promise<Pick<HttpAnsw
   }
   return {
     body: Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES).toString('utf8'),
+    bodyBytes: length,
     isCut: length >= MAX_BODY_BYTES,
   };
 }

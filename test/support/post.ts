@@ -1,8 +1,8 @@
-import type { HttpAnswer, HttpPoster } from '../../activities/ports.js';
+import type { HttpAnswer, HttpPoster, HttpTrace } from '../../activities/ports.js';
 import type { Attempt } from '../../src/domain/delivery/delivery.js';
 
 /** An answer, or why there is none, with every field to look at. */
-export type Posted = Partial<HttpAnswer> & Pick<Attempt, 'error_code' | 'error'>;
+export type Posted = Partial<HttpAnswer> & Pick<Attempt, 'error_code' | 'error'> & { trace: HttpTrace };
 
 /** Posts an empty object. */
 export async function post({ exchange }: HttpPoster, url: string, timeoutMs = 5_000): Promise<Posted> {

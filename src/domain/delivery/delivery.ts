@@ -22,15 +22,44 @@ export function isClosed(status: DeliveryStatus): boolean {
 /** What made an attempt happen. */
 export type Trigger = 'schedule' | 'retry_after' | 'manual' | 'released';
 
-/** One HTTP request to an endpoint, and what came of it. Exactly one of `status_code` and `error_code` is there. */
+/**
+ * Where the time of an attempt went, milliseconds. A step that did not take place, or did not end, is absent: a connection that was kept from
+ * an earlier attempt takes none of the first three. What is left of the attempt's duration was spent on the answer's body.
+ */
+export interface Timings {
+  /** Resolving the host name. */
+  dns?: number;
+  /** Connecting, through the egress proxy if there is one. */
+  connect?: number;
+  /** The TLS handshake. */
+  tls?: number;
+  /** From the request until the answer's headers. */
+  first_byte?: number;
+}
+
+/** One HTTP request to an endpoint, and its result. Exactly one of `status_code` and `error_code` is there. */
 export interface Attempt {
   /** 1 for the first. */
   number: number;
   /** ISO 8601, UTC: when it began. */
   at: string;
   duration_ms: number;
-  /** Host and port of the URL. Path and query may hold a token of the subscriber's, so they are not kept. */
-  url_host: string;
+  /**
+   * Where it was sent: the endpoint's URL at that time, with the endpoint's secrets taken out. Absent in records made before 2026-11-22,
+   * which have `url_host`.
+   */
+  url?: string;
+  /** Host and port of the URL, in older records. */
+  url_host?: string;
+  /** Version of the endpoint at that time. */
+  endpoint_version?: number;
+  /** The address connected to; absent if there was no connection. */
+  address?: string;
+  /** Size of the body that was sent. */
+  request_bytes?: number;
+  /** Of the answer's body as many bytes were read. */
+  response_bytes?: number;
+  timings_ms?: Timings;
   status_code?: number;
   error_code?: AttemptErrorCode;
   /** What went wrong, in words. */
@@ -57,6 +86,11 @@ export type AttemptErrorCode =
   | 'blocked_address'
   | 'proxy_failed'
   | 'invalid_url';
+
+/** `webhook-timestamp` of an attempt that began at that time: seconds since the epoch. @param at milliseconds since the epoch */
+export function webhookTimestamp(at: number): number {
+  return Math.floor(at / 1_000);
+}
 
 /** Something that an operator did to a delivery: to a live one, or `resend` to a closed one, which began this run. */
 export interface Intervention {
@@ -95,10 +129,26 @@ export interface AcceptedEvent {
   event_kind: string;
   /** The body as received. */
   payload: string;
+  /** Of the payload's bytes, hexadecimal. Absent in executions that were started before 2026-11-22. */
+  payload_sha256?: string;
   /** ISO 8601, UTC. */
   accepted_at: string;
   /** Tokens of its business keys, as they stand in search attributes; absent if it has none. */
   keys?: string[];
+}
+
+/** The event of something that has more: the input of a delivery also says how far it was when it left its group, for one. */
+export function pickEvent(from: AcceptedEvent): AcceptedEvent {
+  const { account_id, event_id, event_kind, payload, payload_sha256, accepted_at, keys } = from;
+  return {
+    account_id,
+    event_id,
+    event_kind,
+    payload,
+    ...(payload_sha256 !== undefined && { payload_sha256 }),
+    accepted_at,
+    ...(keys && { keys }),
+  };
 }
 
 /** Where an event goes. */

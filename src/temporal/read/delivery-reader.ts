@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { DeliveryKey } from '../../domain/basics/ids.js';
 import { type DeliveryRecord, type DeliveryStatus, isClosed } from '../../domain/delivery/delivery.js';
+import { hashPayload } from '../../domain/event/payload-hash.js';
 import {
   ACCOUNT_ATTRIBUTE,
   ENDPOINT_ATTRIBUTE,
@@ -8,6 +9,7 @@ import {
   KIND_ATTRIBUTE,
 } from '../../domain/ledger/search-attributes.js';
 import { GROUP_TYPES } from '../../domain/ledger/workflow-ids.js';
+import { viewAttempt } from './attempt-view.js';
 import {
   type Delivery,
   type DeliverySummary,
@@ -19,6 +21,7 @@ import { findRuns, newestRuns, readEarlierRuns } from './earlier-runs.js';
 import { listExpanded } from './expanded-list.js';
 import { hasKey } from './group-memo.js';
 import type { RecentGroups } from './groups.js';
+import { readStartedEvent } from './history.js';
 import { type Located, Locator, untilVisible } from './locate.js';
 import { equals, isAfter, isBefore, isOneOf } from './query.js';
 import { endOf, readRecord } from './record.js';
@@ -59,14 +62,19 @@ export class DeliveryReader {
     const located = await this.locate(accountId, key);
     if (!located) return undefined;
     const { execution, row } = located;
-    const record = await readRecord(this.client, execution, row);
-    const earlierRuns = await readEarlierRuns(this.client, execution, accountId, key);
+    const [record, earlierRuns, event] = await Promise.all([
+      readRecord(this.client, execution, row),
+      readEarlierRuns(this.client, execution, accountId, key),
+      readStartedEvent(this.client, execution, key.event_id),
+    ]);
     return {
       ...row.summary,
       // Of a group's member the list knows less than the record.
       ...(row.index !== undefined && record && recordOfMember(record, row.summary)),
       reason: record?.reason ?? row.summary.reason,
-      attempts: record?.attempts ?? [],
+      payload_sha256: event && (event.payload_sha256 ?? hashPayload(event.payload)),
+      payload_bytes: event && Buffer.byteLength(event.payload),
+      attempts: record?.attempts.map(viewAttempt) ?? [],
       interventions: record?.interventions,
       earlier_runs: earlierRuns.length > 0 ? earlierRuns : undefined,
     };

@@ -17,6 +17,7 @@ import {
   parseDeliveryWorkflowId,
   parseFanOutWorkflowId,
 } from '../../domain/ledger/workflow-ids.js';
+import type { AttemptView } from './attempt-view.js';
 import { type GroupMemo, membersOf } from './group-memo.js';
 import { anyOf, type Clause, equals, isNot, isOneOf } from './query.js';
 import type { Execution } from './visibility.js';
@@ -38,13 +39,19 @@ export interface DeliverySummary {
   run_id: string;
 }
 
+/** What happened to a delivery in one of its runs. */
+type Happened = Pick<DeliveryRecord, 'interventions'> & { attempts: AttemptView[] };
+
 /** A run of a delivery before it was resent. */
 export type EarlierRun = Pick<DeliverySummary, 'run_id' | 'status' | 'created_at' | 'closed_at' | 'reason'> &
-  Pick<DeliveryRecord, 'attempts' | 'interventions'>;
+  Happened;
 
 /** A delivery with everything that happened to it. */
 export type Delivery = DeliverySummary &
-  Pick<DeliveryRecord, 'attempts' | 'interventions'> & {
+  Happened & {
+    /** SHA-256 of the payload's bytes, hexadecimal, and how many there are; absent if the payload cannot be read. */
+    payload_sha256: string | undefined;
+    payload_bytes: number | undefined;
     /** The runs before the delivery was resent, newest first; absent if it never was. */
     earlier_runs: EarlierRun[] | undefined;
   };

@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { type DeliveryKey, deliveryId } from '../../domain/basics/ids.js';
 import { deliveryWorkflowId } from '../../domain/ledger/workflow-ids.js';
+import { viewAttempt } from './attempt-view.js';
 import { type DeliverySummary, deliveriesOf, type EarlierRun } from './delivery-view.js';
 import { equals, isOneOf, toQuery } from './query.js';
 import { endOf, readRecord } from './record.js';
@@ -43,7 +44,7 @@ export async function readEarlierRuns(
       created_at,
       closed_at: closed_at ?? (record && endOf(record)),
       reason: record?.reason ?? reason,
-      attempts: record?.attempts ?? [],
+      attempts: record?.attempts.map(viewAttempt) ?? [],
       ...(record?.interventions && { interventions: record.interventions }),
     });
     previous = previousRun(run);

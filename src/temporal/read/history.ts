@@ -5,8 +5,13 @@ import {
   decodeOptionalFailureToOptionalError,
 } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto, { type temporal } from '@temporalio/proto';
-import type { DeliverGroupResult } from '../../../workflows/inputs.js';
-import type { AcceptedEvent, DeliveryGroup, DeliveryRecord } from '../../domain/delivery/delivery.js';
+import type { DeliverTogetherResult } from '../../../workflows/inputs.js';
+import {
+  type AcceptedEvent,
+  type DeliveryGroup,
+  type DeliveryRecord,
+  pickEvent,
+} from '../../domain/delivery/delivery.js';
 
 const { HistoryEventFilterType } = proto.temporal.api.enums.v1;
 
@@ -24,10 +29,7 @@ export async function readStartedEvent(
   const input = await readInput(client, execution);
   const events = isGroup(input) ? input.events : [input as AcceptedEvent];
   const found = events.find(({ event_id }) => event_id === eventId);
-  if (!found) return undefined;
-  // The input of a delivery has more than its event: how far it was when it left its group, for one.
-  const { account_id, event_id, event_kind, payload, accepted_at, keys } = found;
-  return { account_id, event_id, event_kind, payload, accepted_at, ...(keys && { keys }) };
+  return found && pickEvent(found);
 }
 
 /** The input of an execution. */
@@ -39,7 +41,8 @@ export async function readInput(client: Client, execution: Execution): Promise<u
 }
 
 /**
- * The record with which a delivery closed: the workflow's result, or its failure's details. `undefined` if it has neither.
+ * The record with which a delivery closed: the workflow's result, or its failure's details. `undefined` if it has neither, or if the
+ * result leaves the record to the history.
  *
  * @param index of the delivery, if the execution is a group
  */
@@ -58,7 +61,8 @@ export async function readClosingRecord(
   if (completed) {
     const [result] = await decodeArrayFromPayloads(converter, completed.result?.payloads);
     if (index === undefined) return result as DeliveryRecord;
-    return (result as DeliverGroupResult).deliveries[index] ?? undefined;
+    const group = result as DeliverTogetherResult;
+    return 'deliveries' in group ? (group.deliveries[index] ?? undefined) : undefined;
   }
   const failed = event?.workflowExecutionFailedEventAttributes;
   const failure = await decodeOptionalFailureToOptionalError(converter, failed?.failure);

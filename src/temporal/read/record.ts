@@ -15,9 +15,10 @@ export async function readRecord(
   { index, summary }: DeliveryRow,
 ): Promise<DeliveryRecord | undefined> {
   const isOpen = execution.status.name === 'RUNNING';
-  if (execution.type !== 'deliverTogether' || execution.status.name === 'COMPLETED') {
+  const isLive = execution.type === 'deliverTogether';
+  if (!isLive || execution.status.name === 'COMPLETED') {
     const closed = isOpen ? undefined : await readClosingRecord(client, execution, index);
-    return closed ?? recordInMemo(execution);
+    if (closed || !isLive) return closed ?? recordInMemo(execution);
   }
   const group = await readGroup(client, execution);
   const record = (group && index !== undefined && group.records[index]) || undefined;

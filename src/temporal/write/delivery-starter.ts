@@ -6,11 +6,13 @@ import {
   type DeliveryTarget,
   type EndpointKey,
   MAX_GROUP_SIZE,
+  pickEvent,
 } from '../../domain/delivery/delivery.js';
 import type { LiveGroup } from '../../domain/delivery/delivery-group.js';
 import type { EndpointHealth } from '../../domain/endpoint/endpoint-health.js';
 import type { FailingMark } from '../../domain/endpoint/incident.js';
 import type { ReleaseOptions, ReleaseResult } from '../../domain/endpoint/release.js';
+import { hashPayload } from '../../domain/event/payload-hash.js';
 import { endpointAttributes } from '../../domain/ledger/search-attributes.js';
 import { releaseWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import type { ResendMemo } from '../read/earlier-runs.js';
@@ -71,10 +73,11 @@ export class DeliveryStarter {
    * @throws LedgerBusyError if too many deliveries wait to be started
    */
   async accept(
-    event: AcceptedEvent,
+    accepted: AcceptedEvent,
     targets: readonly DeliveryTarget[],
     failing = NONE_FAILING,
   ): Promise<void> {
+    const event = { ...accepted, payload_sha256: hashPayload(accepted.payload) };
     const deliveries = targets.map((target, index) => ({
       event,
       target,
@@ -113,12 +116,8 @@ export class DeliveryStarter {
    *
    * @param offset where the part begins among the event's targets
    */
-  async startPart(
-    { account_id, event_id, event_kind, payload, accepted_at, keys }: AcceptedEvent,
-    targets: readonly DeliveryTarget[],
-    offset: number,
-  ): Promise<void> {
-    const event = { account_id, event_id, event_kind, payload, accepted_at, ...(keys && { keys }) };
+  async startPart(batch: AcceptedEvent, targets: readonly DeliveryTarget[], offset: number): Promise<void> {
+    const event = pickEvent(batch);
     const deliveries = targets.map((target) => ({ event, target, head: false }));
     if (this.grouping) await this.calls.startGroup(deliveries, partId(event, offset));
     else await this.calls.startAlone(deliveries);

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { createAddressGuard, dnsServers } from '../../../activities/http/address-guard.js';
 import { createPoster } from '../../../activities/http/poster.js';
 import { createAddressPolicy } from '../../../src/domain/endpoint/address-policy.js';
+import { startConnectProxy } from '../../support/connect-proxy.js';
 import { type HostileDns, startHostileDns } from '../../support/hostile-dns.js';
 import { post } from '../../support/post.js';
 
@@ -132,21 +133,7 @@ describe('the address guard', () => {
   });
 
   it('checks addresses before an egress proxy is asked, and gives it addresses only', async () => {
-    const asked: string[] = [];
-    const proxy = createServer();
-    proxy.on('connect', (request, client) => {
-      asked.push(request.url ?? '');
-      const [host, to] = (request.url ?? '').split(':');
-      const upstream = connect(Number(to), host, () => {
-        client.write('HTTP/1.1 200 Connection established\r\n\r\n');
-        upstream.pipe(client);
-        client.pipe(upstream);
-      });
-      client.on('error', () => upstream.destroy());
-    });
-    proxy.listen(0, '127.0.0.1');
-    await once(proxy, 'listening');
-    const egressProxy = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const proxy = await startConnectProxy();
     try {
       await withDns(
         (name) => [name === 'inner.test' ? INSIDE : OUTSIDE],
@@ -156,12 +143,11 @@ describe('the address guard', () => {
           const blocked = await post(poster, `http://inner.test:${port}/`);
           assert.equal(blocked.error_code, 'blocked_address');
         },
-        { egressProxy },
+        { egressProxy: proxy.url },
       );
-      assert.deepEqual(asked, [`${OUTSIDE}:${port}`]);
+      assert.deepEqual(proxy.asked, [`${OUTSIDE}:${port}`]);
     } finally {
-      proxy.closeAllConnections();
-      proxy.close();
+      await proxy.close();
     }
   });
 });

@@ -10,6 +10,7 @@ import { createAddressGuard } from '../../../activities/http/address-guard.js';
 import { createPoster } from '../../../activities/http/poster.js';
 import { issueServerCertificate, loadOrCreateAuthority } from '../../../src/demo/certificates.js';
 import { createAddressPolicy } from '../../../src/domain/endpoint/address-policy.js';
+import { startConnectProxy } from '../../support/connect-proxy.js';
 import { post } from '../../support/post.js';
 import {
   hangUp,
@@ -53,6 +54,49 @@ describe('the poster', () => {
     assert.ok(receiver.connections <= 5 + 100);
     await receiver.close();
     assert.ok((await all).every(({ error_code }) => error_code !== undefined));
+  });
+
+  it('says where each exchange went and which steps it took, however many are under way at once', async () => {
+    const receivers = await Promise.all([startReceiver(), startReceiver({ tls: false })]);
+    const proxy = await startConnectProxy();
+    const direct = await poster();
+    const proxied = await poster({ egressProxy: proxy.url });
+    try {
+      for (const [one, steps] of [
+        [direct, ['dns', 'connect']],
+        [proxied, ['dns', 'connect']],
+      ] as const) {
+        for (const { url } of receivers) {
+          const made = url.startsWith('https') ? [...steps, 'tls'] : steps;
+          const fresh = await Promise.all(Array.from({ length: 20 }, () => post(one, url)));
+          for (const { trace } of fresh) {
+            assert.equal(trace.address, '127.0.0.1');
+            assert.deepEqual(Object.keys(trace.timings), [...made, 'first_byte']);
+          }
+          const kept = await post(one, url);
+          assert.deepEqual(Object.keys(kept.trace.timings), ['first_byte']);
+          assert.equal(kept.trace.address, '127.0.0.1');
+        }
+      }
+    } finally {
+      await proxy.close();
+      for (const receiver of receivers) await receiver.close();
+    }
+  });
+
+  it('says how far an exchange came that failed', async () => {
+    const one = await poster();
+    const mute = await startReceiver({ handler: neverAnswer });
+    const unanswered = await post(one, mute.url, 500);
+    assert.deepEqual(Object.keys(unanswered.trace.timings), ['dns', 'connect', 'tls']);
+    assert.equal(unanswered.trace.address, '127.0.0.1');
+    await mute.close();
+    const refused = await post(one, mute.url);
+    assert.equal(refused.error_code, 'connection_refused');
+    assert.deepEqual(Object.keys(refused.trace.timings), ['dns']);
+    assert.equal(refused.trace.address, undefined);
+    const unknown = await post(one, 'https://does-not-exist.invalid/');
+    assert.equal(unknown.trace.address, undefined);
   });
 
   it('says what is wrong with a certificate', async () => {

@@ -16,6 +16,14 @@ const EVENT = {
   accepted_at: '2026-01-31T12:00:00.000Z',
 };
 const FIRST = attemptRequest(EVENT, 'ep_1', 5_000, { number: 1, trigger: 'schedule' });
+const EMPTY_ANSWER = {
+  statusCode: 200,
+  headers: {},
+  body: '',
+  bodyBytes: 0,
+  isCut: false,
+  trace: { timings: {} },
+};
 const failing = () => Promise.reject(new Error('the server cannot be reached'));
 
 /** Attempts at an endpoint that sends `authorization` along; `exchange` answers them. */
@@ -27,7 +35,7 @@ function attempts(
   const exchange = async (request: unknown): Promise<HttpExchange> => {
     posted.push(request);
     if (typeof answer === 'function') return answer();
-    return { statusCode: 200, headers: {}, body: '', isCut: false, ...answer };
+    return { ...EMPTY_ANSWER, ...answer };
   };
   const incidents = {
     failed: async () => {},
@@ -120,7 +128,7 @@ describe('an attempt', () => {
     const { attempt, posted } = attempts(
       () =>
         new Promise((resolve) => {
-          answer = () => resolve({ statusCode: 200, headers: {}, body: '', isCut: false });
+          answer = () => resolve(EMPTY_ANSWER);
         }),
     );
     const inFlight = Array.from({ length: MOST_IN_FLIGHT }, () => attempt(FIRST));

@@ -3,6 +3,7 @@ import { type DeliveryKey, parseDeliveryId } from '../../../domain/basics/ids.js
 import { DELIVERY_STATUSES } from '../../../domain/delivery/delivery.js';
 import { toTarget } from '../../../domain/delivery/recipients.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
+import { viewAttempt } from '../../../temporal/read/attempt-view.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { pagingParameters, renderPage } from '../../http/paging.js';
@@ -97,7 +98,7 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
             const { status } = await find(account_id, id);
             throw new Problem('delivery_state_conflict', `The delivery is closed: ${status}.`);
           }
-          ctx.body = { id, ...record };
+          ctx.body = { id, ...record, attempts: record.attempts.map(viewAttempt) };
         },
       }),
     ),

@@ -7,7 +7,24 @@ const attemptSchema = z
     number: z.number().int(),
     at: time,
     duration_ms: z.number().int(),
+    webhook_timestamp: z.number().int().describe('The header that was sent: seconds since the epoch'),
+    url: z.string().optional().describe('Where it was sent, without user information'),
     url_host: z.string(),
+    endpoint_version: z.number().int().optional().describe('The version of the endpoint that was read'),
+    address: z.string().optional().describe('The address connected to; absent if there was no connection'),
+    timings_ms: z
+      .object({
+        dns: z.number().int().optional(),
+        connect: z.number().int().optional(),
+        tls: z.number().int().optional(),
+        first_byte: z.number().int().optional().describe("From the request until the answer's headers"),
+      })
+      .optional()
+      .describe(
+        'Where the time went. Steps that did not take place, or did not end, are absent: a connection that was kept takes none of the first three',
+      ),
+    request_bytes: z.number().int().optional().describe('Size of the body that was sent'),
+    response_bytes: z.number().int().optional().describe("Bytes of the answer's body that were read"),
     status_code: z.number().int().optional(),
     error_code: z.string().optional(),
     error: z.string().optional(),
@@ -49,6 +66,8 @@ const historySchema = z.object({
 export const deliverySchema = deliverySummarySchema
   .extend(historySchema.shape)
   .extend({
+    payload_sha256: z.string().optional().describe("SHA-256 of the payload's bytes, hexadecimal"),
+    payload_bytes: z.number().int().optional(),
     earlier_runs: z
       .array(
         deliverySummarySchema

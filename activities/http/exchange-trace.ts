@@ -1,0 +1,52 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { subscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
+import type { Timings } from '../../src/domain/delivery/delivery.js';
+
+/** Where an exchange went, and where its time went. */
+export class ExchangeTrace {
+  /** The address connected to; absent until there is a connection. */
+  address: string | undefined;
+  /** Of the steps that have ended. A connection that was kept from an earlier exchange took no steps. */
+  readonly timings: Timings = {};
+  private lastEnd = performance.now();
+
+  /** A step ends now. It began when the one before ended. */
+  end(step: keyof Timings): void {
+    const now = performance.now();
+    this.timings[step] = Math.round(now - this.lastEnd);
+    this.lastEnd = now;
+  }
+
+  /** The request goes out on this connection. */
+  sent(socket: Socket): void {
+    this.address = destinations.get(socket) ?? socket.remoteAddress;
+    this.lastEnd = performance.now();
+  }
+}
+
+/** The exchange for which code runs, such as making a connection. */
+const exchanges = new AsyncLocalStorage<ExchangeTrace>();
+/** Connections through a proxy: the address that the proxy was asked for. */
+const destinations = new WeakMap<Socket, string>();
+
+/** Runs a request so that its trace is known wherever it leads. */
+export function traced<T>(trace: ExchangeTrace, request: () => T): T {
+  return exchanges.run(trace, request);
+}
+
+/** The trace of the exchange that a connection is being made for. */
+export function currentTrace(): ExchangeTrace | undefined {
+  return exchanges.getStore();
+}
+
+/** Keeps where a connection leads that goes through a proxy. */
+export function leadsTo(socket: Socket, address: string): void {
+  destinations.set(socket, address);
+}
+
+// undici says by a diagnostics channel, and in no other way, on which connection a request goes out (its documentation, "Diagnostics
+// Channel Support"). It does so in the context in which the request was made.
+subscribe('undici:client:sendHeaders', (message) => {
+  exchanges.getStore()?.sent((message as { socket: Socket }).socket);
+});

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { deliveryId, newId } from '../../../src/domain/basics/ids.js';
+import { MAX_GROUP_SIZE } from '../../../src/domain/delivery/delivery.js';
+import { hashPayload } from '../../../src/domain/event/payload-hash.js';
+import { RecentGroups } from '../../../src/temporal/read/groups.js';
+import { StartCalls } from '../../../src/temporal/write/start-calls.js';
+import { type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { fetchHistory, toJson } from '../../support/history.js';
+import { inTurn, type Receiver, reply, startReceiver } from '../../support/receiver.js';
+import { startSystem, type TestSystem } from '../../support/system.js';
+
+/** What a group of the largest size may take in Temporal, bytes. */
+const MAX_HISTORY_BYTES = 64 * 1024;
+
+describe('the record of a delivery', () => {
+  let system: TestSystem;
+  let receiver: Receiver;
+  let client: ApiClient;
+
+  before(async () => {
+    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '50ms,50ms' });
+  });
+  after(() => system.stop());
+  beforeEach(async () => {
+    receiver = await startReceiver();
+    client = await system.account();
+  });
+  afterEach(() => receiver.close());
+
+  it('keeps what was sent, where, and where the time went, also after the endpoint is deleted', async () => {
+    receiver.handle(inTurn(reply(503, {}, 'try later'), reply(200, {}, 'ok')));
+    const token = `token-${'t'.repeat(20)}`;
+    const path = '/hooks/t%20enant?site=7';
+    const endpoint = await client.register(`${receiver.url}${path}&key=${token}`, {
+      headers: { 'x-token': token },
+    });
+    const event = await client.purchase();
+    const id = event.deliveries[0]?.id ?? '';
+    await client.deliveryUntil(id, ({ status }) => status === 'delivered');
+    assert.equal((await client.request('DELETE', `/v18.0/endpoints/${endpoint.id}`)).status, 204);
+    const delivery = await client.delivery(id);
+
+    assert.equal(delivery.payload_sha256, createHash('sha256').update(PURCHASE).digest('hex'));
+    assert.equal(delivery.payload_bytes, Buffer.byteLength(PURCHASE));
+    const [first, second] = delivery.attempts;
+    assert.ok(first && second && delivery.attempts.length === 2);
+    for (const [index, attempt] of delivery.attempts.entries()) {
+      assert.equal(attempt.url, `${receiver.url}${path}&key=[redacted]`);
+      assert.equal(attempt.url_host, new URL(receiver.url).host);
+      assert.equal(attempt.address, '127.0.0.1');
+      assert.equal(attempt.endpoint_version, 1);
+      assert.equal(String(attempt.webhook_timestamp), receiver.received[index]?.headers['webhook-timestamp']);
+      assert.equal(attempt.request_bytes, receiver.received[index]?.body.length);
+      const spent = Object.values(attempt.timings_ms ?? {}).reduce((sum, step) => sum + step, 0);
+      assert.ok(spent <= attempt.duration_ms + 4, `${spent} of ${attempt.duration_ms} ms`);
+    }
+    assert.equal(first.response_bytes, 'try later'.length);
+    assert.equal(second.response_bytes, 'ok'.length);
+    assert.deepEqual(Object.keys(first.timings_ms ?? {}), ['dns', 'connect', 'tls', 'first_byte']);
+    assert.deepEqual(Object.keys(second.timings_ms ?? {}), ['first_byte']);
+    assert.ok(!toJson(await fetchHistory(system, delivery.workflow_id)).includes(token));
+  });
+
+  it(`takes less than 64 KiB of history for a group of ${MAX_GROUP_SIZE}, and is read all the same`, async () => {
+    const { id: endpoint_id } = await client.register(`${receiver.url}/webhooks/hookline/orders`);
+    const { settings } = system;
+    const calls = new StartCalls({
+      client: system.temporal.client,
+      taskQueue: settings.HOOKLINE_TASK_QUEUE,
+      settings: {
+        schedule: settings.HOOKLINE_RETRY_SCHEDULE,
+        attempt_timeout_ms: settings.HOOKLINE_ATTEMPT_TIMEOUT,
+        park_limit_ms: settings.HOOKLINE_PARK_LIMIT,
+      },
+      earlyAttempts: undefined,
+      recentGroups: new RecentGroups(),
+      isIsolated: () => false,
+    });
+    const pending = Array.from({ length: MAX_GROUP_SIZE }, () => {
+      const now = Date.now();
+      const event = {
+        account_id: client.accountId,
+        event_id: newId('event', now),
+        event_kind: 'purchase',
+        payload: PURCHASE,
+        payload_sha256: hashPayload(PURCHASE),
+        accepted_at: new Date(now).toISOString(),
+      };
+      return { event, target: { endpoint_id }, head: true };
+    });
+    await calls.startGroup(pending, newId('group'));
+    await receiver.waitFor(({ length }) => length === MAX_GROUP_SIZE);
+    const id = deliveryId({ event_id: pending[7]?.event.event_id ?? '', endpoint_id });
+    const delivery = await client.deliveryUntil(id, ({ status }) => status === 'delivered');
+    assert.equal(delivery.attempts[0]?.status_code, 200);
+    assert.equal(delivery.payload_sha256, hashPayload(PURCHASE));
+    const group = system.temporal.client.workflow.getHandle(delivery.workflow_id);
+    assert.deepEqual(await group.result(), { delivered: MAX_GROUP_SIZE });
+    const { historySize = 0 } = await group.describe();
+    assert.ok(historySize > 0 && historySize < MAX_HISTORY_BYTES, `${historySize} bytes`);
+  });
+});
