@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto';
-import { decodeTime, ulid } from 'ulid';
+import { ulid } from 'ulid';
 
 /** What an id names. The prefix stands in front of every id, so that a stray id in a log explains itself. */
 const PREFIXES = {
@@ -51,11 +51,6 @@ export const DELIVERY_ID_PATTERN = new RegExp(`^dlv_${ULID}_${ULID}$`);
 /** Whether a text is an id of that kind. Everything that is put into a query to the ledger is checked by it. */
 export function isId(kind: IdKind, text: string): boolean {
   return idPattern(kind).test(text);
-}
-
-/** When a valid id was made, in milliseconds since the epoch. */
-export function idTime(id: string): number {
-  return decodeTime(id.slice(id.indexOf('_') + 1));
 }
 
 /** The two facts that name a delivery. */

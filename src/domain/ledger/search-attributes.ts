@@ -1,4 +1,10 @@
-import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
+import {
+  defineSearchAttributeKey,
+  type SearchAttributePair,
+  SearchAttributeType,
+  TypedSearchAttributes,
+} from '@temporalio/common';
+import { idTime } from '../basics/id-time.js';
 import { type AcceptedEvent, DELIVERY_STATUSES, type DeliveryStatus } from '../delivery/delivery.js';
 
 /**
@@ -20,6 +26,12 @@ export const STATUS_ATTRIBUTE = defineSearchAttributeKey('HooklineStatus', Searc
 /** True on the one execution of an event that stands for it in a list of events. */
 export const EVENT_HEAD_ATTRIBUTE = defineSearchAttributeKey('HooklineEventHead', SearchAttributeType.BOOL);
 
+/** When the event was accepted; of a group, the first of its events. {@link createdAt} tells it of each event from its id. */
+export const ACCEPTED_ATTRIBUTE = defineSearchAttributeKey(
+  'HooklineAcceptedAt',
+  SearchAttributeType.DATETIME,
+);
+
 export const SEARCH_ATTRIBUTES = [
   ACCOUNT_ATTRIBUTE,
   ENDPOINT_ATTRIBUTE,
@@ -27,6 +39,7 @@ export const SEARCH_ATTRIBUTES = [
   KIND_ATTRIBUTE,
   STATUS_ATTRIBUTE,
   EVENT_HEAD_ATTRIBUTE,
+  ACCEPTED_ATTRIBUTE,
 ] as const;
 
 /** What a business key's token in {@link ACCOUNT_ATTRIBUTE} begins with; ids of accounts do not. */
@@ -65,6 +78,11 @@ export function groupStatusesWith(status: DeliveryStatus): string[] {
   );
 }
 
+/** {@link ACCEPTED_ATTRIBUTE} for an execution of these events. */
+export function acceptedAttribute(eventIds: readonly string[]): SearchAttributePair {
+  return { key: ACCEPTED_ATTRIBUTE, value: new Date(Math.min(...eventIds.map(idTime))) };
+}
+
 /** The attributes that the execution of one delivery starts with. */
 export function deliveryAttributes(
   {
@@ -82,6 +100,7 @@ export function deliveryAttributes(
     { key: EVENT_ATTRIBUTE, value: [event_id] },
     { key: KIND_ATTRIBUTE, value: event_kind },
     { key: STATUS_ATTRIBUTE, value: status },
+    acceptedAttribute([event_id]),
     ...(isHead ? [{ key: EVENT_HEAD_ATTRIBUTE, value: true }] : []),
   ]);
 }

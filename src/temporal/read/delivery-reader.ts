@@ -15,6 +15,9 @@ import {
   type DeliverySummary,
   deliveriesOf,
   isCurrent,
+  isWithin,
+  type Period,
+  periodClauses,
   statusClauses,
 } from './delivery-view.js';
 import { findRuns, newestRuns, readEarlierRuns } from './earlier-runs.js';
@@ -23,20 +26,18 @@ import { hasKey } from './group-memo.js';
 import type { RecentGroups } from './groups.js';
 import { readStartedEvent } from './history.js';
 import { type Located, Locator, untilVisible } from './locate.js';
-import { equals, isAfter, isBefore, isOneOf } from './query.js';
+import { equals, isOneOf } from './query.js';
 import { endOf, readRecord } from './record.js';
 import type { Execution, Page } from './visibility.js';
 
 /** Filters of a list of deliveries. A delivery must match every filter that is given. */
-export interface DeliveryFilter {
+export interface DeliveryFilter extends Period {
   endpoint_id?: string | undefined;
   event_id?: string | undefined;
   event_kind?: string | undefined;
   /** Token of a business key of the event. */
   key_token?: string | undefined;
   status?: DeliveryStatus | undefined;
-  created_after?: Date | undefined;
-  created_before?: Date | undefined;
 }
 
 /** Executions that stand for deliveries. */
@@ -96,11 +97,11 @@ export class DeliveryReader {
       ...(filter.event_kind ? [equals(KIND_ATTRIBUTE.name, filter.event_kind)] : []),
       ...(filter.key_token ? [equals(ACCOUNT_ATTRIBUTE.name, filter.key_token)] : []),
       ...(filter.status ? statusClauses(filter.status) : []),
-      ...(filter.created_after ? [isAfter('StartTime', filter.created_after)] : []),
-      ...(filter.created_before ? [isBefore('StartTime', filter.created_before)] : []),
+      ...periodClauses(filter),
     ];
     // A row may be a group, which holds other deliveries, too.
     const isWanted = (summary: DeliverySummary): boolean =>
+      isWithin(summary.event_id, filter) &&
       (!filter.endpoint_id || summary.endpoint_id === filter.endpoint_id) &&
       (!filter.event_id || summary.event_id === filter.event_id) &&
       (!filter.event_kind || summary.event_kind === filter.event_kind) &&

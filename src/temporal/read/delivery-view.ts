@@ -1,3 +1,4 @@
+import { createdAt, idTime } from '../../domain/basics/id-time.js';
 import { type DeliveryKey, deliveryId } from '../../domain/basics/ids.js';
 import {
   DELIVERY_STATUSES,
@@ -7,6 +8,7 @@ import {
 } from '../../domain/delivery/delivery.js';
 import type { MemberState } from '../../domain/delivery/group-summary.js';
 import {
+  ACCEPTED_ATTRIBUTE,
   GROUP_STATUS,
   groupStatusesWith,
   KIND_ATTRIBUTE,
@@ -19,7 +21,7 @@ import {
 } from '../../domain/ledger/workflow-ids.js';
 import type { AttemptView } from './attempt-view.js';
 import { type GroupMemo, membersOf } from './group-memo.js';
-import { anyOf, type Clause, equals, isNot, isOneOf } from './query.js';
+import { anyOf, type Clause, equals, isAfter, isBefore, isNot, isOneOf, isUnset } from './query.js';
 import type { Execution } from './visibility.js';
 
 /** A delivery as the HTTP interface shows it in a list. */
@@ -29,8 +31,10 @@ export interface DeliverySummary {
   endpoint_id: string;
   event_kind: string;
   status: DeliveryStatus;
-  /** When the delivery was started. */
+  /** When the delivery's event was accepted: the same in every view of the event, the delivery and its runs. */
   created_at: string;
+  /** When this run was started: later than `created_at` under load, and if the delivery was sent again. */
+  started_at: string;
   closed_at: string | undefined;
   next_attempt_at: string | undefined;
   reason: string | undefined;
@@ -43,7 +47,10 @@ export interface DeliverySummary {
 type Happened = Pick<DeliveryRecord, 'interventions'> & { attempts: AttemptView[] };
 
 /** A run of a delivery before it was resent. */
-export type EarlierRun = Pick<DeliverySummary, 'run_id' | 'status' | 'created_at' | 'closed_at' | 'reason'> &
+export type EarlierRun = Pick<
+  DeliverySummary,
+  'run_id' | 'status' | 'created_at' | 'started_at' | 'closed_at' | 'reason'
+> &
   Happened;
 
 /** A delivery with everything that happened to it. */
@@ -93,14 +100,50 @@ export function headsOf(execution: Execution, accountId: string): string[] {
 /** Runs that carry on as another one do not stand for anything any more. */
 export const isCurrent = isNot('ExecutionStatus', 'ContinuedAsNew');
 
-/** When what an execution stands for was accepted. Others than its first run, and deliveries that left a group, say so. ISO 8601, UTC. */
-export function createdAt(execution: Execution): string {
+/** When what an execution stands for was started. Others than its first run, and deliveries that left a group, say so. ISO 8601, UTC. */
+export function startedAt(execution: Execution): string {
   return (execution.memo?.['created_at'] as string | undefined) ?? execution.startTime.toISOString();
 }
 
 /** The record in the memo of a delivery's own execution; absent while every attempt has succeeded. */
 export function recordInMemo(execution: Execution): DeliveryRecord | undefined {
   return execution.memo?.['delivery'] as DeliveryRecord | undefined;
+}
+
+/** Machines' clocks differ, and a start may be recorded as a moment before its event was accepted. Milliseconds. */
+const CLOCKS_DIFFER_MS = 60_000;
+
+/**
+ * The clauses that find executions of events accepted in a period. A group may have others, and an execution starts later than its event
+ * was accepted, so what is found must be asked {@link isWithin}, too.
+ */
+export function periodClauses({ created_after, created_before }: Period): Clause[] {
+  return [
+    ...(created_after ? [isAfter('StartTime', new Date(created_after.getTime() - CLOCKS_DIFFER_MS))] : []),
+    ...(created_before
+      ? [
+          anyOf(
+            [isBefore(ACCEPTED_ATTRIBUTE.name, created_before)],
+            // Executions that were started before 2026-11-22 do not have it.
+            [isUnset(ACCEPTED_ATTRIBUTE.name), isBefore('StartTime', created_before)],
+          ),
+        ]
+      : []),
+  ];
+}
+
+/** Whether an event was accepted in a period. */
+export function isWithin(eventId: string, { created_after, created_before }: Period): boolean {
+  const at = idTime(eventId);
+  return (
+    (!created_after || at > created_after.getTime()) && (!created_before || at < created_before.getTime())
+  );
+}
+
+/** A period; open where a limit is absent, and without the limits themselves. */
+export interface Period {
+  created_after?: Date | undefined;
+  created_before?: Date | undefined;
 }
 
 /** The clauses that find deliveries of a status, and groups that may hold some: the inverse of how a status is read. */
@@ -143,7 +186,8 @@ function summarize(execution: Execution, key: DeliveryKey, status: DeliveryStatu
     endpoint_id: key.endpoint_id,
     event_kind: execution.typedSearchAttributes.get(KIND_ATTRIBUTE) ?? '',
     status,
-    created_at: createdAt(execution),
+    created_at: createdAt(key.event_id),
+    started_at: startedAt(execution),
     closed_at: execution.closeTime?.toISOString(),
     next_attempt_at: undefined,
     reason: undefined,

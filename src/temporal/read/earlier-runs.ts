@@ -37,11 +37,12 @@ export async function readEarlierRuns(
     const row = run && deliveriesOf(run, accountId).find(({ summary }) => summary.id === id);
     if (!row) break;
     const record = await readRecord(client, run, row);
-    const { run_id, status, created_at, closed_at, reason } = row.summary;
+    const { run_id, status, created_at, started_at, closed_at, reason } = row.summary;
     runs.push({
       run_id,
       status,
       created_at,
+      started_at,
       closed_at: closed_at ?? (record && endOf(record)),
       reason: record?.reason ?? reason,
       attempts: record?.attempts.map(viewAttempt) ?? [],
@@ -62,8 +63,8 @@ export function newestRuns(
   runs: readonly DeliverySummary[],
 ): DeliverySummary[] {
   const newest = new Map<string, string>();
-  for (const { id, created_at } of runs) if (created_at > (newest.get(id) ?? '')) newest.set(id, created_at);
-  return deliveries.filter(({ id, created_at }) => created_at >= (newest.get(id) ?? ''));
+  for (const { id, started_at } of runs) if (started_at > (newest.get(id) ?? '')) newest.set(id, started_at);
+  return deliveries.filter(({ id, started_at }) => started_at >= (newest.get(id) ?? ''));
 }
 
 /** The runs that deliveries of an account have as executions of their own, open and closed, that visibility lists. */

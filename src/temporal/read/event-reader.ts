@@ -1,10 +1,19 @@
 import type { Client } from '@temporalio/client';
+import { createdAt } from '../../domain/basics/id-time.js';
 import {
   ACCOUNT_ATTRIBUTE,
   EVENT_HEAD_ATTRIBUTE,
   KIND_ATTRIBUTE,
 } from '../../domain/ledger/search-attributes.js';
-import { createdAt, type DeliverySummary, deliveriesOf, headsOf, isCurrent } from './delivery-view.js';
+import {
+  type DeliverySummary,
+  deliveriesOf,
+  headsOf,
+  isCurrent,
+  isWithin,
+  type Period,
+  periodClauses,
+} from './delivery-view.js';
 import { newestRuns } from './earlier-runs.js';
 import { listExpanded } from './expanded-list.js';
 import { type FanOutProgress, fanOutProgress, findFanOut } from './fan-out-progress.js';
@@ -12,7 +21,7 @@ import { hasKey } from './group-memo.js';
 import type { RecentGroups } from './groups.js';
 import { readStartedEvent } from './history.js';
 import { Locator, untilVisible } from './locate.js';
-import { equals, isAfter, isBefore, isTrue } from './query.js';
+import { equals, isTrue } from './query.js';
 import type { Execution, Page } from './visibility.js';
 
 /** An event as a list shows it. */
@@ -31,12 +40,10 @@ export interface EventWithPayload extends EventSummary {
 }
 
 /** Filters of a list of events. An event must match every filter that is given. */
-export interface EventFilter {
+export interface EventFilter extends Period {
   kind?: string | undefined;
   /** Token of a business key. */
   key_token?: string | undefined;
-  created_after?: Date | undefined;
-  created_before?: Date | undefined;
 }
 
 /** Reads events from the ledger: an event is known by the executions that it started. */
@@ -77,7 +84,8 @@ export class EventReader {
       .flatMap((execution) => deliveriesOf(execution, accountId))
       .map(({ summary }) => summary)
       .filter(({ event_id }) => event_id === eventId);
-    const { event_kind: kind, accepted_at: created_at, payload } = event;
+    const { event_kind: kind, payload } = event;
+    const created_at = createdAt(eventId);
     // Newer runs come first in the list, so for each run that is shown its newer ones are here, too.
     const deliveries = newestRuns(runs, runs);
     return { id: eventId, kind, created_at, payload, fan_out: fanOutProgress(fanOut), deliveries };
@@ -96,16 +104,14 @@ export class EventReader {
       equals(ACCOUNT_ATTRIBUTE.name, accountId),
       ...(filter.kind ? [equals(KIND_ATTRIBUTE.name, filter.kind)] : []),
       ...(filter.key_token ? [equals(ACCOUNT_ATTRIBUTE.name, filter.key_token)] : []),
-      ...(filter.created_after ? [isAfter('StartTime', filter.created_after)] : []),
-      ...(filter.created_before ? [isBefore('StartTime', filter.created_before)] : []),
+      ...periodClauses(filter),
     ];
     const expand = (execution: Execution) => {
       const kind = execution.typedSearchAttributes.get(KIND_ATTRIBUTE) ?? '';
-      const created_at = createdAt(execution);
       const isKeyed = filter.key_token ? hasKey(execution, filter.key_token) : () => true;
       return headsOf(execution, accountId)
-        .filter(isKeyed)
-        .map((id) => ({ id, kind, created_at }));
+        .filter((id) => isKeyed(id) && isWithin(id, filter))
+        .map((id) => ({ id, kind, created_at: createdAt(id) }));
     };
     return listExpanded(this.client, clauses, { expand }, limit, after);
   }

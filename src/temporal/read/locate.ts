@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { type DeliveryKey, idTime } from '../../domain/basics/ids.js';
+import { idTime } from '../../domain/basics/id-time.js';
+import type { DeliveryKey } from '../../domain/basics/ids.js';
 import {
   ACCOUNT_ATTRIBUTE,
   ENDPOINT_ATTRIBUTE,

@@ -4,6 +4,7 @@ import type { fanOutEvent } from '../../../workflows/index.js';
 import type { AcceptedEvent, DeliverySettings, DeliveryTarget } from '../../domain/delivery/delivery.js';
 import {
   ACCOUNT_ATTRIBUTE,
+  acceptedAttribute,
   EVENT_ATTRIBUTE,
   EVENT_HEAD_ATTRIBUTE,
   KIND_ATTRIBUTE,
@@ -48,6 +49,7 @@ export async function startFanOut(
           { key: ACCOUNT_ATTRIBUTE, value: [account_id, ...keys] },
           { key: EVENT_ATTRIBUTE, value: [event_id] },
           { key: KIND_ATTRIBUTE, value: event_kind },
+          acceptedAttribute([event_id]),
           ...(part === 0 ? [{ key: EVENT_HEAD_ATTRIBUTE, value: true }] : []),
         ]),
       }),

@@ -3,7 +3,7 @@ import { endpointChanged, releaseMembers } from '../../../workflows/messages.js'
 import type { EndpointKey } from '../../domain/delivery/delivery.js';
 import type { ReleaseSample } from '../../domain/endpoint/release.js';
 import { ACCOUNT_ATTRIBUTE, ENDPOINT_ATTRIBUTE } from '../../domain/ledger/search-attributes.js';
-import { createdAt, deliveriesOf, recordInMemo, statusClauses } from '../read/delivery-view.js';
+import { deliveriesOf, recordInMemo, startedAt, statusClauses } from '../read/delivery-view.js';
 import { anyOf, equals, toQuery } from '../read/query.js';
 import { describeExecution } from '../read/visibility.js';
 
@@ -17,7 +17,7 @@ export interface WaitingDelivery {
   /** Of a delivery with an execution of its own; absent for a member of a group, whose runs follow one another. */
   runId?: string;
   /** ISO 8601, UTC. */
-  createdAt: string;
+  startedAt: string;
   /** How many attempts it had when it was listed; not known of a member of a group. */
   attempts: number;
 }
@@ -50,7 +50,7 @@ export async function listWaiting(
   const waiting: WaitingDelivery[] = [];
   for await (const execution of client.workflow.list({ query, pageSize: PAGE_SIZE })) {
     const { workflowId, runId } = execution;
-    const common = { accountId: account_id, workflowId, createdAt: createdAt(execution) };
+    const common = { accountId: account_id, workflowId, startedAt: startedAt(execution) };
     const rows = deliveriesOf(execution, account_id).filter(
       ({ summary }) => summary.endpoint_id === endpoint_id,
     );
@@ -66,7 +66,7 @@ export async function listWaiting(
           });
     onProgress();
   }
-  return waiting.sort((a, b) => compare(a.createdAt, b.createdAt) || compare(a.workflowId, b.workflowId));
+  return waiting.sort((a, b) => compare(a.startedAt, b.startedAt) || compare(a.workflowId, b.workflowId));
 }
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);

@@ -17,6 +17,7 @@ import type {
 import { type HeldBack, holdBack } from '../../domain/delivery/hold-back.js';
 import {
   ACCOUNT_ATTRIBUTE,
+  acceptedAttribute,
   deliveryAttributes,
   ENDPOINT_ATTRIBUTE,
   EVENT_ATTRIBUTE,
@@ -161,6 +162,7 @@ export class StartCalls implements Starts {
         { key: EVENT_ATTRIBUTE, value: attributes.events },
         { key: KIND_ATTRIBUTE, value: group.events[0]?.event_kind ?? '' },
         { key: STATUS_ATTRIBUTE, value: GROUP_STATUS },
+        acceptedAttribute(group.events.map(({ event_id }) => event_id)),
         ...(heads.length > 0 ? [{ key: EVENT_HEAD_ATTRIBUTE, value: true }] : []),
       ]),
     });

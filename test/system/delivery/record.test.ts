@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { deliveryId, newId } from '../../../src/domain/basics/ids.js';
+import { deliveryId } from '../../../src/domain/basics/ids.js';
 import { MAX_GROUP_SIZE } from '../../../src/domain/delivery/delivery.js';
 import { hashPayload } from '../../../src/domain/event/payload-hash.js';
-import { RecentGroups } from '../../../src/temporal/read/groups.js';
-import { StartCalls } from '../../../src/temporal/write/start-calls.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { fetchHistory, toJson } from '../../support/history.js';
 import { inTurn, type Receiver, reply, startReceiver } from '../../support/receiver.js';
+import { startGroup } from '../../support/start-group.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 
 /** What a group of the largest size may take in Temporal, bytes. */
@@ -64,34 +63,10 @@ describe('the record of a delivery', () => {
 
   it(`takes less than 64 KiB of history for a group of ${MAX_GROUP_SIZE}, and is read all the same`, async () => {
     const { id: endpoint_id } = await client.register(`${receiver.url}/webhooks/hookline/orders`);
-    const { settings } = system;
-    const calls = new StartCalls({
-      client: system.temporal.client,
-      taskQueue: settings.HOOKLINE_TASK_QUEUE,
-      settings: {
-        schedule: settings.HOOKLINE_RETRY_SCHEDULE,
-        attempt_timeout_ms: settings.HOOKLINE_ATTEMPT_TIMEOUT,
-        park_limit_ms: settings.HOOKLINE_PARK_LIMIT,
-      },
-      earlyAttempts: undefined,
-      recentGroups: new RecentGroups(),
-      isIsolated: () => false,
-    });
-    const pending = Array.from({ length: MAX_GROUP_SIZE }, () => {
-      const now = Date.now();
-      const event = {
-        account_id: client.accountId,
-        event_id: newId('event', now),
-        event_kind: 'purchase',
-        payload: PURCHASE,
-        payload_sha256: hashPayload(PURCHASE),
-        accepted_at: new Date(now).toISOString(),
-      };
-      return { event, target: { endpoint_id }, head: true };
-    });
-    await calls.startGroup(pending, newId('group'));
+    const times = Array.from({ length: MAX_GROUP_SIZE }, () => Date.now());
+    const { events } = await startGroup(system, client, endpoint_id, times);
     await receiver.waitFor(({ length }) => length === MAX_GROUP_SIZE);
-    const id = deliveryId({ event_id: pending[7]?.event.event_id ?? '', endpoint_id });
+    const id = deliveryId({ event_id: events[7]?.event_id ?? '', endpoint_id });
     const delivery = await client.deliveryUntil(id, ({ status }) => status === 'delivered');
     assert.equal(delivery.attempts[0]?.status_code, 200);
     assert.equal(delivery.payload_sha256, hashPayload(PURCHASE));

@@ -3,14 +3,8 @@ import { readFileSync } from 'node:fs';
 import { ACCOUNT_SCOPES, looksLikeApiKey, newApiKey, SCOPES } from '../../../src/domain/access/api-key.js';
 import { hashSecret } from '../../../src/domain/access/secret-hash.js';
 import { formatDuration, parseDuration } from '../../../src/domain/basics/duration.js';
-import {
-  deliveryId,
-  type IdKind,
-  idTime,
-  isId,
-  newId,
-  parseDeliveryId,
-} from '../../../src/domain/basics/ids.js';
+import { idTime } from '../../../src/domain/basics/id-time.js';
+import { deliveryId, type IdKind, isId, newId, parseDeliveryId } from '../../../src/domain/basics/ids.js';
 import { RELEASE } from '../../../src/domain/basics/release.js';
 import { createAddressPolicy } from '../../../src/domain/endpoint/address-policy.js';
 import { checkEventKinds, checkTargetUrl } from '../../../src/domain/endpoint/endpoint.js';

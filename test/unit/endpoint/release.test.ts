@@ -64,7 +64,7 @@ describe('the signals of a release', () => {
       id,
       accountId: 'acct_1',
       workflowId,
-      createdAt: '2026-03-01T12:00:00Z',
+      startedAt: '2026-03-01T12:00:00Z',
       attempts: 0,
       ...(runId && { runId }),
     });

@@ -41,7 +41,8 @@ export const deliverySummarySchema = z
     endpoint_id: z.string(),
     event_kind: z.string(),
     status: z.enum(DELIVERY_STATUSES),
-    created_at: time,
+    created_at: time.describe('When the event was accepted'),
+    started_at: time.describe('When this run was started'),
     closed_at: time.optional(),
     next_attempt_at: time.optional(),
     reason: z.string().optional(),
@@ -71,7 +72,14 @@ export const deliverySchema = deliverySummarySchema
     earlier_runs: z
       .array(
         deliverySummarySchema
-          .pick({ run_id: true, status: true, created_at: true, closed_at: true, reason: true })
+          .pick({
+            run_id: true,
+            status: true,
+            created_at: true,
+            started_at: true,
+            closed_at: true,
+            reason: true,
+          })
           .extend(historySchema.shape),
       )
       .optional()

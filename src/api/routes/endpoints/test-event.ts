@@ -1,3 +1,4 @@
+import { createdAt } from '../../../domain/basics/id-time.js';
 import { deliveryId, newId } from '../../../domain/basics/ids.js';
 import { Problem } from '../../../domain/http/problem.js';
 import type { StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
@@ -13,8 +14,8 @@ export async function sendTestEvent(
 ) {
   if (status === 'pending')
     throw new Problem('endpoint_state_conflict', 'The endpoint gets no events until it is verified.');
-  const accepted_at = new Date().toISOString();
   const event_id = newId('event');
+  const accepted_at = createdAt(event_id);
   const payload = JSON.stringify({ endpoint_id, message: 'This is a test.', created_at: accepted_at });
   const event = { account_id, event_id, event_kind: TEST_KIND, payload, accepted_at };
   await starter.accept(event, [{ endpoint_id }]);

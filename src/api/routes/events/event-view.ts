@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { createdAt } from '../../../domain/basics/id-time.js';
 import { deliveryId } from '../../../domain/basics/ids.js';
 import { timeSchema as time } from '../../http/schemas.js';
 import { deliverySummarySchema } from '../deliveries/delivery-view.js';
@@ -52,12 +53,12 @@ export const acceptanceSchema = eventSummarySchema
   });
 
 /** What a producer is answered: the deliveries one by one, unless there are many. */
-export function renderAcceptance(kind: string, { event_id, accepted_at, targets }: Acceptance) {
+export function renderAcceptance(kind: string, { event_id, targets }: Acceptance) {
   const listed = targets.length <= MAX_LISTED;
   return {
     id: event_id,
     kind,
-    created_at: accepted_at,
+    created_at: createdAt(event_id),
     delivery_count: targets.length,
     ...(listed && {
       deliveries: targets.map(({ endpoint_id }) => ({

@@ -1,0 +1,44 @@
+import { newId } from '../../src/domain/basics/ids.js';
+import type { AcceptedEvent } from '../../src/domain/delivery/delivery.js';
+import { hashPayload } from '../../src/domain/event/payload-hash.js';
+import { RecentGroups } from '../../src/temporal/read/groups.js';
+import { StartCalls } from '../../src/temporal/write/start-calls.js';
+import { type ApiClient, PURCHASE } from './api-client.js';
+import type { TestSystem } from './system.js';
+
+/**
+ * Starts one group with a delivery to an endpoint for each event, as under load, whatever the load is.
+ *
+ * @param times when the events were accepted, milliseconds since the epoch: one event for each
+ */
+export async function startGroup(
+  { temporal, settings }: TestSystem,
+  { accountId }: Pick<ApiClient, 'accountId'>,
+  endpointId: string,
+  times: readonly number[],
+): Promise<{ groupId: string; events: AcceptedEvent[] }> {
+  const calls = new StartCalls({
+    client: temporal.client,
+    taskQueue: settings.HOOKLINE_TASK_QUEUE,
+    settings: {
+      schedule: settings.HOOKLINE_RETRY_SCHEDULE,
+      attempt_timeout_ms: settings.HOOKLINE_ATTEMPT_TIMEOUT,
+      park_limit_ms: settings.HOOKLINE_PARK_LIMIT,
+    },
+    earlyAttempts: undefined,
+    recentGroups: new RecentGroups(),
+    isIsolated: () => false,
+  });
+  const events = times.map((at) => ({
+    account_id: accountId,
+    event_id: newId('event', at),
+    event_kind: 'purchase',
+    payload: PURCHASE,
+    payload_sha256: hashPayload(PURCHASE),
+    accepted_at: new Date(at).toISOString(),
+  }));
+  const groupId = newId('group');
+  const pending = events.map((event) => ({ event, target: { endpoint_id: endpointId }, head: true }));
+  await calls.startGroup(pending, groupId);
+  return { groupId, events };
+}
