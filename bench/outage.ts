@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { saturate, sendSteadily, warmUp } from './support/load.js';
 import { startReceiver } from './support/receiver.js';
 import { percentile } from './support/statistics.js';
@@ -9,14 +10,24 @@ import { findProcess, usageOf } from './support/usage.js';
 export interface Outage {
   /** Events accepted each second: to a healthy endpoint, and to the failing one. */
   accepted: { healthy: number; failing: number };
-  /** From post to arrival at a healthy endpoint, alone and beside the failing one, milliseconds. */
-  alone: { p50: number; p99: number };
-  beside: { p50: number; p99: number };
-  /** From the endpoint's return until that share of its events had arrived, milliseconds. */
-  returnedMs: { p95: number; all: number };
-  /** Processor time of service and Temporal for each event, from its post to its delivery, milliseconds. */
+  /** From post to arrival at another endpoint, which is healthy and has little traffic, milliseconds. */
+  alone: Latency;
+  /** The same while events for a healthy endpoint are accepted as fast as they are. */
+  besideHealthy: Latency;
+  besideFailing: Latency;
+  /** From the endpoint's return until its first, and then 95 % and all of its events had arrived, milliseconds. */
+  returnedMs: { first: number; p95: number; all: number };
+  /**
+   * Processor time of service and Temporal for each event, from its post to its delivery, milliseconds: without what they use while
+   * nothing happens.
+   */
   cpu: { healthy: number; failing: number };
   repeated: number;
+}
+
+export interface Latency {
+  p50: number;
+  p99: number;
 }
 
 const CONCURRENCY = 32;
@@ -25,6 +36,7 @@ const STEADY_PER_SECOND = 20;
 const STEADY_SECONDS = 10;
 /** From the last accepted event to the endpoint's return. Milliseconds. */
 const DOWN_MS = 20_000;
+const IDLE_MS = 5_000;
 const LIMIT_MS = 600_000;
 
 /**
@@ -50,7 +62,7 @@ export async function measureOutage(servers: BenchServers, events: number, delay
     await system.register(`${bad.url}/`);
     const steady = await system.newAccount();
     await steady.register(`${good.url}/`);
-    const travel = async (seconds: number) => {
+    const travel = async (seconds: number): Promise<Latency> => {
       const sent = await sendSteadily(steady, STEADY_PER_SECOND, seconds);
       const arrivedAt = (id: string) => good.arrivals.get(`${id} /`);
       await until(() => sent.every(({ id }) => arrivedAt(id) !== undefined), LIMIT_MS);
@@ -64,41 +76,54 @@ export async function measureOutage(servers: BenchServers, events: number, delay
     };
     const arrived = (sent: readonly { id: string }[]) =>
       sent.filter(({ id }) => bad.accepted.has(`${id} /`)).length;
+    const used = async <T>(work: () => Promise<T>) => {
+      const [began, before] = [performance.now(), await cpu()];
+      const result = await work();
+      return { result, cpuMs: (await cpu()) - before, ms: performance.now() - began };
+    };
 
     await warmUp(system, CONCURRENCY);
     await travel(2);
+    const idle = await used(() => delay(IDLE_MS));
     const alone = await travel(STEADY_SECONDS);
+    const perEvent = ({ cpuMs, ms }: { cpuMs: number; ms: number }) =>
+      (cpuMs - (idle.cpuMs / idle.ms) * ms) / events;
 
-    const beforeHealthy = await cpu();
-    const healthy = await accept();
-    await until(() => arrived(healthy.sent) === events, LIMIT_MS);
-    const healthyCpu = (await cpu()) - beforeHealthy;
+    const healthy = await used(async () => {
+      const { sent, perSecond } = await accept();
+      await until(() => arrived(sent) === events, LIMIT_MS);
+      return perSecond;
+    });
+    const [, besideHealthy] = await Promise.all([accept(), travel(STEADY_SECONDS)]);
 
-    status = 503;
-    wait = delayMs;
-    bad.arrivals.clear();
-    const before = await cpu();
-    const [failing, beside] = await Promise.all([accept(), travel(STEADY_SECONDS)]);
-    await new Promise((resolve) => setTimeout(resolve, DOWN_MS));
-    const attempts = bad.count;
-    status = 200;
-    wait = 0;
-    const returnedAt = performance.now();
-    let p95 = 0;
-    await until(() => {
-      const there = arrived(failing.sent);
-      if (p95 === 0 && there >= events * 0.95) p95 = performance.now() - returnedAt;
-      return there === events;
-    }, LIMIT_MS);
-    const all = performance.now() - returnedAt;
-    const steadyCpu = (healthyCpu / events) * STEADY_PER_SECOND * STEADY_SECONDS;
+    const fail = async (beside?: () => Promise<Latency>) => {
+      bad.arrivals.clear();
+      status = 503;
+      wait = delayMs;
+      const [{ sent, perSecond }, latency] = await Promise.all([accept(), beside?.()]);
+      await delay(DOWN_MS);
+      const attempts = bad.count;
+      status = 200;
+      wait = 0;
+      const returnedAt = performance.now();
+      const since = async (share: number) => {
+        await until(() => arrived(sent) >= events * share, LIMIT_MS);
+        return performance.now() - returnedAt;
+      };
+      const returnedMs = { first: await since(1 / events), p95: await since(0.95), all: await since(1) };
+      return { perSecond, latency, returnedMs, repeated: bad.count - attempts - events };
+    };
+    const failing = await used(() => fail());
+    const { latency: besideFailing = alone } = await fail(() => travel(STEADY_SECONDS));
+
     return {
-      accepted: { healthy: healthy.perSecond, failing: failing.perSecond },
+      accepted: { healthy: healthy.result, failing: failing.result.perSecond },
       alone,
-      beside,
-      returnedMs: { p95, all },
-      cpu: { healthy: healthyCpu / events, failing: ((await cpu()) - before - steadyCpu) / events },
-      repeated: bad.count - attempts - events,
+      besideHealthy,
+      besideFailing,
+      returnedMs: failing.result.returnedMs,
+      cpu: { healthy: perEvent(healthy), failing: perEvent(failing) },
+      repeated: failing.result.repeated,
     };
   } finally {
     await system.stop();

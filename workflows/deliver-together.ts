@@ -81,8 +81,8 @@ class TogetherDelivery {
       status: typedSearchAttributes.get(STATUS_ATTRIBUTE) ?? groupStatus([]),
       at: Date.now(),
     };
-    setHandler(releaseMembers, ({ endpoint_id, limit }) => {
-      this.machine.release(endpoint_id, limit);
+    setHandler(releaseMembers, ({ endpoint_id, limit, most }) => {
+      this.machine.release(endpoint_id, limit, most);
       this.stirred = true;
     });
     setHandler(handOver, (order) => this.handOver(order), { validator: (order) => this.refuse(order) });

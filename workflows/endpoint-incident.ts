@@ -3,16 +3,19 @@ import {
   continueAsNew,
   patched,
   proxyActivities,
+  proxyLocalActivities,
   setCurrentDetails,
   setHandler,
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { OperationalEvent } from '../activities/endpoint/endpoint-incident.js';
 import type { Activities } from '../activities/index.js';
 import { formatDuration } from '../src/domain/basics/duration.js';
 import { GONE } from '../src/domain/endpoint/endpoint.js';
 import {
   BACKOFF_AFTER_FAILURES,
+  type FailingMark,
   type IncidentOutcome,
   type OpenIncident,
   probeWait,
@@ -25,6 +28,12 @@ const { markEndpoint, disableEndpoint, emitOperationalEvent, releaseEndpoint, pr
     startToCloseTimeout: '1m',
     retry: { initialInterval: '1s', maximumInterval: '1m' },
   });
+
+/** Many endpoints may begin to fail at once, so the steps that every incident has must be cheap. */
+const { openIncident, closeIncident } = proxyLocalActivities<Activities>({
+  startToCloseTimeout: '30s',
+  retry: { initialInterval: '1s', maximumInterval: '1m' },
+});
 
 /**
  * The period in which an endpoint is failing, from its first failure to its next success. It counts failures, makes new deliveries wait when
@@ -56,11 +65,14 @@ class Incident {
   private succeeded = false;
   /** Attempts that were answered 410. */
   private readonly gone: DisableCause[] = [];
+  private readonly isLean: boolean;
   /** Probes begin with the incident, not with its tenth failure. */
-  private readonly probesEarly = patched('early-probes');
+  private readonly probesEarly: boolean;
 
   constructor(input: EndpointIncidentInput) {
     this.input = input;
+    this.isLean = input.version === 2;
+    this.probesEarly = this.isLean || patched('early-probes');
     const now = new Date().toISOString();
     this.state = input.state ?? {
       id: workflowInfo().runId,
@@ -101,12 +113,15 @@ class Incident {
       if (!this.state.announced && !(await this.announce())) return this.supersede();
       if (this.succeeded) return this.recover();
       if (Date.now() >= this.disableAt) return this.judge();
-      if (this.isDue(this.state.next_probe_at) && !(await this.probe())) return this.supersede();
+      if (this.isProbeDue && !(await this.probe())) return this.supersede();
       if (this.probesEarly && this.beginsBackoff && !(await this.backOff())) return this.supersede();
       if (workflowInfo().continueAsNewSuggested && this.gone.length === 0 && !this.succeeded)
         return continueAsNew<typeof endpointIncident>({ ...this.input, state: this.sum(this.state) });
       this.show();
-      const wakeAt = Math.min(this.disableAt, Date.parse(this.state.next_probe_at ?? '') || Infinity);
+      const wakeAt = Math.min(
+        this.disableAt,
+        (this.probes && Date.parse(this.state.next_probe_at ?? '')) || Infinity,
+      );
       await condition(() => this.stirred, Math.max(wakeAt - Date.now(), 1), {
         summary: `failing since ${this.state.since}`,
       });
@@ -127,8 +142,14 @@ class Incident {
     return Date.parse(this.state.since) + this.input.disable_after_ms;
   }
 
-  private isDue(time: string | undefined): boolean {
-    return time !== undefined && Date.now() >= Date.parse(time);
+  /** Whether it probes: while nothing waits for a probe, there is nothing to probe with. */
+  private get probes(): boolean {
+    return !this.isLean || this.isBackingOff;
+  }
+
+  private get isProbeDue(): boolean {
+    const { next_probe_at } = this.state;
+    return this.probes && next_probe_at !== undefined && Date.now() >= Date.parse(next_probe_at);
   }
 
   private takeReports(): void {
@@ -164,10 +185,16 @@ class Incident {
 
   /** @returns whether the endpoint is active, so that there is something to watch */
   private async announce(): Promise<boolean> {
-    const status = await this.mark();
-    if (status !== 'active') return false;
     const { since, failures, last_failure } = this.state;
-    await this.emit('endpoint.failing', since, { since, failures, last_failure });
+    const facts = { since, failures, last_failure };
+    if (this.isLean) {
+      const event = this.event('endpoint.failing', since, facts);
+      if ((await openIncident({ ...this.input.endpoint, failing: this.failing, event })) !== 'active')
+        return false;
+    } else {
+      if ((await this.mark()) !== 'active') return false;
+      await this.emit('endpoint.failing', since, facts);
+    }
     this.state.announced = true;
     return true;
   }
@@ -187,6 +214,11 @@ class Incident {
   private async recover(): Promise<IncidentOutcome> {
     const { since, failures } = this.state;
     const recovered_at = new Date().toISOString();
+    if (this.isLean) {
+      const event = this.event('endpoint.recovered', recovered_at, { since, recovered_at, failures });
+      await closeIncident({ ...this.input.endpoint, event, release: this.isBackingOff });
+      return 'recovered';
+    }
     await markEndpoint({ ...this.input.endpoint, failing: null });
     await this.emit('endpoint.recovered', recovered_at, { since, recovered_at, failures });
     // A single failure is no reason to make other deliveries' retries early.
@@ -224,16 +256,23 @@ class Incident {
     return 'superseded';
   }
 
-  private mark(): Promise<string> {
+  private get failing(): FailingMark {
     const { since, next_probe_at } = this.state;
-    const failing = { since, ...(this.isBackingOff && next_probe_at && { backoff_until: next_probe_at }) };
-    return markEndpoint({ ...this.input.endpoint, failing });
+    return { since, ...(this.isBackingOff && next_probe_at && { backoff_until: next_probe_at }) };
+  }
+
+  private mark(): Promise<string> {
+    return markEndpoint({ ...this.input.endpoint, failing: this.failing });
   }
 
   private async emit(kind: string, at: string, facts: Record<string, unknown>): Promise<void> {
+    await emitOperationalEvent(this.event(kind, at, facts));
+  }
+
+  private event(kind: string, at: string, facts: Record<string, unknown>): OperationalEvent {
     const { account_id, endpoint_id } = this.input.endpoint;
     const transition = `${this.state.id}:${kind}`;
-    await emitOperationalEvent({ account_id, kind, at, transition, payload: { endpoint_id, ...facts } });
+    return { account_id, kind, at, transition, payload: { endpoint_id, ...facts } };
   }
 
   /** The input of the incident that follows, if failures were reported while the recovery was noted: one with an id of its own. */

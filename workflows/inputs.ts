@@ -41,6 +41,8 @@ export interface EndpointIncidentInput {
   endpoint: EndpointKey;
   disable_after_ms: number;
   probe_interval_ms: number;
+  /** 2: begins and ends with one local activity each, and probes only while deliveries wait. Absent if older code began the incident. */
+  version?: 2;
   /** Where the run goes on from another. */
   state?: IncidentState;
 }

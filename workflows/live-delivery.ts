@@ -40,9 +40,9 @@ export class LiveDelivery {
         },
       );
     }
-    setHandler(endpointChanged, (endpointId) => {
+    setHandler(endpointChanged, (endpointId, most) => {
       if (endpointId === undefined) this.machine.endpointChanged();
-      else this.machine.release();
+      else this.machine.release(most);
       this.stirred = true;
     });
   }

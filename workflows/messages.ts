@@ -54,15 +54,17 @@ export const endpointGone = defineSignal<[string, number?]>('endpointGone');
 
 /**
  * The endpoint of a delivery takes deliveries again, or is gone. The argument is the endpoint's id: a delivery that is parked, or waits for a
- * retry, is attempted now. Without it, as older code sent it, only a parked delivery reacts.
+ * retry, is attempted now. Without it, as older code sent it, only a parked delivery reacts. The number is {@link Release.most}.
  */
-export const endpointChanged = defineSignal<[string?]>('endpointChanged');
+export const endpointChanged = defineSignal<[string?, number?]>('endpointChanged');
 
 /** Deliveries of a group to release. */
 export interface Release {
   endpoint_id: string;
   /** No more than this many, parked ones and the oldest first; absent for all. */
   limit?: number;
+  /** No more attempts of a delivery in a row than this are made because of releases; absent, as older code sent it: 1. */
+  most?: number;
 }
 
 /** An endpoint of a group takes deliveries again, or is gone: those that are parked for it, or wait for a retry, are due. */

@@ -29,10 +29,11 @@ export async function releaseParked(input: ReleaseParkedInput): Promise<void> {
   });
   do {
     again = false;
+    const since = Date.now();
     for (const wait of PASSES) {
       const summary = 'for attempts under way';
       if (wait !== undefined && (await condition(() => again, wait, { summary }))) break;
-      const { stopped } = await releaseParkedDeliveries({ ...input, ...(retries && { retries }) });
+      const { stopped } = await releaseParkedDeliveries({ ...input, since, ...(retries && { retries }) });
       if (stopped) break;
     }
   } while (again);

@@ -3,6 +3,15 @@ import type { EndpointKey } from '../../src/domain/delivery/delivery.js';
 import { FIRST_RELEASE_RATE, type ReleaseResult } from '../../src/domain/endpoint/release.js';
 import type { ActivityDependencies } from '../ports.js';
 
+/** The backlog to release. */
+interface ReleaseRequest extends EndpointKey {
+  per_second: number;
+  /** Whether deliveries that wait for a retry go along. */
+  retries?: boolean;
+  /** When the endpoint was found to take deliveries again: an incident that began later stops the release. Milliseconds since the epoch. */
+  since?: number;
+}
+
 /**
  * Releases what waits for an endpoint, oldest first, at a rate that the endpoint bears, until nothing is left or it fails again. Repeated
  * after a crash, it releases what waits then, at the rate it had reached.
@@ -16,9 +25,10 @@ export function createReleaseParkedDeliveries({
     endpoint_id,
     per_second,
     retries = false,
-  }: EndpointKey & { per_second: number; retries?: boolean }): Promise<ReleaseResult> {
+    since = Context.current().info.scheduledTimestampMs,
+  }: ReleaseRequest): Promise<ReleaseResult> {
     const context = Context.current();
-    const { scheduledTimestampMs, heartbeatDetails } = context.info;
+    const { heartbeatDetails } = context.info;
     return ledger.releaseBacklog(
       { account_id, endpoint_id },
       {
@@ -28,8 +38,8 @@ export function createReleaseParkedDeliveries({
         async endpoint() {
           const endpoint = await endpoints.load(account_id, endpoint_id);
           if (!endpoint) return 'gone';
-          const { since, backoff_until } = endpoint.failing ?? {};
-          const failsAgain = backoff_until !== undefined && Date.parse(since ?? '') > scheduledTimestampMs;
+          const { failing } = endpoint;
+          const failsAgain = failing?.backoff_until !== undefined && Date.parse(failing.since) > since;
           return endpoint.status !== 'active' || failsAgain ? 'closed' : 'open';
         },
         onProgress: (rate) => context.heartbeat(rate),

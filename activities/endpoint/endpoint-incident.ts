@@ -15,23 +15,55 @@ export interface OperationalEvent {
   payload: Record<string, unknown>;
 }
 
-/** What an incident does to its endpoint. Each may be repeated after a crash. */
-export function createIncidentActivities({
-  endpoints,
-  ledger,
-}: {
+/** That an endpoint is failing, or with `null` that it is not. */
+interface MarkChange extends EndpointKey {
+  failing: FailingMark | null;
+}
+
+interface IncidentPorts {
   endpoints: EndpointDirectory;
   ledger: LedgerWriter;
-}) {
+}
+
+/** What an incident does to its endpoint. Each may be repeated after a crash. */
+export function createIncidentActivities({ endpoints, ledger }: IncidentPorts) {
   return {
     /** Keeps with an endpoint that it is failing, or, with `null`, that it is not. @returns its status, or `deleted` */
-    async markEndpoint({
+    async markEndpoint(change: MarkChange): Promise<string> {
+      return await mark(endpoints, change);
+    },
+
+    /** Sends an operational event to the endpoints that are registered for its kind, if there are any. */
+    async emitOperationalEvent(event: OperationalEvent): Promise<void> {
+      await emit({ endpoints, ledger }, event);
+    },
+
+    /** Starts the release of what waits for an endpoint. `retries`: also of what waits for its next attempt. */
+    async releaseEndpoint({
       account_id,
       endpoint_id,
-      failing,
-    }: EndpointKey & { failing: FailingMark | null }): Promise<string> {
-      await endpoints.setFailing(account_id, endpoint_id, failing);
-      return (await endpoints.load(account_id, endpoint_id))?.status ?? 'deleted';
+      retries = false,
+    }: EndpointKey & { retries?: boolean }): Promise<void> {
+      await ledger.release({ account_id, endpoint_id }, retries);
+    },
+
+    /** Marks an endpoint as failing and emits the event that says so, if it is active. @returns its status, or `deleted` */
+    async openIncident({ event, ...change }: MarkChange & { event: OperationalEvent }): Promise<string> {
+      const status = await mark(endpoints, change);
+      if (status === 'active') await emit({ endpoints, ledger }, event);
+      return status;
+    },
+
+    /** Removes the mark, emits the event, and releases what waits for the endpoint, if anything had to wait. */
+    async closeIncident({
+      account_id,
+      endpoint_id,
+      event,
+      release,
+    }: EndpointKey & { event: OperationalEvent; release: boolean }): Promise<void> {
+      await endpoints.setFailing(account_id, endpoint_id, null);
+      await emit({ endpoints, ledger }, event);
+      if (release) await ledger.release({ account_id, endpoint_id }, true);
     },
 
     /** Takes an endpoint out of service. @returns whether this incident did so, rather than somebody else before it */
@@ -46,33 +78,29 @@ export function createIncidentActivities({
       return result === 'disabled';
     },
 
-    /** Sends an operational event to the endpoints that asked for its kind; where there are none, nobody is told. */
-    async emitOperationalEvent({
-      account_id,
-      kind,
-      at,
-      transition,
-      payload,
-    }: OperationalEvent): Promise<void> {
-      const targets = await endpoints.recipients(account_id, kind, payload);
-      if (targets.length === 0) return;
-      const event_id = operationalEventId(at, transition);
-      const event = { account_id, event_id, event_kind: kind, accepted_at: at };
-      await ledger.accept({ ...event, payload: JSON.stringify(payload) }, targets);
-    },
-
-    /** Starts the release of what waits for an endpoint. `retries`: also of what waits for its next attempt. */
-    async releaseEndpoint({
-      account_id,
-      endpoint_id,
-      retries = false,
-    }: EndpointKey & { retries?: boolean }): Promise<void> {
-      await ledger.release({ account_id, endpoint_id }, retries);
-    },
-
     /** Attempts the oldest parked delivery of an endpoint, to see whether it answers again. */
     async probeEndpoint(endpoint: EndpointKey): Promise<void> {
       await ledger.probe(endpoint, () => Context.current().heartbeat());
     },
   };
+}
+
+/** @returns the endpoint's status, or `deleted` */
+async function mark(
+  endpoints: EndpointDirectory,
+  { account_id, endpoint_id, failing }: MarkChange,
+): Promise<string> {
+  await endpoints.setFailing(account_id, endpoint_id, failing);
+  return (await endpoints.load(account_id, endpoint_id))?.status ?? 'deleted';
+}
+
+async function emit(
+  { endpoints, ledger }: IncidentPorts,
+  { account_id, kind, at, transition, payload }: OperationalEvent,
+): Promise<void> {
+  const targets = await endpoints.recipients(account_id, kind, payload);
+  if (targets.length === 0) return;
+  const event_id = operationalEventId(at, transition);
+  const event = { account_id, event_id, event_kind: kind, accepted_at: at };
+  await ledger.accept({ ...event, payload: JSON.stringify(payload) }, targets);
 }

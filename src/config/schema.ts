@@ -86,7 +86,7 @@ export const settingsSchema = z.object({
     .number()
     .min(0.1)
     .max(10_000)
-    .default(50)
+    .default(500)
     .describe(
       'Waiting deliveries of an endpoint that are attempted each second when it returns, at most. It begins with 10 and doubles each second while the endpoint answers well',
     ),

@@ -144,8 +144,9 @@ export class GroupMachine {
    * The endpoint takes deliveries again, or is gone: the members that are parked for it are due, and those that wait for a retry.
    *
    * @param limit no more than this many, the parked ones and the oldest first; absent for all, also those that an attempt in flight parks
+   * @param most see {@link DeliveryMachine.release}
    */
-  release(endpointId: string, limit?: number): void {
+  release(endpointId: string, limit?: number, most?: number): void {
     const ofEndpoint = this.members.filter(
       (machine, index) => machine && this.group.deliveries[index]?.endpoint_id === endpointId,
     );
@@ -155,7 +156,8 @@ export class GroupMachine {
     for (const status of ['parked', 'retrying'] as const) {
       for (const machine of ofEndpoint) {
         if (limit !== undefined && released >= limit) return;
-        if (machine?.record.status === status && !machine.isAttempting && machine.release()) released += 1;
+        if (machine?.record.status === status && !machine.isAttempting && machine.release(most))
+          released += 1;
       }
     }
   }

@@ -192,12 +192,12 @@ export class DeliveryMachine {
 
   /**
    * The endpoint takes deliveries again: a parked delivery is attempted, and one that waits for a retry is attempted now, besides the
-   * attempt that it waits for. Not twice before that one, or a delivery that always fails would follow each recovery of its endpoint; and
-   * not before the time that the endpoint asked for.
+   * attempt that it waits for. Not before the time that the endpoint asked for.
    *
+   * @param most no more than this many attempts in a row, or a delivery that always fails would follow each recovery of its endpoint
    * @returns whether an attempt is due that was not due before
    */
-  release(): boolean {
+  release(most = 1): boolean {
     const { state } = this;
     if (state.kind === 'parked' && !state.endpoint_changed) {
       state.endpoint_changed = true;
@@ -209,8 +209,9 @@ export class DeliveryMachine {
     }
     const now = this.surroundings.now();
     const { at, trigger, not_before = trigger === 'retry_after' ? at : 0 } = state.plan;
-    const isReleased = this.record.attempts.at(-1)?.trigger === 'released';
-    if (isReleased || at <= now || not_before > now) return false;
+    const latest = this.record.attempts.slice(-most);
+    const isSpent = latest.length === most && latest.every((attempt) => attempt.trigger === 'released');
+    if (isSpent || at <= now || not_before > now) return false;
     this.state = { kind: 'called', trigger: 'released', ...this.kept() };
     return true;
   }

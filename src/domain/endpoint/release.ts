@@ -2,6 +2,12 @@
 export const FIRST_RELEASE_RATE = 10;
 const SLOWEST_RELEASE_RATE = 1;
 
+/**
+ * Attempts of a delivery in a row that are made because its backlog was released: an endpoint may fail again soon after its return. Then
+ * the delivery waits for its schedule, so that one that always fails does not follow each recovery.
+ */
+export const MOST_RELEASES_IN_A_ROW = 3;
+
 /** How a backlog is released. */
 export interface ReleaseOptions {
   /** Deliveries in the first second. */

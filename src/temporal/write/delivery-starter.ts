@@ -155,10 +155,11 @@ export class DeliveryStarter {
     return releaseBacklog(this.options.client, endpoint, options);
   }
 
-  /** Attempts the oldest parked delivery of an endpoint, if there is one. */
+  /** Attempts the oldest parked delivery of an endpoint; if none is parked, the oldest that waits for a retry. */
   async probe(endpoint: EndpointKey, onProgress: () => void): Promise<void> {
     const { client } = this.options;
-    const [oldest] = await listWaiting(client, endpoint, ['parked'], onProgress);
+    const [parked] = await listWaiting(client, endpoint, ['parked'], onProgress);
+    const oldest = parked ?? (await listWaiting(client, endpoint, ['retrying'], onProgress))[0];
     if (oldest) await release(client, [oldest], endpoint.endpoint_id);
   }
 

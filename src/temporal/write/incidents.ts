@@ -1,4 +1,6 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { LRUCache } from 'lru-cache';
+import pLimit from 'p-limit';
 import type { endpointIncident } from '../../../workflows/index.js';
 import type { EndpointIncidentInput } from '../../../workflows/inputs.js';
 import {
@@ -24,11 +26,16 @@ export interface IncidentSettings {
 }
 
 /**
- * How long a process keeps failures of an endpoint before it reports them together, milliseconds: shortly until deliveries begin to wait, so
- * that many processes agree on that soon, and longer afterwards, when they only count (or a sixth of the time between probes).
+ * How long a process keeps failures of an endpoint before it reports them together, milliseconds: shortly while deliveries are about to
+ * wait, so that many processes agree on that soon, and longer while they only count (or a sixth of the time between probes).
  */
 const REPORT_SOON_MS = 500;
+const REPORT_SOON_AFTER = BACKOFF_AFTER_FAILURES / 2;
 const REPORT_INTERVAL_MS = 10_000;
+/** A success that was reported so lately is not reported again, unless a failure came between, milliseconds. */
+const SUCCESS_KNOWN_MS = 2_000;
+/** Endpoints may begin to fail by the thousand at once. No more of their reports than this are on their way to Temporal. */
+const REPORTS_IN_FLIGHT = 32;
 const REPORTS_PER_PROBE = 6;
 /** Endpoints whose reports are remembered; beyond, the oldest is forgotten and its next failure is reported at once. */
 const MAX_REMEMBERED = 10_000;
@@ -42,8 +49,9 @@ interface Reported {
   /** The last failure. */
   said: string;
   at: number;
-  /** Reports what is left. */
+  /** Reports what is left, at a time: milliseconds since the epoch. */
   timer?: NodeJS.Timeout | undefined;
+  due: number;
 }
 
 /** Opens, feeds and reads the incidents of endpoints. */
@@ -51,6 +59,11 @@ export class Incidents {
   private readonly settings: IncidentSettings;
   private readonly interval: number;
   private readonly known = new Map<string, Reported>();
+  private readonly succeeding = new LRUCache<string, Promise<boolean>>({
+    max: MAX_REMEMBERED,
+    ttl: SUCCESS_KNOWN_MS,
+  });
+  private readonly limit = pLimit(REPORTS_IN_FLIGHT);
 
   constructor(settings: IncidentSettings) {
     this.settings = settings;
@@ -60,6 +73,7 @@ export class Incidents {
   /** Reports a failed attempt: opens the endpoint's incident, or counts in it. Cheap if there are many. */
   async failed(endpoint: EndpointKey, said: string): Promise<void> {
     const at = Date.now();
+    this.succeeding.delete(endpoint.endpoint_id);
     const known = this.known.get(endpoint.endpoint_id);
     if (known) {
       Object.assign(known, { unreported: known.unreported + 1, said, at });
@@ -71,14 +85,17 @@ export class Incidents {
         return;
       }
     }
-    const entry = known ?? this.remember(endpoint.endpoint_id, { reported: 0, unreported: 1, said, at });
+    const entry =
+      known ?? this.remember(endpoint.endpoint_id, { reported: 0, unreported: 1, said, at, due: 0 });
     const report = take(entry);
     try {
-      await this.workflows.signalWithStart<typeof endpointIncident, [FailureReport]>('endpointIncident', {
-        ...this.startOptions(endpoint),
-        signal: attemptFailed,
-        signalArgs: [report],
-      });
+      await this.limit(() =>
+        this.workflows.signalWithStart<typeof endpointIncident, [FailureReport]>('endpointIncident', {
+          ...this.startOptions(endpoint),
+          signal: attemptFailed,
+          signalArgs: [report],
+        }),
+      );
     } catch (error) {
       this.forget(endpoint.endpoint_id);
       throw error;
@@ -86,21 +103,35 @@ export class Incidents {
   }
 
   private reportLater(endpoint: EndpointKey, known: Reported): void {
-    if (known.timer) return;
-    const wait =
-      known.reported < BACKOFF_AFTER_FAILURES ? Math.min(REPORT_SOON_MS, this.interval) : this.interval;
+    const total = known.reported + known.unreported;
+    const isNear = total >= REPORT_SOON_AFTER && known.reported < BACKOFF_AFTER_FAILURES;
+    const wait = isNear ? Math.min(REPORT_SOON_MS, this.interval) : this.interval;
+    const due = Date.now() + wait;
+    if (known.timer && known.due <= due) return;
+    clearTimeout(known.timer);
+    known.due = due;
     known.timer = setTimeout(() => {
       known.timer = undefined;
       // It only counts in an open incident: the endpoint may have recovered, as another process knows.
-      this.handle(endpoint)
-        .signal(attemptFailed, take(known))
-        .catch(() => this.forget(endpoint.endpoint_id));
+      this.limit(() => this.handle(endpoint).signal(attemptFailed, take(known))).catch(() =>
+        this.forget(endpoint.endpoint_id),
+      );
     }, wait).unref();
   }
 
   /** Reports an attempt that succeeded at an endpoint that may have been failing. @returns whether an incident was open */
-  async succeeded(endpoint: EndpointKey): Promise<boolean> {
-    this.forget(endpoint.endpoint_id);
+  succeeded(endpoint: EndpointKey): Promise<boolean> {
+    const { endpoint_id } = endpoint;
+    this.forget(endpoint_id);
+    const known = this.succeeding.get(endpoint_id);
+    if (known) return known;
+    const report = this.limit(() => this.reportSuccess(endpoint));
+    this.succeeding.set(endpoint_id, report);
+    report.catch(() => this.succeeding.delete(endpoint_id));
+    return report;
+  }
+
+  private async reportSuccess(endpoint: EndpointKey): Promise<boolean> {
     try {
       await this.handle(endpoint).signal(attemptSucceeded);
       return true;
@@ -142,6 +173,7 @@ export class Incidents {
       endpoint: { account_id, endpoint_id },
       disable_after_ms: disableAfterMs,
       probe_interval_ms: probeIntervalMs,
+      version: 2,
     };
     return {
       workflowId: incidentWorkflowId(account_id, endpoint_id),

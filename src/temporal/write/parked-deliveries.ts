@@ -1,7 +1,7 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { endpointChanged, releaseMembers } from '../../../workflows/messages.js';
 import type { EndpointKey } from '../../domain/delivery/delivery.js';
-import type { ReleaseSample } from '../../domain/endpoint/release.js';
+import { MOST_RELEASES_IN_A_ROW, type ReleaseSample } from '../../domain/endpoint/release.js';
 import { ACCOUNT_ATTRIBUTE, ENDPOINT_ATTRIBUTE } from '../../domain/ledger/search-attributes.js';
 import { deliveriesOf, recordInMemo, startedAt, statusClauses } from '../read/delivery-view.js';
 import { anyOf, equals, toQuery } from '../read/query.js';
@@ -87,10 +87,11 @@ export function toUnits(deliveries: readonly WaitingDelivery[]): ReleaseUnit[] {
 export async function release(client: Client, unit: ReleaseUnit, endpointId: string): Promise<void> {
   const [{ workflowId, runId }] = unit;
   const handle = client.workflow.getHandle(workflowId, runId);
+  const most = MOST_RELEASES_IN_A_ROW;
   try {
     if (runId === undefined)
-      await handle.signal(releaseMembers, { endpoint_id: endpointId, limit: unit.length });
-    else await handle.signal(endpointChanged, endpointId);
+      await handle.signal(releaseMembers, { endpoint_id: endpointId, limit: unit.length, most });
+    else await handle.signal(endpointChanged, endpointId, most);
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
   }

@@ -80,6 +80,28 @@ export const ENDPOINTS: Scenarios = {
       return incident(stage);
     },
   },
+  'endpoint-incident-brief': {
+    settings: SLOW,
+    async play(stage) {
+      const id = await retrying(stage);
+      stage.receiver.handle(reply(200));
+      await act(stage, id, 'retry');
+      return incident(stage);
+    },
+  },
+  'endpoint-incident-long': {
+    settings: { ...SLOW, HOOKLINE_PROBE_INTERVAL: '1s' },
+    async play(stage) {
+      await stage.client.register(stage.receiver.url);
+      stage.receiver.handle(reply(500));
+      await Promise.all(Array.from({ length: 12 }, () => failOnce(stage)));
+      const send = async () =>
+        stage.client.deliveryUntil(await purchase(stage), ({ status }) => status !== 'delivering');
+      await until(send, ({ status }) => status === 'parked', 60_000);
+      stage.receiver.handle(reply(200));
+      return incident(stage);
+    },
+  },
   'endpoint-incident-recovered': {
     settings: SLOW,
     async play(stage) {

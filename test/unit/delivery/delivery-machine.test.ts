@@ -16,6 +16,7 @@ import {
 } from '../../../src/domain/delivery/delivery-machine.js';
 import { decide } from '../../../src/domain/delivery/outcome.js';
 import { DEFAULT_RETRY_SCHEDULE } from '../../../src/domain/delivery/retry-schedule.js';
+import { MOST_RELEASES_IN_A_ROW } from '../../../src/domain/endpoint/release.js';
 
 const START = Date.parse('2026-03-01T12:00:00Z');
 const HOUR = 3_600_000;
@@ -207,6 +208,20 @@ describe('the delivery machine', () => {
     asked.now += 60_000;
     asked.machine.release();
     assert.deepEqual(asked.machine.step(), { kind: 'attempt', trigger: 'released' });
+  });
+
+  it('is attempted on up to as many releases in a row as are allowed', () => {
+    const bench = new Bench(() => 0, [HOUR, HOUR]);
+    bench.machine.settle(bench.answer('schedule', 500));
+    for (const expected of [true, true, true, false]) {
+      assert.equal(bench.machine.release(MOST_RELEASES_IN_A_ROW), expected);
+      if (!expected) break;
+      bench.machine.step();
+      bench.machine.settle(bench.answer('released', 500));
+    }
+    assert.equal(bench.next(), 'schedule');
+    bench.machine.settle(bench.answer('schedule', 500));
+    assert.equal(bench.machine.release(MOST_RELEASES_IN_A_ROW), true);
   });
 
   it('keeps the time since when it is parked over attempts that were not made', () => {
