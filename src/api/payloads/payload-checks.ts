@@ -22,7 +22,10 @@ const MAX_VALIDATORS = 500;
 
 /** Checking one payload, or one schema, may take a thread of the pool this long, milliseconds. */
 export const CHECK_LIMIT_MS = 2_000;
-/** Heap of a thread of the pool, megabytes. */
+/**
+ * Heap of a thread of the pool, megabytes. A thread that needs more is ended, unless that happens while V8 reads a message: then the
+ * whole process ends. A message is a schema and a payload, which are some hundred kilobytes at most.
+ */
 export const CHECK_HEAP_MB = 128;
 const THREADS = 2;
 /** An idle thread ends after this, milliseconds. */
@@ -48,16 +51,21 @@ interface Plan {
  * threads whose time and heap are limited, so that no account's schema holds up the requests of others.
  */
 export class PayloadChecks {
-  private readonly pool = new Piscina<Task, TaskResult>({
-    filename: fileURLToPath(new URL(`./schema-worker${extname(import.meta.url)}`, import.meta.url)),
-    minThreads: 0,
-    maxThreads: THREADS,
-    idleTimeout: IDLE_MS,
-    resourceLimits: { maxOldGenerationSizeMb: CHECK_HEAP_MB },
-  });
+  private readonly pool: Piscina<Task, TaskResult>;
   private readonly plans = new LRUCache<string, Plan>({ max: MAX_VALIDATORS });
   private readonly keys = new WeakMap<Schema, string>();
   private readonly queues = new LRUCache<string, LimitFunction>({ max: MAX_QUEUES });
+
+  /** @param heapMb heap of a thread, megabytes */
+  constructor(heapMb = CHECK_HEAP_MB) {
+    this.pool = new Piscina<Task, TaskResult>({
+      filename: fileURLToPath(new URL(`./schema-worker${extname(import.meta.url)}`, import.meta.url)),
+      minThreads: 0,
+      maxThreads: THREADS,
+      idleTimeout: IDLE_MS,
+      resourceLimits: { maxOldGenerationSizeMb: heapMb },
+    });
+  }
 
   /**
    * Reads a payload and checks it against its kind.

@@ -1,10 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { withTimeout } from '../../../domain/basics/with-timeout.js';
 import { Problem } from '../../../domain/http/problem.js';
 import type { IdempotencyRecord, IdempotencyRepository } from '../../../models/event/idempotency.js';
 
 /** Whoever has claimed a key has this long to start the deliveries before a repeat of the request does so. Milliseconds. */
 const CLAIM_MS = 5_000;
 const CLAIM_POLL_MS = 50;
+/** An event that has been accepted is answered after this at the latest, whether its key is confirmed or not. Milliseconds. */
+const CONFIRM_LIMIT_MS = 500;
 
 /**
  * Starts an event's deliveries once for each idempotency key.
@@ -35,7 +38,7 @@ export async function withIdempotency(
   if (state === 'pending' && (await isConfirmedInTime(idempotency, key, record))) return record;
   await start(record);
   // The event has been accepted. If this fails, a repeat of the request starts it again, which changes nothing.
-  await idempotency.confirm(...key).catch(() => {});
+  await withTimeout(CONFIRM_LIMIT_MS, idempotency.confirm(...key)).catch(() => {});
   return record;
 }
 

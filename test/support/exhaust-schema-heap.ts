@@ -1,0 +1,28 @@
+import { PayloadChecks } from '../../src/api/payloads/payload-checks.js';
+import type { EventKind } from '../../src/domain/event/event-kinds.js';
+import { Problem } from '../../src/domain/http/problem.js';
+
+// Runs in a process of its own, which it would end if a thread's heap were not limited well. It prints the outcome of each check as JSON.
+
+/** Enough to start a thread, and too little to compile the first schema below. Megabytes. */
+const LITTLE_MB = 12;
+
+const large = {
+  properties: Object.fromEntries(Array.from({ length: 400 }, (_, i) => [`p${i}`, { format: 'date-time' }])),
+};
+const small = { uniqueItems: true, items: { pattern: '^[a-z0-9]*$' } };
+const list = JSON.stringify(Array.from({ length: 20_000 }, (_, i) => `k${i}`));
+
+async function outcomeOf(checks: PayloadChecks, schema: object, text: string): Promise<string> {
+  try {
+    await checks.read('acct_1', { name: 'a.kind', schema } as unknown as EventKind, Buffer.from(text));
+    return 'valid';
+  } catch (error) {
+    return error instanceof Problem ? error.code : String(error);
+  }
+}
+
+const checks = new PayloadChecks(LITTLE_MB);
+const outcomes = [await outcomeOf(checks, large, '{"p1":1}'), await outcomeOf(checks, small, list)];
+await checks.close();
+process.stdout.write(JSON.stringify(outcomes));

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { newId } from '../../../src/domain/basics/ids.js';
+import type { FailingMark } from '../../../src/domain/endpoint/incident.js';
+import { Incidents } from '../../../src/temporal/write/incidents.js';
+import { startStubWorker } from '../../support/stub-worker.js';
+import { startSystem, type TestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+const PROCESSES = 4;
+/** Below the number that opens a backoff, in each process. */
+const FAILURES_EACH = 4;
+
+describe('failures that several processes count', () => {
+  let system: TestSystem;
+  const stops: (() => Promise<void>)[] = [];
+  before(async () => {
+    system = await startSystem({}, 'api');
+  });
+  after(async () => {
+    for (const stop of stops) await stop();
+    await system.stop();
+  });
+
+  /** The processes of an installation, as far as they report failures, and an endpoint. */
+  async function processes(count: number) {
+    const endpoint = { account_id: newId('account'), endpoint_id: newId('endpoint') };
+    const taskQueue = `stub-${endpoint.endpoint_id}`;
+    const marks: (FailingMark | null)[] = [];
+    stops.push(
+      await startStubWorker(system.temporal, taskQueue, {
+        async markEndpoint({ failing }) {
+          marks.push(failing);
+          return 'active';
+        },
+        emitOperationalEvent: async () => {},
+        probeEndpoint: async () => {},
+        releaseEndpoint: async () => {},
+      }),
+    );
+    const settings = { client: system.temporal.client, taskQueue, disableAfterMs: 3_600_000 };
+    const all = Array.from({ length: count }, () => new Incidents({ ...settings, probeIntervalMs: 60_000 }));
+    const [first, second] = all;
+    assert.ok(first && second);
+    return { all, first, second, endpoint, marks };
+  }
+
+  it('are all in the incident, and open the backoff together: each process reports its first, and the rest by a timer', async () => {
+    const { all, first, endpoint, marks } = await processes(PROCESSES);
+    for (let count = 0; count < FAILURES_EACH; count += 1)
+      await Promise.all(all.map((incidents) => incidents.failed(endpoint, 'answered 500')));
+    const open = await until(
+      () => first.get(endpoint),
+      (incident) => incident?.failures === PROCESSES * FAILURES_EACH,
+    );
+    assert.ok(open?.next_probe_at, 'new deliveries wait for a probe');
+    await until(
+      () => marks,
+      (all) => all.some((mark) => mark?.backoff_until !== undefined),
+    );
+  });
+
+  it('are not reported to an incident that is over, nor open another', async () => {
+    const { first, second, endpoint } = await processes(2);
+    await first.failed(endpoint, 'answered 500');
+    await first.failed(endpoint, 'answered 500');
+    assert.equal(await second.succeeded(endpoint), true);
+    await until(
+      () => first.get(endpoint),
+      (incident) => incident === undefined,
+    );
+    // The next failure finds out that the process's count is of an incident that is over.
+    await until(
+      async () => {
+        await first.failed(endpoint, 'answered 500');
+        return first.get(endpoint);
+      },
+      (incident) => incident !== undefined,
+    );
+  });
+});
