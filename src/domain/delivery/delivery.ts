@@ -72,20 +72,23 @@ export interface Attempt {
 }
 
 /** Why an attempt got no answer that counts. Stable: part of the HTTP interface. */
-export type AttemptErrorCode =
-  | 'timeout'
-  | 'connection_refused'
-  | 'connection_reset'
-  | 'connection_failed'
-  | 'dns_failure'
-  | 'tls_certificate_expired'
-  | 'tls_certificate_untrusted'
-  | 'tls_name_mismatch'
-  | 'tls_handshake_failed'
-  | 'malformed_response'
-  | 'blocked_address'
-  | 'proxy_failed'
-  | 'invalid_url';
+export const ATTEMPT_ERROR_CODES = [
+  'timeout',
+  'connection_refused',
+  'connection_reset',
+  'connection_failed',
+  'dns_failure',
+  'tls_certificate_expired',
+  'tls_certificate_untrusted',
+  'tls_name_mismatch',
+  'tls_handshake_failed',
+  'malformed_response',
+  'blocked_address',
+  'proxy_failed',
+  'invalid_url',
+] as const;
+
+export type AttemptErrorCode = (typeof ATTEMPT_ERROR_CODES)[number];
 
 /** `webhook-timestamp` of an attempt that began at that time: seconds since the epoch. @param at milliseconds since the epoch */
 export function webhookTimestamp(at: number): number {

@@ -1,47 +1,17 @@
 import type { Client } from '@temporalio/client';
 import type { DeliveryKey } from '../../domain/basics/ids.js';
-import { type DeliveryRecord, type DeliveryStatus, isClosed } from '../../domain/delivery/delivery.js';
+import type { DeliveryRecord } from '../../domain/delivery/delivery.js';
 import { hashPayload } from '../../domain/event/payload-hash.js';
-import {
-  ACCOUNT_ATTRIBUTE,
-  ENDPOINT_ATTRIBUTE,
-  EVENT_ATTRIBUTE,
-  KIND_ATTRIBUTE,
-} from '../../domain/ledger/search-attributes.js';
-import { GROUP_TYPES } from '../../domain/ledger/workflow-ids.js';
 import { viewAttempt } from './attempt-view.js';
-import {
-  type Delivery,
-  type DeliverySummary,
-  deliveriesOf,
-  isCurrent,
-  isWithin,
-  type Period,
-  periodClauses,
-  statusClauses,
-} from './delivery-view.js';
-import { findRuns, newestRuns, readEarlierRuns } from './earlier-runs.js';
-import { listExpanded } from './expanded-list.js';
-import { hasKey } from './group-memo.js';
+import type { DeliveryFilter } from './delivery-filter.js';
+import { DeliveryList } from './delivery-list.js';
+import type { Delivery, DeliverySummary } from './delivery-view.js';
+import { readEarlierRuns } from './earlier-runs.js';
 import type { RecentGroups } from './groups.js';
 import { readStartedEvent } from './history.js';
 import { type Located, Locator, untilVisible } from './locate.js';
-import { equals, isOneOf } from './query.js';
 import { endOf, readRecord } from './record.js';
-import type { Execution, Page } from './visibility.js';
-
-/** Filters of a list of deliveries. A delivery must match every filter that is given. */
-export interface DeliveryFilter extends Period {
-  endpoint_id?: string | undefined;
-  event_id?: string | undefined;
-  event_kind?: string | undefined;
-  /** Token of a business key of the event. */
-  key_token?: string | undefined;
-  status?: DeliveryStatus | undefined;
-}
-
-/** Executions that stand for deliveries. */
-const DELIVERY_TYPES = ['deliverEvent', ...GROUP_TYPES];
+import type { Page } from './visibility.js';
 
 /** Reads deliveries from the ledger. It needs no worker, so it answers while deliveries stand still. */
 export class DeliveryReader {
@@ -88,36 +58,7 @@ export class DeliveryReader {
     limit: number,
     after?: string,
   ): Promise<Page<DeliverySummary>> {
-    const clauses = [
-      isOneOf('WorkflowType', DELIVERY_TYPES),
-      isCurrent,
-      equals(ACCOUNT_ATTRIBUTE.name, accountId),
-      ...(filter.endpoint_id ? [equals(ENDPOINT_ATTRIBUTE.name, filter.endpoint_id)] : []),
-      ...(filter.event_id ? [equals(EVENT_ATTRIBUTE.name, filter.event_id)] : []),
-      ...(filter.event_kind ? [equals(KIND_ATTRIBUTE.name, filter.event_kind)] : []),
-      ...(filter.key_token ? [equals(ACCOUNT_ATTRIBUTE.name, filter.key_token)] : []),
-      ...(filter.status ? statusClauses(filter.status) : []),
-      ...periodClauses(filter),
-    ];
-    // A row may be a group, which holds other deliveries, too.
-    const isWanted = (summary: DeliverySummary): boolean =>
-      isWithin(summary.event_id, filter) &&
-      (!filter.endpoint_id || summary.endpoint_id === filter.endpoint_id) &&
-      (!filter.event_id || summary.event_id === filter.event_id) &&
-      (!filter.event_kind || summary.event_kind === filter.event_kind) &&
-      (!filter.status || summary.status === filter.status);
-    const expand = (execution: Execution) => {
-      const isKeyed = filter.key_token ? hasKey(execution, filter.key_token) : () => true;
-      return deliveriesOf(execution, accountId)
-        .map(({ summary }) => summary)
-        .filter((summary) => isWanted(summary) && isKeyed(summary.event_id));
-    };
-    // Only closed deliveries can have been resent.
-    const keep = async (deliveries: DeliverySummary[]) => {
-      const closed = deliveries.filter(({ status }) => isClosed(status));
-      return newestRuns(deliveries, await findRuns(this.client, accountId, closed));
-    };
-    const read = () => listExpanded(this.client, clauses, { expand, keep }, limit, after);
+    const read = () => new DeliveryList(this.client, accountId, filter).deliveries(limit, after);
     if (filter.event_id === undefined || after !== undefined) return read();
     return untilVisible(filter.event_id, read, ({ data }) => data.length > 0);
   }

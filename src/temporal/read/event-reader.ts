@@ -2,16 +2,18 @@ import type { Client } from '@temporalio/client';
 import { createdAt } from '../../domain/basics/id-time.js';
 import {
   ACCOUNT_ATTRIBUTE,
+  EVENT_ATTRIBUTE,
   EVENT_HEAD_ATTRIBUTE,
   KIND_ATTRIBUTE,
 } from '../../domain/ledger/search-attributes.js';
+import { type DeliveryFilter, needsRecords } from './delivery-filter.js';
+import { DeliveryList } from './delivery-list.js';
 import {
   type DeliverySummary,
   deliveriesOf,
   headsOf,
   isCurrent,
   isWithin,
-  type Period,
   periodClauses,
 } from './delivery-view.js';
 import { newestRuns } from './earlier-runs.js';
@@ -39,12 +41,8 @@ export interface EventWithPayload extends EventSummary {
   deliveries: DeliverySummary[];
 }
 
-/** Filters of a list of events. An event must match every filter that is given. */
-export interface EventFilter extends Period {
-  kind?: string | undefined;
-  /** Token of a business key. */
-  key_token?: string | undefined;
-}
+/** Filters of a list of events. An event must match those on itself, and have one delivery that matches all on deliveries. */
+export type EventFilter = DeliveryFilter;
 
 /** Reads events from the ledger: an event is known by the executions that it started. */
 export class EventReader {
@@ -98,20 +96,29 @@ export class EventReader {
     limit: number,
     after?: string,
   ): Promise<Page<EventSummary>> {
+    const { endpoint_id, statuses, ...ofEvent } = filter;
+    if (endpoint_id !== undefined || statuses !== undefined || needsRecords(filter)) {
+      const { data, ...rest } = await new DeliveryList(this.client, accountId, filter).events(limit, after);
+      const events = data.map(({ event_id: id, event_kind: kind, created_at }) => ({ id, kind, created_at }));
+      return { data: events, ...rest };
+    }
     const clauses = [
       isTrue(EVENT_HEAD_ATTRIBUTE.name),
       isCurrent,
       equals(ACCOUNT_ATTRIBUTE.name, accountId),
-      ...(filter.kind ? [equals(KIND_ATTRIBUTE.name, filter.kind)] : []),
-      ...(filter.key_token ? [equals(ACCOUNT_ATTRIBUTE.name, filter.key_token)] : []),
-      ...periodClauses(filter),
+      ...(ofEvent.event_id ? [equals(EVENT_ATTRIBUTE.name, ofEvent.event_id)] : []),
+      ...(ofEvent.event_kind ? [equals(KIND_ATTRIBUTE.name, ofEvent.event_kind)] : []),
+      ...(ofEvent.key_token ? [equals(ACCOUNT_ATTRIBUTE.name, ofEvent.key_token)] : []),
+      ...periodClauses(ofEvent),
     ];
     const expand = (execution: Execution) => {
       const kind = execution.typedSearchAttributes.get(KIND_ATTRIBUTE) ?? '';
-      const isKeyed = filter.key_token ? hasKey(execution, filter.key_token) : () => true;
-      return headsOf(execution, accountId)
-        .filter((id) => isKeyed(id) && isWithin(id, filter))
-        .map((id) => ({ id, kind, created_at: createdAt(id) }));
+      const isKeyed = ofEvent.key_token ? hasKey(execution, ofEvent.key_token) : () => true;
+      const isWanted = (id: string) =>
+        isKeyed(id) && isWithin(id, ofEvent) && (ofEvent.event_id === undefined || id === ofEvent.event_id);
+      return headsOf(execution, accountId).map((id) =>
+        isWanted(id) ? { id, kind, created_at: createdAt(id) } : undefined,
+      );
     };
     return listExpanded(this.client, clauses, { expand }, limit, after);
   }

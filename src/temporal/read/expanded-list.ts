@@ -1,77 +1,142 @@
 import type { Client } from '@temporalio/client';
 import { InvalidCursorError } from '../errors.js';
-import type { Clause } from './query.js';
-import { type Execution, listExecutions, type Page } from './visibility.js';
+import { type Clause, isBefore } from './query.js';
+import { describeExecution, type Execution, listExecutions, type Page } from './visibility.js';
 
-/** Where a page begins: in Temporal's page of that token; if its first row is that run, after that many of the run's items. */
+/** Where a page begins: with the rest of an execution, if it names one, and then with Temporal's page of that token. */
 interface Cursor {
+  /** Empty for the first page, or, behind the list's last execution, {@link END}. */
   token: string;
-  run_id: string;
-  skip: number;
+  within?: { workflow_id: string; run_id: string; skip: number };
+}
+
+/** In place of a token: nothing follows. No token of Temporal's has this character. */
+const END = '.';
+
+const RUN_ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+export interface Expansion<T> {
+  /**
+   * What an execution stands for, always in the same order, with `undefined` for what is not in the list: so a cursor's place in it stays
+   * where it is while the execution goes on.
+   */
+  expand(execution: Execution): (T | undefined)[];
+  /** Those of some items that are to be listed; receives at most as many items as a page has. */
+  keep?(items: T[]): Promise<T[]>;
+  /** Executions and items that are looked at for one page, about: after them it ends, even with few rows. */
+  maxExamined?: number;
 }
 
 /**
  * A page of what executions stand for: one item each, or several if an execution is a group. A page may end in the middle of a group; the
- * next page continues there.
+ * next page continues there, whatever has been started or has closed meanwhile.
  *
- * @param expand the items of an execution that belong in the list; may be none
- * @param keep those of some items that are to be listed; receives at most `limit` items at once
  * @param after the cursor of an earlier page
  * @throws InvalidCursorError if the cursor did not come from this list
  */
 export async function listExpanded<T>(
   client: Client,
   clauses: readonly Clause[],
-  {
-    expand,
-    keep = async (items) => items,
-  }: { expand(execution: Execution): T[]; keep?(items: T[]): Promise<T[]> },
+  { expand, keep = async (items) => items, maxExamined = Number.POSITIVE_INFINITY }: Expansion<T>,
   limit: number,
   after: string | undefined,
 ): Promise<Page<T>> {
-  let cursor = after === undefined ? undefined : decodeCursor(after);
+  let cursor: Cursor = after === undefined ? { token: '' } : decodeCursor(after);
   const data: T[] = [];
+  let examined = 0;
+  const isFull = () => data.length >= limit || examined >= maxExamined;
   for (;;) {
-    const token = cursor?.token || undefined;
-    const page = await listExecutions(client, clauses, limit, token);
-    const items = page.data.flatMap((execution, row) => {
-      const skip = row === 0 && execution.runId === cursor?.run_id ? cursor.skip : 0;
-      return expand(execution)
-        .map((item, index) => ({ item, row, run_id: execution.runId, index }))
-        .slice(skip);
+    const { executions, next } = await readPage(client, clauses, limit, cursor);
+    examined += executions.length;
+    const items = executions.flatMap((execution, row) => {
+      const skip = row === 0 ? (cursor.within?.skip ?? 0) : 0;
+      return expand(execution).flatMap((item, index) =>
+        item === undefined || index < skip ? [] : [{ item, row, index }],
+      );
     });
-    let next = 0;
-    while (next < items.length && data.length < limit) {
-      const some = items.slice(next, next + limit - data.length);
+    let taken = 0;
+    while (taken < items.length && !isFull()) {
+      const some = items.slice(taken, taken + limit - data.length);
       data.push(...(await keep(some.map(({ item }) => item))));
-      next += some.length;
+      taken += some.length;
+      examined += some.length;
     }
-    const rest = items[next];
-    if (rest) {
-      // Temporal gives tokens only for the ends of pages: a page that ends right before this row gives the token that is needed.
-      const before = rest.row === 0 ? token : (await listExecutions(client, clauses, rest.row, token)).after;
-      return { data, after: encodeCursor({ token: before ?? '', run_id: rest.run_id, skip: rest.index }) };
+    const rest = items[taken];
+    const execution = rest && executions[rest.row];
+    if (rest && execution) {
+      const { workflowId: workflow_id, runId: run_id } = execution;
+      const isLast = rest.row === executions.length - 1;
+      const token = isLast
+        ? next
+        : await tokenBehind(client, clauses, cursor.token, executions.slice(0, rest.row + 1));
+      return { data, after: encodeCursor({ token, within: { workflow_id, run_id, skip: rest.index } }) };
     }
-    if (page.after === undefined) return { data };
-    cursor = { token: page.after, run_id: '', skip: 0 };
-    if (data.length === limit) return { data, after: encodeCursor(cursor) };
+    if (next === END) return { data };
+    cursor = { token: next };
+    if (isFull()) return { data, after: encodeCursor(cursor) };
   }
 }
 
-function encodeCursor({ token, run_id, skip }: Cursor): string {
-  return Buffer.from(JSON.stringify([token, run_id, skip])).toString('base64url');
+/** The executions from a cursor on: the one that it is within, or a page of Temporal's. @returns the token of those that follow */
+async function readPage(
+  client: Client,
+  clauses: readonly Clause[],
+  limit: number,
+  { token, within }: Cursor,
+): Promise<{ executions: Execution[]; next: string }> {
+  if (within) {
+    const execution = await describeExecution(client, within.workflow_id, within.run_id);
+    return { executions: execution ? [execution] : [], next: token };
+  }
+  const { data, after } = await listExecutions(client, clauses, limit, token || undefined);
+  return { executions: data, next: after ?? END };
+}
+
+/**
+ * The token of what follows a row of a page. Temporal gives tokens for the ends of pages alone, so a page is read that ends with the row.
+ * If the row has closed since, and so has moved in the list, it is the token of what followed the row before.
+ */
+async function tokenBehind(
+  client: Client,
+  clauses: readonly Clause[],
+  token: string,
+  rows: readonly Execution[],
+): Promise<string> {
+  // The first page has no token to begin at: what has been started since it was read must not move its rows.
+  const latest = Math.max(...rows.map(({ startTime }) => startTime.getTime()));
+  const bounded = token === '' ? [...clauses, isBefore('StartTime', new Date(latest + 1))] : clauses;
+  const places = new Map(rows.map(({ runId }, row) => [runId, row]));
+  let size = rows.length;
+  while (size > 0) {
+    const { data, after } = await listExecutions(client, bounded, size, token || undefined);
+    // The last of the rows that is still where it was, at the end of the page or before what has come up from behind.
+    const last = data.findLastIndex(({ runId }) => places.has(runId));
+    if (last === data.length - 1 && after !== undefined) return after;
+    size = Math.min(last + 1, size - 1);
+  }
+  return token;
+}
+
+function encodeCursor({ token, within }: Cursor): string {
+  const { workflow_id, run_id, skip } = within ?? {};
+  return Buffer.from(JSON.stringify([token, workflow_id, run_id, skip])).toString('base64url');
 }
 
 function decodeCursor(text: string): Cursor {
   try {
-    const [token, run_id, skip] = JSON.parse(Buffer.from(text, 'base64url').toString()) as unknown[];
-    if (
-      typeof token === 'string' &&
-      typeof run_id === 'string' &&
-      Number.isInteger(skip) &&
-      Number(skip) >= 0
-    ) {
-      return { token, run_id, skip: Number(skip) };
+    const [token, workflow_id, run_id, skip] = JSON.parse(
+      Buffer.from(text, 'base64url').toString(),
+    ) as unknown[];
+    if (typeof token === 'string') {
+      if (workflow_id === null && run_id === null && skip === null) return { token };
+      if (
+        typeof workflow_id === 'string' &&
+        typeof run_id === 'string' &&
+        RUN_ID.test(run_id) &&
+        Number.isInteger(skip) &&
+        Number(skip) >= 0
+      )
+        return { token, within: { workflow_id, run_id, skip: Number(skip) } };
     }
   } catch {
     // Not JSON: the same answer.

@@ -41,7 +41,7 @@ describe(`a fan-out to ${ENDPOINTS} endpoints`, () => {
     await doomed.kill();
 
     const reader = new DeliveryReader(system.temporal.client, new RecentGroups());
-    const done = await reader.list(accountId, { status: 'delivered' }, 100);
+    const done = await reader.list(accountId, { statuses: ['delivered'] }, 100);
     const endpoints = (await system.database.endpoints.all(accountId)).map(({ id, target_url }) => ({
       id,
       path: new URL(target_url).pathname,

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { type DeliveryKey, parseDeliveryId } from '../../../domain/basics/ids.js';
-import { DELIVERY_STATUSES } from '../../../domain/delivery/delivery.js';
 import { toTarget } from '../../../domain/delivery/recipients.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
 import { viewAttempt } from '../../../temporal/read/attempt-view.js';
@@ -14,13 +13,7 @@ import {
   deliverySummarySchema,
   resendSchema,
 } from './delivery-view.js';
-import {
-  endpointIdParameter,
-  eventIdParameter,
-  keyParameter,
-  kindParameter,
-  timeParameter,
-} from './filters.js';
+import { deliveryParameters, kindParameter, readFilter } from './filters.js';
 
 const ACTIONS = {
   retry: 'Make an attempt now',
@@ -46,26 +39,21 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
       scope: 'deliveries:read',
       query: z.strictObject({
         ...pagingParameters,
-        endpoint_id: endpointIdParameter,
-        event_id: eventIdParameter,
         event_kind: kindParameter,
-        key: keyParameter,
-        status: z.enum(DELIVERY_STATUSES).optional(),
-        created_after: timeParameter,
-        created_before: timeParameter,
+        ...deliveryParameters,
       }),
       responses: {
         200: {
-          description: 'A page of deliveries. What closes between two pages is on both',
+          description:
+            'A page of deliveries. What closes between two pages is on both. A page may have fewer rows than its limit: only one without next is the last',
           schema: pageOf(deliverySummarySchema),
         },
       },
       problems: [],
-      async handle(ctx, { query: { limit, after, key, ...filter } }) {
+      async handle(ctx, { query: { limit, after, ...parameters } }) {
         const { account_id } = ctx.state.caller;
-        const [key_token] = await database.keySecrets.tokensOf(account_id, key ? [key] : []);
-        const page = await deliveries.list(account_id, { ...filter, key_token }, limit, after);
-        ctx.body = renderPage(ctx, page);
+        const filter = await readFilter(database, account_id, parameters);
+        ctx.body = renderPage(ctx, await deliveries.list(account_id, filter, limit, after));
       },
     }),
 

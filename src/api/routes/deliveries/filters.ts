@@ -1,7 +1,16 @@
 import { z } from 'zod';
 import { idPattern } from '../../../domain/basics/ids.js';
+import {
+  ATTEMPT_ERROR_CODES,
+  DELIVERY_STATUSES,
+  type DeliveryStatus,
+  isClosed,
+} from '../../../domain/delivery/delivery.js';
 import { MAX_KEY_VALUE_LENGTH, parseKeyFilter } from '../../../domain/event/business-keys.js';
 import { EVENT_KIND_NAME, MAX_EVENT_KIND_NAME_LENGTH } from '../../../domain/event/event-kinds.js';
+
+import type { Database } from '../../../models/database.js';
+import type { DeliveryFilter } from '../../../temporal/read/delivery-filter.js';
 
 /**
  * Query parameters that narrow lists of events and deliveries. They become part of a query to the ledger, so each has a shape that
@@ -14,18 +23,18 @@ export const kindParameter = z
   .regex(EVENT_KIND_NAME, 'must be the name of an event kind, such as order.shipped')
   .optional();
 
-export const eventIdParameter = z
+const eventIdParameter = z
   .string()
   .regex(idPattern('event'), 'must be the id of an event, such as evt_01JD8F…')
   .optional();
 
-export const endpointIdParameter = z
+const endpointIdParameter = z
   .string()
   .regex(idPattern('endpoint'), 'must be the id of an endpoint, such as ep_01JD8F…')
   .optional();
 
 /** A business key, as `name:value`. */
-export const keyParameter = z
+const keyParameter = z
   .string()
   .transform((text, context) => {
     const key = parseKeyFilter(text);
@@ -42,13 +51,33 @@ export const keyParameter = z
     description: 'A business key as name:value, such as order_id:1001',
   });
 
+/** One or more statuses, joined by commas or as a parameter that is repeated. */
+const statusParameter = z
+  .union([z.string(), z.array(z.string())])
+  .transform((texts, context): DeliveryStatus[] => {
+    const names = [texts].flat().flatMap((text) => text.split(','));
+    const statuses = DELIVERY_STATUSES.filter((status) => names.includes(status));
+    if (!names.every((name) => (DELIVERY_STATUSES as readonly string[]).includes(name)))
+      context.addIssue({
+        code: 'custom',
+        message: `must be one or more of: ${DELIVERY_STATUSES.join(', ')}`,
+      });
+    return statuses;
+  })
+  .optional()
+  .meta({
+    openapi: { type: 'array', items: { enum: [...DELIVERY_STATUSES] }, minItems: 1, uniqueItems: true },
+    examples: [['retrying', 'parked']],
+    description: 'One of these statuses, separated by commas',
+  });
+
 const time = z.union([z.iso.datetime({ offset: true }), z.iso.date()], {
   error:
     'must be an ISO 8601 time or date, such as 2026-01-31T12:00:00Z, 2026-01-31T13:00:00+01:00 or 2026-01-31',
 });
 
 /** A point in time; a date alone is its midnight in UTC. An unencoded `+` arrives as a space (WHATWG URL, section 5.1). */
-export const timeParameter = z
+const timeParameter = z
   .string()
   .transform((text) => text.replace(/ (?=\d\d:\d\d$)/, '+'))
   .pipe(time)
@@ -58,3 +87,43 @@ export const timeParameter = z
     type: 'string',
     description: 'ISO 8601: a time with Z or an offset; or a date, which stands for its midnight in UTC',
   });
+
+/** What deliveries are filtered by, besides the kind of their event. They combine: a delivery must match all that are given. */
+export const deliveryParameters = {
+  endpoint_id: endpointIdParameter,
+  event_id: eventIdParameter,
+  key: keyParameter,
+  status: statusParameter,
+  open: z
+    .enum(['true', 'false'])
+    .transform((text) => text === 'true')
+    .optional()
+    .meta({ description: 'true: delivering, retrying or parked; false: closed' }),
+  error_code: z
+    .enum(ATTEMPT_ERROR_CODES)
+    .optional()
+    .meta({ description: 'Why the latest attempt had no answer that counts' }),
+  status_code: z.coerce
+    .number()
+    .int()
+    .min(100)
+    .max(599)
+    .optional()
+    .meta({ description: 'HTTP status that answered the latest attempt' }),
+  created_after: timeParameter,
+  created_before: timeParameter,
+};
+
+type DeliveryParameters = z.output<z.ZodObject<typeof deliveryParameters>>;
+
+/** The filter that parameters stand for. */
+export async function readFilter(
+  { keySecrets }: Pick<Database, 'keySecrets'>,
+  accountId: string,
+  { status, open, key, ...others }: Partial<DeliveryParameters>,
+): Promise<DeliveryFilter> {
+  const [key_token] = await keySecrets.tokensOf(accountId, key ? [key] : []);
+  const statuses =
+    open === undefined ? status : (status ?? DELIVERY_STATUSES).filter((one) => isClosed(one) !== open);
+  return { ...others, key_token, statuses };
+}

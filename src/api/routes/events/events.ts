@@ -8,7 +8,7 @@ import type { ApiDependencies, Context } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { pagingParameters, renderPage } from '../../http/paging.js';
 import { pageOf } from '../../http/schemas.js';
-import { keyParameter, kindParameter, timeParameter } from '../deliveries/filters.js';
+import { deliveryParameters, kindParameter, readFilter } from '../deliveries/filters.js';
 import { acceptEvent } from './accept-event.js';
 import { acceptanceSchema, eventSchema, eventSummarySchema, renderAcceptance } from './event-view.js';
 
@@ -73,22 +73,26 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
       query: z.strictObject({
         ...pagingParameters,
         kind: kindParameter,
-        key: keyParameter,
-        created_after: timeParameter,
-        created_before: timeParameter,
+        ...deliveryParameters,
       }),
       responses: {
         200: {
-          description: 'A page of events. What is delivered between two pages is on both',
+          description:
+            'A page of events; of those with a delivery that matches, if deliveries are filtered. What is delivered between two pages is on both. A page may have fewer rows than its limit: only one without next is the last',
           schema: pageOf(eventSummarySchema),
         },
       },
       problems: [],
-      async handle(ctx, { query: { limit, after, key, ...filter } }) {
+      async handle(ctx, { query: { limit, after, kind, ...parameters } }) {
         const { account_id } = ctx.state.caller;
-        const { database, events } = dependencies;
-        const [key_token] = await database.keySecrets.tokensOf(account_id, key ? [key] : []);
-        ctx.body = renderPage(ctx, await events.list(account_id, { ...filter, key_token }, limit, after));
+        const filter = await readFilter(dependencies.database, account_id, parameters);
+        const page = await dependencies.events.list(
+          account_id,
+          { ...filter, event_kind: kind },
+          limit,
+          after,
+        );
+        ctx.body = renderPage(ctx, page);
       },
     }),
 

@@ -1,0 +1,87 @@
+import {
+  type AttemptErrorCode,
+  DELIVERY_STATUSES,
+  type DeliveryStatus,
+} from '../../domain/delivery/delivery.js';
+import {
+  ACCOUNT_ATTRIBUTE,
+  ENDPOINT_ATTRIBUTE,
+  EVENT_ATTRIBUTE,
+  KIND_ATTRIBUTE,
+} from '../../domain/ledger/search-attributes.js';
+import { GROUP_TYPES } from '../../domain/ledger/workflow-ids.js';
+import {
+  type DeliveryRow,
+  deliveriesOf,
+  isCurrent,
+  isWithin,
+  type Period,
+  periodClauses,
+  statusClauses,
+} from './delivery-view.js';
+import { hasKey } from './group-memo.js';
+import { anyOf, type Clause, equals, isOneOf } from './query.js';
+import type { Execution } from './visibility.js';
+
+/** Filters of a list of deliveries. A delivery must match every filter that is given. */
+export interface DeliveryFilter extends Period {
+  endpoint_id?: string | undefined;
+  event_id?: string | undefined;
+  event_kind?: string | undefined;
+  /** Token of a business key of the event. */
+  key_token?: string | undefined;
+  /** It has one of these. */
+  statuses?: readonly DeliveryStatus[] | undefined;
+  /** Its latest attempt had no answer, for this reason. */
+  error_code?: AttemptErrorCode | undefined;
+  /** Its latest attempt was answered with this. */
+  status_code?: number | undefined;
+}
+
+/** Executions that stand for deliveries. */
+const DELIVERY_TYPES = ['deliverEvent', ...GROUP_TYPES];
+
+/** The clauses that find executions which may stand for such deliveries; `undefined` if there can be none. */
+export function clausesOf(accountId: string, filter: DeliveryFilter): Clause[] | undefined {
+  const statuses = possibleStatuses(filter);
+  if (statuses.length === 0) return undefined;
+  return [
+    isOneOf('WorkflowType', DELIVERY_TYPES),
+    isCurrent,
+    equals(ACCOUNT_ATTRIBUTE.name, accountId),
+    ...(filter.endpoint_id ? [equals(ENDPOINT_ATTRIBUTE.name, filter.endpoint_id)] : []),
+    ...(filter.event_id ? [equals(EVENT_ATTRIBUTE.name, filter.event_id)] : []),
+    ...(filter.event_kind ? [equals(KIND_ATTRIBUTE.name, filter.event_kind)] : []),
+    ...(filter.key_token ? [equals(ACCOUNT_ATTRIBUTE.name, filter.key_token)] : []),
+    ...(statuses.length < DELIVERY_STATUSES.length ? [anyOf(...statuses.map(statusClauses))] : []),
+    ...periodClauses(filter),
+  ];
+}
+
+/** The deliveries of an execution that match, as far as lists tell: a group holds others, too. Not compared: results of attempts. */
+export function matchingRows(execution: Execution, accountId: string, filter: DeliveryFilter): DeliveryRow[] {
+  const statuses = possibleStatuses(filter);
+  const isKeyed = filter.key_token ? hasKey(execution, filter.key_token) : () => true;
+  return deliveriesOf(execution, accountId).filter(
+    ({ summary }) =>
+      isWithin(summary.event_id, filter) &&
+      (!filter.endpoint_id || summary.endpoint_id === filter.endpoint_id) &&
+      (!filter.event_id || summary.event_id === filter.event_id) &&
+      (!filter.event_kind || summary.event_kind === filter.event_kind) &&
+      statuses.includes(summary.status) &&
+      isKeyed(summary.event_id),
+  );
+}
+
+/** Whether deliveries are narrowed down by what only their records tell. */
+export function needsRecords({ error_code, status_code }: DeliveryFilter): boolean {
+  return error_code !== undefined || status_code !== undefined;
+}
+
+/** The statuses that a delivery can have: an attempt that was answered with success was the last one. */
+function possibleStatuses(filter: DeliveryFilter): DeliveryStatus[] {
+  const { statuses = DELIVERY_STATUSES, error_code, status_code } = filter;
+  if (error_code !== undefined && status_code !== undefined) return [];
+  const succeeded = status_code !== undefined && status_code >= 200 && status_code <= 299;
+  return statuses.filter((status) => !needsRecords(filter) || (status === 'delivered') === succeeded);
+}

@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { type DeliveryStatus, isClosed } from '../../../src/domain/delivery/delivery.js';
+import type { Delivery } from '../../../src/temporal/read/delivery-view.js';
+import { type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
+import { startSystem, type TestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+interface Row {
+  id: string;
+  event_id?: string;
+}
+
+const purchase = (order_id: string, total = 500) =>
+  JSON.stringify({ ...JSON.parse(PURCHASE), order_id, total });
+/** Few events go to endpoints that fail, so that their incidents hold none of them back. */
+const SMALL = { filter: { path: '/total', less_than: 100 } };
+const SMALL_EVENTS = 4;
+const LARGE_EVENTS = 30;
+const ids = (rows: readonly Row[]) => rows.map(({ id }) => id).sort();
+
+/** Follows a list to its end. */
+async function readAll(client: ApiClient, path: string): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (let next: string | undefined = path; next; ) {
+    const answer: Awaited<ReturnType<ApiClient['request']>> = await client.request('GET', next);
+    assert.equal(answer.status, 200, answer.text);
+    rows.push(...answer.json.data);
+    next = answer.json.paging.next;
+  }
+  return rows;
+}
+
+describe('lists by several filters', () => {
+  let system: TestSystem;
+  let client: ApiClient;
+  const receivers: Receiver[] = [];
+  let endpoints: string[];
+  let all: Delivery[];
+
+  before(async () => {
+    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '1h' });
+    client = await system.account();
+    const register = async (status: number, more: Record<string, unknown> = {}): Promise<string> => {
+      const receiver = await startReceiver({ handler: reply(status) });
+      receivers.push(receiver);
+      return (await client.register(receiver.url, more)).id;
+    };
+    const gone = await startReceiver();
+    endpoints = [
+      await register(200),
+      await register(204),
+      await register(500, { ...SMALL, retry_schedule: ['100ms'] }),
+      await register(503, SMALL),
+      (await client.register(gone.url, SMALL)).id,
+      await register(200),
+    ];
+    await gone.close();
+    await client.request('POST', `/v18.0/endpoints/${endpoints[5]}/pause`);
+    // Alone, in groups, and with several endpoints each.
+    await client.purchase(purchase('alone', 1));
+    const orders = Array.from(
+      { length: LARGE_EVENTS + SMALL_EVENTS - 1 },
+      (_, index) => `order-${index % 3}`,
+    );
+    await Promise.all(
+      orders.map((order, index) => client.purchase(purchase(order, index < LARGE_EVENTS ? 500 : 1))),
+    );
+    const open = await until(
+      async () => (await readAll(client, '/v18.0/deliveries?limit=100')) as Delivery[],
+      (rows) =>
+        rows.length === LARGE_EVENTS * 3 + SMALL_EVENTS * 6 &&
+        rows.every(({ status }) => status !== 'delivering') &&
+        rows.filter(({ status }) => status === 'exhausted').length === SMALL_EVENTS,
+    );
+    const waiting = open.filter(({ status }) => status === 'retrying').slice(0, 3);
+    for (const { id } of waiting) await client.request('POST', `/v18.0/deliveries/${id}/cancel`);
+    for (const { id } of waiting) await client.deliveryUntil(id, ({ closed_at }) => closed_at !== undefined);
+    const [first] = waiting;
+    assert.equal((await client.request('POST', `/v18.0/deliveries/${first?.id}/resend`)).status, 202);
+    await client.deliveryUntil(first?.id ?? '', ({ status }) => status === 'retrying');
+    all = await Promise.all(open.map(({ id }) => client.delivery(id)));
+    // Until lists know the last of it, too.
+    await until(
+      async () => (await readAll(client, '/v18.0/deliveries?limit=100&open=true')) as Delivery[],
+      (rows) => rows.length === all.filter(({ status }) => !isClosed(status)).length,
+    );
+  });
+  after(async () => {
+    for (const receiver of receivers) await receiver.close();
+    await system.stop();
+  });
+
+  const filters: Record<string, [value: string, matches: (delivery: Delivery) => boolean][]> = {
+    status: [
+      ['retrying', ({ status }) => status === 'retrying'],
+      ['delivered,parked', ({ status }) => status === 'delivered' || status === 'parked'],
+      [
+        'exhausted,cancelled',
+        ({ status }) => (['exhausted', 'cancelled'] as DeliveryStatus[]).includes(status),
+      ],
+    ],
+    open: [
+      ['true', ({ status }) => !isClosed(status)],
+      ['false', ({ status }) => isClosed(status)],
+    ],
+    status_code: [
+      ['204', ({ attempts }) => attempts.at(-1)?.status_code === 204],
+      ['500', ({ attempts }) => attempts.at(-1)?.status_code === 500],
+      ['503', ({ attempts }) => attempts.at(-1)?.status_code === 503],
+    ],
+    error_code: [
+      ['connection_refused', ({ attempts }) => attempts.at(-1)?.error_code === 'connection_refused'],
+    ],
+    key: [['order_id:order-1', ({ event_id }) => orderOf.get(event_id) === 'order-1']],
+    endpoint_id: [
+      ['3', ({ endpoint_id }) => endpoint_id === endpoints[3]],
+      ['0', ({ endpoint_id }) => endpoint_id === endpoints[0]],
+    ],
+  };
+  const orderOf = new Map<string, string>();
+
+  it('have what matches all of them, each once, for deliveries and their events', async () => {
+    for (const order of ['order-0', 'order-1', 'order-2', 'alone'])
+      for (const { id } of await readAll(client, `/v18.0/events?limit=100&key=order_id:${order}`))
+        orderOf.set(id, order);
+    assert.equal(orderOf.size, LARGE_EVENTS + SMALL_EVENTS);
+
+    const names = Object.keys(filters);
+    let compared = 0;
+    for (const [position, one] of names.entries()) {
+      for (const other of [undefined, ...names.slice(position + 1)]) {
+        for (const [value, matches] of filters[one] ?? []) {
+          for (const [otherValue, otherMatches] of filters[other ?? ''] ?? [['', () => true] as const]) {
+            const query = new URLSearchParams({ limit: '40', event_kind: 'purchase' });
+            for (const [name, text] of [[one, value] as const, [other, otherValue] as const])
+              if (name !== undefined)
+                query.set(name, name === 'endpoint_id' ? (endpoints[Number(text)] ?? '') : text);
+            const expected = all.filter((delivery) => matches(delivery) && otherMatches(delivery));
+            const rows = await readAll(client, `/v18.0/deliveries?${query}`);
+            assert.deepEqual(ids(rows), ids(expected), `deliveries?${query}`);
+            query.set('kind', 'purchase');
+            query.delete('event_kind');
+            const events = [...new Set(expected.map(({ event_id }) => event_id))].sort();
+            assert.deepEqual(ids(await readAll(client, `/v18.0/events?${query}`)), events, `events?${query}`);
+            compared += 1;
+          }
+        }
+      }
+    }
+    assert.ok(compared > 60, `${compared} queries`);
+  });
+
+  it('have no rows where filters exclude each other, and refuse what they do not know', async () => {
+    for (const query of [
+      'open=true&status=delivered',
+      'error_code=timeout&status_code=500',
+      'status_code=204&open=true',
+    ])
+      assert.deepEqual(await readAll(client, `/v18.0/deliveries?${query}`), []);
+    for (const [query, detail] of [
+      ['status=delivered,broken', /status must be one or more of: delivering/],
+      ['status=', /status must be one or more of/],
+      ['open=yes', /open must be one of: true, false/],
+      ['error_code=none', /error_code must be one of: timeout/],
+      ['status_code=99', /status_code must be at least 100/],
+    ] as const) {
+      for (const list of ['events', 'deliveries']) {
+        const answer = await client.request('GET', `/v18.0/${list}?${query}`);
+        assert.equal(answer.status, 400);
+        assert.match(answer.json.detail, detail);
+      }
+    }
+  });
+
+  it('go on where they were while 50 events arrive each second', async () => {
+    const before = await readAll(client, '/v18.0/events?limit=100');
+    let posted = 0;
+    const beginning = Date.now();
+    const arrivals: Promise<unknown>[] = [];
+    const posting = setInterval(() => {
+      while (posted < ((Date.now() - beginning) / 1_000) * 50) {
+        posted += 1;
+        arrivals.push(client.purchase(purchase(`arrival-${posted}`)));
+      }
+    }, 10);
+    try {
+      const seen = await readAll(client, '/v18.0/events?limit=2');
+      const deliveries = await readAll(client, '/v18.0/deliveries?limit=7');
+      assert.ok(posted > 20, `${posted} arrived`);
+      for (const [rows, expected] of [
+        [seen, before],
+        [deliveries, all],
+      ] as const) {
+        const wanted = new Set(ids(expected));
+        assert.deepEqual(ids(rows.filter(({ id }) => wanted.has(id))), ids(expected));
+      }
+    } finally {
+      clearInterval(posting);
+      await Promise.all(arrivals);
+    }
+  });
+});
