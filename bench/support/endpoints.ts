@@ -1,3 +1,4 @@
+import { OPERATOR } from '../../src/domain/change/change.js';
 import type { EndpointRepository } from '../../src/models/endpoint/endpoints.js';
 
 /** Registers active endpoints for purchases, past the API, which counts all of an account's endpoints for each new one. */
@@ -8,15 +9,15 @@ export async function registerDirectly(
   headers: Record<string, string> = {},
 ): Promise<void> {
   for (const target_url of targetUrls) {
-    await endpoints.create(accountId, {
+    const endpoint = {
       target_url,
-      event_kinds: ['purchase'],
       description: '',
       metadata: {},
       headers,
       status: 'active',
       status_when_verified: 'active',
       verification_method: 'challenge',
-    });
+    } as const;
+    await endpoints.create(accountId, { ...endpoint, event_kinds: ['purchase'] }, OPERATOR);
   }
 }

@@ -8,6 +8,7 @@ import { loadSettings } from '../../src/config/load.js';
 import { loadOrCreateAuthority } from '../../src/demo/certificates.js';
 import { ACCOUNT_SCOPES } from '../../src/domain/access/api-key.js';
 import { newSecretKey } from '../../src/domain/access/secret-box.js';
+import { OPERATOR } from '../../src/domain/change/change.js';
 import { startMongo, startTemporal } from '../../src/embedded/index.js';
 import { connectDatabase } from '../../src/models/database.js';
 import { registerDirectly } from './endpoints.js';
@@ -135,8 +136,8 @@ export async function startBenchSystem(
 
 async function createAccount(environment: Record<string, string>, url: string): Promise<BenchAccount> {
   const database = await connectDatabase(environment['MONGODB_URI'] ?? '');
-  const account = await database.accounts.create('bench');
-  const { key } = await database.apiKeys.create(account.id, 'bench', ACCOUNT_SCOPES);
+  const account = await database.accounts.create('bench', OPERATOR);
+  const { key } = await database.apiKeys.create(account.id, 'bench', ACCOUNT_SCOPES, OPERATOR);
   await database.close();
   return {
     url,
@@ -152,7 +153,7 @@ async function createAccount(environment: Record<string, string>, url: string): 
     },
     async registerMany(targetUrls) {
       const box = requireSecretBox(loadSettings(environment));
-      const { endpoints, close } = await connectDatabase(environment['MONGODB_URI'] ?? '', box);
+      const { endpoints, close } = await connectDatabase(environment['MONGODB_URI'] ?? '', { box });
       await registerDirectly(endpoints, account.id, targetUrls);
       await close();
     },

@@ -19,6 +19,7 @@ import { accountOperations } from './routes/access/accounts.js';
 import { apiKeyOperations } from './routes/access/api-keys.js';
 import { loginOperations } from './routes/access/logins.js';
 import { oauthClientOperations } from './routes/access/oauth-clients.js';
+import { changeOperations } from './routes/changes/changes.js';
 import { deliveryOperations } from './routes/deliveries/deliveries.js';
 import { endpointChangeOperations } from './routes/endpoints/endpoint-changes.js';
 import { endpointSecretOperations } from './routes/endpoints/endpoint-secrets.js';
@@ -84,6 +85,7 @@ function operationsOf(dependencies: ApiDependencies): Operation[] {
     ...oauthClientOperations(dependencies),
     ...loginOperations(dependencies),
     ...accountOperations(dependencies),
+    ...changeOperations(dependencies),
   ];
 }
 

@@ -5,6 +5,7 @@ import { runPurchase } from '../demo/purchase.js';
 import { startDemoSubscriber } from '../demo/resident.js';
 import { readDemoState, writeDemoState } from '../demo/state.js';
 import { ACCOUNT_SCOPES } from '../domain/access/api-key.js';
+import { OPERATOR } from '../domain/change/change.js';
 import { startMongo, startTemporal } from '../embedded/index.js';
 import { connectDatabase } from '../models/database.js';
 import { migrate } from './migrate.js';
@@ -120,10 +121,12 @@ async function startServers(settings: Settings, dataDir: string, stops: (() => P
 }
 
 async function createAccount(settings: Settings): Promise<{ account_id: string; api_key: string }> {
-  const database = await connectDatabase(settings.MONGODB_URI ?? '');
+  const database = await connectDatabase(settings.MONGODB_URI ?? '', {
+    changesDays: settings.HOOKLINE_CHANGES_DAYS,
+  });
   try {
-    const account = await database.accounts.create('demo');
-    const { key } = await database.apiKeys.create(account.id, 'demo', ACCOUNT_SCOPES);
+    const account = await database.accounts.create('demo', OPERATOR);
+    const { key } = await database.apiKeys.create(account.id, 'demo', ACCOUNT_SCOPES, OPERATOR);
     return { account_id: account.id, api_key: key };
   } finally {
     await database.close();

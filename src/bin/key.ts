@@ -10,7 +10,9 @@ import { requireServers } from './process/server-settings.js';
 export async function printKeyQuery(settings: Settings, accountId: string, text: string): Promise<void> {
   const key = parseKeyFilter(text);
   if (!key) throw new Error('Name the key as name:value, such as order_id:1001.');
-  const database = await connectDatabase(requireServers(settings).mongodbUri, requireSecretBox(settings));
+  const database = await connectDatabase(requireServers(settings).mongodbUri, {
+    box: requireSecretBox(settings),
+  });
   try {
     if (!(await database.accounts.get(accountId))) throw new Error(`There is no account ${accountId}.`);
     const [token] = await database.keySecrets.tokensOf(accountId, [key]);

@@ -21,7 +21,7 @@ export async function migrate(settings: Settings, report: (line: string) => void
   } finally {
     await temporal.close();
   }
-  const database = await connectDatabase(servers.mongodbUri, undefined, 'unlimited');
+  const database = await connectDatabase(servers.mongodbUri, { patience: 'unlimited' });
   try {
     const { skipped } = await database.createIndexes();
     for (const index of skipped) report(`MongoDB: without an index, ${index}`);

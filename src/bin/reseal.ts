@@ -6,7 +6,9 @@ import { requireServers } from './process/server-settings.js';
 
 /** Encrypts what is stored of secrets with the first of the keys. It may run while the service does. */
 export async function reseal(settings: Settings): Promise<void> {
-  const database = await connectDatabase(requireServers(settings).mongodbUri, requireSecretBox(settings));
+  const database = await connectDatabase(requireServers(settings).mongodbUri, {
+    box: requireSecretBox(settings),
+  });
   try {
     say(`Endpoints whose secrets were encrypted again: ${await database.endpoints.resealAll()}`);
     say(`Accounts whose business key secret was encrypted again: ${await database.keySecrets.resealAll()}`);

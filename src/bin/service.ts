@@ -4,6 +4,7 @@ import { EndpointHealth } from '../domain/endpoint/endpoint-health.js';
 import { BUNDLE_PATH } from '../temporal/server/bundle.js';
 import type { Api, ApiParts } from './service/api.js';
 import { createAttempts } from './service/attempts.js';
+import { sweepChanges } from './service/change-sweep.js';
 import { addressPolicyOf, portsOf } from './service/egress.js';
 import { healthListener } from './service/health-listener.js';
 import { type HttpServer, listen } from './service/http-server.js';
@@ -38,6 +39,7 @@ export async function startService(
     const servers = await connectServers(settings);
     stops.add(() => servers.database.close());
     stops.add(() => servers.temporal.close());
+    stops.add(sweepChanges(servers.database.changes, logger));
     const parts = await startParts(settings, role, { servers, logger, bundlePath }, stops);
     return { ...parts, stop: () => stops.run() };
   } catch (error) {

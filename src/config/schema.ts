@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { parseRateLimits } from '../domain/access/rate-limit.js';
 import { parseSecretKeys } from '../domain/access/secret-box.js';
 import { parseDuration } from '../domain/basics/duration.js';
+import { DEFAULT_CHANGES_DAYS } from '../domain/change/change.js';
 import { DEFAULT_RETRY_SCHEDULE, parseRetrySchedule } from '../domain/delivery/retry-schedule.js';
 
 const duration = (fallback: string) => z.string().default(fallback).transform(asIssue(parseDuration));
@@ -67,6 +68,13 @@ export const settingsSchema = z.object({
     .max(3_650)
     .default(30)
     .describe('How long closed deliveries stay in Temporal, days'),
+  HOOKLINE_CHANGES_DAYS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(3_650)
+    .default(DEFAULT_CHANGES_DAYS)
+    .describe('How long it is kept who changed what (`GET /changes`), days'),
   HOOKLINE_RETRY_SCHEDULE: z
     .string()
     .optional()

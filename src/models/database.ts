@@ -1,5 +1,6 @@
 import mongoose from 'mongoose';
 import type { SecretBox } from '../domain/access/secret-box.js';
+import { DEFAULT_CHANGES_DAYS } from '../domain/change/change.js';
 import { AccessTokenRepository } from './access/access-tokens.js';
 import { AccountRepository } from './access/accounts.js';
 import { ApiKeyRepository } from './access/api-keys.js';
@@ -9,6 +10,7 @@ import { OAuthClientRepository } from './access/oauth-clients.js';
 import { OAuthRecordRepository } from './access/oauth-records.js';
 import { ProfileRepository } from './access/profiles.js';
 import { RateWindowRepository } from './access/rate-windows.js';
+import { ChangeRepository } from './change/changes.js';
 import { DeliveryTurnRepository } from './endpoint/delivery-turns.js';
 import { EndpointRepository } from './endpoint/endpoints.js';
 import { EventKindRepository } from './event/event-kinds.js';
@@ -33,6 +35,7 @@ export interface Database {
   accessTokens: AccessTokenRepository;
   accounts: AccountRepository;
   apiKeys: ApiKeyRepository;
+  changes: ChangeRepository;
   endpoints: EndpointRepository;
   deliveryTurns: DeliveryTurnRepository;
   eventKinds: EventKindRepository;
@@ -53,17 +56,20 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/**
- * Connects to MongoDB.
- *
- * @param box encrypts stored secrets; without it endpoints cannot be written, and their secrets cannot be read
- * @param patience how long an operation may take; `unlimited` for what makes indexes
- * @throws Error that names the server if it does not answer within 5 seconds
- */
+/** How MongoDB is used. */
+interface DatabaseOptions {
+  /** Encrypts stored secrets; without it endpoints cannot be written, and their secrets cannot be read. */
+  box?: SecretBox;
+  /** How long an operation may take; `unlimited` for what makes indexes. */
+  patience?: 'limited' | 'unlimited';
+  /** How long the changes that this process makes are kept, days. */
+  changesDays?: number;
+}
+
+/** Connects to MongoDB. @throws Error that names the server if it does not answer within 5 seconds */
 export async function connectDatabase(
   uri: string,
-  box?: SecretBox,
-  patience: 'limited' | 'unlimited' = 'limited',
+  { box, patience = 'limited', changesDays = DEFAULT_CHANGES_DAYS }: DatabaseOptions = {},
 ): Promise<Database> {
   const connection = mongoose.createConnection(uri, {
     autoIndex: false,
@@ -80,17 +86,19 @@ export async function connectDatabase(
       { cause: error },
     );
   });
-  const profiles = new ProfileRepository(connection);
-  const logins = new LoginRepository(connection);
-  const oauthClients = new OAuthClientRepository(connection);
+  const changes = new ChangeRepository(connection, changesDays);
+  const profiles = new ProfileRepository(connection, changes);
+  const logins = new LoginRepository(connection, changes);
+  const oauthClients = new OAuthClientRepository(connection, changes);
   const oauthRecords = new OAuthRecordRepository(connection);
   return {
     accessTokens: new AccessTokenRepository(oauthRecords, { oauthClients, logins }),
-    accounts: new AccountRepository(connection, profiles),
-    apiKeys: new ApiKeyRepository(connection),
-    endpoints: new EndpointRepository(connection, box),
+    accounts: new AccountRepository(connection, profiles, changes),
+    apiKeys: new ApiKeyRepository(connection, changes),
+    changes,
+    endpoints: new EndpointRepository(connection, box, changes),
     deliveryTurns: new DeliveryTurnRepository(connection),
-    eventKinds: new EventKindRepository(connection),
+    eventKinds: new EventKindRepository(connection, changes),
     idempotency: new IdempotencyRepository(connection),
     installationSecrets: new InstallationSecretRepository(connection),
     keySecrets: new KeySecretRepository(connection, box),

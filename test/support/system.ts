@@ -6,6 +6,7 @@ import { loadSettings } from '../../src/config/load.js';
 import type { Settings } from '../../src/config/schema.js';
 import { ACCOUNT_SCOPES, type Scope } from '../../src/domain/access/api-key.js';
 import { newSecretKey } from '../../src/domain/access/secret-box.js';
+import { OPERATOR } from '../../src/domain/change/change.js';
 import { connectDatabase, type Database } from '../../src/models/database.js';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/server/connection.js';
 import { type ApiClient, apiClient } from './api-client.js';
@@ -69,7 +70,9 @@ export async function startSystem(
   const environment = await testEnvironment(overrides);
   const settings = loadSettings(environment);
   const service = await startService(settings, role, logger ?? pino({ level: 'warn' }, warnings));
-  const database = await connectDatabase(environment['MONGODB_URI'] ?? '', requireSecretBox(settings));
+  const database = await connectDatabase(environment['MONGODB_URI'] ?? '', {
+    box: requireSecretBox(settings),
+  });
   const temporal = await connectTemporal({
     address: environment['TEMPORAL_ADDRESS'] ?? '',
     namespace: settings.TEMPORAL_NAMESPACE,
@@ -97,7 +100,7 @@ export async function newAccount(
   url: string,
   scopes: readonly Scope[] = ACCOUNT_SCOPES,
 ): Promise<ApiClient> {
-  const account = await database.accounts.create('test');
-  const { key, api_key } = await database.apiKeys.create(account.id, 'test', scopes);
+  const account = await database.accounts.create('test', OPERATOR);
+  const { key, api_key } = await database.apiKeys.create(account.id, 'test', scopes, OPERATOR);
   return apiClient(url, { accountId: account.id, key, keyId: api_key.id });
 }

@@ -8,6 +8,7 @@ import { startService } from '../../src/bin/service.js';
 import { loadSettings } from '../../src/config/load.js';
 import { SCOPES } from '../../src/domain/access/api-key.js';
 import { newSecretKey } from '../../src/domain/access/secret-box.js';
+import { OPERATOR } from '../../src/domain/change/change.js';
 import { startMongo, startTemporal } from '../../src/embedded/index.js';
 import { connectDatabase, type Database } from '../../src/models/database.js';
 import { BUNDLE_PATH, buildWorkflowBundle } from '../../src/temporal/server/bundle.js';
@@ -50,7 +51,7 @@ export async function startForeignSystem(report: (line: string) => void): Promis
   await migrate(settings, () => {});
   const service = await startService(settings, 'all', pino({ level: 'error' }, pino.destination(2)));
   const database = await connectDatabase(mongo.uri);
-  const { id } = await database.accounts.create('clients');
+  const { id } = await database.accounts.create('clients', OPERATOR);
   const token = await issueToken(database, id);
   return {
     url: service.url ?? '',

@@ -60,7 +60,7 @@ export function describeOperation(
 }
 
 function describeBody(operation: Operation, components: SchemaComponents) {
-  const { id, body, bodyTypes = ['application/json'], example, rawBody } = operation;
+  const { id, body, bodyTypes = ['application/json'], bodyIsOptional, example, rawBody } = operation;
   const schema = body
     ? components.named(`${toPascalCase(id)}Body`, {
         ...components.of(body, 'input'),
@@ -69,7 +69,7 @@ function describeBody(operation: Operation, components: SchemaComponents) {
     : rawBody && payloadsSchema(components);
   if (!schema) return undefined;
   return {
-    required: true,
+    required: !bodyIsOptional,
     ...(rawBody && { description: rawBody.description }),
     content: Object.fromEntries(bodyTypes.map((type) => [type, { schema }])),
   };

@@ -78,6 +78,7 @@ const TAGS = {
   api_keys: 'Keys that systems call the API with',
   oauth_clients: 'Applications that get tokens by OAuth 2.0',
   accounts: 'Tenants, for the operator of the installation',
+  changes: 'Who changed what',
   webhooks: 'What endpoints receive',
 };
 

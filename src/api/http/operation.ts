@@ -2,7 +2,7 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Scope } from '../../domain/access/api-key.js';
 import type { ProblemCode } from '../../domain/http/problem.js';
-import { readBody, readQuery } from './body.js';
+import { checkShape, readBody, readQuery } from './body.js';
 import type { Context, Middleware, State } from './context.js';
 import { requireScope } from './middleware/authenticate.js';
 
@@ -38,6 +38,8 @@ export interface Operation<Query extends z.ZodType = z.ZodType, Body extends z.Z
   query?: Query;
   /** Shape of the JSON body. Absent if it takes none, or reads the bytes itself. */
   body?: Body;
+  /** Whether a request without a body stands for one with an empty object. */
+  bodyIsOptional?: true;
   /** A valid body, for the document. */
   example?: unknown;
   /** Media types of the JSON body; absent: `application/json`. */
@@ -79,15 +81,23 @@ export function answerOperations(operations: readonly Operation[]): Middleware {
   };
 }
 
-function mount(router: Router<State>, { method, path, scope, query, body, handle }: Operation): void {
+function mount(router: Router<State>, operation: Operation): void {
+  const { method, path, scope, query, handle } = operation;
   router[method](path, async (ctx) => {
     requireScope(ctx, scope);
     await handle(ctx, {
       query: readQuery(ctx, query ?? NO_PARAMETERS),
-      body: body ? await readBody(ctx, body) : undefined,
+      body: await bodyOf(ctx, operation),
       params: ctx.params,
     });
   });
+}
+
+/** The checked body. A body follows a request that says so by one of two headers (RFC 9112, section 6). */
+async function bodyOf(ctx: Context, { body, bodyIsOptional }: Operation): Promise<unknown> {
+  const isEmpty = !ctx.request.length && !ctx.get('transfer-encoding');
+  if (body && bodyIsOptional && isEmpty) return checkShape(body, {});
+  return body && readBody(ctx, body);
 }
 
 /** The router's routes; if none takes the method, a 405 that lists the allowed methods. */

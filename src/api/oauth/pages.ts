@@ -22,6 +22,7 @@ const MEANINGS: Record<Scope, string> = {
   'keys:read': 'List the API keys and applications of the account',
   'keys:write': 'Create and revoke API keys and applications of the account',
   'secrets:read': 'Read signing secrets',
+  'changes:read': 'Read who changed what in the account',
   admin: 'Manage the whole installation',
 };
 

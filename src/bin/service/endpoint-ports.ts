@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { EndpointDirectory, PendingEndpoints } from '../../../activities/ports.js';
+import { type Origin, subscriberOrigin, systemOrigin } from '../../domain/change/change.js';
 import { recipientsOf } from '../../domain/delivery/recipients.js';
+import { GONE } from '../../domain/endpoint/endpoint.js';
 import type { StoredEndpoint } from '../../models/endpoint/endpoint-document.js';
 import type { EndpointRepository } from '../../models/endpoint/endpoints.js';
 import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
@@ -16,12 +18,19 @@ export function endpointDirectory(endpoints: EndpointRepository): EndpointDirect
         endpoint && { ...endpoint, ...rateLimitOf(endpoint), secrets: () => endpoints.secretsOf(endpoint) }
       );
     },
-    disable: (...args) => endpoints.disable(...args),
+    disable: (accountId, endpointId, reason, cause, verificationRevision) =>
+      endpoints.disable(accountId, endpointId, reason, cause, disabledBy(reason), verificationRevision),
     setFailing: (...args) => endpoints.setFailing(...args),
     recipients: async (accountId, kind, payload) =>
       recipientsOf(await endpoints.all(accountId), kind, payload),
-    retireSecrets: (...key) => endpoints.retireSecrets(...key),
+    retireSecrets: (accountId, endpointId) =>
+      endpoints.retireSecrets(accountId, endpointId, systemOrigin('rotation')),
   };
+}
+
+/** Who takes an endpoint out of service: its subscriber, who answers 410, or the incident that lasts too long. */
+function disabledBy(reason: string): Origin {
+  return reason === GONE ? subscriberOrigin() : systemOrigin('incident');
 }
 
 /** What verification needs of endpoints. */
@@ -37,14 +46,14 @@ export function pendingEndpoints(endpoints: EndpointRepository, starter: Deliver
       await endpoints.beginVerification(account_id, endpoint_id, verification_token);
       return { ...endpoint, ...secrets, verification_token };
     },
-    async verified({ account_id, endpoint_id }, { target_url, verification_revision }, allowedRate) {
+    async verified({ account_id, endpoint_id }, { target_url, verification_revision, from }, allowedRate) {
       for (;;) {
         const endpoint = await endpoints.getFresh(account_id, endpoint_id);
         const isSubject =
           endpoint?.target_url === target_url && endpoint.verification_revision === verification_revision;
         if (!isSubject || endpoint.status !== 'pending') return false;
         // Nothing is written if its owner has changed it in between: it is read again.
-        if (await endpoints.verified(endpoint, allowedRate)) return true;
+        if (await endpoints.verified(endpoint, allowedRate, from)) return true;
       }
     },
     async release({ account_id, endpoint_id }) {

@@ -24,7 +24,7 @@ export async function connectServers(settings: Settings): Promise<Servers> {
   const { mongodbUri, temporal: temporalSettings } = requireServers(settings);
   const box = requireSecretBox(settings);
   const [database, temporal] = await Promise.allSettled([
-    connectDatabase(mongodbUri, box),
+    connectDatabase(mongodbUri, { box, changesDays: settings.HOOKLINE_CHANGES_DAYS }),
     connectPrepared(temporalSettings),
   ]);
   if (database.status === 'fulfilled' && temporal.status === 'fulfilled') {

@@ -13,6 +13,7 @@ export const SCOPES = [
   'keys:read',
   'keys:write',
   'secrets:read',
+  'changes:read',
   'admin',
 ] as const;
 

@@ -5,6 +5,7 @@ import { ulid } from 'ulid';
 const PREFIXES = {
   account: 'acct',
   api_key: 'key',
+  change: 'chg',
   endpoint: 'ep',
   event: 'evt',
   group: 'grp',

@@ -1,4 +1,5 @@
 import { parseUrl } from '../basics/parse-url.js';
+import type { Origin } from '../change/change.js';
 import { ANY_KIND, findEventKind, isFamily } from '../event/event-kinds.js';
 import type { Filter } from '../event/filter.js';
 import type { InputError } from '../http/problem.js';
@@ -34,6 +35,8 @@ export interface VerificationSubject {
   target_url: string;
   /** The version of the endpoint since which it has been pending with this URL and method. */
   verification_revision: number;
+  /** The request that confirmed it, if it was confirmed by one: it is recorded with the change. */
+  from?: Pick<Origin, 'address' | 'request_id'>;
 }
 
 /** A registration: where events of some kinds are sent. */

@@ -1,5 +1,8 @@
-import { type Connection, type Model, Schema } from 'mongoose';
+import { type Connection, Schema } from 'mongoose';
 import { newId } from '../../domain/basics/ids.js';
+import type { Origin } from '../../domain/change/change.js';
+import type { ChangeRepository } from '../change/changes.js';
+import { Recorded, type RecordedFields, recordedFields } from '../change/recorded.js';
 import type { ProfileRepository } from './profiles.js';
 
 /** A tenant: everything belongs to one, and no account sees another's. */
@@ -9,42 +12,52 @@ export interface Account {
   created_at: string;
 }
 
-interface AccountDocument {
+interface AccountDocument extends RecordedFields {
   _id: string;
   name: string;
   created_at: Date;
 }
 
 const schema = new Schema<AccountDocument>(
-  { _id: String, name: { type: String, required: true }, created_at: { type: Date, required: true } },
+  {
+    _id: String,
+    name: { type: String, required: true },
+    created_at: { type: Date, required: true },
+    ...recordedFields,
+  },
   { versionKey: false },
 );
 
 export class AccountRepository {
-  private readonly model: Model<AccountDocument>;
+  private readonly documents: Recorded<AccountDocument>;
   private readonly profiles: ProfileRepository;
 
-  constructor(connection: Connection, profiles: ProfileRepository) {
-    this.model = connection.model<AccountDocument>('account', schema, 'accounts');
+  constructor(connection: Connection, profiles: ProfileRepository, changes: ChangeRepository) {
+    const model = connection.model<AccountDocument>('account', schema, 'accounts');
+    this.documents = new Recorded(model, changes, {
+      kind: 'account',
+      idOf: ({ _id }) => _id,
+      accountField: '_id',
+      show: (document) => ({ ...toAccount(document) }),
+    });
     this.profiles = profiles;
   }
 
   /** Makes an account, with the profile that stands behind its own keys. */
-  async create(name: string): Promise<Account> {
+  async create(name: string, origin: Origin): Promise<Account> {
     const document = { _id: newId('account'), name, created_at: new Date() };
-    await this.profiles.createOwn(document._id, name);
-    await this.model.create(document);
-    return toAccount(document);
+    await this.profiles.createOwn(document._id, name, origin);
+    return toAccount(await this.documents.create(document, origin));
   }
 
   async get(accountId: string): Promise<Account | undefined> {
-    const document = await this.model.findById(accountId).lean();
+    const document = await this.documents.findOne({ _id: accountId });
     return document ? toAccount(document) : undefined;
   }
 
   /** Accounts, oldest first, after the one named. */
   async list(limit: number, after?: string): Promise<Account[]> {
-    const documents = await this.model
+    const documents = await this.documents
       .find(after === undefined ? {} : { _id: { $gt: after } })
       .sort({ _id: 1 })
       .limit(limit)
@@ -53,6 +66,6 @@ export class AccountRepository {
   }
 }
 
-function toAccount({ _id, name, created_at }: AccountDocument): Account {
+function toAccount({ _id, name, created_at }: Pick<AccountDocument, '_id' | 'name' | 'created_at'>): Account {
   return { id: _id, name, created_at: created_at.toISOString() };
 }

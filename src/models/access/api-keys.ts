@@ -2,6 +2,9 @@ import { type Connection, type Model, Schema } from 'mongoose';
 import { looksLikeApiKey, newApiKey, type Scope } from '../../domain/access/api-key.js';
 import { hashSecret } from '../../domain/access/secret-hash.js';
 import { newId } from '../../domain/basics/ids.js';
+import type { Origin } from '../../domain/change/change.js';
+import type { ChangeRepository } from '../change/changes.js';
+import { Recorded, type RecordedFields, recordedFields } from '../change/recorded.js';
 import { ShortCache } from '../mongo/short-cache.js';
 
 /** An API key, as far as it can be shown after it was made. */
@@ -25,7 +28,7 @@ export interface ApiKeyOptions {
   profile_id?: string;
 }
 
-interface ApiKeyDocument {
+interface ApiKeyDocument extends RecordedFields {
   /** SHA-256 of the key: a look-up by the caller's key is one by `_id`. */
   _id: string;
   key_id: string;
@@ -51,6 +54,7 @@ const schema = new Schema<ApiKeyDocument>(
     expires_at: Date,
     last_used_at: Date,
     revoked_at: Date,
+    ...recordedFields,
   },
   { versionKey: false },
 );
@@ -63,11 +67,21 @@ const USE_PRECISION_MS = 60_000;
 
 export class ApiKeyRepository {
   private readonly model: Model<ApiKeyDocument>;
+  private readonly documents: Recorded<ApiKeyDocument>;
   private readonly cache = new ShortCache<ApiKey | undefined>(CACHE_MS);
   private readonly noted = new Map<string, number>();
 
-  constructor(connection: Connection) {
+  constructor(connection: Connection, changes: ChangeRepository) {
     this.model = connection.model<ApiKeyDocument>('api_key', schema, 'api_keys');
+    this.documents = new Recorded(this.model, changes, {
+      kind: 'api_key',
+      idOf: ({ key_id }) => key_id,
+      accountField: 'account_id',
+      show: (document) => {
+        const { last_used_at: _, ...key } = toApiKey(document);
+        return key;
+      },
+    });
   }
 
   /** Makes a key. The key itself is in the result and nowhere else: only its hash is kept. */
@@ -75,10 +89,11 @@ export class ApiKeyRepository {
     accountId: string,
     name: string,
     scopes: readonly Scope[],
+    origin: Origin,
     options: ApiKeyOptions = {},
   ): Promise<{ key: string; api_key: ApiKey }> {
     const key = newApiKey();
-    const document: ApiKeyDocument = {
+    const document = {
       _id: hashSecret(key),
       key_id: newId('api_key'),
       account_id: accountId,
@@ -87,8 +102,7 @@ export class ApiKeyRepository {
       created_at: new Date(),
       ...options,
     };
-    await this.model.create(document);
-    return { key, api_key: toApiKey(document) };
+    return { key, api_key: toApiKey(await this.documents.create(document, origin)) };
   }
 
   /** The key that a caller sent, expired and revoked ones too; `undefined` if there is none. */
@@ -96,14 +110,14 @@ export class ApiKeyRepository {
     const hash = hashSecret(key);
     return this.cache.get(hash, async () => {
       if (!looksLikeApiKey(key)) return undefined; // mistyped: the database need not be asked
-      const document = await this.model.findById(hash).lean();
+      const document = await this.documents.findOne({ _id: hash });
       return document ? toApiKey(document) : undefined;
     });
   }
 
   /** Keys of an account, oldest first, after the one named; revoked ones too. */
   async list(accountId: string, limit: number, after?: string): Promise<ApiKey[]> {
-    const documents = await this.model
+    const documents = await this.documents
       .find({ account_id: accountId, ...(after !== undefined && { key_id: { $gt: after } }) })
       .sort({ key_id: 1 })
       .limit(limit)
@@ -122,11 +136,13 @@ export class ApiKeyRepository {
    *
    * @returns whether there was one such, not revoked yet
    */
-  async revoke(accountId: string, keyId: string): Promise<boolean> {
-    const document = await this.findUnrevoked(accountId, keyId);
-    if (!document) return false;
-    await this.model.updateOne({ _id: document._id }, { revoked_at: new Date() });
-    this.cache.forget(document._id);
+  async revoke(accountId: string, keyId: string, origin: Origin): Promise<boolean> {
+    const ofKey = { account_id: accountId, key_id: keyId };
+    const revoked = await this.documents.change(ofKey, origin, ({ revoked_at }, now) =>
+      revoked_at ? undefined : { action: 'revoked', set: { revoked_at: now } },
+    );
+    if (!revoked) return false;
+    this.cache.forget(revoked.after._id);
     return true;
   }
 
@@ -139,7 +155,7 @@ export class ApiKeyRepository {
   }
 
   private async findUnrevoked(accountId: string, keyId: string): Promise<ApiKeyDocument | undefined> {
-    const document = await this.model.findOne({ account_id: accountId, key_id: keyId }).lean();
+    const document = await this.documents.findOne({ account_id: accountId, key_id: keyId });
     return document && !document.revoked_at ? document : undefined;
   }
 }

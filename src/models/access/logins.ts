@@ -1,6 +1,9 @@
-import { type Connection, type Model, Schema } from 'mongoose';
+import { type Connection, Schema } from 'mongoose';
 import type { Scope } from '../../domain/access/api-key.js';
 import { profileOfSubject, subjectOf } from '../../domain/access/subject.js';
+import type { Origin } from '../../domain/change/change.js';
+import type { ChangeRepository } from '../change/changes.js';
+import { Recorded, type RecordedFields, recordedFields } from '../change/recorded.js';
 import { isDuplicateKey } from '../mongo/duplicate-key.js';
 
 /** How the person of a profile logs in, and what they may allow an OAuth client. */
@@ -18,7 +21,7 @@ export interface StoredLogin extends Login {
   subject: string;
 }
 
-interface LoginDocument extends Login {
+interface LoginDocument extends Login, RecordedFields {
   /** Account and login name. */
   _id: string;
   password_hash: string;
@@ -32,32 +35,41 @@ const schema = new Schema<LoginDocument>(
     login_name: { type: String, required: true },
     scopes: { type: [String], required: true },
     password_hash: { type: String, required: true },
+    ...recordedFields,
   },
   { versionKey: false },
 );
 schema.index({ profile_id: 1 }, { unique: true });
 
 export class LoginRepository {
-  private readonly model: Model<LoginDocument>;
+  private readonly documents: Recorded<LoginDocument>;
 
-  constructor(connection: Connection) {
-    this.model = connection.model<LoginDocument>('login', schema, 'logins');
+  constructor(connection: Connection, changes: ChangeRepository) {
+    const model = connection.model<LoginDocument>('login', schema, 'logins');
+    this.documents = new Recorded(model, changes, {
+      kind: 'login',
+      idOf: ({ profile_id }) => profile_id,
+      accountField: 'account_id',
+      show: (document) => ({ ...toLogin(document) }),
+    });
   }
 
   /** Gives a profile a login, in place of the one it had. @returns false where another profile has that name */
-  async put(login: Login, passwordHash: string): Promise<boolean> {
+  async put(login: Login, passwordHash: string, origin: Origin): Promise<boolean> {
     const _id = keyOf(login.account_id, login.login_name);
-    const document = { ...login, _id, password_hash: passwordHash };
-    const holder = await this.model.findById(_id).lean();
-    if (holder && holder.profile_id !== login.profile_id) return false;
-    const before = await this.model.findOne({ profile_id: login.profile_id }).lean();
-    if (before?._id === _id) {
-      await this.model.updateOne({ _id }, document);
-      return true;
-    }
-    if (before) await this.model.deleteOne({ _id: before._id });
+    const fields = { ...login, password_hash: passwordHash };
+    const { profile_id } = login;
+    const holder = await this.documents.findOne({ _id });
+    if (holder && holder.profile_id !== profile_id) return false;
+    const changed = await this.documents.change({ _id, profile_id }, origin, (before) => ({
+      action: 'updated',
+      set: fields,
+      secrets: before.password_hash === passwordHash ? [] : ['/password'],
+    }));
+    if (changed) return true;
+    await this.documents.delete({ profile_id }, origin); // it had another name
     try {
-      await this.model.create(document);
+      await this.documents.create({ ...fields, _id }, origin);
     } catch (error) {
       if (isDuplicateKey(error)) return false;
       throw error;
@@ -67,34 +79,37 @@ export class LoginRepository {
 
   /** The login of a name. */
   async find(accountId: string, loginName: string): Promise<StoredLogin | undefined> {
-    const document = await this.model.findById(keyOf(accountId, loginName)).lean();
+    const document = await this.documents.findOne({ _id: keyOf(accountId, loginName) });
     return document ? toStored(document) : undefined;
   }
 
   /** The login of a profile. */
   async ofProfile(accountId: string, profileId: string): Promise<StoredLogin | undefined> {
-    const document = await this.model.findOne({ profile_id: profileId }).lean();
+    const document = await this.documents.findOne({ profile_id: profileId });
     return document?.account_id === accountId ? toStored(document) : undefined;
   }
 
   /** The login that a subject came from; `undefined` after it was deleted or its password changed. */
   async ofSubject(subject: string): Promise<StoredLogin | undefined> {
-    const document = await this.model.findOne({ profile_id: profileOfSubject(subject) }).lean();
+    const document = await this.documents.findOne({ profile_id: profileOfSubject(subject) });
     const login = document ? toStored(document) : undefined;
     return login?.subject === subject ? login : undefined;
   }
 
   /** @returns whether there was one */
-  async delete(accountId: string, profileId: string): Promise<boolean> {
-    const { deletedCount } = await this.model.deleteOne({ account_id: accountId, profile_id: profileId });
-    return deletedCount > 0;
+  async delete(accountId: string, profileId: string, origin: Origin): Promise<boolean> {
+    const deleted = await this.documents.delete({ account_id: accountId, profile_id: profileId }, origin);
+    return deleted !== undefined;
   }
 }
 
+function toLogin({ account_id, profile_id, login_name, scopes }: LoginDocument): Login {
+  return { account_id, profile_id, login_name, scopes };
+}
+
 function toStored(document: LoginDocument): StoredLogin {
-  const { account_id, profile_id, login_name, scopes, password_hash } = document;
-  const subject = subjectOf(profile_id, password_hash);
-  return { account_id, profile_id, login_name, scopes, password_hash, subject };
+  const { profile_id, password_hash } = document;
+  return { ...toLogin(document), password_hash, subject: subjectOf(profile_id, password_hash) };
 }
 
 function keyOf(accountId: string, loginName: string): string {

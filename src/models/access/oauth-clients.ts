@@ -1,7 +1,10 @@
-import { type Connection, type Model, Schema } from 'mongoose';
+import { type Connection, Schema } from 'mongoose';
 import { newClientSecret, type OAuthClient } from '../../domain/access/oauth-client.js';
 import { hashSecret } from '../../domain/access/secret-hash.js';
 import { newId } from '../../domain/basics/ids.js';
+import type { Origin } from '../../domain/change/change.js';
+import type { ChangeRepository } from '../change/changes.js';
+import { Recorded, type RecordedFields, recordedFields } from '../change/recorded.js';
 
 /** What an account says of a client when it registers it. */
 export type OAuthClientInput = Omit<OAuthClient, 'id' | 'account_id' | 'created_at'>;
@@ -11,7 +14,7 @@ export interface StoredOAuthClient extends OAuthClient {
   secret_hashes: string[];
 }
 
-interface ClientDocument extends OAuthClientInput {
+interface ClientDocument extends OAuthClientInput, RecordedFields {
   _id: string;
   account_id: string;
   secret_hash?: string | null;
@@ -33,6 +36,7 @@ const schema = new Schema<ClientDocument>(
     previous_secret_hash: String,
     previous_secret_ends_at: Date,
     created_at: { type: Date, required: true },
+    ...recordedFields,
   },
   { versionKey: false },
 );
@@ -40,44 +44,50 @@ schema.index({ account_id: 1, _id: 1 });
 
 /** OAuth clients. None is cached: what is changed or taken away counts at once, on every process. */
 export class OAuthClientRepository {
-  private readonly model: Model<ClientDocument>;
+  private readonly documents: Recorded<ClientDocument>;
 
-  constructor(connection: Connection) {
-    this.model = connection.model<ClientDocument>('oauth_client', schema, 'oauth_clients');
+  constructor(connection: Connection, changes: ChangeRepository) {
+    const model = connection.model<ClientDocument>('oauth_client', schema, 'oauth_clients');
+    this.documents = new Recorded(model, changes, {
+      kind: 'oauth_client',
+      idOf: ({ _id }) => _id,
+      accountField: 'account_id',
+      show: (document) => ({ ...toClient(document) }),
+    });
   }
 
   /** Registers a client. Its secret is in the result and nowhere else; a public client has none. */
   async create(
     accountId: string,
     input: OAuthClientInput,
+    origin: Origin,
   ): Promise<{ client: OAuthClient; secret: string | undefined }> {
     const secret = input.token_endpoint_auth_method === 'none' ? undefined : newClientSecret();
-    const document: ClientDocument = {
+    const document = {
       ...input,
       _id: newId('oauth_client'),
       account_id: accountId,
       created_at: new Date(),
       ...(secret && { secret_hash: hashSecret(secret) }),
     };
-    await this.model.create(document);
-    return { client: toClient(document), secret };
+    return { client: toClient(await this.documents.create(document, origin)), secret };
   }
 
   /** A client of any account: for the OAuth endpoints, which learn the account from it. */
   async find(clientId: string): Promise<StoredOAuthClient | undefined> {
-    const document = await this.model.findById(clientId).lean();
+    const document = await this.documents.findOne({ _id: clientId });
     return document ? { ...toClient(document), secret_hashes: secretHashes(document) } : undefined;
   }
 
   /** One client of an account; `undefined` if the account has none with that id. */
   async get(accountId: string, clientId: string): Promise<OAuthClient | undefined> {
-    const document = await this.model.findById(clientId).lean();
+    const document = await this.documents.findOne({ _id: clientId });
     return document?.account_id === accountId ? toClient(document) : undefined;
   }
 
   /** Clients of an account, oldest first, after the one named. */
   async list(accountId: string, limit: number, after?: string): Promise<OAuthClient[]> {
-    const documents = await this.model
+    const documents = await this.documents
       .find({ account_id: accountId, ...(after !== undefined && { _id: { $gt: after } }) })
       .sort({ _id: 1 })
       .limit(limit)
@@ -90,15 +100,11 @@ export class OAuthClientRepository {
     accountId: string,
     clientId: string,
     input: OAuthClientInput,
+    origin: Origin,
   ): Promise<OAuthClient | undefined> {
-    const document = await this.model
-      .findOneAndUpdate(
-        { _id: clientId, account_id: accountId },
-        { $set: input },
-        { returnDocument: 'after' },
-      )
-      .lean();
-    return document ? toClient(document) : undefined;
+    const ofClient = { _id: clientId, account_id: accountId };
+    const changed = await this.documents.change(ofClient, origin, () => ({ action: 'updated', set: input }));
+    return changed && toClient(changed.after);
   }
 
   /**
@@ -107,25 +113,34 @@ export class OAuthClientRepository {
    *
    * @returns `undefined` where there is no client with a secret
    */
-  async rotateSecret(accountId: string, clientId: string, overlapEnds: Date): Promise<string | undefined> {
-    const before = await this.model.findById(clientId).lean();
-    if (before?.account_id !== accountId || !before.secret_hash) return undefined;
+  async rotateSecret(
+    accountId: string,
+    clientId: string,
+    overlapEnds: Date,
+    origin: Origin,
+  ): Promise<string | undefined> {
     const secret = newClientSecret();
-    const { matchedCount } = await this.model.updateOne(
-      { _id: clientId },
-      {
-        secret_hash: hashSecret(secret),
-        previous_secret_hash: before.secret_hash,
-        previous_secret_ends_at: overlapEnds,
-      },
+    const ofClient = { _id: clientId, account_id: accountId };
+    const changed = await this.documents.change(ofClient, origin, ({ secret_hash }) =>
+      secret_hash
+        ? {
+            action: 'secret_rotated',
+            set: {
+              secret_hash: hashSecret(secret),
+              previous_secret_hash: secret_hash,
+              previous_secret_ends_at: overlapEnds,
+            },
+            secrets: ['/secret'],
+          }
+        : undefined,
     );
-    return matchedCount > 0 ? secret : undefined;
+    return changed && secret;
   }
 
   /** @returns whether there was one */
-  async delete(accountId: string, clientId: string): Promise<boolean> {
-    const { deletedCount } = await this.model.deleteOne({ _id: clientId, account_id: accountId });
-    return deletedCount > 0;
+  async delete(accountId: string, clientId: string, origin: Origin): Promise<boolean> {
+    const deleted = await this.documents.delete({ _id: clientId, account_id: accountId }, origin);
+    return deleted !== undefined;
   }
 }
 

@@ -1,18 +1,20 @@
-import { type Connection, type Model, Schema } from 'mongoose';
+import { type Connection, Schema } from 'mongoose';
 import { ownProfileId, type Profile, type ProfileInput } from '../../domain/access/profile.js';
 import { newId } from '../../domain/basics/ids.js';
+import type { Origin } from '../../domain/change/change.js';
+import type { ChangeRepository } from '../change/changes.js';
+import { Recorded, type RecordedFields, recordedFields } from '../change/recorded.js';
 import { ShortCache } from '../mongo/short-cache.js';
 
-/** A profile, and the number of times it has been written: its version for `ETag` and `If-Match`. */
+/** A profile, and its version for `ETag` and `If-Match`. */
 export interface StoredProfile {
   profile: Profile;
-  revision: number;
+  version: number;
 }
 
-interface ProfileDocument extends ProfileInput {
+interface ProfileDocument extends ProfileInput, RecordedFields {
   _id: string;
   account_id: string;
-  revision: number;
   created_at: Date;
   updated_at: Date;
 }
@@ -29,9 +31,9 @@ const schema = new Schema<ProfileDocument>(
     followers_count: { type: Number, required: true },
     following_count: { type: Number, required: true },
     posts_count: { type: Number, required: true },
-    revision: { type: Number, required: true },
     created_at: { type: Date, required: true },
     updated_at: { type: Date, required: true },
+    ...recordedFields,
   },
   { versionKey: false },
 );
@@ -41,30 +43,36 @@ schema.index({ account_id: 1, _id: 1 });
 const CACHE_MS = 1_000;
 
 export class ProfileRepository {
-  private readonly model: Model<ProfileDocument>;
+  private readonly documents: Recorded<ProfileDocument>;
   private readonly cache = new ShortCache<StoredProfile | undefined>(CACHE_MS);
 
-  constructor(connection: Connection) {
-    this.model = connection.model<ProfileDocument>('profile', schema, 'profiles');
+  constructor(connection: Connection, changes: ChangeRepository) {
+    const model = connection.model<ProfileDocument>('profile', schema, 'profiles');
+    this.documents = new Recorded(model, changes, {
+      kind: 'profile',
+      idOf: ({ _id }) => _id,
+      accountField: 'account_id',
+      show: (document) => ({ ...toStored(document).profile }),
+    });
   }
 
-  async create(accountId: string, input: ProfileInput, id = newId('profile')): Promise<StoredProfile> {
+  async create(
+    accountId: string,
+    input: ProfileInput,
+    origin: Origin,
+    id = newId('profile'),
+  ): Promise<StoredProfile> {
     const now = new Date();
-    const document = {
-      ...input,
-      _id: id,
-      account_id: accountId,
-      revision: 1,
-      created_at: now,
-      updated_at: now,
-    };
-    await this.model.create(document);
+    const document = await this.documents.create(
+      { ...input, _id: id, account_id: accountId, created_at: now, updated_at: now },
+      origin,
+    );
     this.cache.forget(id);
     return toStored(document);
   }
 
   /** Makes the profile that stands behind an account's own keys. */
-  createOwn(accountId: string, name: string): Promise<StoredProfile> {
+  createOwn(accountId: string, name: string, origin: Origin): Promise<StoredProfile> {
     const counts = { followers_count: 0, following_count: 0, posts_count: 0 };
     const texts = {
       username: accountId.toLowerCase(),
@@ -73,7 +81,7 @@ export class ProfileRepository {
       website: null,
       picture_url: null,
     };
-    return this.create(accountId, { ...texts, ...counts }, ownProfileId(accountId));
+    return this.create(accountId, { ...texts, ...counts }, origin, ownProfileId(accountId));
   }
 
   /** One profile of an account; `undefined` if the account has none with that id. */
@@ -85,7 +93,7 @@ export class ProfileRepository {
   /** A profile of any account: for logins, which learn the account from it. */
   find(profileId: string): Promise<StoredProfile | undefined> {
     return this.cache.get(profileId, async () => {
-      const document = await this.model.findById(profileId).lean();
+      const document = await this.documents.findOne({ _id: profileId });
       return document ? toStored(document) : undefined;
     });
   }
@@ -98,7 +106,7 @@ export class ProfileRepository {
 
   /** Profiles of an account, oldest first, after the one named. */
   async list(accountId: string, limit: number, after?: string): Promise<StoredProfile[]> {
-    const documents = await this.model
+    const documents = await this.documents
       .find({ account_id: accountId, ...(after !== undefined && { _id: { $gt: after } }) })
       .sort({ _id: 1 })
       .limit(limit)
@@ -109,37 +117,36 @@ export class ProfileRepository {
   /**
    * Replaces what the account sets.
    *
-   * @param revision the version that the caller has seen
+   * @param version the version that the caller has seen
    * @returns `undefined` where there is no such profile in that version
    */
   async replace(
     accountId: string,
     profileId: string,
     input: ProfileInput,
-    revision: number,
+    version: number,
+    origin: Origin,
   ): Promise<StoredProfile | undefined> {
-    const document = await this.model
-      .findOneAndUpdate(
-        { _id: profileId, account_id: accountId, revision },
-        { $set: { ...input, updated_at: new Date() }, $inc: { revision: 1 } },
-        { returnDocument: 'after' },
-      )
-      .lean();
+    const ofProfile = { _id: profileId, account_id: accountId };
+    const changed = await this.documents.change(ofProfile, origin, (before, now) =>
+      before.version === version ? { action: 'updated', set: { ...input, updated_at: now } } : undefined,
+    );
     this.cache.forget(profileId);
-    return document ? toStored(document) : undefined;
+    return changed && toStored(changed.after);
   }
 
   /** @returns whether there was one in that version */
-  async delete(accountId: string, profileId: string, revision: number): Promise<boolean> {
-    const { deletedCount } = await this.model.deleteOne({ _id: profileId, account_id: accountId, revision });
+  async delete(accountId: string, profileId: string, version: number, origin: Origin): Promise<boolean> {
+    const ofProfile = { _id: profileId, account_id: accountId };
+    const deleted = await this.documents.delete(ofProfile, origin, (before) => before.version === version);
     this.cache.forget(profileId);
-    return deletedCount > 0;
+    return deleted !== undefined;
   }
 }
 
-function toStored({ _id, revision, created_at, updated_at, ...rest }: ProfileDocument): StoredProfile {
+function toStored({ _id, version, created_at, updated_at, ...rest }: ProfileDocument): StoredProfile {
   return {
-    revision,
+    version,
     profile: {
       id: _id,
       account_id: rest.account_id,

@@ -2,6 +2,7 @@ import { Schema } from 'mongoose';
 import type { SignatureScheme, SigningKey } from '../../domain/delivery/signature.js';
 import type { Endpoint, EndpointStatus, VerificationMethod } from '../../domain/endpoint/endpoint.js';
 import type { FailingMark } from '../../domain/endpoint/incident.js';
+import { type RecordedFields, recordedFields } from '../change/recorded.js';
 
 /** What an endpoint's owner sets. */
 export type EndpointInput = Pick<
@@ -73,10 +74,9 @@ export interface SealedKey {
 }
 
 /** A document in MongoDB. Maps whose names the owner chooses are stored as JSON texts, because MongoDB restricts field names. */
-export interface EndpointDocument {
+export interface EndpointDocument extends RecordedFields {
   _id: string;
   account_id: string;
-  version: number;
   verification_revision: number;
   target_url: string;
   event_kinds: string[];
@@ -110,7 +110,6 @@ export const endpointSchema = new Schema<EndpointDocument>(
   {
     _id: String,
     account_id: { type: String, required: true },
-    version: { type: Number, required: true },
     verification_revision: { type: Number, required: true },
     target_url: { type: String, required: true },
     event_kinds: { type: [String], required: true },
@@ -148,6 +147,7 @@ export const endpointSchema = new Schema<EndpointDocument>(
     },
     created_at: { type: Date, required: true },
     updated_at: { type: Date, required: true },
+    ...recordedFields,
   },
   { versionKey: false },
 );

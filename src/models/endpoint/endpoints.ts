@@ -1,9 +1,18 @@
 import type { Connection, Model } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import { newId } from '../../domain/basics/ids.js';
+import {
+  type ChangeAction,
+  type Origin,
+  subscriberOrigin,
+  systemOrigin,
+} from '../../domain/change/change.js';
 import { newSigningSecret, type SignatureScheme } from '../../domain/delivery/signature.js';
-import type { DisableResult } from '../../domain/endpoint/endpoint.js';
+import type { DisableResult, EndpointStatus } from '../../domain/endpoint/endpoint.js';
 import type { FailingMark } from '../../domain/endpoint/incident.js';
+import { toPointer } from '../../domain/http/json-pointer.js';
+import type { ChangeRepository } from '../change/changes.js';
+import { type Decide, Recorded } from '../change/recorded.js';
 import { ShortCache } from '../mongo/short-cache.js';
 import { EndpointCodec } from './endpoint-codec.js';
 import {
@@ -14,45 +23,53 @@ import {
   type SealedKey,
   type StoredEndpoint,
 } from './endpoint-document.js';
+import { renderEndpoint } from './shown-endpoint.js';
 
 /** A change made by another process is seen after this long at the latest, milliseconds. */
 const CACHE_MS = 1_000;
 
-const NEXT_VERSION = { $inc: { version: 1 } };
-
 export class EndpointRepository {
   private readonly model: Model<EndpointDocument>;
+  private readonly documents: Recorded<EndpointDocument>;
   private readonly codec: EndpointCodec;
   private readonly byId = new ShortCache<StoredEndpoint | undefined>(CACHE_MS);
   private readonly byAccount = new ShortCache<Map<string, StoredEndpoint>>(CACHE_MS);
 
   /** @param box encrypts the secrets; absent in a process that neither writes endpoints nor needs their secrets */
-  constructor(connection: Connection, box: SecretBox | undefined) {
+  constructor(connection: Connection, box: SecretBox | undefined, changes: ChangeRepository) {
     this.model = connection.model<EndpointDocument>('endpoint', endpointSchema, 'endpoints');
     this.codec = new EndpointCodec(box);
+    this.documents = new Recorded(this.model, changes, {
+      kind: 'endpoint',
+      idOf: ({ _id }) => _id,
+      accountField: 'account_id',
+      show: (document) => renderEndpoint(this.codec.toEndpoint(document)),
+    });
   }
 
   /** Registers an endpoint, with a new signing secret. */
   async create(
     accountId: string,
     input: EndpointInput,
+    origin: Origin,
     scheme: SignatureScheme = 'v1',
   ): Promise<StoredEndpoint> {
     const now = new Date();
     const _id = newId('endpoint');
-    const document: EndpointDocument = {
-      ...this.codec.toFields(_id, input),
-      _id,
-      account_id: accountId,
-      version: 1,
-      verification_revision: 1,
-      status_changed_at: now,
-      signing_keys: [this.codec.sealKey(_id, newSigningSecret(scheme), now)],
-      created_at: now,
-      updated_at: now,
-    };
-    await this.model.create(document);
-    this.forget(accountId, document._id);
+    const document = await this.documents.create(
+      {
+        ...this.codec.toFields(_id, input),
+        _id,
+        account_id: accountId,
+        verification_revision: 1,
+        status_changed_at: now,
+        signing_keys: [this.codec.sealKey(_id, newSigningSecret(scheme), now)],
+        created_at: now,
+        updated_at: now,
+      },
+      origin,
+    );
+    this.forget(accountId, _id);
     return this.codec.toEndpoint(document);
   }
 
@@ -72,14 +89,14 @@ export class EndpointRepository {
 
   /** An endpoint whoever's it is, for a caller who shows another proof than a token of its account. */
   async find(endpointId: string): Promise<StoredEndpoint | undefined> {
-    const document = await this.model.findById(endpointId).lean();
+    const document = await this.documents.findOne({ _id: endpointId });
     return document ? this.codec.toEndpoint(document) : undefined;
   }
 
   /** All endpoints of an account, oldest first. */
   async all(accountId: string): Promise<StoredEndpoint[]> {
     const all = await this.byAccount.get(accountId, async () => {
-      const documents = await this.model.find({ account_id: accountId }).sort({ _id: 1 }).lean();
+      const documents = await this.documents.find({ account_id: accountId }).sort({ _id: 1 }).lean();
       return new Map(documents.map((document) => [document._id, this.codec.toEndpoint(document)]));
     });
     return [...all.values()];
@@ -92,34 +109,36 @@ export class EndpointRepository {
 
   /** How many endpoints an account has. */
   count(accountId: string): Promise<number> {
-    return this.model.countDocuments({ account_id: accountId });
+    return this.documents.count({ account_id: accountId });
   }
 
   /** Replaces what the owner sets. @returns `undefined` if the endpoint is gone, or was changed since it was read */
-  async replace(before: StoredEndpoint, input: EndpointInput): Promise<StoredEndpoint | undefined> {
-    const now = new Date();
+  async replace(
+    before: StoredEndpoint,
+    input: EndpointInput,
+    origin: Origin,
+  ): Promise<StoredEndpoint | undefined> {
+    const secrets = this.secretsOf(before);
     const moved = before.target_url !== input.target_url;
     const verifiesAgain =
       moved ||
       before.verification_method !== input.verification_method ||
-      this.secretsOf(before).verify_token !== input.verify_token ||
+      secrets.verify_token !== input.verify_token ||
       (before.status !== 'pending' && input.status === 'pending');
-    const fields = Object.entries({
-      ...this.codec.toFields(before.id, input),
-      ...(moved && { allowed_rate: null, verification_token: null }),
-      ...(verifiesAgain && { verification_revision: before.version + 1 }),
-      ...(before.status !== input.status && { status_changed_at: now }),
-      updated_at: now,
-    });
-    return this.update(
-      before.account_id,
-      before.id,
-      {
-        $set: Object.fromEntries(fields.filter(([, value]) => value != null)),
-        $unset: Object.fromEntries(fields.filter(([, value]) => value == null).map(([name]) => [name, 1])),
-        ...NEXT_VERSION,
-      },
-      { version: before.version },
+    return this.change(before.account_id, before.id, origin, ({ version }, now) =>
+      version === before.version
+        ? {
+            action: actionOf(before.status, input.status),
+            set: {
+              ...this.codec.toFields(before.id, input),
+              ...(moved && { allowed_rate: null, verification_token: null }),
+              ...(verifiesAgain && { verification_revision: version + 1 }),
+              ...(before.status !== input.status && { status_changed_at: now }),
+              updated_at: now,
+            },
+            secrets: changedSecrets(secrets, input),
+          }
+        : undefined,
     );
   }
 
@@ -134,40 +153,38 @@ export class EndpointRepository {
     endpointId: string,
     reason: string,
     cause: string,
+    origin: Origin,
     verificationRevision?: number,
   ): Promise<DisableResult> {
-    const about = verificationRevision === undefined ? {} : { verification_revision: verificationRevision };
-    const now = new Date();
-    const disabled = await this.update(
-      accountId,
-      endpointId,
-      {
-        $set: {
-          status: 'disabled',
-          status_reason: reason,
-          status_changed_at: now,
-          disabled_by: cause,
-          updated_at: now,
-        },
-        $unset: { failing: 1 },
-        ...NEXT_VERSION,
-      },
-      { status: 'active', ...about },
+    const disabled = await this.change(accountId, endpointId, origin, (before, now) =>
+      before.status === 'active' && isAbout(before, verificationRevision)
+        ? {
+            action: 'disabled',
+            set: {
+              status: 'disabled',
+              status_reason: reason,
+              status_changed_at: now,
+              disabled_by: cause,
+              failing: null,
+              updated_at: now,
+            },
+          }
+        : undefined,
     );
     if (disabled) return 'disabled';
-    const document = await this.model.findById(endpointId).lean();
+    const document = await this.documents.findOne({ _id: endpointId });
     if (document?.status === 'disabled' && document.disabled_by === cause) return 'disabled';
     return document?.status === 'active' ? 'changed' : 'inactive';
   }
 
-  /** Keeps with an endpoint that it is failing, or, with `null`, that it is not. */
+  /** Keeps with an endpoint that it is failing, or, with `null`, that it is not. This is not a change of the endpoint. */
   async setFailing(accountId: string, endpointId: string, failing: FailingMark | null): Promise<void> {
-    await this.update(accountId, endpointId, failing ? { $set: { failing } } : { $unset: { failing: 1 } });
+    await this.note(accountId, endpointId, failing ? { $set: { failing } } : { $unset: { failing: 1 } });
   }
 
   /** Notes the token that must come back in the handshake that begins now. */
   async beginVerification(accountId: string, endpointId: string, token: string): Promise<void> {
-    await this.update(accountId, endpointId, {
+    await this.note(accountId, endpointId, {
       $set: { verification_token: this.codec.seal(endpointId, 'verification', token) },
     });
   }
@@ -177,33 +194,30 @@ export class EndpointRepository {
    *
    * @param endpoint as it was read last: it must still be of that version
    * @param allowedRate deliveries per minute that it allows; absent: any number
+   * @param from the request that confirmed it, if it was confirmed by one
    * @returns `undefined` if it is not pending, or was changed since
    */
   async verified(
     { account_id, id, target_url, version, status_when_verified }: StoredEndpoint,
     allowedRate: number | undefined,
+    from?: Omit<Origin, 'actor'>,
   ): Promise<StoredEndpoint | undefined> {
-    const now = new Date();
-    return this.update(
-      account_id,
-      id,
-      {
-        $set: {
-          status: status_when_verified,
-          status_changed_at: now,
-          verified_at: now,
-          verified_url: target_url,
-          updated_at: now,
-          ...(allowedRate !== undefined && { allowed_rate: allowedRate }),
-        },
-        $unset: {
-          verification_token: 1,
-          status_reason: 1,
-          ...(allowedRate === undefined && { allowed_rate: 1 as const }),
-        },
-        ...NEXT_VERSION,
-      },
-      { status: 'pending', target_url, version },
+    return this.change(account_id, id, subscriberOrigin(from), (before, now) =>
+      before.status === 'pending' && before.version === version
+        ? {
+            action: 'verified',
+            set: {
+              status: status_when_verified,
+              status_reason: null,
+              status_changed_at: now,
+              verification_token: null,
+              verified_at: now,
+              verified_url: target_url,
+              allowed_rate: allowedRate,
+              updated_at: now,
+            },
+          }
+        : undefined,
     );
   }
 
@@ -218,13 +232,13 @@ export class EndpointRepository {
     reason: string,
     verificationRevision?: number,
   ): Promise<void> {
-    const now = new Date();
-    const change = { status: 'disabled', status_reason: reason, status_changed_at: now, updated_at: now };
-    await this.update(
-      accountId,
-      endpointId,
-      { $set: change, ...NEXT_VERSION },
-      stillPending(verificationRevision),
+    await this.change(accountId, endpointId, systemOrigin('verification'), (before, now) =>
+      before.status === 'pending' && isAbout(before, verificationRevision)
+        ? {
+            action: 'disabled',
+            set: { status: 'disabled', status_reason: reason, status_changed_at: now, updated_at: now },
+          }
+        : undefined,
     );
   }
 
@@ -235,11 +249,10 @@ export class EndpointRepository {
     reason: string,
     verificationRevision: number,
   ): Promise<void> {
-    await this.update(
-      accountId,
-      endpointId,
-      { $set: { status_reason: reason } },
-      stillPending(verificationRevision),
+    await this.change(accountId, endpointId, systemOrigin('verification'), (before, now) =>
+      before.status === 'pending' && before.status_reason !== reason && isAbout(before, verificationRevision)
+        ? { action: 'verification_failed', set: { status_reason: reason, updated_at: now } }
+        : undefined,
     );
   }
 
@@ -252,6 +265,7 @@ export class EndpointRepository {
     before: StoredEndpoint,
     scheme: SignatureScheme,
     overlapEnds: Date,
+    origin: Origin,
   ): Promise<StoredEndpoint | undefined> {
     const now = new Date();
     const fresh = this.codec.sealKey(before.id, newSigningSecret(scheme), now);
@@ -261,7 +275,7 @@ export class EndpointRepository {
         expires_at: key.expires_at && key.expires_at < overlapEnds ? key.expires_at : overlapEnds,
       }))
       .filter(({ expires_at }) => expires_at > now);
-    return this.writeKeys(before, [fresh, ...old]);
+    return this.writeKeys(before, [fresh, ...old], 'secret_rotated', origin);
   }
 
   /**
@@ -270,14 +284,22 @@ export class EndpointRepository {
    * @param all whether to remove those, too, whose overlap goes on: all but the newest
    * @returns when the next one ends, milliseconds since the epoch; `undefined` where none is left, or the endpoint is gone
    */
-  async retireSecrets(accountId: string, endpointId: string, all = false): Promise<number | undefined> {
+  async retireSecrets(
+    accountId: string,
+    endpointId: string,
+    origin: Origin,
+    all = false,
+  ): Promise<number | undefined> {
     const endpoint = await this.getFresh(accountId, endpointId);
     if (!endpoint) return undefined;
     const { signing_keys } = endpoint.sealed;
     const now = new Date();
     const live = signing_keys.filter(({ expires_at }) => !expires_at || (!all && expires_at > now));
-    if (live.length < signing_keys.length && !(await this.writeKeys(endpoint, live)))
-      return this.retireSecrets(accountId, endpointId, all);
+    if (
+      live.length < signing_keys.length &&
+      !(await this.writeKeys(endpoint, live, 'secret_retired', origin))
+    )
+      return this.retireSecrets(accountId, endpointId, origin, all);
     const ends = live.flatMap(({ expires_at }) => (expires_at ? [expires_at.getTime()] : []));
     return ends.length > 0 ? Math.min(...ends) : undefined;
   }
@@ -297,42 +319,54 @@ export class EndpointRepository {
   }
 
   /** @returns whether there was one */
-  async delete(accountId: string, endpointId: string): Promise<boolean> {
-    const { deletedCount } = await this.model.deleteOne({ _id: endpointId, account_id: accountId });
+  async delete(accountId: string, endpointId: string, origin: Origin): Promise<boolean> {
+    const deleted = await this.documents.delete({ _id: endpointId, account_id: accountId }, origin);
     this.forget(accountId, endpointId);
-    return deletedCount > 0;
+    return deleted !== undefined;
   }
 
-  /** Writes signing keys, unless they have been changed since they were read. */
+  /** Writes signing keys, unless the endpoint has been changed since it was read. */
   private async writeKeys(
     { account_id, id, version }: StoredEndpoint,
-    signing_keys: readonly SealedKey[],
+    signing_keys: SealedKey[],
+    action: 'secret_rotated' | 'secret_retired',
+    origin: Origin,
   ): Promise<StoredEndpoint | undefined> {
-    return this.update(
-      account_id,
-      id,
-      { $set: { signing_keys, updated_at: new Date() }, ...NEXT_VERSION },
-      { version },
+    const secrets = [action === 'secret_rotated' ? '/secret' : '/secret/previous'];
+    return this.change(account_id, id, origin, (before, now) =>
+      before.version === version ? { action, set: { signing_keys, updated_at: now }, secrets } : undefined,
     );
   }
 
-  private async update(
+  /** Makes a new version. */
+  private async change(
     accountId: string,
     endpointId: string,
-    change: Parameters<Model<EndpointDocument>['findOneAndUpdate']>[1],
-    condition: Record<string, unknown> = {},
+    origin: Origin,
+    decide: Decide<EndpointDocument>,
   ): Promise<StoredEndpoint | undefined> {
+    const ofEndpoint = { _id: endpointId, account_id: accountId };
+    const changed = await this.documents.change(ofEndpoint, origin, decide);
+    return this.remember(changed?.after, endpointId);
+  }
+
+  /** Keeps something with an endpoint that makes no new version of it. */
+  private async note(accountId: string, endpointId: string, update: object): Promise<void> {
     const document = await this.model
-      .findOneAndUpdate({ _id: endpointId, account_id: accountId, ...condition }, change, {
+      .findOneAndUpdate({ _id: endpointId, account_id: accountId, deleted_at: null }, update, {
         returnDocument: 'after',
       })
       .lean();
+    this.remember(document ?? undefined, endpointId);
+  }
+
+  private remember(document: EndpointDocument | undefined, endpointId: string): StoredEndpoint | undefined {
     this.byId.forget(endpointId);
     if (!document) return undefined;
     const endpoint = this.codec.toEndpoint(document);
     // Not forgotten: where many endpoints begin to fail together, each would have the account's whole list read again. Of two updates at once
     // the list may keep the earlier one, as long as it is remembered at all: as if another process had made them.
-    this.byAccount.change(accountId, (all) => all.set(endpointId, endpoint));
+    this.byAccount.change(endpoint.account_id, (all) => all.set(endpointId, endpoint));
     return endpoint;
   }
 
@@ -342,7 +376,25 @@ export class EndpointRepository {
   }
 }
 
-const stillPending = (verificationRevision: number | undefined) => ({
-  status: 'pending',
-  ...(verificationRevision !== undefined && { verification_revision: verificationRevision }),
-});
+/** Whether an endpoint is still the one that something was found out about; absent: whichever it is. */
+function isAbout(
+  { verification_revision }: EndpointDocument,
+  verificationRevision: number | undefined,
+): boolean {
+  return verificationRevision === undefined || verification_revision === verificationRevision;
+}
+
+/** What the owner did, by what became of the status. */
+function actionOf(before: EndpointStatus, after: EndpointStatus): ChangeAction {
+  if (before !== after && after === 'paused') return 'paused';
+  return after === 'active' && before !== 'pending' && before !== 'active' ? 'resumed' : 'updated';
+}
+
+/** Which secrets got another value. New ones and removed ones are seen by their names. */
+function changedSecrets(before: EndpointSecrets, after: EndpointInput): string[] {
+  const headers = Object.entries(after.headers).filter(
+    ([name, value]) => (before.headers[name] ?? value) !== value,
+  );
+  const token = before.verify_token && after.verify_token && before.verify_token !== after.verify_token;
+  return [...headers.map(([name]) => toPointer(['headers', name])), ...(token ? ['/verify_token'] : [])];
+}

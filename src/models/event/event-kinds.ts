@@ -1,5 +1,8 @@
-import { type Connection, type Model, Schema } from 'mongoose';
+import { type Connection, Schema } from 'mongoose';
+import type { Origin } from '../../domain/change/change.js';
 import type { EventKind } from '../../domain/event/event-kinds.js';
+import type { ChangeRepository } from '../change/changes.js';
+import { Recorded, type RecordedFields, recordedFields } from '../change/recorded.js';
 import { isDuplicateKey } from '../mongo/duplicate-key.js';
 import { ShortCache } from '../mongo/short-cache.js';
 
@@ -12,7 +15,7 @@ export interface StoredEventKind {
   updated_at: string;
 }
 
-interface EventKindDocument {
+interface EventKindDocument extends RecordedFields {
   /** Account and name: the hot look-up is one by `_id`. */
   _id: string;
   account_id: string;
@@ -33,6 +36,7 @@ const schema = new Schema<EventKindDocument>(
     versions: { type: [{ _id: false, version: Number, schema: String, created_at: Date }], required: true },
     created_at: { type: Date, required: true },
     updated_at: { type: Date, required: true },
+    ...recordedFields,
   },
   { versionKey: false },
 );
@@ -42,12 +46,18 @@ const CACHE_MS = 1_000;
 
 /** The event kinds that accounts have added to the built-in ones. */
 export class EventKindRepository {
-  private readonly model: Model<EventKindDocument>;
+  private readonly documents: Recorded<EventKindDocument>;
   private readonly byName = new ShortCache<StoredEventKind | undefined>(CACHE_MS);
   private readonly byAccount = new ShortCache<StoredEventKind[]>(CACHE_MS);
 
-  constructor(connection: Connection) {
-    this.model = connection.model<EventKindDocument>('event_kind', schema, 'event_kinds');
+  constructor(connection: Connection, changes: ChangeRepository) {
+    const model = connection.model<EventKindDocument>('event_kind', schema, 'event_kinds');
+    this.documents = new Recorded(model, changes, {
+      kind: 'event_kind',
+      idOf: ({ name }) => name,
+      accountField: 'account_id',
+      show: (document) => showNewest(toEventKind(document)),
+    });
   }
 
   /** @returns `undefined` where the account has a kind of that name already */
@@ -56,9 +66,10 @@ export class EventKindRepository {
     name: string,
     description: string,
     firstSchema: Record<string, unknown>,
+    origin: Origin,
   ): Promise<StoredEventKind | undefined> {
     const now = new Date();
-    const document: EventKindDocument = {
+    const document = {
       _id: keyOf(accountId, name),
       account_id: accountId,
       name,
@@ -68,19 +79,19 @@ export class EventKindRepository {
       updated_at: now,
     };
     try {
-      await this.model.create(document);
+      return toEventKind(await this.documents.create(document, origin));
     } catch (error) {
       if (isDuplicateKey(error)) return undefined;
       throw error;
+    } finally {
+      this.forget(accountId, name);
     }
-    this.forget(accountId, name);
-    return toEventKind(document);
   }
 
   /** @returns `undefined` where the account has none of that name */
   get(accountId: string, name: string): Promise<StoredEventKind | undefined> {
     return this.byName.get(keyOf(accountId, name), async () => {
-      const document = await this.model.findById(keyOf(accountId, name)).lean();
+      const document = await this.documents.findOne({ _id: keyOf(accountId, name) });
       return document ? toEventKind(document) : undefined;
     });
   }
@@ -88,7 +99,7 @@ export class EventKindRepository {
   /** All kinds that an account has added, by name. */
   all(accountId: string): Promise<StoredEventKind[]> {
     return this.byAccount.get(accountId, async () => {
-      const documents = await this.model.find({ account_id: accountId }).sort({ _id: 1 }).lean();
+      const documents = await this.documents.find({ account_id: accountId }).sort({ _id: 1 }).lean();
       return documents.map(toEventKind);
     });
   }
@@ -103,32 +114,32 @@ export class EventKindRepository {
     before: StoredEventKind,
     description: string,
     next: Record<string, unknown>,
+    origin: Origin,
   ): Promise<StoredEventKind | undefined> {
-    const now = new Date();
-    const last = before.versions.at(-1);
     const text = JSON.stringify(next);
-    const isNew = JSON.stringify(last?.schema) !== text;
-    const document = await this.model
-      .findOneAndUpdate(
-        { _id: keyOf(accountId, before.name), updated_at: new Date(before.updated_at) },
-        {
-          $set: { description, updated_at: now },
-          ...(isNew && {
-            $push: { versions: { version: (last?.version ?? 0) + 1, schema: text, created_at: now } },
-          }),
+    const ofKind = { _id: keyOf(accountId, before.name) };
+    const changed = await this.documents.change(ofKind, origin, ({ updated_at, versions }, now) => {
+      if (updated_at.toISOString() !== before.updated_at) return undefined;
+      const last = versions.at(-1);
+      const added = { version: (last?.version ?? 0) + 1, schema: text, created_at: now };
+      return {
+        action: 'updated',
+        set: {
+          description,
+          updated_at: now,
+          ...(last?.schema !== text && { versions: [...versions, added] }),
         },
-        { returnDocument: 'after' },
-      )
-      .lean();
+      };
+    });
     this.forget(accountId, before.name);
-    return document ? toEventKind(document) : undefined;
+    return changed && toEventKind(changed.after);
   }
 
   /** @returns whether there was one */
-  async delete(accountId: string, name: string): Promise<boolean> {
-    const { deletedCount } = await this.model.deleteOne({ _id: keyOf(accountId, name) });
+  async delete(accountId: string, name: string, origin: Origin): Promise<boolean> {
+    const deleted = await this.documents.delete({ _id: keyOf(accountId, name) }, origin);
     this.forget(accountId, name);
-    return deletedCount > 0;
+    return deleted !== undefined;
   }
 
   private forget(accountId: string, name: string): void {
@@ -139,6 +150,12 @@ export class EventKindRepository {
 
 function keyOf(accountId: string, name: string): string {
   return `${accountId}:${name}`;
+}
+
+/** In changes, a kind has its newest schema alone: earlier ones are in earlier changes. */
+function showNewest({ versions, ...kind }: StoredEventKind) {
+  const newest = versions.at(-1);
+  return { ...kind, schema_version: newest?.version, schema: newest?.schema };
 }
 
 function toEventKind(document: EventKindDocument): StoredEventKind {

@@ -118,6 +118,9 @@ describe('another account', () => {
       `/deliveries?event_id=${ids['events']}`,
       `/profiles?after=${ids['profiles']?.slice(0, -1)}`,
       `/api_keys?after=key_0`,
+      `/changes?resource=endpoint:${ids['endpoints']}`,
+      `/changes?resource=event_kind:${ids['event_kinds']}`,
+      `/changes?actor=${victim.keyId}`,
     ]) {
       const { status, json, text } = await thief.request('GET', `/v18.0${path}`);
       assert.equal(status, 200, text);

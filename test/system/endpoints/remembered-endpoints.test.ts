@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { registerDirectly } from '../../../bench/support/endpoints.js';
 import { parseSecretKeys, SecretBox } from '../../../src/domain/access/secret-box.js';
 import { newId } from '../../../src/domain/basics/ids.js';
+import { OPERATOR } from '../../../src/domain/change/change.js';
 import { connectDatabase, type Database } from '../../../src/models/database.js';
 import { testEnvironment } from '../../support/system.js';
 
@@ -14,8 +15,8 @@ describe('endpoints that a process has read', () => {
   beforeEach(async () => {
     const { MONGODB_URI: uri = '', HOOKLINE_SECRET_KEYS: keys = '' } = await testEnvironment();
     const box = new SecretBox(parseSecretKeys(keys));
-    database = await connectDatabase(uri, box);
-    other = await connectDatabase(uri, box);
+    database = await connectDatabase(uri, { box });
+    other = await connectDatabase(uri, { box });
     accountId = newId('account');
     await registerDirectly(database.endpoints, accountId, ['https://a.example/', 'https://b.example/']);
   });
@@ -29,7 +30,7 @@ describe('endpoints that a process has read', () => {
     const [first, second] = await endpoints.all(accountId);
     assert.ok(first && second);
     await endpoints.setFailing(accountId, first.id, FAILING);
-    await endpoints.disable(accountId, second.id, 'enough', 'a test');
+    await endpoints.disable(accountId, second.id, 'enough', 'a test', OPERATOR);
     const read = [
       await endpoints.all(accountId),
       [await endpoints.get(accountId, first.id), await endpoints.get(accountId, second.id)],
@@ -49,7 +50,7 @@ describe('endpoints that a process has read', () => {
     const { endpoints } = database;
     const [first] = await endpoints.all(accountId);
     assert.ok(first);
-    await endpoints.delete(accountId, first.id);
+    await endpoints.delete(accountId, first.id, OPERATOR);
     await registerDirectly(endpoints, accountId, ['https://c.example/']);
     assert.deepEqual(
       (await endpoints.all(accountId)).map(({ target_url }) => target_url),

@@ -8,6 +8,7 @@ import {
   SecretBox,
 } from '../../../src/domain/access/secret-box.js';
 import { newId } from '../../../src/domain/basics/ids.js';
+import { OPERATOR } from '../../../src/domain/change/change.js';
 import { recipientsOf } from '../../../src/domain/delivery/recipients.js';
 import { connectDatabase, type Database } from '../../../src/models/database.js';
 import { testEnvironment } from '../../support/system.js';
@@ -33,7 +34,7 @@ describe('encrypted secrets of endpoints', () => {
     const environment = await testEnvironment();
     uri = environment['MONGODB_URI'] ?? '';
     box = new CountingBox(parseSecretKeys(environment['HOOKLINE_SECRET_KEYS'] ?? ''));
-    database = await connectDatabase(uri, box);
+    database = await connectDatabase(uri, { box });
     const urls = Array.from({ length: ENDPOINTS }, (_, index) => `https://subscriber.example/${index}`);
     await registerDirectly(database.endpoints, accountId, urls, {
       authorization: 'Bearer of-the-subscriber',
@@ -62,7 +63,12 @@ describe('encrypted secrets of endpoints', () => {
     assert.ok(endpoint);
     const before = database.endpoints.secretsOf(endpoint).signing_keys[0]?.secret;
     box.opened = 0;
-    const rotated = await database.endpoints.rotateSecret(endpoint, 'v1a', new Date(Date.now() + 60_000));
+    const rotated = await database.endpoints.rotateSecret(
+      endpoint,
+      'v1a',
+      new Date(Date.now() + 60_000),
+      OPERATOR,
+    );
     assert.ok(rotated);
     assert.equal(box.opened, 0);
     const [newest, previous] = database.endpoints.secretsOf(rotated).signing_keys;
@@ -72,7 +78,7 @@ describe('encrypted secrets of endpoints', () => {
   });
 
   it('that no key opens do not keep their endpoints from being listed', async () => {
-    const other = await connectDatabase(uri, new SecretBox(parseSecretKeys(newSecretKey())));
+    const other = await connectDatabase(uri, { box: new SecretBox(parseSecretKeys(newSecretKey())) });
     try {
       const [endpoint] = await other.endpoints.all(accountId);
       assert.ok(endpoint);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { OPERATOR } from '../../../src/domain/change/change.js';
 import { type ApiClient, apiClient } from '../../support/api-client.js';
 import { COSTLY } from '../../support/costly-schemas.js';
 import { type ServiceProcess, startServiceProcess } from '../../support/process.js';
@@ -56,7 +57,7 @@ describe('a schema that is costly to check', () => {
 
     it(`holds nobody up if it was registered before there were bounds: ${name}`, async function () {
       this.timeout(60_000);
-      await system.database.eventKinds.create(client.accountId, `old.k${index}`, '', schema);
+      await system.database.eventKinds.create(client.accountId, `old.k${index}`, '', schema, OPERATOR);
       const { status, json, text } = await sendWhileHealthy(() =>
         client.request('POST', `/v18.0/events/old.k${index}`, { raw: payload }),
       );

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { newSecretKey, parseSecretKeys, SecretBox } from '../../../src/domain/access/secret-box.js';
 import { newId } from '../../../src/domain/basics/ids.js';
+import { OPERATOR } from '../../../src/domain/change/change.js';
 import { connectDatabase } from '../../../src/models/database.js';
 import type { EndpointInput } from '../../../src/models/endpoint/endpoint-document.js';
 import { runHookline } from '../../support/process.js';
@@ -13,7 +14,7 @@ describe('hookline reseal', () => {
     const old = environment['HOOKLINE_SECRET_KEYS'] ?? '';
     const fresh = newSecretKey();
     const accountId = newId('account');
-    const open = (keys: string) => connectDatabase(uri, new SecretBox(parseSecretKeys(keys)));
+    const open = (keys: string) => connectDatabase(uri, { box: new SecretBox(parseSecretKeys(keys)) });
 
     const before = await open(old);
     const input: EndpointInput = {
@@ -27,8 +28,8 @@ describe('hookline reseal', () => {
       status_when_verified: 'active',
       verification_method: 'challenge',
     };
-    await before.endpoints.create(accountId, input, 'v1a');
-    const { id } = await before.endpoints.create(accountId, { ...input, headers: {} });
+    await before.endpoints.create(accountId, input, OPERATOR, 'v1a');
+    const { id } = await before.endpoints.create(accountId, { ...input, headers: {} }, OPERATOR);
     await before.endpoints.beginVerification(accountId, id, 'a-token');
     const keyed = () => [{ name: 'order_id', value: '1001' }];
     const tokens = await before.keySecrets.tokensOf(accountId, keyed());

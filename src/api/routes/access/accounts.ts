@@ -4,6 +4,7 @@ import { isId } from '../../../domain/basics/ids.js';
 import { notFound } from '../../../domain/http/problem.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
+import { originOf } from '../../http/origin.js';
 import { cutPage, pagingParameters, renderPage } from '../../http/paging.js';
 import { pageOf } from '../../http/schemas.js';
 import { accountSchema, accountWithKeySchema } from './account-view.js';
@@ -22,8 +23,8 @@ export function accountOperations({ database }: ApiDependencies): Operation[] {
       responses: { 201: { description: 'The account, with its first key', schema: accountWithKeySchema } },
       problems: [],
       async handle(ctx, { body: { name } }) {
-        const account = await accounts.create(name);
-        const { key, api_key } = await apiKeys.create(account.id, 'first key', ACCOUNT_SCOPES);
+        const account = await accounts.create(name, originOf(ctx));
+        const { key, api_key } = await apiKeys.create(account.id, 'first key', ACCOUNT_SCOPES, originOf(ctx));
         ctx.status = 201;
         ctx.set({ location: `${ctx.path}/${account.id}`, 'cache-control': 'no-store' });
         ctx.body = { ...account, api_key: { ...api_key, key } };

@@ -7,6 +7,7 @@ import { invalidRequest } from '../../http/body.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { requireHeld, requireProfileHeld } from '../../http/grantable.js';
 import { type Operation, operation } from '../../http/operation.js';
+import { originOf } from '../../http/origin.js';
 import { cutPage, pagingParameters, renderPage } from '../../http/paging.js';
 import { pageOf } from '../../http/schemas.js';
 import { apiKeySchema, apiKeyWithKeySchema } from './api-key-view.js';
@@ -52,7 +53,7 @@ export function apiKeyOperations({ database }: ApiDependencies): Operation[] {
         if (profile_id !== undefined && !(await profiles.get(account_id, profile_id))) {
           throw invalidRequest([{ pointer: '/profile_id', detail: 'is not a profile of this account' }]);
         }
-        const { key, api_key } = await apiKeys.create(account_id, name, [...new Set(scopes)], {
+        const { key, api_key } = await apiKeys.create(account_id, name, [...new Set(scopes)], originOf(ctx), {
           ...(ends !== undefined && { expires_at: ends }),
           ...(profile_id !== undefined && { profile_id }),
         });
@@ -101,7 +102,8 @@ export function apiKeyOperations({ database }: ApiDependencies): Operation[] {
       responses: { 204: { description: 'Revoked' } },
       problems: [],
       async handle(ctx, { params: { id = '' } }) {
-        const revoked = isId('api_key', id) && (await apiKeys.revoke(ctx.state.caller.account_id, id));
+        const revoked =
+          isId('api_key', id) && (await apiKeys.revoke(ctx.state.caller.account_id, id, originOf(ctx)));
         if (!revoked) throw notFound('API key', id);
         ctx.status = 204;
       },

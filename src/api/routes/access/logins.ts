@@ -8,6 +8,7 @@ import type { Login, StoredLogin } from '../../../models/access/logins.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { requireHeld, requireLasting, requireProfileHeld } from '../../http/grantable.js';
 import { type Operation, operation } from '../../http/operation.js';
+import { originOf } from '../../http/origin.js';
 import { loginSchema } from './login-view.js';
 
 const loginBody = z.strictObject({
@@ -51,7 +52,7 @@ export function loginOperations({ database }: ApiDependencies): Operation[] {
         requireProfileHeld(ctx, id, scopes);
         requireHeld(ctx, [...scopes, ...(before?.scopes ?? [])]);
         const login = { ...key, login_name, scopes: [...new Set(scopes)] };
-        if (!(await logins.put(login, await passwordHash(password, before)))) {
+        if (!(await logins.put(login, await passwordHash(password, before), originOf(ctx)))) {
           throw new Problem('login_name_taken', `Another profile of the account logs in as ${login_name}.`);
         }
         ctx.body = login;
@@ -85,7 +86,7 @@ export function loginOperations({ database }: ApiDependencies): Operation[] {
       problems: [],
       async handle(ctx, { params: { id = '' } }) {
         const { account_id, profile_id } = await profileOf(ctx, id);
-        if (!(await logins.delete(account_id, profile_id))) throw missing(id);
+        if (!(await logins.delete(account_id, profile_id, originOf(ctx)))) throw missing(id);
         ctx.status = 204;
       },
     }),

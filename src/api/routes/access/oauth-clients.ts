@@ -13,6 +13,7 @@ import { invalidRequest } from '../../http/body.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { requireHeld, requireLasting } from '../../http/grantable.js';
 import { type Operation, operation } from '../../http/operation.js';
+import { originOf } from '../../http/origin.js';
 import { overlapSchema } from '../../http/overlap.js';
 import { cutPage, pagingParameters, renderPage } from '../../http/paging.js';
 import { pageOf } from '../../http/schemas.js';
@@ -80,7 +81,11 @@ export function oauthClientOperations({ database }: ApiDependencies): Operation[
         requireHeld(ctx, body.scopes);
         requireLasting(ctx);
         checkGrants(body);
-        const { client, secret } = await oauthClients.create(ctx.state.caller.account_id, distinct(body));
+        const { client, secret } = await oauthClients.create(
+          ctx.state.caller.account_id,
+          distinct(body),
+          originOf(ctx),
+        );
         ctx.status = 201;
         ctx.set({ location: `${ctx.path}/${client.id}`, 'cache-control': 'no-store' });
         ctx.body = { ...client, ...(secret !== undefined && { secret }) };
@@ -132,7 +137,7 @@ export function oauthClientOperations({ database }: ApiDependencies): Operation[
         requireLasting(ctx);
         checkGrants(body);
         checkAuthMethod(before, body);
-        const client = await oauthClients.replace(before.account_id, id, distinct(body));
+        const client = await oauthClients.replace(before.account_id, id, distinct(body), originOf(ctx));
         if (!client) throw notFound('OAuth client', id);
         ctx.body = client;
       },
@@ -158,7 +163,7 @@ export function oauthClientOperations({ database }: ApiDependencies): Operation[
           throw new Problem('client_without_secret', `The OAuth client ${id} is public and has no secret.`);
         }
         const overlapEnds = new Date(Date.now() + parseDuration(overlap));
-        const secret = await oauthClients.rotateSecret(client.account_id, id, overlapEnds);
+        const secret = await oauthClients.rotateSecret(client.account_id, id, overlapEnds, originOf(ctx));
         if (secret === undefined) throw notFound('OAuth client', id);
         ctx.set('cache-control', 'no-store');
         ctx.body = { ...client, secret };
@@ -175,7 +180,8 @@ export function oauthClientOperations({ database }: ApiDependencies): Operation[
       problems: [],
       async handle(ctx, { params: { id = '' } }) {
         const { account_id } = ctx.state.caller;
-        const removed = isId('oauth_client', id) && (await oauthClients.delete(account_id, id));
+        const removed =
+          isId('oauth_client', id) && (await oauthClients.delete(account_id, id, originOf(ctx)));
         if (!removed) throw notFound('OAuth client', id);
         await oauthRecords.revokeAllOf('client', id);
         ctx.status = 204;

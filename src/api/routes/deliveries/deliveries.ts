@@ -1,10 +1,13 @@
 import { z } from 'zod';
 import { type DeliveryKey, parseDeliveryId } from '../../../domain/basics/ids.js';
+import { type ChangeAction, resourceName } from '../../../domain/change/change.js';
 import { toTarget } from '../../../domain/delivery/recipients.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
+import { DeliveryStateConflictError } from '../../../temporal/errors.js';
 import { viewAttempt } from '../../../temporal/read/attempt-view.js';
-import type { ApiDependencies } from '../../http/context.js';
+import type { ApiDependencies, Context } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
+import { originOf } from '../../http/origin.js';
 import { pagingParameters, renderPage } from '../../http/paging.js';
 import { pageOf } from '../../http/schemas.js';
 import {
@@ -22,8 +25,47 @@ const ACTIONS = {
   resume: 'End a pause',
 } as const;
 
+/** What is recorded of them. */
+const DONE = { retry: 'retried', cancel: 'cancelled', pause: 'paused', resume: 'resumed' } as const;
+
+const actBody = z.strictObject({
+  reason: z
+    .string()
+    .min(1)
+    .max(300)
+    .optional()
+    .describe('Why: it is recorded with who did it (GET /changes)'),
+});
+
 /** Deliveries: what became of events. They are read from Temporal, and steered there. */
 export function deliveryOperations({ database, deliveries, control }: ApiDependencies): Operation[] {
+  /**
+   * Records an act before it is done, so that none is done without a record, and takes the record back if nothing was done.
+   *
+   * @param act returns `undefined` if there is nothing to act upon
+   */
+  const recorded = async <T>(
+    ctx: Context,
+    action: ChangeAction,
+    id: string,
+    reason: string | undefined,
+    act: () => Promise<T | undefined>,
+  ): Promise<T | undefined> => {
+    const { account_id } = ctx.state.caller;
+    const takeBack = await database.changes.announce(
+      { ...originOf(ctx), ...(reason !== undefined && { reason }) },
+      { account_id, resource: resourceName('delivery', id), action },
+    );
+    try {
+      const result = await act();
+      if (result === undefined) await takeBack();
+      return result;
+    } catch (error) {
+      if (error instanceof DeliveryStateConflictError) await takeBack();
+      throw error;
+    }
+  };
+
   const find = async (accountId: string, id: string) => {
     const delivery = await deliveries.get(accountId, readKey(id));
     if (!delivery) throw notFound('delivery', id);
@@ -77,11 +119,16 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
         id: `${action}Delivery`,
         summary: ACTIONS[action],
         scope: 'deliveries:write',
+        body: actBody,
+        bodyIsOptional: true,
         responses: { 200: { description: 'The delivery after it', schema: deliveryRecordSchema } },
         problems: ['delivery_state_conflict'],
-        async handle(ctx, { params: { id = '' } }) {
+        async handle(ctx, { params: { id = '' }, body: { reason } }) {
           const { account_id, id: by } = ctx.state.caller;
-          const record = await control.act(action, account_id, readKey(id), by);
+          const key = readKey(id);
+          const record = await recorded(ctx, DONE[action], id, reason, () =>
+            control.act(action, account_id, key, by),
+          );
           if (!record) {
             const { status } = await find(account_id, id);
             throw new Problem('delivery_state_conflict', `The delivery is closed: ${status}.`);
@@ -97,9 +144,11 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
       id: 'resendDelivery',
       summary: 'Send a closed delivery again: same payload, same webhook-id, a new run',
       scope: 'deliveries:write',
+      body: actBody,
+      bodyIsOptional: true,
       responses: { 202: { description: 'The new run is persisted', schema: resendSchema } },
       problems: ['delivery_state_conflict'],
-      async handle(ctx, { params: { id = '' } }) {
+      async handle(ctx, { params: { id = '' }, body: { reason } }) {
         const { account_id, id: by } = ctx.state.caller;
         const key = readKey(id);
         const endpoint = await database.endpoints.get(account_id, key.endpoint_id);
@@ -110,7 +159,9 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
             'The endpoint was deleted, so nothing can be sent to it.',
           );
         }
-        const run_id = await control.resend(account_id, key, toTarget(endpoint), by);
+        const run_id = await recorded(ctx, 'resent', id, reason, () =>
+          control.resend(account_id, key, toTarget(endpoint), by),
+        );
         if (run_id === undefined) throw notFound('delivery', id);
         ctx.status = 202;
         ctx.set('location', ctx.path.slice(0, -'/resend'.length));

@@ -77,7 +77,7 @@ const time = z.union([z.iso.datetime({ offset: true }), z.iso.date()], {
 });
 
 /** A point in time; a date alone is its midnight in UTC. An unencoded `+` arrives as a space (WHATWG URL, section 5.1). */
-const timeParameter = z
+export const timeParameter = z
   .string()
   .transform((text) => text.replace(/ (?=\d\d:\d\d$)/, '+'))
   .pipe(time)

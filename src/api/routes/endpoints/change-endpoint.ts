@@ -6,6 +6,7 @@ import type {
   StoredEndpoint,
 } from '../../../models/endpoint/endpoint-document.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
+import { originOf } from '../../http/origin.js';
 
 /** Changes by others between reading an endpoint and writing it, after which the caller is told to try again. */
 const MAX_CONFLICTS = 5;
@@ -31,7 +32,7 @@ export async function changeEndpoint(
     const before = isId('endpoint', id) ? await endpoints.getFresh(account_id, id) : undefined;
     if (!before) throw notFound('endpoint', id);
     const input = decide({ ...before, secrets: endpoints.secretsOf(before) });
-    const endpoint = await endpoints.replace(before, input);
+    const endpoint = await endpoints.replace(before, input, originOf(ctx));
     if (!endpoint) continue;
     await followUp(dependencies, before, endpoint);
     return endpoint;

@@ -1,3 +1,4 @@
+import type { Origin } from '../../../domain/change/change.js';
 import { Problem } from '../../../domain/http/problem.js';
 import type { EndpointInput, StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
 import type { ApiDependencies } from '../../http/context.js';
@@ -12,6 +13,7 @@ export async function createEndpoint(
   accountId: string,
   input: EndpointInput,
   scheme: 'v1' | 'v1a',
+  origin: Origin,
 ): Promise<StoredEndpoint> {
   const { endpoints } = database;
   const limit = settings.HOOKLINE_MAX_ENDPOINTS;
@@ -21,14 +23,14 @@ export async function createEndpoint(
       `The account has ${limit} endpoints, the most it may have. Delete one that is not needed.`,
     );
   }
-  const endpoint = await endpoints.create(accountId, input, scheme);
+  const endpoint = await endpoints.create(accountId, input, origin, scheme);
   if (endpoint.status !== 'pending') return endpoint;
   try {
     await endpointWorkflows.verify({ account_id: accountId, endpoint_id: endpoint.id });
     return endpoint;
   } catch (error) {
     // It would never be verified, and its owner is told that nothing was accepted.
-    await endpoints.delete(accountId, endpoint.id);
+    await endpoints.delete(accountId, endpoint.id, origin);
     throw error;
   }
 }

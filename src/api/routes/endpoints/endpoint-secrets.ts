@@ -3,6 +3,7 @@ import { parseDuration } from '../../../domain/basics/duration.js';
 import { Problem } from '../../../domain/http/problem.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
+import { originOf } from '../../http/origin.js';
 import { overlapSchema } from '../../http/overlap.js';
 import { renderKeys, secretSchema } from './endpoint-view.js';
 import { findEndpoint } from './endpoints.js';
@@ -56,7 +57,7 @@ export function endpointSecretOperations(dependencies: ApiDependencies): Operati
           );
         }
         const scheme = signature_scheme ?? newest.scheme;
-        const endpoint = await database.endpoints.rotateSecret(before, scheme, overlapEnds);
+        const endpoint = await database.endpoints.rotateSecret(before, scheme, overlapEnds, originOf(ctx));
         if (!endpoint) throw conflict('The endpoint was changed at the same time. Send it again.');
         await endpointWorkflows.secretsChanged({ account_id: before.account_id, endpoint_id: id });
         ctx.set('cache-control', 'no-store');
@@ -74,7 +75,7 @@ export function endpointSecretOperations(dependencies: ApiDependencies): Operati
       problems: [],
       async handle(ctx, { params: { id = '' } }) {
         const { account_id } = await findEndpoint(dependencies, ctx, id);
-        await database.endpoints.retireSecrets(account_id, id, true);
+        await database.endpoints.retireSecrets(account_id, id, originOf(ctx), true);
         await endpointWorkflows.secretsChanged({ account_id, endpoint_id: id });
         ctx.status = 204;
       },

@@ -5,6 +5,7 @@ import { Problem } from '../../../domain/http/problem.js';
 import { invalidRequest } from '../../http/body.js';
 import type { ApiDependencies, Context, State } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
+import { requestOf } from '../../http/origin.js';
 import { endpointSchema, renderEndpoint } from './endpoint-view.js';
 import { findEndpoint } from './endpoints.js';
 
@@ -56,7 +57,12 @@ export function confirmationRoutes(
     const { account_id, target_url, verification_revision } = endpoint;
     await endpointWorkflows.confirm(
       { account_id, endpoint_id: id },
-      { target_url, verification_revision, ...(/^\d+$/.test(rate) && { allowed_rate: Number(rate) }) },
+      {
+        target_url,
+        verification_revision,
+        from: requestOf(ctx),
+        ...(/^\d+$/.test(rate) && { allowed_rate: Number(rate) }),
+      },
     );
     ctx.status = 202;
     ctx.body = { status: 'confirmed' };

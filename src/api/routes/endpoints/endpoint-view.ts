@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { schemeOf, verificationKey } from '../../../domain/delivery/signature.js';
 import { ENDPOINT_STATUSES, VERIFICATION_METHODS } from '../../../domain/endpoint/endpoint.js';
-import { MASKED_VALUE, maskHeaders } from '../../../domain/endpoint/endpoint-headers.js';
-import type { EndpointSecrets, StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
+import type { EndpointSecrets } from '../../../models/endpoint/endpoint-document.js';
 import { timeSchema as time } from '../../http/schemas.js';
+
+export { renderEndpoint } from '../../../models/endpoint/shown-endpoint.js';
 
 export const endpointSchema = z
   .object({
@@ -58,27 +59,6 @@ export const endpointWithIncidentSchema = endpointSchema
 export const endpointWithSecretSchema = endpointSchema.extend(keyFields).meta({ id: 'EndpointWithSecret' });
 
 export const secretSchema = z.object(keyFields).meta({ id: 'Secret' });
-
-/** An endpoint as it is shown: without secrets, and with the names of its headers. */
-export function renderEndpoint(endpoint: StoredEndpoint) {
-  const {
-    sealed,
-    header_names,
-    status_when_verified: _,
-    verified_url: __,
-    failing: ___,
-    verification_revision: ____,
-    ...plain
-  } = endpoint;
-  const [newest] = sealed.signing_keys;
-  return {
-    ...plain,
-    headers: maskHeaders(header_names),
-    ...(sealed.verify_token && { verify_token: MASKED_VALUE }),
-    ...(newest && { signature_scheme: newest.scheme }),
-    ...(newest?.public_key && { public_key: newest.public_key }),
-  };
-}
 
 /** What a subscriber verifies deliveries with: the newest key, and until when the others sign as well. */
 export function renderKeys({ signing_keys }: EndpointSecrets) {

@@ -4,8 +4,10 @@ import { notFound } from '../../../domain/http/problem.js';
 import type { StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
+import { originOf } from '../../http/origin.js';
 import { pagingParameters, renderPage } from '../../http/paging.js';
 import { pageOf } from '../../http/schemas.js';
+import { timeParameter } from '../deliveries/filters.js';
 import { kindNames } from '../event-kinds/find-kind.js';
 import { acceptanceSchema } from '../events/event-view.js';
 import { createEndpoint } from './create-endpoint.js';
@@ -17,6 +19,7 @@ import {
   renderEndpoint,
   renderKeys,
 } from './endpoint-view.js';
+import { endpointAt } from './past-endpoint.js';
 import { sendTestEvent } from './test-event.js';
 
 const cursor = z
@@ -49,7 +52,13 @@ export function endpointOperations(dependencies: ApiDependencies): Operation[] {
       async handle(ctx, { body: { signature_scheme, ...body } }) {
         const { account_id } = ctx.state.caller;
         const input = checkEndpoint(body, rules, await kindNames(database, account_id));
-        const endpoint = await createEndpoint(dependencies, account_id, input, signature_scheme);
+        const endpoint = await createEndpoint(
+          dependencies,
+          account_id,
+          input,
+          signature_scheme,
+          originOf(ctx),
+        );
         ctx.status = 201;
         ctx.set('location', `${ctx.path}/${endpoint.id}`);
         ctx.set('cache-control', 'no-store');
@@ -78,8 +87,13 @@ export function endpointOperations(dependencies: ApiDependencies): Operation[] {
       method: 'get',
       path: '/endpoints/:id',
       id: 'getEndpoint',
-      summary: 'Read an endpoint',
+      summary: 'Read an endpoint, as it is or as it was',
       scope: 'endpoints:read',
+      query: z.strictObject({
+        as_of: timeParameter.describe(
+          'As it was then, also if it has been deleted since; without its incident',
+        ),
+      }),
       responses: {
         200: {
           description: 'The endpoint, with its incident if it is failing',
@@ -87,7 +101,11 @@ export function endpointOperations(dependencies: ApiDependencies): Operation[] {
         },
       },
       problems: [],
-      async handle(ctx, { params: { id = '' } }) {
+      async handle(ctx, { params: { id = '' }, query: { as_of } }) {
+        if (as_of) {
+          ctx.body = await endpointAt(dependencies, ctx.state.caller.account_id, id, as_of);
+          return;
+        }
         const endpoint = await findEndpoint(dependencies, ctx, id);
         const { account_id } = endpoint;
         const incident = endpoint.failing && (await incidents.get({ account_id, endpoint_id: id }));
@@ -105,7 +123,7 @@ export function endpointOperations(dependencies: ApiDependencies): Operation[] {
       problems: [],
       async handle(ctx, { params: { id = '' } }) {
         const { account_id } = await findEndpoint(dependencies, ctx, id);
-        await endpoints.delete(account_id, id);
+        await endpoints.delete(account_id, id, originOf(ctx));
         // Parked deliveries must not wait for an endpoint that will not return.
         await starter.release({ account_id, endpoint_id: id });
         ctx.status = 204;

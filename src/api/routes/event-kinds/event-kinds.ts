@@ -11,6 +11,7 @@ import type { StoredEventKind } from '../../../models/event/event-kinds.js';
 import { invalidRequest } from '../../http/body.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
+import { originOf } from '../../http/origin.js';
 import { pagingParameters, renderPage } from '../../http/paging.js';
 import { pageOf } from '../../http/schemas.js';
 import { eventKindSchema, renderBuiltInKind, renderOwnKind } from './event-kind-view.js';
@@ -73,7 +74,7 @@ export function eventKindOperations({ database, payloads }: ApiDependencies): Op
           const detail = `The account has ${MAX_EVENT_KINDS} event kinds, as many as it may have.`;
           throw new Problem('event_kind_limit_reached', detail);
         }
-        const kind = await eventKinds.create(account_id, name, description, schema);
+        const kind = await eventKinds.create(account_id, name, description, schema, originOf(ctx));
         if (!kind)
           throw new Problem(
             'event_kind_conflict',
@@ -146,7 +147,7 @@ export function eventKindOperations({ database, payloads }: ApiDependencies): Op
             'event_kind_limit_reached',
             `The event kind has ${MAX_VERSIONS} versions, as many as it may have.`,
           );
-        const kind = await eventKinds.change(account_id, before, description, schema);
+        const kind = await eventKinds.change(account_id, before, description, schema, originOf(ctx));
         if (!kind)
           throw new Problem(
             'event_kind_conflict',
@@ -177,7 +178,7 @@ export function eventKindOperations({ database, payloads }: ApiDependencies): Op
             `${users.length} endpoints are registered for it: ${ids.join(', ')}.`,
           );
         }
-        await eventKinds.delete(account_id, name);
+        await eventKinds.delete(account_id, name, originOf(ctx));
         ctx.status = 204;
       },
     }),

@@ -38,6 +38,6 @@ export const profileSchema = z
   });
 
 /** A profile's entity tag: it changes with every write, and is never that of another profile at the same address (`/me`). */
-export function profileEtag({ profile, revision }: StoredProfile): string {
-  return `"${profile.id}.${revision}"`;
+export function profileEtag({ profile, version }: StoredProfile): string {
+  return `"${profile.id}.${version}"`;
 }

@@ -6,6 +6,7 @@ import type { StoredProfile } from '../../../models/access/profiles.js';
 import { answerTagged, changedMeanwhile, requireMatch } from '../../http/conditional.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
+import { originOf } from '../../http/origin.js';
 import { cutPage, pagingParameters, renderPage } from '../../http/paging.js';
 import { pageOf } from '../../http/schemas.js';
 import { profileEtag, profileSchema } from './profile-view.js';
@@ -60,7 +61,7 @@ export function profileOperations({ database }: ApiDependencies): Operation[] {
       responses: { 201: { description: 'The profile', schema: profileSchema } },
       problems: [],
       async handle(ctx, { body }) {
-        const stored = await profiles.create(ctx.state.caller.account_id, body);
+        const stored = await profiles.create(ctx.state.caller.account_id, body, originOf(ctx));
         ctx.status = 201;
         ctx.set({ location: `${ctx.path}/${stored.profile.id}`, etag: profileEtag(stored) });
         ctx.body = stored.profile;
@@ -117,8 +118,8 @@ export function profileOperations({ database }: ApiDependencies): Operation[] {
       responses: { 200: { description: 'The replaced profile', schema: profileSchema } },
       problems: [],
       async handle(ctx, { params: { id = '' }, body }) {
-        const { account_id, revision } = flatten(await read(ctx, id, true), ctx);
-        const stored = await profiles.replace(account_id, id, body, revision);
+        const { account_id, version } = flatten(await read(ctx, id, true), ctx);
+        const stored = await profiles.replace(account_id, id, body, version, originOf(ctx));
         if (!stored) throw changedMeanwhile();
         ctx.set('etag', profileEtag(stored));
         ctx.body = stored.profile;
@@ -135,15 +136,15 @@ export function profileOperations({ database }: ApiDependencies): Operation[] {
       responses: { 204: { description: 'Deleted' } },
       problems: ['profile_in_use'],
       async handle(ctx, { params: { id = '' } }) {
-        const { account_id, revision } = flatten(await read(ctx, id, true), ctx);
+        const { account_id, version } = flatten(await read(ctx, id, true), ctx);
         if (id === ownProfileId(account_id)) {
           throw new Problem(
             'profile_in_use',
             "This is the account's own profile, which its API keys act for. It cannot be deleted; replace it instead.",
           );
         }
-        if (!(await profiles.delete(account_id, id, revision))) throw changedMeanwhile();
-        await database.logins.delete(account_id, id);
+        if (!(await profiles.delete(account_id, id, version, originOf(ctx)))) throw changedMeanwhile();
+        await database.logins.delete(account_id, id, originOf(ctx));
         await database.oauthRecords.revokeAllOf('profile', id);
         ctx.status = 204;
       },
@@ -154,5 +155,5 @@ export function profileOperations({ database }: ApiDependencies): Operation[] {
 /** Checks `If-Match` against the version read. */
 function flatten(stored: StoredProfile, ctx: Context) {
   requireMatch(ctx, profileEtag(stored));
-  return { account_id: stored.profile.account_id, revision: stored.revision };
+  return { account_id: stored.profile.account_id, version: stored.version };
 }

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { ACTOR_TYPES, CHANGE_ACTIONS } from '../../../domain/change/change.js';
+import { timeSchema as time } from '../../http/schemas.js';
+
+const shown = z.record(z.string(), z.unknown()).optional();
+
+export const changeSchema = z
+  .object({
+    id: z.string(),
+    resource: z.string().describe('Kind and id, such as endpoint:ep_…; a login has the id of its profile'),
+    version: z.int().optional().describe('Version of the resource after it; absent for deliveries'),
+    action: z.enum(CHANGE_ACTIONS),
+    at: time,
+    actor: z
+      .object({
+        type: z.enum(ACTOR_TYPES),
+        id: z.string().describe('key_…, client_…, operator, subscriber, incident, rotation or verification'),
+        person: z.string().optional().describe('The profile of the person for whom an OAuth client acted'),
+      })
+      .describe('Who did it'),
+    address: z.string().optional().describe('From where; absent for what was not a request'),
+    request_id: z.string().optional().describe('The x-request-id of the request that did it'),
+    reason: z.string().optional().describe('Why, as the actor said it'),
+    changed: z
+      .array(z.string())
+      .describe(
+        'JSON Pointers (RFC 6901) of what is different, secrets included, whose values are never shown',
+      ),
+    before: shown.describe('What it was, without secrets; absent for a new one, and for deliveries'),
+    after: shown.describe('What it became; absent for one that was deleted, and for deliveries'),
+  })
+  .meta({ id: 'Change' });

@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { idPattern, isId } from '../../../domain/basics/ids.js';
+import { RESOURCE_KINDS, resourceName } from '../../../domain/change/change.js';
+import { notFound } from '../../../domain/http/problem.js';
+import type { ApiDependencies } from '../../http/context.js';
+import { type Operation, operation } from '../../http/operation.js';
+import { cutPage, pagingParameters, renderPage } from '../../http/paging.js';
+import { pageOf } from '../../http/schemas.js';
+import { timeParameter } from '../deliveries/filters.js';
+import { changeSchema } from './change-view.js';
+
+const RESOURCE = new RegExp(`^(${RESOURCE_KINDS.join('|')}):[\\w.]{1,128}$`);
+const ACTOR = /^[\w.]{1,128}$/;
+
+const paging = {
+  ...pagingParameters,
+  after: z
+    .string()
+    .regex(idPattern('change'), 'must be a cursor that an earlier page of this list gave')
+    .optional(),
+};
+
+/** Who changed what. */
+export function changeOperations({ database }: ApiDependencies): Operation[] {
+  const { changes, endpoints } = database;
+  return [
+    operation({
+      method: 'get',
+      path: '/changes',
+      id: 'listChanges',
+      summary: 'List who changed what in the account, newest first',
+      scope: 'changes:read',
+      query: z.strictObject({
+        ...paging,
+        resource: z
+          .string()
+          .regex(RESOURCE, 'must be a kind and an id, such as endpoint:ep_01JD8F…')
+          .optional()
+          .describe(`Kind and id, such as endpoint:ep_…; kinds: ${RESOURCE_KINDS.join(', ')}`),
+        actor: z
+          .string()
+          .regex(ACTOR, 'must be the id of an actor, such as key_01JD8F…')
+          .optional()
+          .describe(
+            'Who: an API key, an OAuth client, a profile for whose person a client acted, operator, subscriber, incident, rotation or verification',
+          ),
+        created_after: timeParameter,
+        created_before: timeParameter,
+      }),
+      responses: { 200: { description: 'A page of changes', schema: pageOf(changeSchema) } },
+      problems: [],
+      async handle(ctx, { query: { limit, after, ...filter } }) {
+        const rows = await changes.list(ctx.state.caller.account_id, filter, limit + 1, after);
+        ctx.body = renderPage(ctx, cutPage(rows, limit));
+      },
+    }),
+
+    operation({
+      method: 'get',
+      path: '/endpoints/:id/versions',
+      id: 'listEndpointVersions',
+      summary: 'List the versions of an endpoint with who made them, newest first; also after it was deleted',
+      scope: 'changes:read',
+      query: z.strictObject(paging),
+      responses: { 200: { description: 'A page of changes', schema: pageOf(changeSchema) } },
+      problems: [],
+      async handle(ctx, { params: { id = '' }, query: { limit, after } }) {
+        const { account_id } = ctx.state.caller;
+        const resource = resourceName('endpoint', id);
+        const rows = isId('endpoint', id)
+          ? await changes.list(account_id, { resource }, limit + 1, after)
+          : [];
+        const exists = rows.length > 0 || after !== undefined || (await endpoints.get(account_id, id));
+        if (!exists) throw notFound('endpoint', id);
+        ctx.body = renderPage(ctx, cutPage(rows, limit));
+      },
+    }),
+  ];
+}

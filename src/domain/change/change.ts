@@ -1,0 +1,129 @@
+import { toPointer } from '../http/json-pointer.js';
+
+/** How long changes are kept unless the operator says otherwise, days. */
+export const DEFAULT_CHANGES_DAYS = 400;
+
+/** What changes are recorded of. */
+export const RESOURCE_KINDS = [
+  'account',
+  'api_key',
+  'delivery',
+  'endpoint',
+  'event_kind',
+  'login',
+  'oauth_client',
+  'profile',
+] as const;
+
+export type ResourceKind = (typeof RESOURCE_KINDS)[number];
+
+/** What names a resource in changes: its kind and its id, such as `endpoint:ep_…`. A login has its profile's id. */
+export function resourceName(kind: ResourceKind, id: string): string {
+  return `${kind}:${id}`;
+}
+
+/** What was done. */
+export const CHANGE_ACTIONS = [
+  'created',
+  'updated',
+  'paused',
+  'resumed',
+  'disabled',
+  'verified',
+  'verification_failed',
+  'secret_rotated',
+  'secret_retired',
+  'revoked',
+  'deleted',
+  'retried',
+  'cancelled',
+  'resent',
+] as const;
+
+export type ChangeAction = (typeof CHANGE_ACTIONS)[number];
+
+export const ACTOR_TYPES = ['api_key', 'oauth_client', 'operator', 'subscriber', 'system'] as const;
+
+/** Who changes something. */
+export interface Actor {
+  type: (typeof ACTOR_TYPES)[number];
+  /** Of an API key or OAuth client its id; of the system which part of it: `incident`, `rotation` or `verification`. */
+  id: string;
+  /** The profile of the person for whom an OAuth client acts. */
+  person?: string;
+}
+
+/** Where a change comes from. It goes with every change to the repositories. */
+export interface Origin {
+  actor: Actor;
+  /** The caller's address, as the API sees it past the proxies that it trusts. */
+  address?: string;
+  /** The request that asked for it. */
+  request_id?: string;
+  /** Why, as the actor says it. */
+  reason?: string;
+}
+
+/** The person at the command line. */
+export const OPERATOR: Origin = { actor: { type: 'operator', id: 'operator' } };
+
+/** A subscriber, who proves that by a token of its own or by what its endpoint answers. */
+export function subscriberOrigin(from: Omit<Origin, 'actor'> = {}): Origin {
+  return { ...from, actor: { type: 'subscriber', id: 'subscriber' } };
+}
+
+/** Hookline itself. */
+export function systemOrigin(id: 'incident' | 'rotation' | 'verification'): Origin {
+  return { actor: { type: 'system', id } };
+}
+
+/** How a resource is shown: no secrets in it. */
+export type ShownResource = Record<string, unknown>;
+
+/** A version of a resource, or something done to a delivery. */
+export interface Change extends Origin {
+  id: string;
+  /** Kind and id, such as `endpoint:ep_…`. */
+  resource: string;
+  /** 1 for what created it, and one more for each change; absent for deliveries, whose record Temporal keeps. */
+  version?: number;
+  action: ChangeAction;
+  /** ISO 8601, UTC. */
+  at: string;
+  /** JSON Pointers (RFC 6901) of what is different; of secrets, too, which are never shown. */
+  changed: string[];
+  /** What it was; absent for a new one, and for deliveries. */
+  before?: ShownResource;
+  /** What it became; absent for one that was deleted, and for deliveries. */
+  after?: ShownResource;
+}
+
+/** Say when and how often, and not what was changed. */
+const HOUSEKEEPING = new Set(['updated_at', 'version']);
+
+/**
+ * What is different between two versions of a resource: JSON Pointers of its fields, and one level into fields that are objects.
+ * An absent version has no fields.
+ */
+export function changedPointers(before: ShownResource = {}, after: ShownResource = {}): string[] {
+  return namesIn(before, after).flatMap((name) => {
+    const [was, is] = [before[name], after[name]];
+    if (HOUSEKEEPING.has(name) || isSame(was, is)) return [];
+    if (!isPlainObject(was) || !isPlainObject(is)) return [toPointer([name])];
+    return namesIn(was, is)
+      .filter((inner) => !isSame(was[inner], is[inner]))
+      .map((inner) => toPointer([name, inner]));
+  });
+}
+
+function namesIn(a: object, b: object): string[] {
+  return [...new Set([...Object.keys(a), ...Object.keys(b)])];
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,71 @@
+import { Schema } from 'mongoose';
+import type { Actor, Change, ChangeAction, ShownResource } from '../../domain/change/change.js';
+
+/** A change as it is stored. States are JSON texts, because names in them may be any. */
+export interface ChangeDocument {
+  _id: string;
+  account_id: string;
+  resource: string;
+  version?: number | null;
+  action: ChangeAction;
+  at: Date;
+  /** Time of the version before; absent for the first. */
+  before_at?: Date | null;
+  actor: string;
+  actor_type: Actor['type'];
+  person?: string | null;
+  address?: string | null;
+  request_id?: string | null;
+  reason?: string | null;
+  changed: string[];
+  before?: string | null;
+  after?: string | null;
+  expires_at: Date;
+}
+
+const required = true;
+const fields = {
+  _id: String,
+  account_id: { type: String, required },
+  resource: { type: String, required },
+  version: Number,
+  action: { type: String, required },
+  at: { type: Date, required },
+  before_at: Date,
+  actor: { type: String, required },
+  actor_type: { type: String, required },
+  person: String,
+  address: String,
+  request_id: String,
+  reason: String,
+  changed: { type: [String], required },
+  before: String,
+  after: String,
+  expires_at: { type: Date, required },
+};
+
+/** Changes inside the resource's own document, until they have been moved. Without indexes: one would delete the resource. */
+export const unrecordedSchema = new Schema<ChangeDocument>(fields, { versionKey: false });
+
+export const changeSchema = new Schema<ChangeDocument>(fields, { versionKey: false });
+changeSchema.index({ account_id: 1, _id: 1 });
+changeSchema.index({ resource: 1, _id: 1 });
+changeSchema.index({ expires_at: 1 }, { expireAfterSeconds: 0 });
+
+export function toChange(document: ChangeDocument): Change {
+  const { version, person, address, request_id, reason, before, after } = document;
+  return {
+    id: document._id,
+    resource: document.resource,
+    ...(version && { version }),
+    action: document.action,
+    at: document.at.toISOString(),
+    actor: { type: document.actor_type, id: document.actor, ...(person && { person }) },
+    ...(address && { address }),
+    ...(request_id && { request_id }),
+    ...(reason && { reason }),
+    changed: document.changed,
+    ...(before && { before: JSON.parse(before) as ShownResource }),
+    ...(after && { after: JSON.parse(after) as ShownResource }),
+  };
+}

@@ -1,0 +1,138 @@
+import type { Connection, Model } from 'mongoose';
+import { newId } from '../../domain/basics/ids.js';
+import type { Change, Origin, ResourceKind, ShownResource } from '../../domain/change/change.js';
+import { isDuplicateKey } from '../mongo/duplicate-key.js';
+import { type ChangeDocument, changeSchema, toChange } from './change-document.js';
+
+const DAY_MS = 24 * 3_600_000;
+
+/** Which changes are asked for. */
+export interface ChangeFilter {
+  /** Kind and id. */
+  resource?: string | undefined;
+  /** Who, or for whom an OAuth client acted. */
+  actor?: string | undefined;
+  created_after?: Date | undefined;
+  created_before?: Date | undefined;
+}
+
+/** What a resource was at some time, as far as its changes say. */
+export type PastState =
+  | { known: true; state: ShownResource }
+  /** It did not exist: not yet, or no longer. */
+  | { known: true; state: undefined }
+  /** `since`: when the oldest change that is kept was made; absent if none is kept. */
+  | { known: false; since?: Date };
+
+type NewChange = Omit<
+  ChangeDocument,
+  '_id' | 'actor' | 'actor_type' | 'person' | 'address' | 'request_id' | 'reason' | 'expires_at'
+>;
+
+/** Moves the changes that are still in the documents of one kind of resource. */
+type Collector = (accountId?: string) => Promise<void>;
+
+/** Who changed what. */
+export class ChangeRepository {
+  private readonly model: Model<ChangeDocument>;
+  private readonly keptMs: number;
+  private readonly collectors = new Map<ResourceKind, Collector>();
+
+  constructor(connection: Connection, keptDays: number) {
+    this.model = connection.model<ChangeDocument>('change', changeSchema, 'changes');
+    this.keptMs = keptDays * DAY_MS;
+  }
+
+  /** Changes of an account, newest first. @param before only those older than the change of this id */
+  async list(accountId: string, filter: ChangeFilter, limit: number, before?: string): Promise<Change[]> {
+    const { resource, actor, created_after, created_before } = filter;
+    await this.collect(accountId, resource);
+    const at = {
+      ...(created_after && { $gt: created_after }),
+      ...(created_before && { $lt: created_before }),
+    };
+    const documents = await this.model
+      .find({
+        account_id: accountId,
+        ...(resource !== undefined && { resource }),
+        ...(actor !== undefined && { [actor.startsWith('prof_') ? 'person' : 'actor']: actor }),
+        ...(Object.keys(at).length > 0 && { at }),
+        ...(before !== undefined && { _id: { $lt: before } }),
+      })
+      .sort({ _id: -1 })
+      .limit(limit)
+      .lean();
+    return documents.map(toChange);
+  }
+
+  /** What a resource was at a time. */
+  async stateAt(accountId: string, resource: string, time: Date): Promise<PastState> {
+    await this.collect(accountId, resource);
+    const ofResource = { account_id: accountId, resource };
+    const [last] = await this.model
+      .find({ ...ofResource, at: { $lte: time } })
+      .sort({ _id: -1 })
+      .limit(1)
+      .lean();
+    if (last) return toState(last.after);
+    const [next] = await this.model.find(ofResource).sort({ _id: 1 }).limit(1).lean();
+    if (!next) return { known: false };
+    if (!next.before) return toState(undefined);
+    // The one before is not kept any more, but this one says since when that was so.
+    return next.before_at && next.before_at <= time
+      ? toState(next.before)
+      : { known: false, since: next.before_at ?? next.at };
+  }
+
+  /**
+   * Records something that is done elsewhere and not in MongoDB, before it is done.
+   *
+   * @returns takes the record back, if it was not done
+   */
+  async announce(origin: Origin, change: Omit<NewChange, 'at' | 'changed'>): Promise<() => Promise<void>> {
+    const record = this.record(origin, { ...change, at: new Date(), changed: [] });
+    await this.model.create(record);
+    return async () => {
+      await this.model.deleteOne({ _id: record._id });
+    };
+  }
+
+  /** Moves every change that a crash left in the document of its resource. */
+  async collect(accountId?: string, resource?: string): Promise<void> {
+    const kind = resource?.slice(0, resource.indexOf(':'));
+    for (const [known, collector] of this.collectors) {
+      if (kind === undefined || kind === known) await collector(accountId);
+    }
+  }
+
+  /** For {@link Recorded} alone: where changes may have been left. */
+  collectFrom(kind: ResourceKind, collector: Collector): void {
+    this.collectors.set(kind, collector);
+  }
+
+  /** For {@link Recorded} alone: a change as it is stored. */
+  record({ actor, ...from }: Origin, change: NewChange): ChangeDocument {
+    return {
+      _id: newId('change', change.at.getTime()),
+      ...change,
+      actor: actor.id,
+      actor_type: actor.type,
+      ...(actor.person !== undefined && { person: actor.person }),
+      ...from,
+      expires_at: new Date(change.at.getTime() + this.keptMs),
+    };
+  }
+
+  /** For {@link Recorded} alone: stores changes, those that are not stored yet. */
+  async keep(changes: readonly ChangeDocument[]): Promise<void> {
+    for (const change of changes) {
+      await this.model.create(change).catch((error: unknown) => {
+        if (!isDuplicateKey(error)) throw error;
+      });
+    }
+  }
+}
+
+function toState(text: string | null | undefined): PastState {
+  return { known: true, state: text ? (JSON.parse(text) as ShownResource) : undefined };
+}

@@ -1,0 +1,242 @@
+import type { Model, UpdateQuery } from 'mongoose';
+import {
+  type ChangeAction,
+  changedPointers,
+  type Origin,
+  type ResourceKind,
+  resourceName,
+  type ShownResource,
+} from '../../domain/change/change.js';
+import { isDuplicateKey } from '../mongo/duplicate-key.js';
+import { type ChangeDocument, unrecordedSchema } from './change-document.js';
+import type { ChangeRepository } from './changes.js';
+
+/** What the document of a resource has, so that its changes can be recorded. Only {@link Recorded} writes these fields. */
+export interface RecordedFields {
+  /** 1 when it is made, and one more with each change. */
+  version: number;
+  /** When it got this version. Later than the version before, whatever the clocks of the processes say. */
+  changed_at: Date;
+  /** It is gone; the document stays until that has been recorded. */
+  deleted_at?: Date | null;
+  /** Changes that are not in the collection of changes yet, and since when there are any. */
+  unrecorded?: ChangeDocument[] | null;
+  unrecorded_since?: Date | null;
+}
+
+/** These fields in a mongoose schema. */
+export const recordedFields = {
+  version: { type: Number, required: true },
+  changed_at: { type: Date, required: true },
+  deleted_at: Date,
+  unrecorded: { type: [unrecordedSchema], default: undefined },
+  unrecorded_since: { type: Date, index: { sparse: true } },
+};
+
+/** What one collection holds, and how it is shown in changes. */
+interface Description<D> {
+  kind: ResourceKind;
+  /** The id that people know it by. */
+  idOf(document: D): string;
+  /** Which field holds the account. */
+  accountField: 'account_id' | '_id';
+  /** How it is shown: without secrets. */
+  show(document: D): ShownResource;
+}
+
+/** A change to make. */
+export interface Decision<D> {
+  action: ChangeAction;
+  /** Fields to set; those that are `null` or `undefined` are removed. */
+  set: { [Name in keyof D]?: D[Name] | null | undefined };
+  /** JSON Pointers of the secrets that it changes. */
+  secrets?: string[];
+}
+
+/** What to change, from what it is; `undefined`: nothing. `now`: the time of the new version. */
+export type Decide<D> = (before: D, now: Date) => Decision<D> | undefined;
+
+type Filter = Record<string, unknown>;
+type NewDocument<D> = Omit<D, keyof RecordedFields>;
+
+/** Not deleted. */
+const LIVE = { deleted_at: null };
+/** Changes by others between reading a document and writing it, after which a change is given up. */
+const MAX_CONFLICTS = 50;
+
+/**
+ * The documents of resources whose every change is recorded: with the change, or the change does not happen.
+ *
+ * MongoDB may run without transactions, so the record goes into the resource's own document, by the same update that changes it, and is
+ * moved to the collection of changes right after. What a crash leaves behind is moved later ({@link recordLeftBehind}). A record has its id
+ * from the beginning, so that it is never there twice. See docs/decisions/0015-changes.md.
+ */
+export class Recorded<D extends RecordedFields & { _id: string }> {
+  private readonly model: Model<D>;
+  private readonly changes: ChangeRepository;
+  private readonly about: Description<D>;
+
+  constructor(model: Model<D>, changes: ChangeRepository, about: Description<D>) {
+    this.model = model;
+    this.changes = changes;
+    this.about = about;
+    changes.collectFrom(about.kind, (accountId) => this.recordLeftBehind(accountId));
+  }
+
+  /** The documents that meet a filter and are not deleted. */
+  find(filter: Filter) {
+    return this.model.find({ ...filter, ...LIVE });
+  }
+
+  /** One document, unless it is deleted. */
+  async findOne(filter: Filter): Promise<D | undefined> {
+    const document = (await this.model.findOne({ ...filter, ...LIVE }).lean()) as D | null;
+    return document ?? undefined;
+  }
+
+  count(filter: Filter): Promise<number> {
+    return this.model.countDocuments({ ...filter, ...LIVE });
+  }
+
+  /** Makes a resource. @throws MongoServerError (code 11000) if there is one with its `_id`, or with the same in a unique index */
+  async create(fields: NewDocument<D>, origin: Origin): Promise<D> {
+    const changed_at = new Date();
+    const document = { ...fields, version: 1, changed_at } as unknown as D;
+    const change = this.toRecord(origin, 'created', undefined, document, []);
+    const stored = { ...document, unrecorded: [change], unrecorded_since: changed_at };
+    try {
+      await this.model.create(stored);
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+      // What is in the way may have been deleted by a process that crashed before it removed the document.
+      await this.recordLeftBehind(this.accountOf(document));
+      await this.model.create(stored);
+    }
+    await this.tryToMove(stored);
+    return document;
+  }
+
+  /**
+   * Changes a resource.
+   *
+   * @param decide what to change, from what it is; called again if somebody else changed it in between. `undefined`: nothing
+   * @returns what it was and is; `undefined` if there is no such resource, or nothing was decided
+   */
+  async change(
+    filter: Filter,
+    origin: Origin,
+    decide: Decide<D>,
+  ): Promise<{ before: D; after: D } | undefined> {
+    for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts += 1) {
+      const before = await this.findOne(filter);
+      if (!before) return undefined;
+      const now = nextTime(before);
+      const decision = decide(before, now);
+      if (!decision) return undefined;
+      const after = await this.write(before, now, origin, decision);
+      if (after) return { before, after };
+    }
+    throw new Error(`The ${this.about.kind} is being changed by too many others at the same time.`);
+  }
+
+  /** Deletes a resource. @param allow called with what it is; `false` leaves it @returns what it was; `undefined` if it was not there */
+  async delete(
+    filter: Filter,
+    origin: Origin,
+    allow: (before: D) => boolean = () => true,
+  ): Promise<D | undefined> {
+    const deleted = await this.change(filter, origin, (before, now) =>
+      allow(before)
+        ? { action: 'deleted', set: { deleted_at: now } as unknown as Decision<D>['set'] }
+        : undefined,
+    );
+    return deleted?.before;
+  }
+
+  /**
+   * Moves the changes that a crash left in documents, and removes those that are deleted.
+   *
+   * @param accountId of this account only
+   */
+  async recordLeftBehind(accountId?: string): Promise<void> {
+    const filter = {
+      ...(accountId !== undefined && { [this.about.accountField]: accountId }),
+      unrecorded_since: { $gt: new Date(0) },
+    };
+    const documents = (await this.model.find(filter).lean()) as D[];
+    for (const document of documents) await this.move(document);
+  }
+
+  private async write(
+    before: D,
+    now: Date,
+    origin: Origin,
+    { action, set, secrets = [] }: Decision<D>,
+  ): Promise<D | undefined> {
+    const changes = Object.entries({ ...set, version: (before.version ?? 0) + 1, changed_at: now });
+    const gone = new Set(changes.filter(([, value]) => value == null).map(([name]) => name));
+    const kept = Object.fromEntries(changes.filter(([name]) => !gone.has(name)));
+    const after = Object.fromEntries(
+      Object.entries({ ...before, ...kept }).filter(([name]) => !gone.has(name)),
+    ) as unknown as D;
+    const change = this.toRecord(origin, action, before, after, secrets);
+    const document = await this.model
+      .findOneAndUpdate(
+        { _id: before._id, version: before.version ?? null, ...LIVE },
+        {
+          $set: { ...kept, unrecorded_since: before.unrecorded_since ?? now },
+          ...(gone.size > 0 && { $unset: Object.fromEntries([...gone].map((name) => [name, 1])) }),
+          $push: { unrecorded: change },
+        } as unknown as UpdateQuery<D>,
+        { returnDocument: 'after' },
+      )
+      .lean();
+    if (!document) return undefined;
+    await this.tryToMove(document as D);
+    return document as D;
+  }
+
+  /** The change is made and kept: whoever asked for it need not know that its record could not be moved yet. */
+  private async tryToMove(document: D): Promise<void> {
+    await this.move(document).catch(() => undefined);
+  }
+
+  private async move({ _id, version, unrecorded, deleted_at }: D): Promise<void> {
+    await this.changes.keep(unrecorded ?? []);
+    // Of this version, or somebody has added a record since, and moves it.
+    const same = { _id, version } as Filter;
+    if (deleted_at) await this.model.deleteOne({ ...same, deleted_at });
+    else await this.model.updateOne(same, { $unset: { unrecorded: 1, unrecorded_since: 1 } } as object);
+  }
+
+  private toRecord(
+    origin: Origin,
+    action: ChangeAction,
+    before: D | undefined,
+    after: D,
+    secrets: readonly string[],
+  ): ChangeDocument {
+    const was = before && this.about.show(before);
+    const is = after.deleted_at ? undefined : this.about.show(after);
+    return this.changes.record(origin, {
+      account_id: this.accountOf(after),
+      resource: resourceName(this.about.kind, this.about.idOf(after)),
+      version: after.version,
+      action,
+      at: after.changed_at,
+      ...(before?.changed_at && { before_at: before.changed_at }),
+      changed: was && is ? [...changedPointers(was, is), ...secrets] : [],
+      ...(was && { before: JSON.stringify(was) }),
+      ...(is && { after: JSON.stringify(is) }),
+    });
+  }
+
+  private accountOf(document: D): string {
+    return String((document as Filter)[this.about.accountField]);
+  }
+}
+
+/** The time of a document's next version: now, but later than its last. */
+function nextTime({ changed_at }: RecordedFields): Date {
+  return new Date(Math.max(Date.now(), changed_at ? changed_at.getTime() + 1 : 0));
+}
