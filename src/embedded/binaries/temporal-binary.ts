@@ -8,7 +8,7 @@ import { goBuildWay } from './go-build.js';
 
 const SERVICE = 'Temporal';
 /** What is downloaded or built: the last release that `go install` accepts; later ones carry a `replace` in their go.mod. */
-const CLI_VERSION = 'v1.5.1';
+export const CLI_VERSION = 'v1.5.1';
 
 /** The ways to get the `temporal` command, in the order in which they are taken. */
 export function waysToTemporal(cacheDir: string, report: Report): Way[] {
