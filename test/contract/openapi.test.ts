@@ -85,7 +85,14 @@ describe('the OpenAPI document', () => {
       }
     }
     assert.ok(examples >= 9, String(examples));
-    for (const name of ['Endpoint', 'EndpointPage', 'Delivery', 'Profile', 'Problem', 'PurchasePayload'])
+    for (const name of [
+      'Endpoint',
+      'EndpointWithIncidentPage',
+      'Delivery',
+      'Profile',
+      'Problem',
+      'PurchasePayload',
+    ])
       assert.ok(name in schemas, name);
     const used = new Set(JSON.stringify(document).match(/(?<=#\/components\/schemas\/)\w+/g));
     assert.deepEqual([...used].sort(), Object.keys(schemas).sort());

@@ -71,6 +71,21 @@ describe('incidents of endpoints', () => {
     assert.ok(incident.failures >= 1);
     assert.equal(Date.parse(incident.disable_at) - Date.parse(incident.since), 5 * 86_400_000);
 
+    const list = async (query: string, by = client) =>
+      (await by.request('GET', `/v18.0/endpoints?${query}`)).json.data as { id: string; incident?: object }[];
+    const rows = await until(
+      () => list('health=failing'),
+      (all) => all.length === 1,
+    );
+    assert.equal(rows[0]?.id, endpointId);
+    assert.deepEqual(Object.keys(rows[0]?.incident ?? {}), Object.keys(incident));
+    assert.equal((await list('health=healthy&status=active,paused')).length, 2);
+    assert.deepEqual(await list('health=failing&status=paused,disabled'), []);
+    assert.deepEqual(await list('health=failing', await system.account()), []);
+    const refused = await client.request('GET', '/v18.0/endpoints?health=ill&status=gone');
+    assert.match(refused.json.detail, /status must be one or more of: pending/);
+    assert.match(refused.json.detail, /health must be one of: healthy, failing/);
+
     receiver.handle(reply(200));
     await client.request('POST', `/v18.0/deliveries/${ids[0]}/retry`);
     await watcher.waitFor((all) => all.length === 2);

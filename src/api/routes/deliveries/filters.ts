@@ -1,16 +1,12 @@
 import { z } from 'zod';
 import { idPattern } from '../../../domain/basics/ids.js';
-import {
-  ATTEMPT_ERROR_CODES,
-  DELIVERY_STATUSES,
-  type DeliveryStatus,
-  isClosed,
-} from '../../../domain/delivery/delivery.js';
+import { ATTEMPT_ERROR_CODES, DELIVERY_STATUSES, isClosed } from '../../../domain/delivery/delivery.js';
 import { MAX_KEY_VALUE_LENGTH, parseKeyFilter } from '../../../domain/event/business-keys.js';
 import { EVENT_KIND_NAME, MAX_EVENT_KIND_NAME_LENGTH } from '../../../domain/event/event-kinds.js';
 
 import type { Database } from '../../../models/database.js';
 import type { DeliveryFilter } from '../../../temporal/read/delivery-filter.js';
+import { listParameter } from '../../http/list-parameter.js';
 
 /**
  * Query parameters that narrow lists of events and deliveries. They become part of a query to the ledger, so each has a shape that
@@ -51,26 +47,6 @@ const keyParameter = z
     description: 'A business key as name:value, such as order_id:1001',
   });
 
-/** One or more statuses, joined by commas or as a parameter that is repeated. */
-const statusParameter = z
-  .union([z.string(), z.array(z.string())])
-  .transform((texts, context): DeliveryStatus[] => {
-    const names = [texts].flat().flatMap((text) => text.split(','));
-    const statuses = DELIVERY_STATUSES.filter((status) => names.includes(status));
-    if (!names.every((name) => (DELIVERY_STATUSES as readonly string[]).includes(name)))
-      context.addIssue({
-        code: 'custom',
-        message: `must be one or more of: ${DELIVERY_STATUSES.join(', ')}`,
-      });
-    return statuses;
-  })
-  .optional()
-  .meta({
-    openapi: { type: 'array', items: { enum: [...DELIVERY_STATUSES] }, minItems: 1, uniqueItems: true },
-    examples: [['retrying', 'parked']],
-    description: 'One of these statuses, separated by commas',
-  });
-
 const time = z.union([z.iso.datetime({ offset: true }), z.iso.date()], {
   error:
     'must be an ISO 8601 time or date, such as 2026-01-31T12:00:00Z, 2026-01-31T13:00:00+01:00 or 2026-01-31',
@@ -93,7 +69,7 @@ export const deliveryParameters = {
   endpoint_id: endpointIdParameter,
   event_id: eventIdParameter,
   key: keyParameter,
-  status: statusParameter,
+  status: listParameter(DELIVERY_STATUSES, 'One of these statuses, separated by commas'),
   open: z
     .enum(['true', 'false'])
     .transform((text) => text === 'true')

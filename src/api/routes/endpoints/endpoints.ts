@@ -5,26 +5,20 @@ import type { StoredEndpoint } from '../../../models/endpoint/endpoint-document.
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
-import { pagingParameters, renderPage } from '../../http/paging.js';
-import { pageOf } from '../../http/schemas.js';
 import { timeParameter } from '../deliveries/filters.js';
 import { kindNames } from '../event-kinds/find-kind.js';
 import { acceptanceSchema } from '../events/event-view.js';
 import { createEndpoint } from './create-endpoint.js';
 import { checkEndpoint, endpointRules, newEndpointBody } from './endpoint-body.js';
 import {
-  endpointSchema,
   endpointWithIncidentSchema,
   endpointWithSecretSchema,
   renderEndpoint,
   renderKeys,
 } from './endpoint-view.js';
+import { listEndpointsOperation } from './list-endpoints.js';
 import { endpointAt } from './past-endpoint.js';
 import { sendTestEvent } from './test-event.js';
-
-const cursor = z
-  .string()
-  .refine((text) => isId('endpoint', text), 'must be a cursor of this list, as an earlier page gave it');
 
 /** Endpoints: where events are sent. */
 export function endpointOperations(dependencies: ApiDependencies): Operation[] {
@@ -66,22 +60,7 @@ export function endpointOperations(dependencies: ApiDependencies): Operation[] {
       },
     }),
 
-    operation({
-      method: 'get',
-      path: '/endpoints',
-      id: 'listEndpoints',
-      summary: 'List endpoints, oldest first',
-      scope: 'endpoints:read',
-      query: z.strictObject({ ...pagingParameters, after: cursor.optional() }),
-      responses: { 200: { description: 'A page of endpoints', schema: pageOf(endpointSchema) } },
-      problems: [],
-      async handle(ctx, { query: { limit, after } }) {
-        const all = await endpoints.all(ctx.state.caller.account_id);
-        const rest = all.filter((endpoint) => after === undefined || endpoint.id > after);
-        const data = rest.slice(0, limit).map(renderEndpoint);
-        ctx.body = renderPage(ctx, { data, ...(rest.length > limit && { after: data.at(-1)?.id }) });
-      },
-    }),
+    listEndpointsOperation(dependencies),
 
     operation({
       method: 'get',
