@@ -8,11 +8,11 @@ import { createRetireSecrets } from './endpoint/retire-secrets.js';
 import {
   createConfirmEndpoint,
   createGiveUpEndpoint,
-  createTryHandshake,
+  createVerificationAttempt,
 } from './endpoint/verify-endpoint.js';
 import type { ActivityDependencies } from './ports.js';
 
-/** All side effects of the workflows. Each is made of the dependencies, of which it takes what it needs. */
+/** All side effects of the workflows. Each takes what it needs from the dependencies. */
 export function createActivities(dependencies: ActivityDependencies) {
   return {
     ...createAttemptActivities(dependencies),
@@ -22,7 +22,7 @@ export function createActivities(dependencies: ActivityDependencies) {
     requestCancellation,
     ...createIncidentActivities(dependencies),
     retireSecrets: createRetireSecrets(dependencies),
-    tryHandshake: createTryHandshake(dependencies),
+    tryHandshake: createVerificationAttempt(dependencies),
     confirmEndpoint: createConfirmEndpoint(dependencies),
     giveUpEndpoint: createGiveUpEndpoint(dependencies),
   };

@@ -51,17 +51,17 @@ export interface EndpointForAttempt {
   secrets(): RequestSecrets;
 }
 
-/** Hands out turns under rate limits, across all processes. */
+/** Assigns turns under rate limits, for all processes together. */
 export interface DeliveryTurns {
   /** @returns the time of the turn, milliseconds since the epoch: now or later */
   take(endpointId: string, rate: number): Promise<number>;
 }
 
-/** Where endpoints are kept. */
+/** The stored endpoints. */
 export interface EndpointDirectory {
-  /** The endpoint as it is now; `undefined` where there is none. */
+  /** The endpoint as it is now; `undefined` if it was deleted. */
   load(accountId: string, endpointId: string): Promise<EndpointForAttempt | undefined>;
-  /** Keeps with an endpoint that it is failing, or, with `null`, that it is not. */
+  /** Records that an endpoint is failing, or, with `null`, that it is not. */
   setFailing(accountId: string, endpointId: string, failing: FailingMark | null): Promise<void>;
   /**
    * Takes an active endpoint out of service.
@@ -82,7 +82,7 @@ export interface EndpointDirectory {
   retireSecrets(accountId: string, endpointId: string): Promise<number | undefined>;
 }
 
-/** The incidents of endpoints, as far as attempts report to them. */
+/** Reports the results of attempts to the incidents of their endpoints. */
 export interface IncidentLog {
   failed(endpoint: EndpointKey, said: string): Promise<void>;
   /** @returns whether there is an incident */
@@ -96,37 +96,37 @@ export interface IncidentLog {
 
 /** Limits the attempts in flight to each endpoint. */
 export interface AttemptSlots {
-  /** @param waitMs no longer than this, milliseconds @param chosen not by the schedule, but by a person or a release */
+  /** @param waitMs how long to wait at most, milliseconds @param chosen whether a person or a release asked for the attempt */
   take(endpointId: string, waitMs: number, chosen: boolean): Promise<AttemptSlot | NoSlot>;
 }
 
-/** What is known of endpoints in this process. */
+/** What this process knows about the health of endpoints. */
 export interface EndpointWatch {
-  /** Whether an endpoint has been slow or failing lately, so that its attempts belong into the isolated lane. */
+  /** Whether an endpoint has been slow or failing lately, so that its attempts belong in the isolated lane. */
   isUnhealthy(endpointId: string): boolean;
-  /** Notes that an attempt begins. @returns to be called when it is over, with whether the endpoint took it */
+  /** Records that an attempt begins. @returns a function to call when it has ended, with whether the endpoint accepted it */
   begin(endpointId: string, isDirect: boolean): (taken: boolean) => void;
 }
 
-/** What a handshake needs of an endpoint. */
+/** What verification needs of an endpoint. */
 export interface EndpointForVerification extends VerificationSubject, RequestSecrets {
   id: string;
   account_id: string;
   verification_method: VerificationMethod;
   /** Deliveries per second, at most; absent: no limit. */
   rate_limit?: number;
-  /** What must come back. */
+  /** What the subscriber must return. */
   verification_token: string;
   /** Sent to the subscriber as `hub.verify_token`, which tells it who asks; Graph API only. */
   verify_token?: string;
 }
 
-/** Where endpoints wait until they have shown that they want events. */
+/** The endpoints that have not been verified yet. */
 export interface PendingEndpoints {
-  /** The endpoint, with a token; `undefined` where it is gone or waits no longer. */
+  /** The endpoint, with a token; `undefined` if it was deleted or is not pending any more. */
   loadPending(endpoint: EndpointKey): Promise<EndpointForVerification | undefined>;
   /**
-   * Takes it into service, unless it is no longer what was verified.
+   * Takes it into service, unless it has changed since it was verified.
    *
    * @param subject what was verified
    * @returns whether it was taken into service
@@ -138,9 +138,9 @@ export interface PendingEndpoints {
   ): Promise<boolean>;
   /** Releases the deliveries that were parked while it was being verified, if it is active now. */
   release(endpoint: EndpointKey): Promise<void>;
-  /** Says why it still waits, unless it has changed since that version was asked. */
+  /** Records why it is still pending, unless it has changed since that version was asked. */
   explain(endpoint: EndpointKey, reason: string, verificationRevision: number): Promise<void>;
-  /** Gives it up, unless it has changed since that version was asked. */
+  /** Disables it, unless it has changed since that version was asked. */
   giveUp(endpoint: EndpointKey, reason: string, verificationRevision: number | undefined): Promise<void>;
 }
 

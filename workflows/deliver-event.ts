@@ -75,11 +75,11 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliveryRe
   return close(delivery.record);
 }
 
-/** Ends the execution as Canceled. Where nobody has asked the server for that yet, it asks. */
+/** Ends the execution as Canceled. If nobody has requested that from the server yet, it does so itself. */
 async function endCancelled(): Promise<never> {
   const { requestCancellation } = proxyActivities<Activities>({ startToCloseTimeout: '30s' });
   const scope = CancellationScope.current();
-  // The cancellation may arrive before the activity's result does.
+  // The cancellation may arrive before the activity's result.
   if (!scope.consideredCancelled) await Promise.race([requestCancellation(), scope.cancelRequested]);
   return scope.cancelRequested;
 }

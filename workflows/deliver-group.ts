@@ -16,12 +16,12 @@ import type { DeliverGroupInput, DeliverGroupResult } from './inputs.js';
 import { deliveredRecord } from './live-delivery.js';
 
 /**
- * Delivers events that arrived while Temporal was busy: like a database that commits waiting transactions together, one execution
+ * Delivers events that arrived while Temporal was busy. As a database commits waiting transactions together, one execution
  * stands for many deliveries. All first attempts are made side by side in one local activity. What was delivered is in the result; every
  * other delivery goes on as a `deliverEvent` of its own, which outlives the group and knows its first attempt.
  */
 export async function deliverGroup(input: DeliverGroupInput): Promise<DeliverGroupResult> {
-  // A group is nobody's to cancel: each delivery that goes on can be, by itself.
+  // A group cannot be cancelled as a whole; each delivery that goes on can.
   return CancellationScope.nonCancellable(async () => {
     const { events, deliveries, ...settings } = input;
     const { attemptGroup } = proxyLocalActivities<Activities>({

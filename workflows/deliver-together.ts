@@ -58,7 +58,7 @@ const SHOW_INTERVAL_MS = 5_000;
  * It completes with the records of all that have not left it, however they ended; or only with their number, if all were delivered at once.
  */
 export async function deliverTogether(input: LiveGroup): Promise<DeliverTogetherResult> {
-  // A group is nobody's to cancel: each delivery can be cancelled by itself.
+  // A group cannot be cancelled as a whole; each of its deliveries can.
   return CancellationScope.nonCancellable(() => new TogetherDelivery(input).run());
 }
 
@@ -166,7 +166,7 @@ class TogetherDelivery {
     }
   }
 
-  /** What has come to a long record goes on by itself. */
+  /** Hands over deliveries whose record has become long. */
   private async handOverLongest(): Promise<void> {
     const { deliveries } = this.input;
     const long = deliveries.flatMap((_, index) => {
@@ -203,7 +203,7 @@ class TogetherDelivery {
       await this.leave(index);
       this.showDeparted();
     } else {
-      // Somebody else was faster, in the same workflow task.
+      // Another message in the same workflow task has done so.
       await condition(() => this.leaving.size === 0);
     }
     this.stirred = true;

@@ -16,7 +16,7 @@ export interface DeliverEventInput extends AcceptedEvent, DeliverySettings {
   endpoint_id: string;
   /** The endpoint is slow or failing: the first attempt, too, is made in the isolated lane. */
   isolated?: boolean;
-  /** Who sent the delivery again, where this run is that. */
+  /** Who sent the delivery again, if this run is a resend. */
   resent?: Intervention;
   /** The result of the first attempt, if a group has made it. */
   first_report?: AttemptReport;
@@ -43,18 +43,18 @@ export interface EndpointIncidentInput {
   probe_interval_ms: number;
   /** 2: begins and ends with one local activity each, and probes only while deliveries wait. Absent if older code began the incident. */
   version?: 2;
-  /** Where the run goes on from another. */
+  /** Present if the run continues another one. */
   state?: IncidentState;
 }
 
 export interface IncidentState {
-  /** Names the incident, over all its runs. */
+  /** Identifies the incident in all its runs. */
   id: string;
   since: string;
   failures: number;
   last_failure: string;
   last_failure_at: string;
-  /** How many there have been. */
+  /** The number of failures so far. */
   probes: number;
   next_probe_at?: string;
   /** Whether new deliveries wait for a probe. */

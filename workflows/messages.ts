@@ -24,7 +24,7 @@ export const cancel = defineUpdate<DeliveryRecord, [Operator | undefined]>('canc
 /** Make no further attempt until it is resumed, at most for the park limit. */
 export const pause = defineUpdate<DeliveryRecord, [Operator | undefined]>('pause');
 
-/** End a pause; the schedule goes on where it stood. */
+/** End a pause. The schedule continues where it was. */
 export const resume = defineUpdate<DeliveryRecord, [Operator | undefined]>('resume');
 
 /** What an operator can do to a live delivery, by the name that the HTTP interface and the record give it. */
@@ -43,7 +43,7 @@ export interface FailureReport {
 /** Attempts at the endpoint failed. Opens an incident. */
 export const attemptFailed = defineSignal<[FailureReport]>('attemptFailed');
 
-/** An attempt at the endpoint went well. Ends the incident. */
+/** An attempt at the endpoint succeeded. Ends the incident. */
 export const attemptSucceeded = defineSignal('attemptSucceeded');
 
 /**
@@ -61,7 +61,7 @@ export const endpointChanged = defineSignal<[string?, number?]>('endpointChanged
 /** Deliveries of a group to release. */
 export interface Release {
   endpoint_id: string;
-  /** No more than this many, parked ones and the oldest first; absent for all. */
+  /** At most this many, parked ones first and then the oldest; absent for all. */
   limit?: number;
   /** No more attempts of a delivery in a row than this are made because of releases; absent, as older code sent it: 1. */
   most?: number;

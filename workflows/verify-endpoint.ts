@@ -26,8 +26,8 @@ export interface VerifyEndpointInput extends EndpointKey {
 const OVERHEAD_MS = 10_000;
 
 /**
- * Finds out whether an endpoint wants events: asks it again and again, and takes a confirmation at any time, until it has shown that it
- * does, or its time is over. Asked to verify again, it begins again.
+ * Finds out whether an endpoint wants events: asks it by schedule, and accepts a confirmation at any time, until the endpoint is verified
+ * or the time limit ends. A change of the endpoint, or a request of its owner, starts it again.
  */
 export async function verifyEndpoint(input: VerifyEndpointInput): Promise<void> {
   const { account_id, endpoint_id, schedule, limit_ms, timeout_ms } = input;
@@ -43,10 +43,10 @@ export async function verifyEndpoint(input: VerifyEndpointInput): Promise<void> 
   let began = Date.now();
   let asked = began;
   setHandler(verifyAgain, () => {
-    // A worker of an older version may have passed over the signal; then it stays without effect.
+    // A worker of an older version may have ignored the signal; then it has no effect.
     if (patched('verify-again')) asked = Date.now();
   });
-  // What comes together with the beginning is answered by it.
+  // Signals that arrive with the start are answered by it.
   const isAskedAgain = () => asked > began;
 
   let tries = 0;
@@ -57,7 +57,7 @@ export async function verifyEndpoint(input: VerifyEndpointInput): Promise<void> 
     if (confirmation) {
       const { allowed_rate, ...subject } = confirmation;
       const report = await confirmEndpoint(key, allowed_rate, subject);
-      // A confirmation of what the endpoint was before its last change settles nothing.
+      // A confirmation of an earlier version of the endpoint settles nothing.
       if (report?.state !== 'pending' && !isAskedAgain()) return;
     } else if (isAskedAgain()) {
       if (workflowInfo().continueAsNewSuggested) return continueAsNew<typeof verifyEndpoint>(input);
@@ -67,7 +67,7 @@ export async function verifyEndpoint(input: VerifyEndpointInput): Promise<void> 
       continue;
     } else if (Date.now() >= began + limit_ms) {
       const limit = formatDuration(limit_ms);
-      const reason = `It has not shown within ${limit} that it wants events. ${last.reason}`;
+      const reason = `It was not verified within ${limit}. ${last.reason}`;
       await giveUpEndpoint(key, reason, last.verification_revision);
       if (!isAskedAgain()) return;
       continue;

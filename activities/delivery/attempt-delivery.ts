@@ -11,7 +11,7 @@ import { createSend } from './send-attempt.js';
  * with the endpoint.
  *
  * It throws only if no attempt was made: if the endpoint cannot be read, or if an unhealthy endpoint was to be attempted in the direct
- * lane. Once the request has been sent it reports, or Temporal would have it sent again.
+ * lane. Once the request has been sent it returns a report, because Temporal would repeat an activity that throws.
  */
 export function createAttemptDelivery(dependencies: AttemptDependencies) {
   const gate = createGate(dependencies);

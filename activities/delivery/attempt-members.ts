@@ -5,17 +5,17 @@ import type { MemberAttempt } from '../../src/domain/delivery/delivery-group.js'
 import type { ActivityDependencies } from '../ports.js';
 import { callerOf } from './caller.js';
 
-/** Attempts at deliveries of the group that calls. The payloads stand in the group's own input, so they are not sent again. */
+/** Attempts at deliveries of the group that calls. The payloads are in the group's own input, so they are not sent again. */
 export interface MembersRequest {
   attempts: readonly MemberAttempt[];
 }
 
-/** The reports so far are kept with Temporal this often, so that after a crash only what was in flight is made again. Milliseconds. */
+/** How often the reports so far are sent to Temporal, so that only attempts in flight are repeated after a crash. Milliseconds. */
 const HEARTBEAT_MS = 1_000;
 
 /**
- * Attempts of a group come at once, so most of them find no slot; but an endpoint that answers at once, if only with errors, frees one
- * after another. Those at an endpoint that hangs are deferred after this. Milliseconds.
+ * How long an attempt waits for a slot, milliseconds. Attempts of a group come at once, so most of them find no slot, but an endpoint that
+ * answers quickly, even with errors, frees one after another. Attempts at an endpoint that hangs are deferred after this.
  */
 const SLOT_WAIT_MS = 2_000;
 

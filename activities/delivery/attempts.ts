@@ -10,7 +10,7 @@ export function createAttemptActivities({
   earlyAttempts,
 }: Pick<ActivityDependencies, 'attempt' | 'earlyAttempts'>) {
   return {
-    /** Makes one attempt, in whichever lane. @throws if it could not be made */
+    /** Makes one attempt in its lane. @throws if it could not be made */
     attemptDelivery: async (request: AttemptRequest): Promise<AttemptReport> =>
       request.isolated ? attempt(request) : earlyAttempts.attempt(callersRunId(), request),
 

@@ -7,7 +7,7 @@ import type { FailingMark } from '../../src/domain/endpoint/incident.js';
 import { isOperational } from '../../src/domain/event/event-kinds.js';
 import type { AttemptDependencies } from '../ports.js';
 
-/** To record what an attempt means for its endpoint takes no longer than this, milliseconds: the report waits for it. */
+/** The time limit for recording what an attempt means for its endpoint, milliseconds. The report waits for it. */
 const RECORD_LIMIT_MS = 3_000;
 
 /** An attempt that was made, and what was known of its endpoint. */
@@ -21,8 +21,8 @@ interface MadeAttempt {
 }
 
 /**
- * Records with the endpoint what an attempt means. It does not throw, whatever cannot be reached: the request has been sent, and must
- * not be sent again for that.
+ * Records what an attempt means for its endpoint. It does not throw if a server cannot be reached: the request has been sent, and must not
+ * be sent again because of that.
  */
 export function createConclude({
   endpoints,
@@ -34,7 +34,7 @@ export function createConclude({
       await record(notify(request, made));
       return made.outcome;
     }
-    // If nobody could record that the endpoint is gone, the delivery goes on by its schedule, and asks again.
+    // If it could not be recorded that the endpoint is gone, the delivery goes on by its schedule and tries again.
     return (await disable(request, made.verificationRevision)) ? 'gone' : 'failed';
   };
 
@@ -73,7 +73,7 @@ export function createConclude({
   }
 }
 
-/** @returns whether it was recorded; the next attempt records, if it was not */
+/** @returns whether it was recorded; if not, the next attempt does it */
 async function record(work: Promise<unknown>): Promise<boolean> {
   return withTimeout(RECORD_LIMIT_MS, work).then(
     () => true,

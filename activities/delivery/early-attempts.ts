@@ -8,16 +8,16 @@ import {
 import type { AcceptedEvent, DeliveryGroup } from '../../src/domain/delivery/delivery.js';
 import type { ActivityDependencies, GroupAttemptRequest, EarlyAttempts as Port } from '../ports.js';
 
-/** Runs of which only one side has come are remembered up to this number: more than a worker has workflow tasks under way. */
+/** How many runs are remembered for which only one side has asked: more than a worker has workflow tasks under way. */
 const MAX_CLAIMS = 1_000;
 
 /**
- * First attempts in the direct lane. Two sides ask for each of them: whoever started the delivery, once Temporal has persisted that and
- * has given its first workflow task to this process, and then the workflow itself. The first one to come makes the attempt, so that it
- * need not wait until the workflow's code has run; the second one gets the same report.
+ * First attempts in the direct lane. Two sides ask for each of them: the code that started the delivery, once Temporal has persisted the
+ * start and has given the first workflow task to this process; and the workflow. The first to ask makes the attempt, so that it need not
+ * wait until the workflow's code has run. The second gets the same report.
  */
 export class EarlyAttempts implements Port {
-  /** What the first side to come has begun, by run, until the second comes. */
+  /** What the first side has begun, by run, until the second asks for it. */
   private readonly claims = new Map<string, Promise<unknown>>();
   private stopped = false;
   private readonly make: ActivityDependencies['attempt'];
@@ -36,7 +36,7 @@ export class EarlyAttempts implements Port {
     this.beginWith(runId, () => this.makeSideBySide({ events, deliveries, timeout_ms }));
   }
 
-  /** Begins no more early attempts: the worker stops, so another one may get their workflows, and make them. */
+  /** Stops beginning early attempts: the worker stops, so another one may get their workflows and make the attempts. */
   stop(): void {
     this.stopped = true;
   }
@@ -53,7 +53,7 @@ export class EarlyAttempts implements Port {
 
   private beginWith(runId: string, make: () => Promise<unknown>): void {
     if (this.stopped && !this.claims.has(runId)) return;
-    // The workflow learns of an error; here nobody waits for it.
+    // The workflow gets an error when it asks; here nobody waits for the result.
     this.claim(runId, make).catch(() => {});
   }
 

@@ -9,16 +9,16 @@ import type { AttemptDependencies, EndpointForAttempt } from '../ports.js';
 interface Passed {
   kind: 'passed';
   endpoint: EndpointForAttempt;
-  /** To be called once when the attempt is over, with whether the endpoint took it. */
+  /** To be called once when the attempt has ended, with whether the endpoint accepted it. */
   end(taken: boolean): void;
 }
 type NotNow = Exclude<AttemptReport, { kind: 'attempted' }>;
 
-/** A turn so near is waited for here; a later one by the delivery's workflow. Milliseconds. */
+/** A turn within this time is waited for here; for a later one the delivery's workflow waits. Milliseconds. */
 const NEAR_MS = 100;
-/** A turn that came so long ago is void: many of them used at once, after a pause of all workers, would break the limit. Milliseconds. */
+/** A turn is void when it is this old: many old ones, used at once after a pause of all workers, would exceed the limit. Milliseconds. */
 const TURN_VALID_MS = 1_000;
-/** A slot is waited for so long, if it is likely to be free by then. Milliseconds. */
+/** How long a slot is waited for, if it is likely to be free by then. Milliseconds. */
 const SLOT_WAIT_MS = 1_000;
 
 /**
@@ -26,7 +26,7 @@ const SLOT_WAIT_MS = 1_000;
  * it. None of this is an attempt, so no time that passes here is charged to the endpoint.
  */
 export function createGate({ endpoints, turns, health, slots }: AttemptDependencies) {
-  /** @throws ApplicationFailure if the attempt belongs into the isolated lane */
+  /** @throws ApplicationFailure if the attempt belongs in the isolated lane */
   return async function gate(request: AttemptRequest): Promise<Passed | NotNow> {
     const { account_id, endpoint_id, number, trigger } = request;
     const endpoint = await endpoints.load(account_id, endpoint_id);

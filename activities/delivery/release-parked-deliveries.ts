@@ -13,8 +13,8 @@ interface ReleaseRequest extends EndpointKey {
 }
 
 /**
- * Releases what waits for an endpoint, oldest first, at a rate that the endpoint bears, until nothing is left or it fails again. Repeated
- * after a crash, it releases what waits then, at the rate it had reached.
+ * Releases what waits for an endpoint, oldest first, at a rate that the endpoint can handle, until nothing is left or it fails again.
+ * Repeated after a crash, it releases what waits then, at the rate it had reached.
  */
 export function createReleaseParkedDeliveries({
   ledger,

@@ -2,8 +2,8 @@ import { Context } from '@temporalio/activity';
 import { callerOf } from './caller.js';
 
 /**
- * Has Temporal cancel the execution that calls it. A workflow cannot ask for that itself, and an execution ends as Canceled only where
- * the server knows of a request.
+ * Asks Temporal to cancel the execution that calls it. A workflow cannot do that itself, and an execution ends as Canceled only if the
+ * server has a request.
  */
 export async function requestCancellation(): Promise<void> {
   const { client, info } = Context.current();

@@ -4,7 +4,7 @@ import { type Attempt, webhookTimestamp } from '../../src/domain/delivery/delive
 import { liveSecrets, sign } from '../../src/domain/delivery/signature.js';
 import type { AttemptDependencies, EndpointForAttempt, HttpAnswer } from '../ports.js';
 
-/** Of an answer's body no more than this is kept, in characters: it travels in the delivery's record. */
+/** The most characters of an answer's body that are kept in the delivery's record. */
 const SNIPPET_LENGTH = 1_024;
 const KEPT_HEADERS = ['content-type', 'date', 'retry-after', 'server', 'x-request-id'] as const;
 const KEPT_HEADER_LENGTH = 256;
@@ -76,8 +76,8 @@ function sentTo(targetUrl: string, secrets: readonly string[]): string {
 }
 
 /**
- * What is kept of an answer. An endpoint may answer with what it was sent, so secrets are taken out, and before anything is cut: of a
- * secret cut in two the first half would stay.
+ * What is kept of an answer. An endpoint may answer with what it was sent, so secrets are removed. That is done before anything is cut,
+ * because the first half of a secret would stay.
  */
 function keptOf(
   { statusCode, headers, body, bodyBytes, isCut }: HttpAnswer,

@@ -3,7 +3,7 @@ import { MAX_GROUP_SIZE } from '../../src/domain/delivery/delivery.js';
 import type { ActivityDependencies } from '../ports.js';
 import { callerOf } from './caller.js';
 
-/** Parts that are started at once: each is a call to Temporal, which on another machine takes longer than the work that it asks for. */
+/** How many parts are started at once. Each is a call to Temporal, which on another machine waits longer than it works. */
 const PARTS_AT_ONCE = 5;
 
 /** Offsets in a fan-out's targets: from `first` up to, not including, `end`. */
@@ -13,8 +13,8 @@ export interface TargetRange {
 }
 
 /**
- * Starts a part of the deliveries of the fan-out that calls it. Repeated after a crash, it goes on where its last heartbeat was, and
- * starts nothing twice.
+ * Starts a part of the deliveries of the fan-out that calls it. Repeated after a crash, it continues after its last heartbeat, and starts
+ * nothing twice.
  */
 export function createStartDeliveries({ ledger }: Pick<ActivityDependencies, 'ledger'>) {
   return async function startDeliveries({ first, end }: TargetRange): Promise<void> {

@@ -4,13 +4,13 @@ import type { FailingMark } from '../../src/domain/endpoint/incident.js';
 import { operationalEventId } from '../../src/domain/event/operational-event.js';
 import type { EndpointDirectory, LedgerWriter } from '../ports.js';
 
-/** An event about an endpoint that Hookline emits itself. */
+/** An event about an endpoint, sent by Hookline itself. */
 export interface OperationalEvent {
   account_id: string;
   kind: string;
   /** ISO 8601, UTC: when the transition was. */
   at: string;
-  /** Names the transition, and so the event, however often it is emitted. */
+  /** Identifies the transition, so that the event has the same id however often it is sent. */
   transition: string;
   payload: Record<string, unknown>;
 }
@@ -66,7 +66,7 @@ export function createIncidentActivities({ endpoints, ledger }: IncidentPorts) {
       if (release) await ledger.release({ account_id, endpoint_id }, true);
     },
 
-    /** Takes an endpoint out of service. @returns whether this incident did so, rather than somebody else before it */
+    /** Disables an endpoint. @returns whether this incident did so; false if it was disabled before for another cause */
     async disableEndpoint({
       account_id,
       endpoint_id,

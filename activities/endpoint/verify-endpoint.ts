@@ -2,7 +2,7 @@ import type { EndpointKey } from '../../src/domain/delivery/delivery.js';
 import type { VerificationSubject } from '../../src/domain/endpoint/endpoint.js';
 import { CURRENT_VERSION } from '../../src/domain/http/versions.js';
 import type { HttpPoster, PendingEndpoints } from '../ports.js';
-import { askEndpoint } from './handshake.js';
+import { askEndpoint } from './ask-endpoint.js';
 
 /** What verification attempts need. */
 export interface VerificationDependencies {
@@ -12,12 +12,12 @@ export interface VerificationDependencies {
   publicUrl?: string | undefined;
 }
 
-/** How a verification stands after an attempt, and of which version of the endpoint that is known. */
+/** The state of a verification after an attempt, and the version of the endpoint that it is about. */
 export type VerificationReport =
   | { state: 'settled' }
   | { state: 'pending'; reason: string; verification_revision?: number };
 
-/** The confirmation URL of an endpoint: it holds the token, as CloudEvents callbacks ask, and is told to the endpoint alone. */
+/** The confirmation URL of an endpoint. It contains the token, as in CloudEvents, and is sent to the endpoint alone. */
 function confirmationUrl(
   publicUrl: string | undefined,
   endpointId: string,
@@ -31,7 +31,12 @@ function confirmationUrl(
 }
 
 /** Makes one attempt to verify an endpoint, and takes the endpoint into service if it succeeds. */
-export function createTryHandshake({ pending, poster, userAgent, publicUrl }: VerificationDependencies) {
+export function createVerificationAttempt({
+  pending,
+  poster,
+  userAgent,
+  publicUrl,
+}: VerificationDependencies) {
   return async function tryHandshake(key: EndpointKey, timeoutMs: number): Promise<VerificationReport> {
     const endpoint = await pending.loadPending(key);
     if (!endpoint) return settle(pending, key);
@@ -52,7 +57,7 @@ export function createTryHandshake({ pending, poster, userAgent, publicUrl }: Ve
   };
 }
 
-/** Takes an endpoint into service whose subscriber has called the confirmation URL, if it still is what was confirmed. */
+/** Takes an endpoint into service after a call of its confirmation URL, unless it has changed since it was asked. */
 export function createConfirmEndpoint({ pending }: Pick<VerificationDependencies, 'pending'>) {
   return async function confirmEndpoint(
     key: EndpointKey,
@@ -65,19 +70,19 @@ export function createConfirmEndpoint({ pending }: Pick<VerificationDependencies
   };
 }
 
-/** Whoever changes a pending endpoint has it verified again, so this is not the end: the endpoint is asked once more. */
+/** A change of a pending endpoint starts its verification again, so this is not the end: the endpoint is asked once more. */
 const CHANGED: VerificationReport = {
   state: 'pending',
   reason: 'It was changed while it was being verified.',
 };
 
-/** Done again after a crash, this releases what the crash has left parked. */
+/** Repeated after a crash, this releases the deliveries that the crash left parked. */
 async function settle(pending: PendingEndpoints, key: EndpointKey): Promise<VerificationReport> {
   await pending.release(key);
   return { state: 'settled' };
 }
 
-/** Disables an endpoint that has not shown within the limit that it wants events, unless it has changed since it was asked last. */
+/** Disables an endpoint that was not verified in time, unless it has changed since it was asked last. */
 export function createGiveUpEndpoint({ pending }: Pick<VerificationDependencies, 'pending'>) {
   return async function giveUpEndpoint(
     key: EndpointKey,

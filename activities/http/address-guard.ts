@@ -23,13 +23,13 @@ export interface ResolvedAddress {
 /** Asks DNS. @throws an error with `code`, as Node.js does */
 export type ResolveName = (hostname: string) => Promise<ResolvedAddress[]>;
 
-/** Decides, at the moment of connecting, where a delivery goes. */
+/** Decides at connect time where a delivery may go. */
 export interface AddressGuard {
   /**
    * The addresses of a host, all of them allowed. A connection is made to these and to nothing else: there is no second look-up that
    * could lead elsewhere.
    *
-   * @throws BlockedAddressError where any of them is refused: a name with one foot inside is no accident
+   * @throws BlockedAddressError if any of them is refused: a name that also leads to an inner address is refused as a whole
    */
   resolve(hostname: string, port: number): Promise<ResolvedAddress[]>;
   /** For `net.connect`: {@link AddressGuard.resolve} in the form of `dns.lookup`. */
@@ -40,7 +40,7 @@ export interface AddressGuard {
 
 export interface AddressGuardOptions {
   policy: AddressPolicy;
-  /** Default: the operating system's resolver, as every other program has it. */
+  /** Default: the operating system's resolver. */
   resolveName?: ResolveName;
   /** Ports that this service and its servers listen on; at this machine's own addresses they are refused in any case. */
   ownPorts?: () => readonly number[];

@@ -19,7 +19,7 @@ export interface ConnectorOptions {
 /** How many TLS sessions are kept for resumption. */
 const MAX_CACHED_SESSIONS = 1_000;
 
-/** A connection that is still not there then is given up for good, milliseconds; the attempt it was for has ended at its own limit. */
+/** When a connection that has not opened is given up, milliseconds; the attempt has ended before, at its own limit. */
 const CONNECT_TIMEOUT_MS = 10_000;
 /** For a proxy to open a connection; the attempt's own limit is usually shorter. */
 const TUNNEL_TIMEOUT_MS = 30_000;
@@ -36,7 +36,7 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
       ...clientCertificate,
     }),
   };
-  // The look-up is told no port, and a port decides too: one connector for each. There are few.
+  // A look-up does not know the port, which matters too, so there is one connector for each port. There are few.
   const connectors = new Map<number, buildConnector.connector>();
   const connectorFor = (port: number): buildConnector.connector => {
     const known = connectors.get(port);

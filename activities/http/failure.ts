@@ -73,7 +73,7 @@ function classify(error: unknown): AttemptErrorCode {
   const cause = error instanceof AggregateError ? error.errors[0] : error;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   if (CODES[code]) return CODES[code];
-  // undici's parser names a code only where it has one of its own.
+  // undici's parser gives a code only if it has one of its own.
   if (code.startsWith('HPE_') || (cause instanceof Error && cause.name === 'HTTPParserError'))
     return 'malformed_response';
   if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) return 'tls_handshake_failed';

@@ -4,13 +4,13 @@ import { type ConnectorOptions, createConnector } from './connector.js';
 import { ExchangeTrace, traced } from './exchange-trace.js';
 import { describeFailure } from './failure.js';
 
-/** Of an answer's body, no more than this is read, in bytes. */
+/** The most that is read of an answer's body, bytes. */
 const MAX_BODY_BYTES = 16 * 1024;
-/** The whole head of an answer, in bytes. */
+/** The most that an answer's headers may take together, bytes. */
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Origins with connections, all in all; beyond, an attempt fails rather than that this process runs out of sockets. */
+/** The most origins with open connections. Beyond it attempts fail, so that the process does not run out of sockets. */
 const MAX_ORIGINS = 10_000;
-/** How long an idle connection is kept for the next delivery, and at most where the endpoint asks for longer. */
+/** How long an idle connection is kept for the next delivery, and the most if the endpoint asks for longer. */
 const KEEP_ALIVE_MS = 4_000;
 const KEEP_ALIVE_MAX_MS = 60_000;
 
@@ -26,7 +26,7 @@ export function createPoster(options: ConnectorOptions): HttpPoster & { close():
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,
     maxHeaderSize: MAX_HEADER_BYTES,
-    // One limit covers the whole attempt; undici's own, of single phases, would only blur it.
+    // One limit covers the whole attempt, so undici's limits of single phases are off.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -67,7 +67,7 @@ function factsOf({ address, timings }: ExchangeTrace): HttpTrace {
   return { ...(address !== undefined && { address }), timings: { ...timings } };
 }
 
-/** undici heeds a signal only once it is connected: looking up, connecting and TLS must not outlast the limit either. */
+/** undici observes a signal only once it is connected. Looking up, connecting and TLS must end at the limit too. */
 async function untilAborted<T>(limit: AbortSignal, work: Promise<T>): Promise<T> {
   const ended = new Promise<never>((_, reject) => {
     limit.addEventListener('abort', () => reject(limit.reason), { once: true });
@@ -75,7 +75,7 @@ async function untilAborted<T>(limit: AbortSignal, work: Promise<T>): Promise<T>
   return Promise.race([work, ended]);
 }
 
-/** The beginning of the body. The answer has come, so whatever happens to its body does not matter any more. */
+/** The beginning of the body. The answer has arrived, so errors while its body is read are ignored. */
 async function readBeginning(
   body: AsyncIterable<Buffer>,
 ): Promise<Pick<HttpAnswer, 'body' | 'bodyBytes' | 'isCut'>> {
@@ -88,7 +88,7 @@ async function readBeginning(
       if (length >= MAX_BODY_BYTES) break;
     }
   } catch {
-    // Too slow, or cut off: what has come is kept.
+    // Too slow, or cut off: what has arrived is kept.
   }
   return {
     body: Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES).toString('utf8'),

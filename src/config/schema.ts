@@ -203,9 +203,9 @@ export const settingsSchema = z.object({
     .string()
     .default('10s,1m,5m,15m,1h,3h,6h,12h')
     .transform(asIssue(parseRetrySchedule))
-    .describe('Waits between the tries of a handshake'),
+    .describe('Waits between the attempts to verify an endpoint'),
   HOOKLINE_VERIFICATION_LIMIT: duration('1d').describe(
-    'How long a handshake is tried before the endpoint is disabled',
+    'How long verification is tried before the endpoint is disabled',
   ),
   HOOKLINE_MAX_ENDPOINTS: z.coerce
     .number()

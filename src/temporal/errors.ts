@@ -3,12 +3,12 @@
  * interface turns them into problems (`src/api/http/middleware/problems.ts`).
  */
 
-/** This process has more to start than it takes on. Nothing was started; a later try may succeed. */
+/** This process has too much to start. Nothing was started; a later try may succeed. */
 export class LedgerBusyError extends Error {
   override readonly name = 'LedgerBusyError';
 }
 
-/** What was asked for does not fit the state of the delivery. The message says why. */
+/** The delivery is in a state that does not allow what was asked for. The message says why. */
 export class DeliveryStateConflictError extends Error {
   override readonly name = 'DeliveryStateConflictError';
 }

@@ -70,7 +70,7 @@ describe('the OpenAPI document', () => {
     assert.deepEqual(absent.sort(), elsewhere.sort());
   });
 
-  it('has schemas of its own for what several operations share, and examples that are valid', () => {
+  it('has shared schemas for what several operations use, and valid examples', () => {
     const { schemas } = document.components;
     const ajv = new Ajv2020({ strict: false });
     addFormats.default(ajv);
@@ -115,7 +115,7 @@ describe('the OpenAPI document', () => {
     assert.deepEqual([...used, 'webhooks'].sort(), document.tags.map(({ name }) => name).sort());
   });
 
-  it('says nothing of a status but by enum: generators drop errors with const', () => {
+  it('restricts statuses by enum only: generators drop errors with const', () => {
     assert.ok(!JSON.stringify(document.components).includes('"status":{"const"'));
   });
 

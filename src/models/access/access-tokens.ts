@@ -12,7 +12,7 @@ export interface OAuthToken {
   client_id: string;
   /** Of the person who allowed it; absent if the client acts for the account. */
   profile_id?: string;
-  /** What client and person may have now, of what was granted. */
+  /** The granted scopes that client and person may still have. */
   scopes: string[];
   /** Milliseconds since the epoch. */
   expires_at: number;
@@ -22,7 +22,7 @@ export interface OAuthToken {
 /** A token that was revoked, or lost a scope, may be honoured this long, milliseconds. */
 const CACHE_MS = 2_000;
 
-/** Access tokens, as they count now. */
+/** Access tokens, with the scopes that they have now. */
 export class AccessTokenRepository {
   private readonly cache = new ShortCache<OAuthToken | undefined>(CACHE_MS);
   private readonly records: OAuthRecordRepository;
@@ -36,7 +36,7 @@ export class AccessTokenRepository {
     this.owners = owners;
   }
 
-  /** The token that a caller sent, expired and revoked ones too; cached for two seconds. */
+  /** The token that a caller sent, even if it is expired or revoked; cached for two seconds. */
   find(token: string): Promise<OAuthToken | undefined> {
     return this.cache.get(hashSecret(token), async () => {
       const found = await this.records.findAccessToken(token);

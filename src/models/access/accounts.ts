@@ -5,7 +5,7 @@ import type { ChangeRepository } from '../change/changes.js';
 import { Recorded, type RecordedFields, recordedFields } from '../change/recorded.js';
 import type { ProfileRepository } from './profiles.js';
 
-/** A tenant: everything belongs to one, and no account sees another's. */
+/** A tenant. Everything belongs to one account, and no account sees what belongs to another. */
 export interface Account {
   id: string;
   name: string;
@@ -43,7 +43,7 @@ export class AccountRepository {
     this.profiles = profiles;
   }
 
-  /** Makes an account, with the profile that stands behind its own keys. */
+  /** Makes an account, with the profile that its own keys use. */
   async create(name: string, origin: Origin): Promise<Account> {
     const document = { _id: newId('account'), name, created_at: new Date() };
     await this.profiles.createOwn(document._id, name, origin);

@@ -7,7 +7,7 @@ import type { ChangeRepository } from '../change/changes.js';
 import { Recorded, type RecordedFields, recordedFields } from '../change/recorded.js';
 import { ShortCache } from '../mongo/short-cache.js';
 
-/** An API key, as far as it can be shown after it was made. */
+/** An API key as it can be shown after it was made: without the key itself. */
 export interface ApiKey {
   id: string;
   account_id: string;
@@ -22,7 +22,7 @@ export interface ApiKey {
   revoked_at?: string;
 }
 
-/** What is said of a key when it is made. */
+/** What a caller sets when it makes a key. */
 export interface ApiKeyOptions {
   expires_at?: Date;
   profile_id?: string;
@@ -60,7 +60,7 @@ const schema = new Schema<ApiKeyDocument>(
 );
 schema.index({ account_id: 1, key_id: 1 });
 
-/** A key that was taken away may be honoured this long, milliseconds. */
+/** A revoked key may still be accepted for this long, milliseconds. */
 const CACHE_MS = 2_000;
 /** How exact `last_used_at` is, milliseconds: one update per key, process and minute. */
 const USE_PRECISION_MS = 60_000;
@@ -105,7 +105,7 @@ export class ApiKeyRepository {
     return { key, api_key: toApiKey(await this.documents.create(document, origin)) };
   }
 
-  /** The key that a caller sent, expired and revoked ones too; `undefined` if there is none. */
+  /** The key that a caller sent, even if it is expired or revoked; `undefined` if there is no such key. */
   find(key: string): Promise<ApiKey | undefined> {
     const hash = hashSecret(key);
     return this.cache.get(hash, async () => {
@@ -115,7 +115,7 @@ export class ApiKeyRepository {
     });
   }
 
-  /** Keys of an account, oldest first, after the one named; revoked ones too. */
+  /** Keys of an account after the one named, oldest first, including revoked ones. */
   async list(accountId: string, limit: number, after?: string): Promise<ApiKey[]> {
     const documents = await this.documents
       .find({ account_id: accountId, ...(after !== undefined && { key_id: { $gt: after } }) })
@@ -125,16 +125,16 @@ export class ApiKeyRepository {
     return documents.map(toApiKey);
   }
 
-  /** One key of an account, an expired one too; `undefined` if the account has no such key or it was revoked. */
+  /** One key of an account, even if it is expired; `undefined` if the account has no such key or it was revoked. */
   async get(accountId: string, keyId: string): Promise<ApiKey | undefined> {
     const document = await this.findUnrevoked(accountId, keyId);
     return document && toApiKey(document);
   }
 
   /**
-   * Takes a key out of use for good; it stays in the list. Processes honour it for another two seconds at most.
+   * Revokes a key for good; it stays in the list. Processes may accept it for two more seconds.
    *
-   * @returns whether there was one such, not revoked yet
+   * @returns whether the account had such a key that was not revoked yet
    */
   async revoke(accountId: string, keyId: string, origin: Origin): Promise<boolean> {
     const ofKey = { account_id: accountId, key_id: keyId };
@@ -146,7 +146,7 @@ export class ApiKeyRepository {
     return true;
   }
 
-  /** Notes that a key was used. Rejects where the note cannot be written, which a request need not wait for. */
+  /** Records that a key was used. Rejects if that cannot be written; a request need not wait for it. */
   async noteUse(key: string, keyId: string): Promise<void> {
     const now = Date.now();
     if (now - (this.noted.get(keyId) ?? 0) < USE_PRECISION_MS) return;

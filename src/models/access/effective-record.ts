@@ -4,8 +4,8 @@ import type { OAuthClientRepository } from './oauth-clients.js';
 import type { OAuthPayload } from './oauth-records.js';
 
 /**
- * A grant, a code or a token as it counts now: with no scope that its client is not registered for any more, or that its person may not
- * allow any more. The library compares with both only when a person is asked for consent.
+ * A grant, a code or a token without the scopes that its client is no longer registered for or its person may no longer allow. The
+ * library checks both only when a person is asked for consent.
  *
  * @returns `undefined` after the client was removed, the redirect URI of a code was, or the person's login or password changed
  */

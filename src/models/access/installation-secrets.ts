@@ -20,7 +20,7 @@ export class InstallationSecretRepository {
     this.model = connection.model<SecretDocument>('installation_secret', schema, 'installation_secrets');
   }
 
-  /** The secret of that name: 256 random bits, made by whoever asks first. */
+  /** The secret of that name: 256 random bits, made at the first request for it. */
   async get(name: string): Promise<string> {
     const known = await this.model.findById(name).lean();
     if (known) return known.value;

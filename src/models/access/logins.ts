@@ -14,10 +14,10 @@ export interface Login {
   scopes: Scope[];
 }
 
-/** A login with what is compared when somebody logs in with it. */
+/** A login with the hash that a password is compared with. */
 export interface StoredLogin extends Login {
   password_hash: string;
-  /** Whom what is granted with this login stands for; another one after each change of the password. */
+  /** The subject of what is granted with this login. It changes with the password. */
   subject: string;
 }
 
@@ -54,7 +54,7 @@ export class LoginRepository {
     });
   }
 
-  /** Gives a profile a login, in place of the one it had. @returns false where another profile has that name */
+  /** Gives a profile a login in place of the one it had. @returns false if another profile has that login name */
   async put(login: Login, passwordHash: string, origin: Origin): Promise<boolean> {
     const _id = keyOf(login.account_id, login.login_name);
     const fields = { ...login, password_hash: passwordHash };
@@ -96,7 +96,7 @@ export class LoginRepository {
     return login?.subject === subject ? login : undefined;
   }
 
-  /** @returns whether there was one */
+  /** @returns whether there was one to remove */
   async delete(accountId: string, profileId: string, origin: Origin): Promise<boolean> {
     const deleted = await this.documents.delete({ account_id: accountId, profile_id: profileId }, origin);
     return deleted !== undefined;

@@ -6,7 +6,7 @@ import type { Origin } from '../../domain/change/change.js';
 import type { ChangeRepository } from '../change/changes.js';
 import { Recorded, type RecordedFields, recordedFields } from '../change/recorded.js';
 
-/** What an account says of a client when it registers it. */
+/** What an account sets when it registers a client. */
 export type OAuthClientInput = Omit<OAuthClient, 'id' | 'account_id' | 'created_at'>;
 
 /** A client with the hashes of the secrets that it can authenticate with: none, one, or two while a rotation overlaps. */
@@ -42,7 +42,7 @@ const schema = new Schema<ClientDocument>(
 );
 schema.index({ account_id: 1, _id: 1 });
 
-/** OAuth clients. None is cached: what is changed or taken away counts at once, on every process. */
+/** OAuth clients. They are not cached, so that every process sees a change at once. */
 export class OAuthClientRepository {
   private readonly documents: Recorded<ClientDocument>;
 
@@ -73,7 +73,7 @@ export class OAuthClientRepository {
     return { client: toClient(await this.documents.create(document, origin)), secret };
   }
 
-  /** A client of any account: for the OAuth endpoints, which learn the account from it. */
+  /** A client of any account, for the OAuth endpoints, which get the account from the client. */
   async find(clientId: string): Promise<StoredOAuthClient | undefined> {
     const document = await this.documents.findOne({ _id: clientId });
     return document ? { ...toClient(document), secret_hashes: secretHashes(document) } : undefined;
@@ -95,7 +95,7 @@ export class OAuthClientRepository {
     return documents.map(toClient);
   }
 
-  /** Replaces what an account says of a client; its secret stays. @returns `undefined` if there is none */
+  /** Replaces what an account sets of a client; its secret stays. @returns `undefined` if there is no such client */
   async replace(
     accountId: string,
     clientId: string,
@@ -108,10 +108,10 @@ export class OAuthClientRepository {
   }
 
   /**
-   * Gives a client a new secret, which is in the result and nowhere else. The one before works until the overlap ends, any older one no
-   * more.
+   * Gives a client a new secret, which is in the result and nowhere else. The previous one works until the overlap ends; older ones stop
+   * working now.
    *
-   * @returns `undefined` where there is no client with a secret
+   * @returns `undefined` if there is no such client, or it has no secret
    */
   async rotateSecret(
     accountId: string,
@@ -137,7 +137,7 @@ export class OAuthClientRepository {
     return changed && secret;
   }
 
-  /** @returns whether there was one */
+  /** @returns whether there was one to remove */
   async delete(accountId: string, clientId: string, origin: Origin): Promise<boolean> {
     const deleted = await this.documents.delete({ _id: clientId, account_id: accountId }, origin);
     return deleted !== undefined;

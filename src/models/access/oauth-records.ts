@@ -3,7 +3,7 @@ import { hashSecret } from '../../domain/access/secret-hash.js';
 import { profileOfSubject } from '../../domain/access/subject.js';
 import { isDuplicateKey } from '../mongo/duplicate-key.js';
 
-/** What the OAuth library keeps: tokens, codes, sessions, grants. Its own fields, as far as they matter here. */
+/** What the OAuth library stores: tokens, codes, sessions, grants. Only the fields that are used here. */
 export interface OAuthPayload {
   kind?: string;
   jti?: string;
@@ -26,7 +26,7 @@ export interface OAuthPayload {
 }
 
 interface RecordDocument {
-  /** SHA-256 of the id, which is the token itself: who reads the database cannot use what is in it. */
+  /** SHA-256 of the id. The id is the token itself, which must not be usable by somebody who reads the database. */
   _id: string;
   kind: string;
   uid?: string | null;
@@ -35,14 +35,14 @@ interface RecordDocument {
   expires_at: Date;
 }
 
-/** That something ended before its time. */
+/** A mark that something ended before it expired. */
 interface MarkDocument {
   /** `consumed:`, `revoked:`, `grant:`, `client:` or `profile:`, and what of. */
   _id: string;
   at: Date;
 }
 
-/** Expired tokens are kept this long, seconds, so that their callers are told what happened rather than that they are unknown. */
+/** Expired tokens are kept this long, seconds, so that the answer can be `expired_token` rather than `invalid_token`. */
 const KEPT_AFTER_EXPIRY_S = 24 * 3_600;
 /** Longer than any token lives, seconds: 60 days. */
 const MARK_LIFETIME_S = 60 * 24 * 3_600;
@@ -64,12 +64,12 @@ const markSchema = new Schema<MarkDocument>(
   { versionKey: false },
 );
 
-/** What never changes once it is written: it is used up, or revoked, by a mark beside it. */
+/** Never changed once written: a mark beside it says that it was used or revoked. */
 const IMMUTABLE = new Set(['AccessToken', 'ClientCredentials', 'RefreshToken', 'AuthorizationCode']);
 
 /**
- * The records of the OAuth server. Tokens are inserted and never updated, and look-ups are by `_id`, because both hold on every server
- * of the MongoDB protocol; a mark with a unique `_id` ends a token, a grant, or everything of a client or a profile.
+ * The records of the OAuth server. Tokens are inserted and never updated; a mark with a unique `_id` ends a token, a grant, or everything
+ * of a client or a profile.
  */
 export class OAuthRecordRepository {
   private readonly tokens: Model<RecordDocument>;
@@ -107,7 +107,7 @@ export class OAuthRecordRepository {
     await this.state.replaceOne({ _id: document._id }, document, { upsert: true });
   }
 
-  /** A record that has not been revoked; with when it was used up, if so. */
+  /** A record that has not been revoked, with the time at which it was used up, if it was. */
   async find(kind: string, id: string): Promise<OAuthPayload | undefined> {
     const document = await this.collection(kind).findById(hashSecret(id)).lean();
     if (document?.kind !== kind) return undefined;
@@ -127,8 +127,8 @@ export class OAuthRecordRepository {
   }
 
   /**
-   * Uses up a code or a refresh token. Whoever comes second ends the whole grant, even in the same moment: one of the two has stolen it,
-   * and nobody can tell which (RFC 9700, section 4.14.2).
+   * Uses up a code or a refresh token. A second use ends the whole grant, even if both come at the same moment: one of the two callers has
+   * stolen it, and it is not known which (RFC 9700, section 4.14.2).
    *
    * @returns whether this was the first use
    */
@@ -158,7 +158,7 @@ export class OAuthRecordRepository {
     await this.mark(`${what}:${id}`);
   }
 
-  /** The record of an access token, after it expired or was revoked too. */
+  /** The record of an access token, even if it has expired or was revoked. */
   async findAccessToken(token: string): Promise<{ record: OAuthPayload; revoked: boolean } | undefined> {
     const hash = hashSecret(token);
     const document = await this.tokens.findById(hash).lean();

@@ -71,7 +71,7 @@ export class ProfileRepository {
     return toStored(document);
   }
 
-  /** Makes the profile that stands behind an account's own keys. */
+  /** Makes the profile that an account's own keys use. */
   createOwn(accountId: string, name: string, origin: Origin): Promise<StoredProfile> {
     const counts = { followers_count: 0, following_count: 0, posts_count: 0 };
     const texts = {
@@ -90,7 +90,7 @@ export class ProfileRepository {
     return stored?.profile.account_id === accountId ? stored : undefined;
   }
 
-  /** A profile of any account: for logins, which learn the account from it. */
+  /** A profile of any account, for logins, which get the account from the profile. */
   find(profileId: string): Promise<StoredProfile | undefined> {
     return this.cache.get(profileId, async () => {
       const document = await this.documents.findOne({ _id: profileId });
@@ -98,7 +98,7 @@ export class ProfileRepository {
     });
   }
 
-  /** A profile as it is now, past the cache: what `If-Match` is compared with. */
+  /** A profile read from the database, not from the cache, for comparison with `If-Match`. */
   fresh(accountId: string, profileId: string): Promise<StoredProfile | undefined> {
     this.cache.forget(profileId);
     return this.get(accountId, profileId);
@@ -118,7 +118,7 @@ export class ProfileRepository {
    * Replaces what the account sets.
    *
    * @param version the version that the caller has seen
-   * @returns `undefined` where there is no such profile in that version
+   * @returns `undefined` if the account has no such profile in that version
    */
   async replace(
     accountId: string,
@@ -135,7 +135,7 @@ export class ProfileRepository {
     return changed && toStored(changed.after);
   }
 
-  /** @returns whether there was one in that version */
+  /** @returns whether the account had it in that version */
   async delete(accountId: string, profileId: string, version: number, origin: Origin): Promise<boolean> {
     const ofProfile = { _id: profileId, account_id: accountId };
     const deleted = await this.documents.delete(ofProfile, origin, (before) => before.version === version);

@@ -22,7 +22,7 @@ const schema = new Schema<RowDocument>(
   { versionKey: false },
 );
 
-/** What all processes together have told of a window, by column and caller. */
+/** The shared numbers of a window, by column and caller. */
 export interface RateWindow {
   id: string;
   columns: Record<string, Column>;
@@ -31,7 +31,7 @@ export interface RateWindow {
 /** The most rows that a process reads at its start. */
 const MAX_ROWS = 100_000;
 
-/** What the processes together have counted for the rate limits: a row for each window and caller, changed by increments. */
+/** The shared counts of the rate limits: a row for each window and caller, changed by increments. */
 export class RateWindowRepository {
   private readonly model: Model<RowDocument>;
 
@@ -40,10 +40,10 @@ export class RateWindowRepository {
   }
 
   /**
-   * Adds what a process tells.
+   * Adds what a process has counted.
    *
-   * @param watched windows of which everything is wanted, whoever told it
-   * @returns what all processes have told of the same callers, and of the watched windows
+   * @param watched windows of which all rows are wanted, also those of other callers
+   * @returns the shared numbers of the same callers, and all of the watched windows
    */
   async tell(news: readonly RateNews[], watched: readonly string[]): Promise<RateWindow[]> {
     const updates = news.flatMap(updatesOf);

@@ -20,7 +20,7 @@ const schema = new Schema<TurnsDocument>(
 /** Longer than any delivery waits for its turn, milliseconds. */
 const REMEMBERED_MS = 14 * 24 * 3_600_000;
 
-/** Gives out turns to deliver to endpoints with a rate limit, across all processes. */
+/** Assigns turns to deliver to endpoints with a rate limit, for all processes together. */
 export class DeliveryTurnRepository {
   private readonly model: Model<TurnsDocument>;
 

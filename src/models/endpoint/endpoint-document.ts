@@ -23,7 +23,7 @@ export type EndpointInput = Pick<
     status_when_verified: 'active' | 'paused';
   };
 
-/** What is secret about an endpoint. It is decrypted only by who asks for it: {@link EndpointRepository.secretsOf}. */
+/** The secrets of an endpoint, decrypted by {@link EndpointRepository.secretsOf} alone. */
 export interface EndpointSecrets {
   /** Sent with each delivery. */
   headers: Record<string, string>;

@@ -75,19 +75,19 @@ export class EndpointRepository {
 
   /** One endpoint of an account; `undefined` if the account has none with that id. */
   async get(accountId: string, endpointId: string): Promise<StoredEndpoint | undefined> {
-    // Who sends an event to thousands of endpoints has just read them all.
+    // An event to thousands of endpoints has just read them all.
     const known = (await this.byAccount.peek(accountId))?.get(endpointId);
     const endpoint = known ?? (await this.byId.get(endpointId, () => this.find(endpointId)));
     return endpoint?.account_id === accountId ? endpoint : undefined;
   }
 
-  /** As {@link get}, and as it is at this moment, whatever was read before. */
+  /** As {@link get}, but read from the database, not from the cache. */
   async getFresh(accountId: string, endpointId: string): Promise<StoredEndpoint | undefined> {
     const endpoint = await this.find(endpointId);
     return endpoint?.account_id === accountId ? endpoint : undefined;
   }
 
-  /** An endpoint whoever's it is, for a caller who shows another proof than a token of its account. */
+  /** An endpoint of any account, for a caller that proves itself by other means than a token of the account. */
   async find(endpointId: string): Promise<StoredEndpoint | undefined> {
     const document = await this.documents.findOne({ _id: endpointId });
     return document ? this.codec.toEndpoint(document) : undefined;
@@ -112,7 +112,7 @@ export class EndpointRepository {
     return this.documents.count({ account_id: accountId });
   }
 
-  /** Replaces what the owner sets. @returns `undefined` if the endpoint is gone, or was changed since it was read */
+  /** Replaces what the owner sets. @returns `undefined` if the endpoint was deleted, or changed since it was read */
   async replace(
     before: StoredEndpoint,
     input: EndpointInput,
@@ -182,7 +182,7 @@ export class EndpointRepository {
     await this.note(accountId, endpointId, failing ? { $set: { failing } } : { $unset: { failing: 1 } });
   }
 
-  /** Notes the token that must come back in the handshake that begins now. */
+  /** Stores the token that the subscriber must return in the verification that begins now. */
   async beginVerification(accountId: string, endpointId: string, token: string): Promise<void> {
     await this.note(accountId, endpointId, {
       $set: { verification_token: this.codec.seal(endpointId, 'verification', token) },
@@ -190,9 +190,9 @@ export class EndpointRepository {
   }
 
   /**
-   * Takes a pending endpoint into service that has shown that it wants events.
+   * Takes a pending endpoint into service: it was verified.
    *
-   * @param endpoint as it was read last: it must still be of that version
+   * @param endpoint as it was read last; nothing is written if it has another version by now
    * @param allowedRate deliveries per minute that it allows; absent: any number
    * @param from the request that confirmed it, if it was confirmed by one
    * @returns `undefined` if it is not pending, or was changed since
@@ -222,7 +222,7 @@ export class EndpointRepository {
   }
 
   /**
-   * Disables an endpoint that has not shown that it wants events.
+   * Disables an endpoint that could not be verified.
    *
    * @param verificationRevision of the endpoint that was asked: nothing is written if it has changed since
    */
@@ -257,9 +257,9 @@ export class EndpointRepository {
   }
 
   /**
-   * Gives an endpoint a new signing secret; those it had sign along until the overlap ends, or earlier if they were to end earlier.
+   * Gives an endpoint a new signing secret. The previous ones sign too until the overlap ends, or earlier if they were to end earlier.
    *
-   * @returns `undefined` where the endpoint is gone, or another rotation came in between
+   * @returns `undefined` if the endpoint was deleted, or changed since it was read
    */
   async rotateSecret(
     before: StoredEndpoint,
@@ -281,8 +281,8 @@ export class EndpointRepository {
   /**
    * Removes the signing secrets whose overlap has ended.
    *
-   * @param all whether to remove those, too, whose overlap goes on: all but the newest
-   * @returns when the next one ends, milliseconds since the epoch; `undefined` where none is left, or the endpoint is gone
+   * @param all whether to remove also those whose overlap has not ended: all but the newest
+   * @returns when the next one ends, milliseconds since the epoch; `undefined` if none is left, or the endpoint was deleted
    */
   async retireSecrets(
     accountId: string,
@@ -304,7 +304,7 @@ export class EndpointRepository {
     return ends.length > 0 ? Math.min(...ends) : undefined;
   }
 
-  /** Seals again every secret that an older key sealed. @returns how many endpoints that were */
+  /** Encrypts with the newest key every secret that an older key encrypted. @returns the number of endpoints changed */
   async resealAll(): Promise<number> {
     let resealed = 0;
     for await (const document of this.model.find().lean<EndpointDocument[]>().cursor()) {
@@ -318,7 +318,7 @@ export class EndpointRepository {
     return resealed;
   }
 
-  /** @returns whether there was one */
+  /** @returns whether there was one to remove */
   async delete(accountId: string, endpointId: string, origin: Origin): Promise<boolean> {
     const deleted = await this.documents.delete({ _id: endpointId, account_id: accountId }, origin);
     this.forget(accountId, endpointId);

@@ -135,7 +135,7 @@ export class EventKindRepository {
     return changed && toEventKind(changed.after);
   }
 
-  /** @returns whether there was one */
+  /** @returns whether there was one to remove */
   async delete(accountId: string, name: string, origin: Origin): Promise<boolean> {
     const deleted = await this.documents.delete({ _id: keyOf(accountId, name) }, origin);
     this.forget(accountId, name);

@@ -11,7 +11,7 @@ const WORKFLOWS_PATH = fileURLToPath(
 );
 
 /**
- * Bundles the workflows into one file. It fails where a workflow imports what it must not.
+ * Bundles the workflows into one file. It fails if a workflow imports something that workflows must not.
  *
  * @param bundlePath where the bundle goes
  * @param workflowsPath the module that exports the workflows
@@ -20,7 +20,7 @@ export async function buildWorkflowBundle(bundlePath: string, workflowsPath = WO
   const warnings: string[] = [];
   const { code } = await bundleWorkflowCode({
     workflowsPath,
-    // Loaded once, not for each execution: no module of ours keeps anything between calls, and what is preloaded is frozen.
+    // Loaded once, not for each execution: our modules keep no state between calls, and what is preloaded is frozen.
     preloadModules: [workflowsPath],
     logger: {
       log: () => {},

@@ -8,10 +8,10 @@ import type { NativeConnection } from '@temporalio/worker';
 export const CALL_DEADLINE_MS = 7_500;
 
 /**
- * A connection whose calls each have a deadline of their own, so that a server that accepts and stays silent fails them soon. A deadline
- * around a whole request would not do: the start call of a group is made for many requests.
+ * A connection that gives each call a deadline, so that calls fail soon if a server accepts them and stays silent. A deadline around a
+ * whole request is not enough, because the start call of a group is made for many requests.
  *
- * @returns the same connection otherwise; a worker takes the original, whose polls wait for a minute
+ * @returns a connection for clients; a worker takes the original, whose polls wait for a minute
  */
 export function withCallDeadlines(native: NativeConnection): ConnectionLike {
   const service = native.workflowService;

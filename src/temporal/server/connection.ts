@@ -20,7 +20,7 @@ export interface TemporalSettings {
   tls?: boolean | undefined;
 }
 
-/** The one connection to Temporal: shared by client and worker, because only so can the server hand a started workflow straight back. */
+/** The connection to Temporal. Client and worker share it, because the server hands a started workflow back only on the same connection. */
 export interface TemporalConnection {
   native: NativeConnection;
   client: Client;
@@ -30,7 +30,7 @@ export interface TemporalConnection {
 /**
  * Sets up the SDK for this process; call it once, before anything else of the SDK.
  *
- * @param metricsAddress where the SDK's own metrics are served for Prometheus, `host:port`; not served where it is absent
+ * @param metricsAddress where the SDK's own metrics are served for Prometheus, `host:port`; not served if it is absent
  */
 export function installRuntime(logger: Logger, metricsAddress: string | undefined): void {
   const sdkLog = logger.child({ component: 'temporal' });
@@ -39,7 +39,7 @@ export function installRuntime(logger: Logger, metricsAddress: string | undefine
     sdkLog[severity](meta ?? {}, message);
   };
   Runtime.install({
-    // The process stops in an order of its own: the API first, the worker then.
+    // The process stops in its own order: first the API, then the worker.
     shutdownSignals: [],
     logger: {
       log,

@@ -25,8 +25,8 @@ export interface NamespaceSettings {
 }
 
 /**
- * Makes the namespace, with its retention and search attributes, or brings an existing one to that. It may be called any number of
- * times, by several processes at once.
+ * Creates the namespace with its retention and search attributes, or updates an existing one. It may be called any number of times, by
+ * several processes at once.
  */
 export async function prepareNamespace(
   connection: TemporalConnection,
@@ -61,7 +61,7 @@ export async function prepareNamespace(
 /**
  * Checks that a namespace has been prepared for this version.
  *
- * @throws NamespaceNotPreparedError saying what is absent
+ * @throws NamespaceNotPreparedError that says what is missing
  */
 export async function requirePreparedNamespace(connection: TemporalConnection, name: string): Promise<void> {
   const missing = await missingAttributes(connection, name).catch((error: unknown) => {
@@ -86,7 +86,7 @@ async function missingAttributes({ native }: TemporalConnection, namespace: stri
   return SEARCH_ATTRIBUTES.filter(({ name }) => !(name in (customAttributes ?? {})));
 }
 
-/** A cluster takes in new namespaces and search attributes a little after it has accepted them. */
+/** A cluster can use new namespaces and search attributes a little after it has accepted them. */
 async function untilUsable({ native }: TemporalConnection, namespace: string): Promise<void> {
   const query = SEARCH_ATTRIBUTES.map(({ name }) => `${name} IS NULL`).join(' AND ');
   const deadline = Date.now() + USABLE_WITHIN_MS;

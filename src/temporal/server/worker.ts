@@ -14,27 +14,27 @@ export interface WorkerSettings {
   isolatedAttempts: number;
 }
 
-/** A worker, running. */
+/** A running worker. */
 export interface RunningWorker {
   /** Whether it polls. */
   isRunning(): boolean;
-  /** Rejects where the worker fails; resolves once it has stopped. */
+  /** Rejects if the worker fails; resolves once it has stopped. */
   done: Promise<void>;
-  /** Takes no more work, finishes what is under way, and stops. */
+  /** Stops taking work, finishes what is under way, and ends. */
   stop(): Promise<void>;
 }
 
 /**
- * Workflow tasks under way at once. A first attempt in the direct lane, or a group of them, holds one while it waits for its endpoint;
- * as endpoints that hang leave that lane after a second, and one endpoint has 100 attempts in it at most, the others find slots.
+ * Workflow tasks under way at once. A first attempt in the direct lane, or a group of them, holds one while it waits for its endpoint.
+ * Endpoints that hang leave that lane after a second, and one endpoint has at most 100 attempts in it, so slots remain for the others.
  */
 const WORKFLOW_TASK_SLOTS = 250;
 /**
- * Less than the workflow tasks, so that what waits for a slot here does not hold up tasks that need none. An attempt that was begun with
- * its start is under way before its local activity has a slot.
+ * Fewer than the workflow tasks, so that what waits for a slot here does not hold up tasks that need none. An early attempt is under way
+ * before its local activity has a slot.
  */
 const LOCAL_ACTIVITY_SLOTS = 200;
-/** Activities that start, wake and watch deliveries: none waits for an endpoint. */
+/** Activities that start, wake and watch deliveries. None of them waits for an endpoint. */
 const ACTIVITY_SLOTS = 50;
 /** Waiting deliveries kept in memory; others are replayed from their history when they wake. About 1 GB at most. */
 const CACHED_WORKFLOWS = 600;

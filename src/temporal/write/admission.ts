@@ -10,11 +10,11 @@ export interface PendingDelivery {
   target: DeliveryTarget;
   /** Whether its execution stands for the event in a list of events. */
   head: boolean;
-  /** That its endpoint is failing, as far as that is known. */
+  /** Present if its endpoint is known to be failing. */
   failing?: FailingMark | undefined;
 }
 
-/** How deliveries are started. Both resolve once they are persisted. */
+/** Starts deliveries. Both functions resolve once the starts are persisted. */
 export interface Starts {
   /** Starts each delivery by itself. */
   startAlone(deliveries: readonly PendingDelivery[]): Promise<void>;
@@ -22,20 +22,20 @@ export interface Starts {
   startGroup(deliveries: readonly PendingDelivery[]): Promise<void>;
 }
 
-/** A group has no more bytes of payload than this: it is one input of a workflow, of which Temporal takes 2 MiB (`docs/decisions/0013`). */
+/** The most bytes of payload in a group. It is one input of a workflow, which Temporal limits to 2 MiB (`docs/decisions/0013`). */
 export const MAX_GROUP_BYTES = 512 * 1024;
-/** With more deliveries than this waiting, no more are taken on. */
+/** The most deliveries that wait for a start; beyond it, events are refused. */
 export const MAX_WAITING = 5_000;
 /** Deliveries of one event up to this many are started by themselves if nothing else waits. */
 const MAX_ALONE = 10;
 /**
- * After a group its slot rests: for so many times as long as its start took, so that the first attempts get the processor; and on, up to
- * so many times, until as many deliveries wait as were in the group, because those who were answered send again. Groups get larger, and
- * answers come sooner, than without (`docs/decisions/0010-rest-after-a-group.md`).
+ * After a group its slot pauses: at least this many times as long as the start took, so that the first attempts get the processor; then
+ * until as many deliveries wait as the group had, at most the second number of times, because the producers that were answered send again.
+ * Groups get larger and answers come sooner than without the pause (`docs/decisions/0010-rest-after-a-group.md`).
  */
 const LEAST_REST = 0.5;
 const MOST_REST = 3;
-/** If start calls take long because Temporal is far away, those who were answered are back much sooner. Milliseconds. */
+/** The longest second part, milliseconds: if starts take long because Temporal is far away, producers send again much sooner. */
 const LONGEST_WAIT_MS = 25;
 
 interface Waiting {
@@ -45,14 +45,14 @@ interface Waiting {
 }
 
 /**
- * Puts deliveries together that wait for a start slot. While slots are free nothing waits, and every delivery is started by itself; what
- * arrives while all are taken goes together, as one group, into the next one.
+ * Groups deliveries that wait for a start slot. While slots are free nothing waits, and every delivery is started by itself. What arrives
+ * while all slots are taken is started together, as one group, in the next free one.
  */
 export class Admission {
   private readonly slots: StartSlots;
   private readonly starts: Starts;
   private queue: Waiting[] = [];
-  /** A slot has been asked for, for what waits. */
+  /** Whether a slot has been asked for on behalf of the queue. */
   private isAsking = false;
   /** Called when something is added to the queue. */
   private readonly watchers = new Set<() => void>();
@@ -140,11 +140,11 @@ export class Admission {
     const most = Math.min(MOST_REST * startMs, least + LONGEST_WAIT_MS);
     const enough = Math.min(this.queue.length + started, MAX_GROUP_SIZE);
     await this.pause(least, () => false);
-    // Those who were left behind need not wait for others.
+    // Deliveries that did not fit into the group need not wait for others.
     if (!leftBehind) await this.pause(most - least, () => this.queue.length >= enough);
   }
 
-  /** Waits, but no longer than until something has come to pass in the queue. */
+  /** Waits until a condition holds in the queue, or the time is over. */
   private async pause(ms: number, isOver: () => boolean): Promise<void> {
     if (isOver()) return;
     await new Promise<void>((resolve) => {

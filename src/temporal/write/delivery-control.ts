@@ -18,7 +18,7 @@ import type { DeliveryStarter } from './delivery-starter.js';
 /** What can be done to a live delivery. */
 export type OperatorAction = keyof typeof OPERATOR_UPDATES;
 
-/** A live delivery takes in what it is asked within milliseconds. Where it has not after so long, no worker runs. Milliseconds. */
+/** How long an answer of a live delivery is waited for, milliseconds. It takes a few; after this, no worker is running. */
 const ANSWER_LIMIT_MS = 5_000;
 
 /** Steers deliveries. The same updates can be sent from Temporal UI. */
@@ -34,11 +34,11 @@ export class DeliveryControl {
   }
 
   /**
-   * Does something to a live delivery, and waits until it has taken that in.
+   * Does something to a live delivery, and waits for its answer.
    *
    * @param by who does it: an API key's id
-   * @returns the delivery's record after it; `undefined` where the account has no live delivery of that name
-   * @throws DeliveryStateConflictError where the delivery's state does not allow it, NoWorkerError where no worker answers
+   * @returns the delivery's record after it; `undefined` if the account has no such live delivery
+   * @throws DeliveryStateConflictError if the delivery's state does not allow it, NoWorkerError if no worker answers
    */
   async act(
     action: OperatorAction,
@@ -84,8 +84,8 @@ export class DeliveryControl {
    *
    * @param target the delivery's endpoint as it is now
    * @param by who does it: an API key's id
-   * @returns the new run's id; `undefined` where the account has no delivery of that name
-   * @throws DeliveryStateConflictError where the delivery is open
+   * @returns the new run's id; `undefined` if the account has no such delivery
+   * @throws DeliveryStateConflictError if the delivery is open
    */
   async resend(
     accountId: string,
@@ -105,7 +105,7 @@ export class DeliveryControl {
     try {
       return await this.starter.resend(event, target, { workflow_id, run_id, by });
     } catch (error) {
-      // Somebody else was faster.
+      // Another caller was faster.
       if (error instanceof WorkflowExecutionAlreadyStartedError) throw stillOpen();
       throw error;
     }

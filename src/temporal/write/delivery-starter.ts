@@ -36,7 +36,7 @@ export interface DeliveryStarterOptions
   extends Pick<StartCallOptions, 'client' | 'taskQueue' | 'settings' | 'earlyAttempts'> {
   /** What this process knows of endpoints. */
   health: EndpointHealth;
-  /** With so many first attempts in flight in this process, further ones are made in the isolated lane. */
+  /** First attempts in flight in this process; beyond it, further ones are made in the isolated lane. */
   maxFirstAttempts: number;
   /** Parked deliveries of an endpoint that are woken each second, at most. */
   releasePerSecond: number;
@@ -45,8 +45,8 @@ export interface DeliveryStarterOptions
 }
 
 /**
- * Writes to the ledger: every promise resolves after Temporal has persisted what was asked for. Whether endpoints are healthy decides
- * where first attempts are made, and nothing else: an event is accepted in the same way for all.
+ * Writes to the ledger. Every promise resolves after Temporal has persisted what was asked for. The health of endpoints decides only in
+ * which lane first attempts are made; events are accepted in the same way for all.
  */
 export class DeliveryStarter {
   /** Groups that visibility may not know yet. */
@@ -67,7 +67,7 @@ export class DeliveryStarter {
   }
 
   /**
-   * Starts the deliveries of an event. Done again, it starts those that are missing; a delivery may then be made twice.
+   * Starts the deliveries of an event. Repeated, it starts those that are missing; an attempt may then be made twice.
    *
    * @param failing which of the endpoints are failing, by id
    * @throws LedgerBusyError if too many deliveries wait to be started
@@ -133,8 +133,8 @@ export class DeliveryStarter {
   }
 
   /**
-   * Starts the release of what waits for an endpoint, because it takes deliveries again or is gone. A release that is under way begins
-   * again once it is through, as it may have passed deliveries that were parked since.
+   * Starts the release of what waits for an endpoint, because it takes deliveries again or is gone. A release that is under way runs once
+   * more when it has ended, because deliveries may have been parked behind it.
    *
    * @param retries whether deliveries that wait for a retry go along with those that are parked
    */
@@ -150,7 +150,7 @@ export class DeliveryStarter {
     });
   }
 
-  /** Releases what waits for an endpoint. It lasts as long as there is anything; a workflow should wait for it. */
+  /** Releases what waits for an endpoint, until nothing waits any more. That can take long, so a workflow should wait for it. */
   releaseBacklog(endpoint: EndpointKey, options: ReleaseOptions): Promise<ReleaseResult> {
     return releaseBacklog(this.options.client, endpoint, options);
   }
@@ -173,7 +173,7 @@ export class DeliveryStarter {
   }
 }
 
-/** Names the group of a part, so that a repeat starts nothing twice. */
+/** The id of a part's group, so that a repeat starts nothing twice. */
 function partId({ event_id }: AcceptedEvent, offset: number): string {
   return `${event_id}:${offset}`;
 }

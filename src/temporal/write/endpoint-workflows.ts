@@ -42,7 +42,7 @@ export class EndpointWorkflows {
     });
   }
 
-  /** Notifies an endpoint's verification that its subscriber has confirmed. @returns whether one is under way */
+  /** Notifies an endpoint's verification that its subscriber has confirmed. @returns whether a verification is under way */
   async confirm({ account_id, endpoint_id }: EndpointKey, confirmation: Confirmation): Promise<boolean> {
     try {
       await this.options.client.workflow
@@ -55,7 +55,7 @@ export class EndpointWorkflows {
     }
   }
 
-  /** Has the overlap of an endpoint's signing secrets ended when its time comes. */
+  /** Starts the workflow that ends the overlap of an endpoint's signing secrets in time. */
   async secretsChanged({ account_id, endpoint_id }: EndpointKey): Promise<void> {
     await this.options.client.workflow.signalWithStart<typeof secretRotation>('secretRotation', {
       workflowId: rotationWorkflowId(account_id, endpoint_id),

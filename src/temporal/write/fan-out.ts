@@ -13,7 +13,7 @@ import { fanOutWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import type { FanOutMemo } from '../read/fan-out-progress.js';
 import { unlessStarted } from './start-calls.js';
 
-/** The input of a fan-out has its targets and the payload, and Temporal takes inputs of 2 MiB: about 20,000 targets, in bytes. */
+/** The most bytes of targets in a fan-out's input, about 20,000 targets: with the payload it must stay below Temporal's 2 MiB. */
 const MAX_FAN_OUT_BYTES = 1024 * 1024;
 
 export interface FanOutOptions {
@@ -24,7 +24,7 @@ export interface FanOutOptions {
   isEager: boolean;
 }
 
-/** Has the deliveries of an event started by workflows, one for each part of its targets, and one if there are none. */
+/** Starts workflows that start the deliveries of an event: one for each part of its targets, and one if there are no targets. */
 export async function startFanOut(
   { client, taskQueue, settings, isEager }: FanOutOptions,
   event: AcceptedEvent,

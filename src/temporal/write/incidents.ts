@@ -19,22 +19,22 @@ import { describeExecution } from '../read/visibility.js';
 export interface IncidentSettings {
   client: Client;
   taskQueue: string;
-  /** Without a success for so long, an endpoint is disabled, milliseconds. */
+  /** An endpoint without a success for this long is disabled, milliseconds. */
   disableAfterMs: number;
   /** The wait before the second probe, milliseconds; it doubles from one to the next. */
   probeIntervalMs: number;
 }
 
 /**
- * How long a process keeps failures of an endpoint before it reports them together, milliseconds: shortly while deliveries are about to
- * wait, so that many processes agree on that soon, and longer while they only count (or a sixth of the time between probes).
+ * How long a process collects failures of an endpoint before it reports them together, milliseconds. Short while deliveries are about to
+ * wait, so that all processes agree on that soon; longer while failures are only counted (or a sixth of the time between probes).
  */
 const REPORT_SOON_MS = 500;
 const REPORT_SOON_AFTER = BACKOFF_AFTER_FAILURES / 2;
 const REPORT_INTERVAL_MS = 10_000;
-/** A success that was reported so lately is not reported again, unless a failure came between, milliseconds. */
+/** A success is not reported again within this time, unless a failure came between, milliseconds. */
 const SUCCESS_KNOWN_MS = 2_000;
-/** Endpoints may begin to fail by the thousand at once. No more of their reports than this are on their way to Temporal. */
+/** The most reports in flight to Temporal: thousands of endpoints may begin to fail at once. */
 const REPORTS_IN_FLIGHT = 32;
 const REPORTS_PER_PROBE = 6;
 /** Endpoints whose reports are remembered; beyond, the oldest is forgotten and its next failure is reported at once. */
@@ -54,7 +54,7 @@ interface Reported {
   due: number;
 }
 
-/** Opens, feeds and reads the incidents of endpoints. */
+/** Opens and reads the incidents of endpoints, and reports failures to them. */
 export class Incidents {
   private readonly settings: IncidentSettings;
   private readonly interval: number;
@@ -112,7 +112,7 @@ export class Incidents {
     known.due = due;
     known.timer = setTimeout(() => {
       known.timer = undefined;
-      // It only counts in an open incident: the endpoint may have recovered, as another process knows.
+      // Counted only in an open incident: the endpoint may have recovered since, as another process knows.
       this.limit(() => this.handle(endpoint).signal(attemptFailed, take(known))).catch(() =>
         this.forget(endpoint.endpoint_id),
       );
@@ -195,7 +195,7 @@ export class Incidents {
   }
 }
 
-/** The report of what has not been reported yet; from now on it has been. */
+/** Takes what has not been reported yet, and marks it as reported. */
 function take(entry: Reported): FailureReport {
   const { unreported: count, said, at } = entry;
   clearTimeout(entry.timer);

@@ -71,7 +71,7 @@ export async function listWaiting(
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Neighbours of one group go by one signal. */
+/** Neighbours in one group are released by one signal. */
 export function toUnits(deliveries: readonly WaitingDelivery[]): ReleaseUnit[] {
   const units: [WaitingDelivery, ...WaitingDelivery[]][] = [];
   for (const delivery of deliveries) {
@@ -83,7 +83,7 @@ export function toUnits(deliveries: readonly WaitingDelivery[]): ReleaseUnit[] {
   return units;
 }
 
-/** Tells deliveries that their endpoint takes deliveries again, or is gone. What has closed meanwhile needs nothing. */
+/** Notifies deliveries that their endpoint takes deliveries again, or is gone. Those that have closed since are skipped. */
 export async function release(client: Client, unit: ReleaseUnit, endpointId: string): Promise<void> {
   const [{ workflowId, runId }] = unit;
   const handle = client.workflow.getHandle(workflowId, runId);
@@ -97,7 +97,7 @@ export async function release(client: Client, unit: ReleaseUnit, endpointId: str
   }
 }
 
-/** What became of released deliveries. */
+/** The results of released deliveries. */
 export async function sampleOutcomes(
   client: Client,
   released: readonly WaitingDelivery[],
@@ -115,7 +115,7 @@ async function outcomesOf(client: Client, unit: ReleaseUnit): Promise<(keyof Rel
     const status = rows.find(({ summary }) => summary.id === id)?.summary.status ?? 'cancelled';
     if (status === 'delivered' || status === 'cancelled') return status;
     if (status === 'exhausted' || status === 'expired') return 'failed';
-    // Lists do not say how often a member of a group was attempted. That its endpoint fails again is seen by the endpoint.
+    // Lists do not say how often a member of a group was attempted. The endpoint itself shows that it fails again.
     if (!execution || runId === undefined) return 'undecided';
     return (recordInMemo(execution)?.attempts.length ?? 0) > attempts ? 'failed' : 'undecided';
   });

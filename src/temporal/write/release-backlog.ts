@@ -12,12 +12,12 @@ import { listWaiting, release, sampleOutcomes, toUnits, type WaitingDelivery } f
 const SECOND_MS = 1_000;
 /** Within a second, deliveries are released in parts this often: not all at once. */
 const TICK_MS = 50;
-/** Deliveries of each second whose outcome is looked at. */
+/** How many deliveries of each second are looked at for their outcome. */
 const SAMPLE_SIZE = 10;
 
 /**
- * Releases what waits for an endpoint, oldest first, beginning slowly: the rate doubles each second while the endpoint answers quickly and
- * well, and halves otherwise.
+ * Releases what waits for an endpoint, oldest first. It begins slowly: the rate doubles each second while the endpoint succeeds and answers
+ * quickly, and halves otherwise.
  */
 export async function releaseBacklog(
   client: Client,

@@ -45,7 +45,7 @@ export interface StartCallOptions {
   /** Present if this process runs a worker on the client's connection, which gets the first workflow task back with the start. */
   earlyAttempts: EarlyAttempts | undefined;
   recentGroups: RecentGroups;
-  /** Whether a delivery's first attempt belongs into the isolated lane. */
+  /** Whether a delivery's first attempt belongs in the isolated lane. */
   isIsolated(delivery: PendingDelivery): boolean;
 }
 
@@ -175,7 +175,7 @@ export class StartCalls implements Starts {
   }
 }
 
-/** A workflow that runs already, or has run, is what was wanted. */
+/** If the workflow is running already, or has run, that is what was wanted. */
 export async function unlessStarted(start: Promise<unknown>): Promise<void> {
   try {
     await start;
@@ -184,7 +184,7 @@ export async function unlessStarted(start: Promise<unknown>): Promise<void> {
   }
 }
 
-/** Deliveries as a group's input: each event once, however many of them are of it. */
+/** Deliveries as a group's input: each event once, even if several deliveries are of it. */
 function toGroup(pending: readonly PendingDelivery[]): DeliveryGroup {
   const indexes = new Map<string, number>();
   const events: AcceptedEvent[] = [];

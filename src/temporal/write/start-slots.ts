@@ -1,9 +1,9 @@
-/** A start that lasts longer than this gives its slot to another, so that one slow call does not hold everything up. Milliseconds. */
+/** A start that takes longer than this frees its slot, so that one slow call does not hold up everything else. Milliseconds. */
 const SLOW_START_MS = 250;
-/** So many starts may be under way without a slot because they are slow; a further one keeps its slot however long it takes. */
+/** At most this many slow starts run without a slot; a further one keeps its slot however long it takes. */
 const MAX_SLOW_STARTS = 8;
 
-/** Limits the start calls to Temporal that are in flight at once. Who finds no free slot waits for one, in the order of arrival. */
+/** Limits the start calls to Temporal that are in flight at once. If no slot is free, callers wait in the order of arrival. */
 export class StartSlots {
   private free: number;
   private slow = 0;

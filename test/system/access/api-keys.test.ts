@@ -136,7 +136,7 @@ describe('API keys', () => {
     }
   });
 
-  it('stand for a profile that their maker may read', async () => {
+  it('use a profile that their maker may read', async () => {
     const profile = await client.request('POST', '/v18.0/profiles', {
       body: { username: 'ada', name: 'Ada' },
     });

@@ -59,7 +59,7 @@ describe('a login', () => {
     assert.equal((await application.exchange(left)).scope, 'profile:read');
   });
 
-  it('that has no scope of those asked for says so, and leads back', async () => {
+  it('that lacks every requested scope says so, and redirects back', async () => {
     await putLogin({ scopes: ['keys:read'] });
     const browser = new Browser();
     const login = await browser.go(application.authorizationUrl());

@@ -124,7 +124,7 @@ describe('answers of the OAuth endpoints', () => {
     }
   });
 
-  it('are not cached, nor taken for what they are not, nor framed', async () => {
+  it('are not cached, sniffed or framed', async () => {
     const pages = [
       METADATA,
       '/oauth/jwks',

@@ -141,7 +141,7 @@ describe('an OAuth client', () => {
     assert.equal(deliveries.status, 403);
   });
 
-  it('that loses a redirect address sends nobody there, and gets no token by a code sent there before', async () => {
+  it('that loses a redirect URI redirects nobody there, and gets no token for a code sent there before', async () => {
     const client = await register(WITH_CODE);
     const [kept, removed] = [await code(client, KEPT_URI), await code(client, REMOVED_URI)];
     const body = { ...WITH_CODE, redirect_uris: [KEPT_URI] };
@@ -181,7 +181,7 @@ describe('an OAuth client', () => {
     assert.deepEqual(await credentials(client, newest), [200, 200]);
   });
 
-  it('is not given what its owner does not hold, nor a secret to whoever does not hold what it can', async () => {
+  it('gets no scope that its owner lacks, and shows no secret to a caller that lacks its scopes', async () => {
     const client = await register(CONFIDENTIAL);
     const { json } = await account.request('POST', '/v18.0/api_keys', {
       body: { name: 'keys alone', scopes: ['keys:read', 'keys:write', 'profile:read'] },

@@ -131,7 +131,7 @@ describe('another account', () => {
     }
   });
 
-  it('is told the same of an id that exists and of one that does not', async () => {
+  it('gets the same answer for an id that exists and for one that does not', async () => {
     const theirs = await thief.request('GET', `/v18.0/profiles/${ids['profiles']}`);
     const none = await thief.request('GET', '/v18.0/profiles/prof_00000000000000000000000000');
     const comparable = ({ json }: typeof theirs) => ({

@@ -40,7 +40,7 @@ describe('tokens and passwords', () => {
     await receiver.close();
   });
 
-  it('stand in no log line, error, link, metric or history', async () => {
+  it('appear in no log line, error, link, metric or history', async () => {
     const answers: string[] = [];
     const ask = async (path: string, init: RequestInit = {}) => {
       const text = await (await fetch(service.url + path, init)).text();

@@ -55,7 +55,7 @@ describe('control of a delivery', () => {
     return delivery;
   }
 
-  it('says of a waiting delivery what happened, when the next attempt comes, and why', async () => {
+  it('says what happened to a waiting delivery, when the next attempt comes, and why', async () => {
     const delivery = await waiting(reply(503, { 'retry-after': '7200' }));
     assert.equal(delivery.attempts.length, 1);
     assert.equal(delivery.attempts[0]?.status_code, 503);
@@ -159,7 +159,7 @@ describe('control of a delivery', () => {
     assert.equal((await act(delivery.id, 'cancel')).status, 200);
   });
 
-  it('sends a closed delivery again, and keeps what was before readable', async () => {
+  it('sends a closed delivery again, and keeps the earlier run readable', async () => {
     receiver.handle(inTurn(reply(200), reply(500), reply(200)));
     const { id } = await send();
     const first = await client.deliveryUntil(id, ({ status }) => status === 'delivered');

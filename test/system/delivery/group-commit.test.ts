@@ -99,7 +99,7 @@ describe('group commit', () => {
     assert.equal((await other.request('GET', `/v18.0/events/${events.at(-1)?.id}`)).status, 404);
   });
 
-  it('goes on with what did not succeed, knowing the first attempt', async () => {
+  it('continues deliveries that did not succeed with their first attempt', async () => {
     const unlucky = await system.account();
     await unlucky.register(failing.url);
     // All are on their way before the first failure is known: the endpoint would back off, and those that come later would wait.

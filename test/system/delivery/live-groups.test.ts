@@ -59,7 +59,7 @@ describe('a group of deliveries', () => {
   /** Statuses of the attempts, in their order. */
   const statuses = ({ attempts }: Delivery) => attempts.map(({ status_code }) => status_code);
 
-  it('keeps what did not succeed: no delivery has an execution of its own', async () => {
+  it('keeps deliveries that did not succeed: none has an execution of its own', async () => {
     const client = await system.account();
     const { eventId, groupId, all } = await start(client);
     assert.deepEqual([...new Set(all.map(({ workflow_id }) => workflow_id))], [groupId]);
@@ -102,7 +102,7 @@ describe('a group of deliveries', () => {
     }
   });
 
-  it('lets a delivery go that is retried by hand, and the others wait on', async () => {
+  it('hands over a delivery that is retried by hand, while the others wait on', async () => {
     const client = await system.account();
     const { eventId, groupId, all } = await start(client);
     const [retried, paused, cancelled] = all.filter(({ status }) => status === 'retrying');

@@ -129,14 +129,14 @@ describe('retries', () => {
     assert.ok(Date.parse(delivery.attempts[1]?.at ?? '') >= date.getTime());
   });
 
-  it('heed no Retry-After of an answer that has no business to send one', async () => {
+  it('ignore the Retry-After of an answer whose status does not allow one', async () => {
     receiver.handle(inTurn(reply(500, { 'retry-after': '3600' }), reply(200)));
     const { delivery } = await deliver({ HOOKLINE_RETRY_SCHEDULE: '20ms' });
     assert.equal(delivery.status, 'delivered');
     assert.equal(delivery.attempts[1]?.trigger, 'schedule');
   });
 
-  it('follow the endpoint’s own schedule where it has one', async () => {
+  it('follow the endpoint’s own schedule if it has one', async () => {
     receiver.handle(reply(500));
     system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '1h' });
     client = await system.account();

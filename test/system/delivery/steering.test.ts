@@ -56,7 +56,7 @@ describe('steering a delivery', () => {
     return release;
   }
 
-  it('retries at once when told to', async () => {
+  it('retries at once on request', async () => {
     const { id } = await retrying();
     receiver.handle(reply(200));
     const answer = await act(id, 'retry');
@@ -75,7 +75,7 @@ describe('steering a delivery', () => {
     );
   });
 
-  it('keeps the plan where a manual attempt fails', async () => {
+  it('keeps the schedule if a manual attempt fails', async () => {
     const { id } = await retrying();
     const planned = (await client.delivery(id)).next_attempt_at;
     assert.ok(planned);
@@ -112,7 +112,7 @@ describe('steering a delivery', () => {
     assert.equal(delivery.reason, 'Cancelled by temporal.');
   });
 
-  it('finishes an attempt in flight before it heeds a cancellation by Temporal', async () => {
+  it('finishes an attempt in flight before a cancellation by Temporal takes effect', async () => {
     const { id } = await retrying();
     const answer = holdNext();
     await act(id, 'retry');
@@ -143,7 +143,7 @@ describe('steering a delivery', () => {
     );
   });
 
-  it('pauses and resumes, and the schedule goes on where it stood', async () => {
+  it('pauses and resumes, and the schedule continues where it was', async () => {
     const { id } = await retrying();
     const planned = (await client.delivery(id)).next_attempt_at;
     const paused = await act(id, 'pause');

@@ -92,7 +92,7 @@ describe('the address guard', () => {
     assert.deepEqual(reached, []);
   });
 
-  it('says nothing of what is inside', async () => {
+  it('reveals nothing about inner addresses', async () => {
     await withDns(
       () => [INSIDE],
       async (poster) => {

@@ -42,7 +42,7 @@ describe('the poster', () => {
     for (const made of posters.splice(0)) await made.close();
   });
 
-  it('uses a connection again, and has no request wait for another', async () => {
+  it('reuses a connection, and no request waits for another', async () => {
     const receiver = await startReceiver({ tls: false });
     const one = await poster();
     for (let number = 0; number < 5; number += 1)
@@ -84,7 +84,7 @@ describe('the poster', () => {
     }
   });
 
-  it('says how far an exchange came that failed', async () => {
+  it('says how far a failed exchange got', async () => {
     const one = await poster();
     const mute = await startReceiver({ handler: neverAnswer });
     const unanswered = await post(one, mute.url, 500);

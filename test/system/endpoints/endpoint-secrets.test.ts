@@ -88,7 +88,7 @@ print(any(hmac.compare_digest(expected, one) for one in given_signatures))`;
     );
   });
 
-  it('are both used while a rotation overlaps, and the old one not a moment longer', async () => {
+  it('are both used while a rotation overlaps, and the old one is not used any longer', async () => {
     const endpoint = await client.register(receiver.url);
     const rotated = await rotate(endpoint.id, { overlap: '1500ms' });
     const ends = Date.parse(rotated.previous_expires_at ?? '');
@@ -136,7 +136,7 @@ print(any(hmac.compare_digest(expected, one) for one in given_signatures))`;
     );
   });
 
-  it('overlap for 24 hours unless told otherwise, from 0 to 7 days, at most five at a time', async () => {
+  it('overlap for 24 hours by default, from 0 to 7 days, at most five at a time', async () => {
     const endpoint = await client.register(receiver.url);
     const began = Date.now();
     const { previous_expires_at } = await rotate(endpoint.id, {});

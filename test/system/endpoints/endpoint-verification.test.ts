@@ -7,7 +7,7 @@ import { until } from '../../support/until.js';
 
 const PUBLIC_URL = 'https://hooks.example.com/base';
 
-describe('the handshake', () => {
+describe('verification', () => {
   let system: TestSystem;
   let client: ApiClient;
   let receiver: Receiver;
@@ -194,7 +194,7 @@ describe('the handshake', () => {
     assert.equal(delivery.attempts.length, 1);
   });
 
-  it('keeps an endpoint paused that is to be paused', async () => {
+  it('leaves an endpoint paused that was registered as paused', async () => {
     receiver.handle(answerChallenge);
     const created = await client.request('POST', '/v18.0/endpoints', { body: body({ status: 'paused' }) });
     assert.equal(created.json.status, 'pending');
@@ -202,8 +202,8 @@ describe('the handshake', () => {
   });
 });
 
-describe('a handshake that nobody answers', () => {
-  it('ends with a disabled endpoint and a reason, and can be begun anew', async () => {
+describe('verification of an endpoint that does not answer', () => {
+  it('ends with a disabled endpoint and a reason, and can be started again', async () => {
     const system = await startSystem({
       HOOKLINE_ENDPOINT_VERIFICATION: 'required',
       HOOKLINE_VERIFICATION_SCHEDULE: '50ms,50ms',
@@ -216,10 +216,7 @@ describe('a handshake that nobody answers', () => {
       const path = `/v18.0/endpoints/${id}`;
       const show = async () => (await client.request('GET', path)).json;
       const disabled = await until(show, ({ status }) => status === 'disabled');
-      assert.equal(
-        disabled.status_reason,
-        'It has not shown within 4s that it wants events. It answered 404.',
-      );
+      assert.equal(disabled.status_reason, 'It was not verified within 4s. It answered 404.');
       assert.equal(receiver.received.length, 3);
       assert.equal(JSON.parse(receiver.received[0]?.body.toString() ?? '').confirmation_url, undefined);
       assert.equal((await client.request('POST', `${path}/verify`)).status, 409);

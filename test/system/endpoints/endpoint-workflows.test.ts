@@ -116,7 +116,7 @@ describe('the workflows that look after an endpoint', function () {
     assert.equal((await stored())?.status, 'disabled');
   });
 
-  it('are found by their endpoint in every run of an incident that goes on as another', async () => {
+  it('are found by their endpoint in every run of an incident that continues as another', async () => {
     const endpoint = { account_id: newId('account'), endpoint_id: newId('endpoint') };
     const taskQueue = `stub-${endpoint.endpoint_id}`;
     const { client: temporal } = system.temporal;

@@ -184,7 +184,7 @@ describe('incidents of endpoints', () => {
     );
   });
 
-  it('opens nothing for what an operational event meets, and nobody can post one', async () => {
+  it('does not count failures of operational events, and nobody can post one', async () => {
     await start({ HOOKLINE_RETRY_SCHEDULE: '1h' });
     watcher.handle(reply(500));
     await send();

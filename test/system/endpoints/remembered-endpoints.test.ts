@@ -46,7 +46,7 @@ describe('endpoints that a process has read', () => {
     }
   });
 
-  it('are forgotten where one is registered or deleted', async () => {
+  it('are forgotten if one is registered or deleted', async () => {
     const { endpoints } = database;
     const [first] = await endpoints.all(accountId);
     assert.ok(first);
@@ -59,7 +59,7 @@ describe('endpoints that a process has read', () => {
     assert.equal(await endpoints.get(accountId, first.id), undefined);
   });
 
-  it('are told apart by account, and read anew where that is asked for', async () => {
+  it('are separate for each account, and read again on request', async () => {
     const { endpoints } = database;
     const [first] = await endpoints.all(accountId);
     assert.ok(first);

@@ -72,7 +72,7 @@ describe('business keys', () => {
     assert.deepEqual(kind.json.data, []);
   });
 
-  it('stay with an event that goes to nobody, to many, on by itself and again', async () => {
+  it('stay with an event without endpoints, with many, handed over or resent', async () => {
     const other = await system.account();
     const lonely = await other.purchase(purchase('lonely'));
     assert.deepEqual(ids(await findUntil('events', 'order_id:lonely', 1, other)), [lonely.id]);

@@ -76,7 +76,7 @@ describe('a process of the service', () => {
     assert.equal(receiver.received.length, 2);
   });
 
-  it('told to stop, finishes the attempt in flight, records it, and ends with 0', async () => {
+  it('asked to stop, finishes the attempt in flight, records it, and exits with 0', async () => {
     let answer = () => {};
     const held = new Promise<void>((resolve) => {
       receiver.handle((_request, response) => {
@@ -100,7 +100,7 @@ describe('a process of the service', () => {
     assert.equal(receiver.received.length, 1);
   });
 
-  it('told to stop, finishes a retry in flight, and records it', async () => {
+  it('asked to stop, finishes a retry in flight, and records it', async () => {
     let answer = () => {};
     receiver.handle(reply(500));
     await client.register(receiver.url, { retry_schedule: ['1h'] });

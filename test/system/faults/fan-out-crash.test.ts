@@ -25,7 +25,7 @@ describe(`a fan-out to ${ENDPOINTS} endpoints`, () => {
     await system.stop();
   });
 
-  it('survives the death of the process half-way: every endpoint is told, twice at most those in flight', async function () {
+  it('survives the death of the process half-way: every endpoint gets the event, those in flight at most twice', async function () {
     this.timeout(90_000);
     const { accountId, key, keyId } = await system.account();
     const urls = Array.from({ length: ENDPOINTS }, (_, index) => `${receiver.url}/${index}`);

@@ -61,12 +61,12 @@ describe('requests to the API', () => {
     });
   }
 
-  it('by a wrong method are told the right ones', async () => {
+  it('by a wrong method get the allowed ones', async () => {
     const answer = await client.request('PATCH', '/v18.0/endpoints');
     assert.deepEqual(answer.headers.get('allow')?.split(', ').sort(), ['GET', 'HEAD', 'POST']);
   });
 
-  it('with an unknown parameter are told the known ones', async () => {
+  it('with an unknown parameter get the known ones', async () => {
     const answer = await client.request('GET', '/v18.0/profiles?page=2');
     isProblem(answer, 400, 'invalid_request');
     assert.deepEqual(answer.json.errors, [

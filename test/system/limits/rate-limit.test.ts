@@ -67,7 +67,7 @@ describe('an endpoint’s rate limit', () => {
     }
   });
 
-  it('lets a delivery that waits its turn be cancelled', async () => {
+  it('cancels a delivery that waits for its turn', async () => {
     const client = await system.account();
     const limited = await client.register(receiver.url, { rate_limit: 0.02 });
     await client.purchase();
@@ -81,7 +81,7 @@ describe('an endpoint’s rate limit', () => {
     await client.deliveryUntil(id, ({ status }) => status === 'cancelled');
   });
 
-  it('gives each turn once, at the interval of the rate, whichever process asks', async () => {
+  it('assigns each turn once, at the interval of the rate, to any process', async () => {
     const processes = [
       await connectDatabase(uri()),
       await connectDatabase(uri()),

@@ -51,7 +51,7 @@ describe('rate limits of the API', () => {
     );
   });
 
-  it('refuse what is beyond, and say for how long', async () => {
+  it('refuse requests beyond the limit, and say for how long', async () => {
     const client = await system.account();
     await post(client);
     assert.match((await post(client)).headers.get('ratelimit') ?? '', /^"account-1d";r=0;t=\d+$/);
@@ -66,7 +66,7 @@ describe('rate limits of the API', () => {
     assert.match(metrics, /hookline_rate_limited_requests_total\{policy="account-1d"\} 1/);
   });
 
-  it('count what has no valid token by address, and let valid tokens of the address pass', async () => {
+  it('count requests without a valid token by address, and accept valid tokens from it', async () => {
     const client = await system.account();
     const paths = ['/v18.0/me', '/v17.0/me', '/v99.0/me', '/nothing', '/v18.0/me'];
     const statuses = [];

@@ -109,7 +109,7 @@ describe('processes that share their counts', () => {
     await second.sharing.stop();
   });
 
-  it('write once for many requests, and leave the database alone while there is nothing new', async () => {
+  it('write once for many requests, and not at all without new counts', async () => {
     const [idle, busy] = [await participant(), await participant()];
     await idle.sharing.start();
     await busy.sharing.start();

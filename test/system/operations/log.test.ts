@@ -27,7 +27,7 @@ describe('the log', () => {
     await receiver.close();
   });
 
-  it('has no warning while all is well, not even for full groups', async () => {
+  it('has no warnings in normal operation, even for full groups', async () => {
     const healthy = await startReceiver();
     try {
       const account = await newAccount(database, service.url);

@@ -134,7 +134,7 @@ for (const [server, uri] of targets) {
       assert.equal(results.filter(({ modifiedCount }) => modifiedCount === 1).length, 1);
     });
 
-    it('gives each of 50 callers of findOneAndUpdate a number of its own, and makes the document if it is missing', async () => {
+    it('gives each of 50 callers of findOneAndUpdate its own number, and makes the document if it is missing', async () => {
       const counters = fresh<{ _id: string; n: number }>();
       const change = { $inc: { n: 1 } };
       const options = { upsert: true, returnDocument: 'after' } as const;
@@ -176,7 +176,7 @@ for (const [server, uri] of targets) {
       assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 1);
     });
 
-    it('deletes what a TTL index says has expired, and nothing else', async function () {
+    it('deletes what has expired by a TTL index, and nothing else', async function () {
       this.timeout(150_000); // a server that does not let us set the interval looks once a minute
       const admin = db.admin();
       await admin.command({ setParameter: 1, ttlMonitorSleepSecs: 1 }).catch(() => {});

@@ -40,7 +40,7 @@ describe('readiness', function () {
     assert.equal(after.status, 200, JSON.stringify(after.checks));
   });
 
-  it('of a worker is told at its port, where nothing else is', async () => {
+  it('of a worker is served at its port, which serves nothing else', async () => {
     const environment = await testEnvironment();
     await runHookline('migrate', environment);
     system = await startSystem(environment, 'worker');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { hashPassword, matchesPassword } from '../../../src/domain/access/password.js';
 
 describe('a password', () => {
-  it('matches its own hash alone, and nobody’s', async () => {
+  it('matches its own hash alone, and no other', async () => {
     const stored = await hashPassword('difference engine');
     assert.match(stored, /^scrypt\$32768\$8\$3\$/);
     assert.equal(await matchesPassword('difference engine', stored), true);

@@ -36,7 +36,7 @@ describe('a rate limiter', () => {
     assert.equal(wait(limited, now + 48_000), 0);
   });
 
-  it('blocks a caller who goes on, for longer in every minute, and not for a tight loop of a second', () => {
+  it('blocks a caller that goes on, longer with every minute, but not for a tight loop of one second', () => {
     const limited = limiter('1/1s');
     const loop = Array.from({ length: 800 }, (_, i) => wait(limited, NOON + i));
     assert.deepEqual([loop[0], loop[9], loop[10], loop[799]], [0, 1, 120, 120]);
@@ -45,7 +45,7 @@ describe('a rate limiter', () => {
     assert.equal(wait(limited, NOON + 300_000), 0, 'as Retry-After said');
   });
 
-  it('keeps kinds of callers apart: many others do not make it forget who is refused', () => {
+  it('separates kinds of callers: many others do not make it forget a refused one', () => {
     const [logins, addresses] = [limiter('2/1d'), limiter('2/1d')];
     const waits = [1, 2, 3].map(() => wait(logins, NOON) > 0);
     assert.deepEqual(waits, [false, false, true]);

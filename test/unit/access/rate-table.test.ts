@@ -64,7 +64,7 @@ describe('a rate table', () => {
     assert.deepEqual(table.consume('ada', late + 1_000), { within: true, count: 1, resetMs: MINUTE });
   });
 
-  it('forgets who has been quiet for longest if there are too many, but nobody who has used up the limit', () => {
+  it('forgets the caller that has been quiet for longest if there are too many, but none that has used up the limit', () => {
     const table = new RateTable('t', LIMIT, 2);
     for (let times = 0; times < 3; times++) table.consume('blocked', NOON);
     for (const caller of ['ada', 'bob', 'ada', 'cyd']) table.consume(caller, NOON);
@@ -73,7 +73,7 @@ describe('a rate table', () => {
     assert.equal(table.consume('blocked', NOON).within, false);
   });
 
-  it('adds what the others have told to its own counts', () => {
+  it('adds the counts of other processes to its own', () => {
     const store = new Store();
     const [here, there] = [shared(new RateTable('t', LIMIT)), shared(new RateTable('t', LIMIT))];
     there.consume('ada', NOON);
@@ -86,7 +86,7 @@ describe('a rate table', () => {
     assert.ok(here.consume('ada', NOON + MINUTE).within, 'the window that they told of has ended');
   });
 
-  it('keeps what could not be told, and what is counted while it is told', () => {
+  it('keeps counts that could not be shared, and those made while it shares', () => {
     const store = new Store();
     const table = shared(new RateTable('t', LIMIT));
     table.consume('ada', NOON);
@@ -119,7 +119,7 @@ describe('a rate table', () => {
     );
   });
 
-  it('has nothing to tell of what was refused, or while nobody asks', () => {
+  it('has nothing to share about refused requests, or without requests', () => {
     const table = shared(new RateTable('t', LIMIT));
     for (let times = 0; times < 5; times++) table.consume('ada', NOON);
     assert.deepEqual(table.news(NOON)?.add, { counts: { ada: 3 } });
@@ -129,7 +129,7 @@ describe('a rate table', () => {
     assert.equal(table.news(NOON), undefined);
   });
 
-  it('lets pass, together with others, at most the limit and what they have not told each other', () => {
+  it('allows, together with other processes, at most the limit and what they have not shared yet', () => {
     const steps = fc.array(fc.record({ at: fc.nat(2), share: fc.boolean() }), { maxLength: 60 });
     fc.assert(
       fc.property(steps, (all) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { boundedQueue, QueueFullError } from '../../../src/domain/basics/bounded-queue.js';
 
 describe('a bounded queue', () => {
-  it('runs some at once, lets some wait, refuses the rest, and takes others afterwards', async () => {
+  it('runs some at once, queues some, refuses the rest, and accepts others afterwards', async () => {
     const run = boundedQueue({ running: 2, waiting: 3 });
     let finish = () => {};
     const gate = new Promise<void>((resolve) => {

@@ -28,7 +28,7 @@ describe('ids', () => {
     ['request', 'req_'],
   ];
   for (const [kind, prefix] of kinds) {
-    it(`of an ${kind} begin with ${prefix}, and are told from others`, () => {
+    it(`of an ${kind} begin with ${prefix}, and are distinguished from others`, () => {
       const id = newId(kind);
       assert.ok(id.startsWith(prefix));
       assert.ok(isId(kind, id));
@@ -99,7 +99,7 @@ describe('API keys', () => {
     assert.notEqual(newApiKey(), key);
   });
 
-  it('are told from mistyped ones by their checksum, wherever the mistake is', () => {
+  it('are distinguished from mistyped ones by their checksum, wherever the mistake is', () => {
     const key = newApiKey();
     for (let at = 4; at < key.length; at++) {
       const other = key[at] === 'A' ? 'B' : 'A';

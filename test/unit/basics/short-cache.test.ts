@@ -39,7 +39,7 @@ describe('a short cache', () => {
     assert.equal(await get('a'), 'a 4');
   });
 
-  it('does not remember what failed, nor a change of it', async () => {
+  it('remembers neither a failed look-up nor a change of it', async () => {
     const cache = new ShortCache<string>(LONG);
     const failing = cache.get('key', async () => {
       throw new Error('no database');

@@ -58,7 +58,7 @@ const until = (condition: () => boolean) =>
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('admission', () => {
-  it('starts what finds a free slot by itself', async () => {
+  it('starts a delivery by itself if a slot is free', async () => {
     const { starts, subject } = admission(2);
     void subject.submit([delivery()]);
     await settled();
@@ -93,7 +93,7 @@ describe('admission', () => {
     await Promise.all(others);
   });
 
-  it('starts a single one that had to wait by itself', async () => {
+  it('starts a single delivery by itself after a wait', async () => {
     const { starts, subject } = admission();
     void subject.submit([delivery()]);
     await settled();
@@ -130,7 +130,7 @@ describe('admission', () => {
     assert.equal(starts[1]?.deliveries.length, 3);
   });
 
-  it('keeps accounts and business keys within what one search attribute takes', async () => {
+  it('limits accounts and business keys to the size of one search attribute', async () => {
     const { starts, subject } = admission();
     void subject.submit([delivery()]);
     await settled();
@@ -222,7 +222,7 @@ describe('admission', () => {
       return { starts, subject, pass };
     }
 
-    it('lets its place rest, and has answered meanwhile', async () => {
+    it('answers before the pause of its slot', async () => {
       const { starts, subject, pass } = await afterGroup();
       void subject.submit([delivery()]);
       void subject.submit([delivery()]);
@@ -250,7 +250,7 @@ describe('admission', () => {
       assert.equal(starts[2]?.deliveries.length, 1);
     });
 
-    it('waits for nobody where it left others behind', async () => {
+    it('does not pause if deliveries did not fit into the group', async () => {
       const { starts, pass } = await afterGroup(delivery({ kind: 'other' }));
       await pass(TOOK);
       assert.equal(starts[2]?.deliveries.length, 1);
@@ -268,7 +268,7 @@ describe('admission', () => {
     assert.equal(starts.length, 2, 'though the first has not ended');
   });
 
-  it(`takes no more than ${MAX_WAITING} that wait`, async () => {
+  it(`refuses deliveries beyond ${MAX_WAITING} that wait`, async () => {
     const { subject } = admission();
     void subject.submit([delivery()]);
     await settled();

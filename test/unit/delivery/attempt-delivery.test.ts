@@ -71,7 +71,7 @@ describe('an attempt', () => {
   describe('that is answered 410', () => {
     const gone = { statusCode: 410 };
 
-    it('disables the endpoint if either the incident or the database can be told', async () => {
+    it('disables the endpoint if either the incident or the database can be reached', async () => {
       for (const more of [{ incidents: { gone: failing } }, { endpoints: { disable: failing } }]) {
         const report = await attempts(gone, more).attempt(FIRST);
         assert.ok(report.kind === 'attempted');
@@ -91,7 +91,7 @@ describe('an attempt', () => {
       assert.deepEqual(asked, [VERIFICATION_REVISION]);
     });
 
-    it('is not made again if neither can: the delivery goes on by its schedule', async () => {
+    it('is not repeated if neither can be reached: the delivery goes on by its schedule', async () => {
       const neither = { incidents: { gone: failing }, endpoints: { disable: failing } };
       const { attempt, posted } = attempts(gone, neither);
       const report = await attempt(FIRST);
@@ -102,14 +102,14 @@ describe('an attempt', () => {
     });
   });
 
-  it('is reported though its endpoint’s incident cannot be told', async () => {
+  it('is reported even if its endpoint’s incident cannot be reached', async () => {
     const { attempt } = attempts({ statusCode: 500 }, { incidents: { failed: failing } });
     const report = await attempt(FIRST);
     assert.ok(report.kind === 'attempted');
     assert.equal(report.outcome, 'failed');
   });
 
-  it('keeps no part of a secret, wherever what is kept of the answer is cut', async () => {
+  it('keeps no part of a secret, wherever the answer is cut', async () => {
     const firstHalf = TOKEN.slice(0, TOKEN.length / 2);
     for (let before = 0; before < 1_100; before += 1) {
       const { attempt } = attempts({

@@ -83,7 +83,7 @@ describe('a group of deliveries that is open', () => {
     assert.ok((wakeAt ?? 0) >= START + 44 + HOUR);
   });
 
-  it('says which attempts could not be made, and has them in flight still', () => {
+  it('names attempts that could not be made, and counts them as in flight', () => {
     const machine = new GroupMachine(group(3), START);
     const first = machine.firstAttempts;
     const [, second] = first;
@@ -154,7 +154,7 @@ describe('a group of deliveries that is open', () => {
     );
   });
 
-  it('waits by themselves for endpoints that were slow', () => {
+  it('holds deliveries of slow endpoints apart from the others', () => {
     const input = group(6, 3);
     const machine = new GroupMachine(input, START);
     const first = machine.firstAttempts;
@@ -174,7 +174,7 @@ describe('a group of deliveries that is open', () => {
     );
   });
 
-  it('is the same for whoever takes in the same reports, in another run as well', () => {
+  it('has the same state after the same reports, in another run too', () => {
     const input = group(12, 4, { schedule: [1_000, 1_000, 1_000] });
     for (let seed = 1; seed <= 50; seed++) {
       const random = (salt: number) => groupJitter(`${seed}`, salt);
@@ -232,7 +232,7 @@ describe('the summary of a group', () => {
     reason,
   });
 
-  it('says nothing that the execution’s own status says', () => {
+  it('leaves out what the execution’s own status says', () => {
     const delivering: DeliveryRecord = { status: 'delivering', attempts: [] };
     const delivered: DeliveryRecord = { status: 'delivered', attempts: [] };
     assert.deepEqual(summarizeMembers([delivering, null], true), []);
@@ -242,7 +242,7 @@ describe('the summary of a group', () => {
     ]);
   });
 
-  it('tells alike deliveries once', () => {
+  it('lists deliveries in the same state once', () => {
     const { attempts: _, ...a } = retrying('a');
     const { attempts: __, ...b } = retrying('b');
     assert.deepEqual(summarizeMembers([retrying('a'), retrying('b'), retrying('a')], true), [

@@ -138,7 +138,7 @@ describe('the delivery machine', () => {
     assert.equal(bench.now, START + PARK_LIMIT);
   });
 
-  it('looks at a failing endpoint again when told, and expires if that goes on', () => {
+  it('tries a failing endpoint again at the given time, and expires in the end', () => {
     const bench = new Bench();
     let looks = 0;
     for (let trigger: Trigger | undefined = 'schedule'; trigger; trigger = bench.next()) {
@@ -224,7 +224,7 @@ describe('the delivery machine', () => {
     assert.equal(bench.machine.release(MOST_RELEASES_IN_A_ROW), true);
   });
 
-  it('keeps the time since when it is parked over attempts that were not made', () => {
+  it('remembers since when it is parked across attempts that were not made', () => {
     const bench = new Bench();
     bench.machine.settle({ kind: 'not_attempted', endpoint: 'disabled' });
     bench.now += HOUR;
@@ -242,7 +242,7 @@ describe('the delivery machine', () => {
     }
   });
 
-  it('comes to the same end when other executions carry on with it', () => {
+  it('ends the same way when other executions continue it', () => {
     for (let seed = 1; seed <= 300; seed++)
       assert.deepEqual(roam(seed, true).record, roam(seed).record, `seed ${seed}`);
   });

@@ -103,7 +103,7 @@ describe('early attempts', () => {
     );
   });
 
-  it('that nobody comes for are forgotten, the oldest first', async () => {
+  it('that nobody asks for are forgotten, oldest first', async () => {
     const { made, earlyAttempts, ask } = counted();
     for (let run = 0; run <= 1_000; run += 1) earlyAttempts.begin(`run-${run}`, EVENT, 'ep_1', 5_000);
     await ask('run-1');

@@ -76,7 +76,7 @@ describe('the memo of a group', () => {
     assert.ok(JSON.stringify({ ...memo, ...keyed, handed_over }).length < WARN_SIZE);
   });
 
-  it('is read as before where it has workflow ids', () => {
+  it('is read in its old form, with workflow ids', () => {
     const old = keys.map((key) => deliveryWorkflowId(key.account_id, key));
     assert.deepEqual(membersOf(group({ members: old })), keys);
   });

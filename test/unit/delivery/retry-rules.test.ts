@@ -32,7 +32,7 @@ describe('the retry schedule', () => {
     assert.equal(total, 75 * HOUR + 35 * m + 5 * SECOND);
   });
 
-  it('gives each wait in turn, and then no more', () => {
+  it('gives each wait in turn, and then none', () => {
     for (const [index, wait] of DEFAULT_RETRY_SCHEDULE.entries()) {
       assert.deepEqual(nextAttempt(DEFAULT_RETRY_SCHEDULE, index + 1, NOW, undefined, 0), {
         at: NOW + wait,
@@ -120,7 +120,7 @@ describe('Retry-After', () => {
 });
 
 describe('an attempt', () => {
-  it('is told in words', () => {
+  it('is described in words', () => {
     const attempt = { number: 1, at: '', duration_ms: 1, url_host: '', trigger: 'schedule' } as const;
     assert.equal(describeAttempt({ ...attempt, status_code: 503 }), 'answered 503');
     assert.equal(

@@ -47,12 +47,12 @@ describe('starting the deliveries of a fan-out', () => {
     assert.deepEqual(started, places(0, 640));
   });
 
-  it('goes on where the last heartbeat was', async () => {
+  it('continues after the last heartbeat', async () => {
     const { started } = await run({ lastHeartbeat: 300 });
     assert.deepEqual(started, places(300, 640));
   });
 
-  it('says in a heartbeat only what is persisted, and fails where a part cannot be started', async () => {
+  it('reports only persisted parts in a heartbeat, and fails if a part cannot be started', async () => {
     const { heartbeats, error } = await run({ failAt: 360 });
     assert.match(String(error), /cannot be reached/);
     assert.deepEqual(heartbeats, [300]);

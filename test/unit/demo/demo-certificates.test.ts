@@ -84,7 +84,7 @@ describe('demo certificates', () => {
     await assert.rejects(visit(otherName, 'localhost', ca.cert), { code: 'ERR_TLS_CERT_ALTNAME_INVALID' });
   });
 
-  it('are no authorities themselves, and do not outlive theirs', async () => {
+  it('are not authorities themselves, and do not outlive theirs', async () => {
     const authority = new X509Certificate(ca.cert);
     const server = new X509Certificate((await issueServerCertificate(ca, LOCAL)).cert);
     assert.equal(authority.ca, true);

@@ -98,7 +98,7 @@ describe('demo subscriber', () => {
     );
   });
 
-  it('fails the first attempts of each event, counted anew with each behaviour', async () => {
+  it('fails the first attempts of each event, counted again with each behaviour', async () => {
     subscriber.behave({ failFirst: 2, status: 503, retryAfter: '7' });
     const first = await post('evt_1');
     assert.equal(first.status, 503);
@@ -124,7 +124,7 @@ describe('demo subscriber', () => {
     assert.equal((await post('evt_1')).status, 200);
   });
 
-  it('closes the connection when told to refuse', async () => {
+  it('closes the connection on request', async () => {
     subscriber.behave({ refuse: true, failFirst: 1 });
     const reported = new Promise<Received>((resolve) => subscriber.onReceived(resolve));
     await assert.rejects(post('evt_1'), { code: 'UND_ERR_SOCKET' });
@@ -132,7 +132,7 @@ describe('demo subscriber', () => {
     assert.equal((await post('evt_1')).status, 200);
   });
 
-  it('is slow when told to be, and notices that the caller gave up', async () => {
+  it('answers slowly on request, and notices that the caller gave up', async () => {
     subscriber.behave({ slowMs: 20 });
     const start = performance.now();
     assert.equal((await post('evt_1')).status, 200);
@@ -151,7 +151,7 @@ describe('demo subscriber', () => {
     assert.equal((await reported).answered, undefined);
   });
 
-  it('says what it waited for in vain', async () => {
+  it('says what it waited for when the time is over', async () => {
     await post('evt_1');
     await assert.rejects(
       subscriber.waitFor(() => false, 5),

@@ -206,7 +206,7 @@ describe('embedded default', () => {
     }
   });
 
-  it('reports a server that ends later without being told to', async () => {
+  it('reports a server that ends later on its own', async () => {
     const crash = "process.on('SIGUSR1', () => process.exit(4));";
     await install(
       join(bin, 'mongod'),

@@ -72,14 +72,14 @@ describe('URL parsing, fuzzed', () => {
       return hide([...head, tail].map((part, index) => (notations[index] ?? String)(part)).join('.'));
     });
 
-  it('lets no inner IPv4 address in, however it is written', () => {
+  it('refuses inner IPv4 addresses, however they are written', () => {
     fc.assert(
       fc.property(weirdHost, (host) => !registers(`https://${host}/hooks`)),
       { numRuns: 20_000 },
     );
   });
 
-  it('lets no inner IPv6 address in, however it is written', () => {
+  it('refuses inner IPv6 addresses, however they are written', () => {
     const carrying = fc
       .tuple(
         fc.constantFrom(

@@ -213,7 +213,7 @@ describe('the address policy', () => {
     });
   }
   for (const url of ALLOWED_URLS) {
-    it(`lets ${url} be registered`, () => assert.equal(checkTargetUrl(url, false, policy), undefined));
+    it(`allows ${url} to be registered`, () => assert.equal(checkTargetUrl(url, false, policy), undefined));
   }
 
   it('covers more than 120 cases', () => {
@@ -234,14 +234,14 @@ describe('the address policy', () => {
     assert.equal(checkTargetUrl('https://intranet/', false, open), undefined);
   });
 
-  it('keeps cloud metadata refused, whatever is allowed', () => {
+  it('refuses cloud metadata addresses whatever is allowed', () => {
     const open = policyOf(['0.0.0.0/0', '::/0']);
     for (const address of ['169.254.169.254', '168.63.129.16', 'fd00:ec2::254', '::ffff:169.254.169.254']) {
       assert.equal(open.allows(address), false);
     }
   });
 
-  it('names a setting that is no network or port', () => {
+  it('names a setting that is not a network or port', () => {
     assert.throws(() => policyOf(['10.0.0.0']), /"10\.0\.0\.0" is not a network/);
     for (const port of ['https', '0', '70000', '9-1'])
       assert.throws(

@@ -83,7 +83,7 @@ describe('a filter', () => {
     });
   }
 
-  it('is refused where it is no condition', () => {
+  it('is refused if it is not a condition', () => {
     for (const wrong of [
       null,
       'total > 5',

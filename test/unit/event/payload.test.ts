@@ -107,7 +107,7 @@ describe('a payload', () => {
     });
   }
 
-  it('is told of every mistake at once', () => {
+  it('lists every mistake at once', () => {
     const problem = refusal('{"order_id":1,"items":[{}]}');
     assert.deepEqual(problem.errors.map(({ pointer }) => pointer).sort(), [
       '/created_at',
@@ -148,7 +148,7 @@ describe('a payload', () => {
     });
   }
 
-  it('is refused where it is not UTF-8', () => {
+  it('is refused if it is not UTF-8', () => {
     const problem = refusal(Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]));
     assert.equal(problem.code, 'invalid_json');
     assert.match(problem.message, /not valid UTF-8/);

@@ -49,7 +49,7 @@ describe('the size of a pattern', () => {
 describe('a payload with many mistakes', () => {
   const wrong = (count: number) => Array.from({ length: count }, () => 1);
 
-  it('is told of the first twenty, and that there are more', () => {
+  it('lists the first twenty errors, and says that there are more', () => {
     const validate = compilePayloadSchema({ items: { type: 'string' } });
     const few = validate(wrong(MAX_ERRORS));
     assert.deepEqual([few?.errors.length, few?.more], [MAX_ERRORS, false]);
@@ -57,7 +57,7 @@ describe('a payload with many mistakes', () => {
     assert.deepEqual([many?.errors.length, many?.more], [MAX_ERRORS, true]);
   });
 
-  it('is not told of alternatives that did not match where another one did', () => {
+  it('leaves out alternatives that did not match if another one did', () => {
     const alternatives = Array.from({ length: 50 }, (_, index) => ({ const: index }));
     const schema = { properties: { a: { anyOf: alternatives }, b: { type: 'string' } } };
     const violations = compilePayloadSchema(schema)({ a: 49, b: 1 });

@@ -55,7 +55,7 @@ export const endpointBody = z.strictObject({
     .min(1)
     .max(256)
     .optional()
-    .describe('Sent as hub.verify_token in a handshake of the method graph'),
+    .describe('Sent as hub.verify_token by the verification method graph'),
   retry_schedule: z
     .array(z.string().refine(isRetryWait, 'must be a duration from 100ms to 7d, such as 5s, 30m or 2h'))
     .max(MAX_WAITS, `must have at most ${MAX_WAITS} waits`)

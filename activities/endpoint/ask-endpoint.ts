@@ -2,7 +2,7 @@ import { newId } from '../../src/domain/basics/ids.js';
 import { liveSecrets, sign } from '../../src/domain/delivery/signature.js';
 import type { EndpointForVerification, HttpPoster } from '../ports.js';
 
-/** Kind of the event that asks an endpoint whether it wants events. */
+/** Kind of the event that a verification by `challenge` posts. */
 const VERIFICATION_KIND = 'endpoint.verification';
 const PER_MINUTE = 60;
 
@@ -17,7 +17,7 @@ export interface VerificationContext {
   timeoutMs: number;
 }
 
-/** Whether an endpoint wants events; or why that is not known. */
+/** Whether an endpoint wants events, or why that is not known. */
 export type VerificationResult = { wanted: true; allowed_rate?: number } | { wanted: false; reason: string };
 
 /** Asks an endpoint whether it wants events, by its verification method. */
@@ -36,8 +36,8 @@ export function askEndpoint(
 }
 
 /**
- * A signed POST with a token. The subscriber answers with the token as text, or as `challenge_response` in JSON: not under the
- * name under which it was sent, so that a server that echoes requests does not pass.
+ * A signed POST with a token. The subscriber answers with the token as text, or as `challenge_response` in JSON. The name differs from
+ * the one in the request, so that a server that echoes requests is not verified.
  */
 async function challenge(
   endpoint: EndpointForVerification,
