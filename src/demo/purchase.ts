@@ -1,18 +1,18 @@
 import { formatDuration } from '../domain/basics/duration.js';
-import type { Attempt, DeliveryStatus } from '../domain/delivery/delivery.js';
+import type { Attempt, ShownStatus } from '../domain/delivery/delivery.js';
 import { describeAttempt } from '../domain/delivery/outcome.js';
 import { callApi } from './api.js';
 import type { DemoSubscriber } from './resident.js';
 
 interface Delivery {
-  status: DeliveryStatus;
+  status: ShownStatus;
   workflow_id: string;
   reason?: string;
   next_attempt_at?: string;
   attempts: Attempt[];
 }
 
-const CLOSED: readonly DeliveryStatus[] = ['delivered', 'exhausted', 'expired', 'cancelled'];
+const CLOSED: readonly ShownStatus[] = ['delivered', 'exhausted', 'expired', 'cancelled', 'terminated'];
 const POLL_MS = 100;
 
 /**
@@ -27,7 +27,7 @@ export async function runPurchase(options: {
   namespace: string;
   subscriber: DemoSubscriber;
   say: (line?: string) => void;
-}): Promise<DeliveryStatus> {
+}): Promise<ShownStatus> {
   const { apiUrl, subscriber, say } = options;
   const { endpoint_id } = subscriber.registration;
   const step = (name: string, text: string) => say(`${name.padEnd(12)}${text}`);

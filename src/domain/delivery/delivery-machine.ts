@@ -19,7 +19,7 @@ export const MAX_ATTEMPTS = 100;
 export const MAX_INTERVENTIONS = 100;
 
 /** What an operator can do to a live delivery. */
-export type Action = Exclude<Intervention['action'], 'resend'>;
+export type Action = Exclude<Intervention['action'], 'resend' | 'terminate'>;
 
 /** Time and chance. A workflow must take them from sources that a replay repeats. */
 export interface Surroundings {
@@ -325,6 +325,7 @@ export class DeliveryMachine {
     } else {
       delete this.record.next_attempt_at;
       this.record.reason = reason;
+      if (state.kind === 'closed') this.record.closed_at = new Date(this.surroundings.now()).toISOString();
     }
     this.surroundings.changed(this.record, statusChanged);
   }

@@ -14,8 +14,13 @@ export const DELIVERY_STATUSES = [
 
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
+/** The statuses that a delivery is shown with: its own, or `terminated` if somebody terminated its execution in Temporal. */
+export const SHOWN_STATUSES = [...DELIVERY_STATUSES, 'terminated'] as const;
+
+export type ShownStatus = (typeof SHOWN_STATUSES)[number];
+
 /** Whether nothing more happens to a delivery of that status, unless it is sent again. */
-export function isClosed(status: DeliveryStatus): boolean {
+export function isClosed(status: ShownStatus): boolean {
   return status !== 'delivering' && status !== 'retrying' && status !== 'parked';
 }
 
@@ -95,9 +100,12 @@ export function webhookTimestamp(at: number): number {
   return Math.floor(at / 1_000);
 }
 
-/** Something that an operator did to a delivery: to a live one, or `resend` to a closed one, which began this run. */
+/**
+ * Something that an operator did to a delivery: to a live one, or `resend` to a closed one, which began this run. `terminate` is done to
+ * its execution, by Temporal's own means: the delivery does not learn of it.
+ */
 export interface Intervention {
-  action: 'retry' | 'cancel' | 'pause' | 'resume' | 'resend';
+  action: 'retry' | 'cancel' | 'pause' | 'resume' | 'resend' | 'terminate';
   /** ISO 8601, UTC. */
   at: string;
   /** An API key's id, or the name that was given in Temporal UI. */
@@ -112,7 +120,21 @@ export interface DeliveryRecord {
   next_attempt_at?: string;
   /** What happened last and what comes next, in words. */
   reason?: string;
+  /** When it closed, unless its last attempt closed it at once. ISO 8601, UTC. */
+  closed_at?: string;
   interventions?: Intervention[];
+}
+
+/** A record as it is shown, with what was done to its execution. */
+export type ShownRecord = Omit<DeliveryRecord, 'status'> & { status: ShownStatus };
+
+/**
+ * Why a delivery is as it is. Some records do not say: of a first attempt under way nothing is written, and lists know of a success only that it
+ * was one, so every view says that alone.
+ */
+export function shownReason(status: ShownStatus, reason: string | undefined): string {
+  if (status === 'delivered') return 'The endpoint answered 2xx.';
+  return reason ?? 'The first attempt is under way, or begins as soon as a worker is free.';
 }
 
 /** What a delivery takes from the configuration. It is input of its workflow, so a later change bends no live delivery. */

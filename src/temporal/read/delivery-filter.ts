@@ -1,16 +1,12 @@
-import {
-  type AttemptErrorCode,
-  DELIVERY_STATUSES,
-  type DeliveryStatus,
-} from '../../domain/delivery/delivery.js';
+import { type AttemptErrorCode, SHOWN_STATUSES, type ShownStatus } from '../../domain/delivery/delivery.js';
 import {
   ACCOUNT_ATTRIBUTE,
   ENDPOINT_ATTRIBUTE,
   EVENT_ATTRIBUTE,
   KIND_ATTRIBUTE,
 } from '../../domain/ledger/search-attributes.js';
-import { GROUP_TYPES } from '../../domain/ledger/workflow-ids.js';
 import {
+  DELIVERY_TYPES,
   type DeliveryRow,
   deliveriesOf,
   isCurrent,
@@ -31,15 +27,12 @@ export interface DeliveryFilter extends Period {
   /** Token of a business key of the event. */
   key_token?: string | undefined;
   /** It has one of these. */
-  statuses?: readonly DeliveryStatus[] | undefined;
+  statuses?: readonly ShownStatus[] | undefined;
   /** Its latest attempt had no answer, for this reason. */
   error_code?: AttemptErrorCode | undefined;
   /** Its latest attempt was answered with this. */
   status_code?: number | undefined;
 }
-
-/** Executions that stand for deliveries. */
-const DELIVERY_TYPES = ['deliverEvent', ...GROUP_TYPES];
 
 /** The clauses that find executions which may stand for such deliveries; `undefined` if there can be none. */
 export function clausesOf(accountId: string, filter: DeliveryFilter): Clause[] | undefined {
@@ -53,7 +46,7 @@ export function clausesOf(accountId: string, filter: DeliveryFilter): Clause[] |
     ...(filter.event_id ? [equals(EVENT_ATTRIBUTE.name, filter.event_id)] : []),
     ...(filter.event_kind ? [equals(KIND_ATTRIBUTE.name, filter.event_kind)] : []),
     ...(filter.key_token ? [equals(ACCOUNT_ATTRIBUTE.name, filter.key_token)] : []),
-    ...(statuses.length < DELIVERY_STATUSES.length ? [anyOf(...statuses.map(statusClauses))] : []),
+    ...(statuses.length < SHOWN_STATUSES.length ? [anyOf(...statuses.map(statusClauses))] : []),
     ...periodClauses(filter),
   ];
 }
@@ -79,8 +72,8 @@ export function needsRecords({ error_code, status_code }: DeliveryFilter): boole
 }
 
 /** The statuses that a delivery can have: an attempt that was answered with success was the last one. */
-function possibleStatuses(filter: DeliveryFilter): DeliveryStatus[] {
-  const { statuses = DELIVERY_STATUSES, error_code, status_code } = filter;
+function possibleStatuses(filter: DeliveryFilter): ShownStatus[] {
+  const { statuses = SHOWN_STATUSES, error_code, status_code } = filter;
   if (error_code !== undefined && status_code !== undefined) return [];
   const succeeded = status_code !== undefined && status_code >= 200 && status_code <= 299;
   return statuses.filter((status) => !needsRecords(filter) || (status === 'delivered') === succeeded);

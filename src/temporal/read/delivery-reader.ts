@@ -1,6 +1,5 @@
 import type { Client } from '@temporalio/client';
 import type { DeliveryKey } from '../../domain/basics/ids.js';
-import type { DeliveryRecord } from '../../domain/delivery/delivery.js';
 import { hashPayload } from '../../domain/event/payload-hash.js';
 import { viewAttempt } from './attempt-view.js';
 import type { DeliveryFilter } from './delivery-filter.js';
@@ -8,9 +7,9 @@ import { DeliveryList } from './delivery-list.js';
 import type { Delivery, DeliverySummary } from './delivery-view.js';
 import { readEarlierRuns } from './earlier-runs.js';
 import type { RecentGroups } from './groups.js';
-import { readStartedEvent } from './history.js';
-import { type Located, Locator, untilVisible } from './locate.js';
-import { endOf, readRecord } from './record.js';
+import { readStarted } from './history.js';
+import { Locator, untilVisible } from './locate.js';
+import { type Located, RowReader } from './row-reader.js';
 import type { Page } from './visibility.js';
 
 /** Reads deliveries from the ledger. It needs no worker, so it answers while deliveries stand still. */
@@ -32,21 +31,19 @@ export class DeliveryReader {
   async get(accountId: string, key: DeliveryKey): Promise<Delivery | undefined> {
     const located = await this.locate(accountId, key);
     if (!located) return undefined;
-    const { execution, row } = located;
-    const [record, earlierRuns, event] = await Promise.all([
-      readRecord(this.client, execution, row),
+    const { execution } = located;
+    const [{ summary, record }, earlierRuns, input] = await Promise.all([
+      new RowReader(this.client).full(located),
       readEarlierRuns(this.client, execution, accountId, key),
-      readStartedEvent(this.client, execution, key.event_id),
+      readStarted(this.client, execution, key.event_id),
     ]);
+    const { event, resent } = input ?? {};
     return {
-      ...row.summary,
-      // Of a group's member the list knows less than the record.
-      ...(row.index !== undefined && record && recordOfMember(record, row.summary)),
-      reason: record?.reason ?? row.summary.reason,
+      ...summary,
       payload_sha256: event && (event.payload_sha256 ?? hashPayload(event.payload)),
       payload_bytes: event && Buffer.byteLength(event.payload),
       attempts: record?.attempts.map(viewAttempt) ?? [],
-      interventions: record?.interventions,
+      interventions: record?.interventions ?? (resent && [resent]),
       earlier_runs: earlierRuns.length > 0 ? earlierRuns : undefined,
     };
   }
@@ -62,9 +59,4 @@ export class DeliveryReader {
     if (filter.event_id === undefined || after !== undefined) return read();
     return untilVisible(filter.event_id, read, ({ data }) => data.length > 0);
   }
-}
-
-function recordOfMember(record: DeliveryRecord, { closed_at }: DeliverySummary): Partial<DeliverySummary> {
-  const { status, next_attempt_at } = record;
-  return { status, next_attempt_at, closed_at: endOf(record) ?? closed_at };
 }

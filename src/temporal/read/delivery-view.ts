@@ -3,8 +3,8 @@ import { type DeliveryKey, deliveryId } from '../../domain/basics/ids.js';
 import {
   DELIVERY_STATUSES,
   type DeliveryRecord,
-  type DeliveryStatus,
   isClosed,
+  type ShownStatus,
 } from '../../domain/delivery/delivery.js';
 import type { MemberState } from '../../domain/delivery/group-summary.js';
 import {
@@ -30,13 +30,14 @@ export interface DeliverySummary {
   event_id: string;
   endpoint_id: string;
   event_kind: string;
-  status: DeliveryStatus;
+  status: ShownStatus;
   /** When the delivery's event was accepted: the same in every view of the event, the delivery and its runs. */
   created_at: string;
   /** When this run was started: later than `created_at` under load, and if the delivery was sent again. */
   started_at: string;
   closed_at: string | undefined;
   next_attempt_at: string | undefined;
+  /** Why it is as it is, and what it waits for. */
   reason: string | undefined;
   /** The execution in Temporal. */
   workflow_id: string;
@@ -62,6 +63,9 @@ export type Delivery = DeliverySummary &
     /** The runs before the delivery was resent, newest first; absent if it never was. */
     earlier_runs: EarlierRun[] | undefined;
   };
+
+/** Executions that stand for deliveries. */
+export const DELIVERY_TYPES = ['deliverEvent', ...GROUP_TYPES];
 
 /** A delivery in the execution that stands for it. */
 export interface DeliveryRow {
@@ -147,13 +151,14 @@ export interface Period {
 }
 
 /** The clauses that find deliveries of a status, and groups that may hold some: the inverse of how a status is read. */
-export function statusClauses(status: DeliveryStatus): Clause[] {
+export function statusClauses(status: ShownStatus): Clause[] {
+  if (status === 'terminated') return [equals('ExecutionStatus', 'Terminated')];
   const inGroup = [isOneOf(STATUS_ATTRIBUTE.name, groupStatusesWith(status))];
   switch (status) {
     case 'delivered':
       return [anyOf([equals('ExecutionStatus', 'Completed')], inGroup)];
     case 'cancelled':
-      return [anyOf([isOneOf('ExecutionStatus', ['Canceled', 'Terminated'])], inGroup)];
+      return [anyOf([equals('ExecutionStatus', 'Canceled')], inGroup)];
     case 'exhausted':
     case 'expired':
       return [anyOf([equals('ExecutionStatus', 'Failed'), equals(STATUS_ATTRIBUTE.name, status)], inGroup)];
@@ -179,7 +184,7 @@ function summarizeSingle(execution: Execution, key: DeliveryKey): DeliverySummar
   };
 }
 
-function summarize(execution: Execution, key: DeliveryKey, status: DeliveryStatus): DeliverySummary {
+function summarize(execution: Execution, key: DeliveryKey, status: ShownStatus): DeliverySummary {
   return {
     id: deliveryId(key),
     event_id: key.event_id,
@@ -197,7 +202,7 @@ function summarize(execution: Execution, key: DeliveryKey, status: DeliveryStatu
 }
 
 /** A closed execution's own status tells the outcome; the search attribute tells the rest. */
-function singleStatus(execution: Execution): DeliveryStatus {
+function singleStatus(execution: Execution): ShownStatus {
   const attribute = execution.typedSearchAttributes.get(STATUS_ATTRIBUTE);
   switch (execution.status.name) {
     case 'RUNNING':
@@ -207,6 +212,8 @@ function singleStatus(execution: Execution): DeliveryStatus {
     case 'FAILED':
     case 'TIMED_OUT':
       return attribute === 'expired' ? 'expired' : 'exhausted';
+    case 'TERMINATED':
+      return 'terminated';
     default:
       return 'cancelled';
   }
@@ -223,7 +230,7 @@ function summarizeMember(execution: Execution, key: DeliveryKey, state?: MemberS
 }
 
 /** What a group's memo does not say of a member, its own status does. */
-function memberStatus(execution: Execution, state: MemberState | undefined): DeliveryStatus {
+function memberStatus(execution: Execution, state: MemberState | undefined): ShownStatus {
   switch (execution.status.name) {
     case 'RUNNING':
     case 'CONTINUED_AS_NEW':
@@ -231,6 +238,6 @@ function memberStatus(execution: Execution, state: MemberState | undefined): Del
     case 'COMPLETED':
       return state?.status ?? 'delivered';
     default:
-      return state && isClosed(state.status) ? state.status : 'cancelled';
+      return state && isClosed(state.status) ? state.status : 'terminated';
   }
 }

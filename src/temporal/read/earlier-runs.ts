@@ -1,10 +1,11 @@
 import type { Client } from '@temporalio/client';
 import { type DeliveryKey, deliveryId } from '../../domain/basics/ids.js';
+import { isClosed } from '../../domain/delivery/delivery.js';
 import { deliveryWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import { viewAttempt } from './attempt-view.js';
-import { type DeliverySummary, deliveriesOf, type EarlierRun } from './delivery-view.js';
-import { equals, isOneOf, toQuery } from './query.js';
-import { endOf, readRecord } from './record.js';
+import { DELIVERY_TYPES, deliveriesOf, type EarlierRun } from './delivery-view.js';
+import { isOneOf, toQuery } from './query.js';
+import { type Located, RowReader } from './row-reader.js';
 import { describeExecution, type Execution } from './visibility.js';
 
 /** Key of the memo of a run that resends a delivery. */
@@ -36,15 +37,15 @@ export async function readEarlierRuns(
     const run = await describeExecution(client, previous.workflow_id, previous.run_id);
     const row = run && deliveriesOf(run, accountId).find(({ summary }) => summary.id === id);
     if (!row) break;
-    const record = await readRecord(client, run, row);
-    const { run_id, status, created_at, started_at, closed_at, reason } = row.summary;
+    const { summary, record } = await new RowReader(client).full({ execution: run, row });
+    const { run_id, status, created_at, started_at, closed_at, reason } = summary;
     runs.push({
       run_id,
       status,
       created_at,
       started_at,
-      closed_at: closed_at ?? (record && endOf(record)),
-      reason: record?.reason ?? reason,
+      closed_at,
+      reason,
       attempts: record?.attempts.map(viewAttempt) ?? [],
       ...(record?.interventions && { interventions: record.interventions }),
     });
@@ -54,31 +55,43 @@ export async function readEarlierRuns(
 }
 
 /**
- * Leaves out runs of deliveries that were resent: only the newest run of each delivery stays.
+ * Leaves out runs that do not count any more: of deliveries that were sent again, and of executions that were reset in Temporal. Only the
+ * newest run of each delivery stays.
  *
  * @param runs where newer runs are looked for
  */
-export function newestRuns(
-  deliveries: readonly DeliverySummary[],
-  runs: readonly DeliverySummary[],
-): DeliverySummary[] {
+export function newestRuns<T extends Located>(deliveries: readonly T[], runs: readonly Located[]): T[] {
   const newest = new Map<string, string>();
-  for (const { id, started_at } of runs) if (started_at > (newest.get(id) ?? '')) newest.set(id, started_at);
-  return deliveries.filter(({ id, started_at }) => started_at >= (newest.get(id) ?? ''));
+  for (const run of runs) {
+    const { id } = run.row.summary;
+    if (orderOf(run) > (newest.get(id) ?? '')) newest.set(id, orderOf(run));
+  }
+  return deliveries.filter((one) => orderOf(one) >= (newest.get(one.row.summary.id) ?? ''));
 }
 
-/** The runs that deliveries of an account have as executions of their own, open and closed, that visibility lists. */
+/** Sorts the runs of a delivery. A reset run has the start of the run that was reset in its memo, and a later one of its own. */
+function orderOf({ execution, row }: Located): string {
+  return `${row.summary.started_at} ${execution.startTime.toISOString()}`;
+}
+
+/** The runs of closed deliveries of an account, and of the groups that they are in, that visibility lists. */
 export async function findRuns(
   client: Client,
   accountId: string,
-  deliveries: readonly DeliverySummary[],
-): Promise<DeliverySummary[]> {
-  if (deliveries.length === 0) return [];
-  const ids = new Set(deliveries.map((delivery) => deliveryWorkflowId(accountId, delivery)));
-  const query = toQuery([equals('WorkflowType', 'deliverEvent'), isOneOf('WorkflowId', [...ids])]);
-  const runs: DeliverySummary[] = [];
+  deliveries: readonly Located[],
+): Promise<Located[]> {
+  const closed = deliveries.filter(({ row }) => isClosed(row.summary.status));
+  if (closed.length === 0) return [];
+  const ids = new Set(
+    closed.flatMap(({ execution, row }) => [
+      deliveryWorkflowId(accountId, row.summary),
+      ...(row.index === undefined ? [] : [execution.workflowId]),
+    ]),
+  );
+  const query = toQuery([isOneOf('WorkflowType', DELIVERY_TYPES), isOneOf('WorkflowId', [...ids])]);
+  const runs: Located[] = [];
   for await (const execution of client.workflow.list({ query }))
-    runs.push(...deliveriesOf(execution, accountId).map(({ summary }) => summary));
+    runs.push(...deliveriesOf(execution, accountId).map((row) => ({ execution, row })));
   return runs;
 }
 

@@ -24,6 +24,7 @@ import type { RecentGroups } from './groups.js';
 import { readStartedEvent } from './history.js';
 import { Locator, untilVisible } from './locate.js';
 import { equals, isTrue } from './query.js';
+import { RowReader } from './row-reader.js';
 import type { Execution, Page } from './visibility.js';
 
 /** An event as a list shows it. */
@@ -79,13 +80,12 @@ export class EventReader {
     const event = first && (await readStartedEvent(this.client, first, eventId));
     if (event?.account_id !== accountId) return undefined;
     const runs = executions
-      .flatMap((execution) => deliveriesOf(execution, accountId))
-      .map(({ summary }) => summary)
-      .filter(({ event_id }) => event_id === eventId);
+      .flatMap((execution) => deliveriesOf(execution, accountId).map((row) => ({ execution, row })))
+      .filter(({ row }) => row.summary.event_id === eventId);
     const { event_kind: kind, payload } = event;
     const created_at = createdAt(eventId);
     // Newer runs come first in the list, so for each run that is shown its newer ones are here, too.
-    const deliveries = newestRuns(runs, runs);
+    const deliveries = await new RowReader(this.client).summaries(newestRuns(runs, runs));
     return { id: eventId, kind, created_at, payload, fan_out: fanOutProgress(fanOut), deliveries };
   }
 

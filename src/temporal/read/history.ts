@@ -10,6 +10,7 @@ import {
   type AcceptedEvent,
   type DeliveryGroup,
   type DeliveryRecord,
+  type Intervention,
   pickEvent,
 } from '../../domain/delivery/delivery.js';
 
@@ -20,16 +21,33 @@ interface Execution {
   runId?: string;
 }
 
+/** What an execution was started with, for one of its events. */
+export interface Started {
+  event: AcceptedEvent;
+  /** Who sent the delivery again, if this run is that. */
+  resent: Intervention | undefined;
+}
+
 /** An event from the input of an execution; `undefined` if the input does not contain it. */
 export async function readStartedEvent(
   client: Client,
   execution: Execution,
   eventId: string,
 ): Promise<AcceptedEvent | undefined> {
+  return (await readStarted(client, execution, eventId))?.event;
+}
+
+/** What an execution was started with; `undefined` if that does not contain the event. */
+export async function readStarted(
+  client: Client,
+  execution: Execution,
+  eventId: string,
+): Promise<Started | undefined> {
   const input = await readInput(client, execution);
   const events = isGroup(input) ? input.events : [input as AcceptedEvent];
   const found = events.find(({ event_id }) => event_id === eventId);
-  return found && pickEvent(found);
+  const { resent } = input as { resent?: Intervention };
+  return found && { event: pickEvent(found), resent };
 }
 
 /** The input of an execution. */
@@ -61,8 +79,7 @@ export async function readClosingRecord(
   if (completed) {
     const [result] = await decodeArrayFromPayloads(converter, completed.result?.payloads);
     if (index === undefined) return result as DeliveryRecord;
-    const group = result as DeliverTogetherResult;
-    return 'deliveries' in group ? (group.deliveries[index] ?? undefined) : undefined;
+    return recordsIn(result as DeliverTogetherResult)?.[index] ?? undefined;
   }
   const failed = event?.workflowExecutionFailedEventAttributes;
   const failure = await decodeOptionalFailureToOptionalError(converter, failed?.failure);
@@ -71,11 +88,31 @@ export async function readClosingRecord(
     : undefined;
 }
 
+/** The records in the result of a group; `undefined` if the result leaves them to the history. */
+export async function readGroupResult(
+  client: Client,
+  execution: Execution,
+): Promise<(DeliveryRecord | null)[] | undefined> {
+  const event = await oneEvent(
+    client,
+    execution,
+    HistoryEventFilterType.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT,
+  );
+  const { result } = event?.workflowExecutionCompletedEventAttributes ?? {};
+  const [group] = await decodeArrayFromPayloads(client.options.loadedDataConverter, result?.payloads);
+  return recordsIn(group as DeliverTogetherResult);
+}
+
+function recordsIn(result: DeliverTogetherResult): (DeliveryRecord | null)[] | undefined {
+  return 'deliveries' in result ? result.deliveries : undefined;
+}
+
 function isGroup(input: unknown): input is DeliveryGroup {
   return typeof input === 'object' && input !== null && 'events' in input;
 }
 
-async function oneEvent(
+/** The first event of a run, or the one that closed it. */
+export async function oneEvent(
   client: Client,
   execution: Execution,
   historyEventFilterType: temporal.api.enums.v1.HistoryEventFilterType,

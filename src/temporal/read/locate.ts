@@ -8,16 +8,11 @@ import {
   EVENT_ATTRIBUTE,
 } from '../../domain/ledger/search-attributes.js';
 import { deliveryWorkflowId, GROUP_TYPES } from '../../domain/ledger/workflow-ids.js';
-import { type DeliveryRow, deliveriesOf, isCurrent } from './delivery-view.js';
+import { deliveriesOf, isCurrent } from './delivery-view.js';
 import type { RecentGroups } from './groups.js';
 import { equals, isOneOf } from './query.js';
+import type { Located } from './row-reader.js';
 import { describeExecution, type Execution, listExecutions } from './visibility.js';
-
-/** A delivery, and the execution that stands for it: its own, or a group's. */
-export interface Located {
-  execution: Execution;
-  row: DeliveryRow;
-}
 
 /** Visibility is complete for events older than this, milliseconds. It lists executions a moment after they were started. */
 const VISIBLE_WITHIN_MS = 10_000;

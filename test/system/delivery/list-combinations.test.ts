@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type DeliveryStatus, isClosed } from '../../../src/domain/delivery/delivery.js';
+import { isClosed, type ShownStatus } from '../../../src/domain/delivery/delivery.js';
 import type { Delivery } from '../../../src/temporal/read/delivery-view.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
@@ -95,10 +95,7 @@ describe('lists by several filters', () => {
     status: [
       ['retrying', ({ status }) => status === 'retrying'],
       ['delivered,parked', ({ status }) => status === 'delivered' || status === 'parked'],
-      [
-        'exhausted,cancelled',
-        ({ status }) => (['exhausted', 'cancelled'] as DeliveryStatus[]).includes(status),
-      ],
+      ['exhausted,cancelled', ({ status }) => (['exhausted', 'cancelled'] as ShownStatus[]).includes(status)],
     ],
     open: [
       ['true', ({ status }) => !isClosed(status)],

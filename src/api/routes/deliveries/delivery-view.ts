@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DELIVERY_STATUSES } from '../../../domain/delivery/delivery.js';
+import { DELIVERY_STATUSES, SHOWN_STATUSES } from '../../../domain/delivery/delivery.js';
 import { timeSchema as time } from '../../http/schemas.js';
 
 const attemptSchema = z
@@ -40,12 +40,12 @@ export const deliverySummarySchema = z
     event_id: z.string(),
     endpoint_id: z.string(),
     event_kind: z.string(),
-    status: z.enum(DELIVERY_STATUSES),
+    status: z.enum(SHOWN_STATUSES).describe('terminated: by somebody, in Temporal'),
     created_at: time.describe('When the event was accepted'),
     started_at: time.describe('When this run was started'),
     closed_at: time.optional(),
     next_attempt_at: time.optional(),
-    reason: z.string().optional(),
+    reason: z.string().describe('Why it is as it is, and what it waits for'),
     workflow_id: z.string(),
     run_id: z.string(),
   })
@@ -53,7 +53,7 @@ export const deliverySummarySchema = z
 
 const interventionSchema = z
   .object({
-    action: z.enum(['retry', 'cancel', 'pause', 'resume', 'resend']),
+    action: z.enum(['retry', 'cancel', 'pause', 'resume', 'resend', 'terminate']),
     at: time,
     by: z.string(),
   })

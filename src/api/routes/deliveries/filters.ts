@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { idPattern } from '../../../domain/basics/ids.js';
-import { ATTEMPT_ERROR_CODES, DELIVERY_STATUSES, isClosed } from '../../../domain/delivery/delivery.js';
+import { ATTEMPT_ERROR_CODES, isClosed, SHOWN_STATUSES } from '../../../domain/delivery/delivery.js';
 import { MAX_KEY_VALUE_LENGTH, parseKeyFilter } from '../../../domain/event/business-keys.js';
 import { EVENT_KIND_NAME, MAX_EVENT_KIND_NAME_LENGTH } from '../../../domain/event/event-kinds.js';
 
@@ -69,7 +69,7 @@ export const deliveryParameters = {
   endpoint_id: endpointIdParameter,
   event_id: eventIdParameter,
   key: keyParameter,
-  status: listParameter(DELIVERY_STATUSES, 'One of these statuses, separated by commas'),
+  status: listParameter(SHOWN_STATUSES, 'One of these statuses, separated by commas'),
   open: z
     .enum(['true', 'false'])
     .transform((text) => text === 'true')
@@ -100,6 +100,6 @@ export async function readFilter(
 ): Promise<DeliveryFilter> {
   const [key_token] = await keySecrets.tokensOf(accountId, key ? [key] : []);
   const statuses =
-    open === undefined ? status : (status ?? DELIVERY_STATUSES).filter((one) => isClosed(one) !== open);
+    open === undefined ? status : (status ?? SHOWN_STATUSES).filter((one) => isClosed(one) !== open);
   return { ...others, key_token, statuses };
 }

@@ -1,0 +1,142 @@
+import type { Client } from '@temporalio/client';
+import pLimit from 'p-limit';
+import {
+  type DeliveryRecord,
+  isClosed,
+  type ShownRecord,
+  shownReason,
+} from '../../domain/delivery/delivery.js';
+import { type DeliveryRow, type DeliverySummary, recordInMemo } from './delivery-view.js';
+import { readGroup } from './group-history.js';
+import type { GroupMemo } from './group-memo.js';
+import { readClosingRecord, readGroupResult } from './history.js';
+import { readTermination, type Termination } from './termination.js';
+import type { Execution } from './visibility.js';
+
+/** Histories that are read at once. */
+const READS_AT_ONCE = 20;
+
+/** A delivery, and the execution that stands for it: its own, or a group's. */
+export interface Located {
+  execution: Execution;
+  row: DeliveryRow;
+}
+
+/**
+ * Reads what rows of a list do not say by themselves, so that every view of a delivery says the same. What several rows have in common,
+ * such as the history of their group, is read once: a reader is for one answer.
+ */
+export class RowReader {
+  private readonly client: Client;
+  private readonly limit = pLimit(READS_AT_ONCE);
+  private readonly groups = new Map<string, Promise<(DeliveryRecord | null)[]>>();
+  private readonly terminations = new Map<string, Promise<Termination | undefined>>();
+
+  constructor(client: Client) {
+    this.client = client;
+  }
+
+  /** Deliveries as every list shows them. */
+  summaries(rows: readonly Located[]): Promise<DeliverySummary[]> {
+    return Promise.all(rows.map((located) => this.summary(located)));
+  }
+
+  /** A delivery as every list shows it. It costs a read if its row does not say why it waits, when it closed, or who terminated it. */
+  async summary({ execution, row }: Located): Promise<DeliverySummary> {
+    if (saysEverything(execution, row)) return summarize(row.summary, undefined);
+    const record =
+      row.index === undefined
+        ? await this.ofTerminated(execution, recordInMemo(execution))
+        : await this.record({ execution, row });
+    return summarize(row.summary, record);
+  }
+
+  /** A delivery with its record. */
+  async full(located: Located): Promise<{ summary: DeliverySummary; record: ShownRecord | undefined }> {
+    const record = await this.record(located);
+    const { execution, row } = located;
+    // What a group's row says may be some seconds old; what an execution's own row says is not.
+    const isTold = row.index === undefined || execution.status.name === 'COMPLETED';
+    const told = isTold && saysEverything(execution, row);
+    return { summary: summarize(row.summary, told ? undefined : record), record };
+  }
+
+  /**
+   * The whole record of a delivery: with which its execution closed; while that is open, from its memo, or of a group from its history.
+   * `undefined` if nothing has gone wrong so far.
+   */
+  async record({ execution, row: { index } }: Located): Promise<ShownRecord | undefined> {
+    const isOpen = execution.status.name === 'RUNNING';
+    if (execution.type === 'deliverTogether' && index !== undefined) {
+      const record = (await this.group(execution))[index] ?? undefined;
+      return isOpen ? record : this.ofTerminated(execution, record);
+    }
+    const closed = isOpen
+      ? undefined
+      : await this.limit(() => readClosingRecord(this.client, execution, index));
+    const record = closed ?? recordInMemo(execution);
+    return isOpen ? record : this.ofTerminated(execution, record);
+  }
+
+  /** The records of a group's deliveries, `null` for those that have left it. */
+  private group(execution: Execution): Promise<(DeliveryRecord | null)[]> {
+    const reading = this.groups.get(execution.runId) ?? this.limit(() => this.readGroup(execution));
+    this.groups.set(execution.runId, reading);
+    return reading;
+  }
+
+  private async readGroup(execution: Execution): Promise<(DeliveryRecord | null)[]> {
+    const result =
+      execution.status.name === 'COMPLETED' ? await readGroupResult(this.client, execution) : undefined;
+    return result ?? (await readGroup(this.client, execution))?.records ?? [];
+  }
+
+  /** If an execution was terminated, that is how its delivery ended, unless it had ended before. */
+  private async ofTerminated(
+    execution: Execution,
+    record: DeliveryRecord | undefined,
+  ): Promise<ShownRecord | undefined> {
+    if (execution.status.name !== 'TERMINATED' || (record && isClosed(record.status))) return record;
+    const { runId } = execution;
+    const reading = this.terminations.get(runId) ?? this.limit(() => readTermination(this.client, execution));
+    this.terminations.set(runId, reading);
+    const termination = await reading;
+    if (!termination) return record;
+    const { next_attempt_at: _, attempts = [], interventions = [] } = record ?? {};
+    return {
+      status: 'terminated',
+      attempts,
+      reason: termination.reason,
+      closed_at: termination.intervention.at,
+      interventions: [...interventions, termination.intervention],
+    };
+  }
+}
+
+/** Whether a row tells all that lists show of a delivery. */
+function saysEverything({ type, status, memo }: Execution, { index, summary }: DeliveryRow): boolean {
+  if (status.name === 'TERMINATED') return false;
+  if (index === undefined || type !== 'deliverTogether') return true;
+  // A group that never had to show anything has its deliveries under way, or delivered them all together.
+  if ((memo as Partial<GroupMemo> | undefined)?.states === undefined) return true;
+  return !isClosed(summary.status) && (summary.status === 'delivering' || summary.reason !== undefined);
+}
+
+function summarize(summary: DeliverySummary, record: ShownRecord | undefined): DeliverySummary {
+  const { status, next_attempt_at, reason, closed_at } = record ? ofRecord(record, summary) : summary;
+  return { ...summary, status, next_attempt_at, closed_at, reason: shownReason(status, reason) };
+}
+
+type OfRecord = Pick<DeliverySummary, 'status' | 'next_attempt_at' | 'reason' | 'closed_at'>;
+
+function ofRecord(record: ShownRecord, summary: DeliverySummary): OfRecord {
+  const { status, next_attempt_at, reason } = record;
+  return { status, next_attempt_at, reason, closed_at: endOf(record) ?? summary.closed_at };
+}
+
+/** When a delivery ended: as its record says, or with its last attempt. ISO 8601, UTC. */
+function endOf({ status, attempts, closed_at }: ShownRecord): string | undefined {
+  if (!isClosed(status)) return undefined;
+  const last = attempts.at(-1);
+  return closed_at ?? (last && new Date(Date.parse(last.at) + last.duration_ms).toISOString());
+}

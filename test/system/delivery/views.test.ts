@@ -1,0 +1,302 @@
+import assert from 'node:assert/strict';
+import type { ShownStatus } from '../../../src/domain/delivery/delivery.js';
+import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
+import type { Delivery, DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
+import type { ApiClient } from '../../support/api-client.js';
+import { inTurn, neverAnswer, type Receiver, reply, startReceiver } from '../../support/receiver.js';
+import { startSystem, type TestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+/** Deliveries of one event to so many endpoints are a group. */
+const IN_GROUP = 12;
+
+/** How an endpoint treats its delivery, and what the delivery comes to at once. */
+const TREATMENTS = {
+  succeeds: { status: 'delivered' },
+  'succeeds at the second attempt': { status: 'delivered', body: { retry_schedule: ['100ms'] } },
+  fails: { status: 'retrying' },
+  'fails for good': { status: 'exhausted', body: { retry_schedule: ['100ms'] } },
+  'is paused': { status: 'parked', body: { status: 'paused' } },
+  'never answers': { status: 'delivering' },
+} as const satisfies Record<string, { status: ShownStatus; body?: object }>;
+
+type Treatment = keyof typeof TREATMENTS;
+const NAMES = Object.keys(TREATMENTS) as Treatment[];
+
+/** The fields that lists show, of a delivery from any view. */
+const shown = (one: DeliverySummary) => ({
+  id: one.id,
+  event_id: one.event_id,
+  endpoint_id: one.endpoint_id,
+  event_kind: one.event_kind,
+  status: one.status,
+  created_at: one.created_at,
+  started_at: one.started_at,
+  closed_at: one.closed_at,
+  next_attempt_at: one.next_attempt_at,
+  reason: one.reason,
+  workflow_id: one.workflow_id,
+  run_id: one.run_id,
+});
+
+describe('the views of a delivery', () => {
+  let system: TestSystem;
+  let receiver: Receiver;
+  let client: ApiClient;
+
+  before(async () => {
+    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '1h', HOOKLINE_PROBE_INTERVAL: '1h' });
+    receiver = await startReceiver();
+    const handlers = {
+      succeeds: reply(200),
+      'succeeds at the second attempt': inTurn(reply(500), reply(200)),
+      fails: reply(503, { 'retry-after': '3000' }),
+      'fails for good': reply(500),
+      'is paused': reply(200),
+      'never answers': neverAnswer,
+    } satisfies Record<Treatment, unknown>;
+    receiver.handle((request, ...rest) => {
+      const name = decodeURIComponent(request.url ?? '')
+        .slice(1)
+        .replace(/\/.*$/, '') as Treatment;
+      return handlers[name](request, ...rest);
+    });
+  });
+  after(async () => {
+    await receiver.close();
+    await system.stop();
+  });
+  beforeEach(async () => {
+    client = await system.account();
+  });
+
+  const get = async (path: string) => (await client.request('GET', `/v18.0${path}`)).json;
+  const act = async (id: string, action: string) => {
+    const { status, text } = await client.request('POST', `/v18.0/deliveries/${id}/${action}`);
+    assert.ok(status < 300, text);
+  };
+
+  /** Registers endpoints with these treatments. @returns the treatment of each, by id */
+  async function register(treatments: readonly Treatment[]): Promise<Map<string, Treatment>> {
+    const names = new Map<string, Treatment>();
+    for (const [index, name] of treatments.entries()) {
+      const { body = {} } = TREATMENTS[name] as { body?: Record<string, unknown> };
+      const url = `${receiver.url}/${encodeURIComponent(name)}/${index}`;
+      names.set((await client.register(url, body)).id, name);
+    }
+    return names;
+  }
+
+  /** Waits until every view of an event's deliveries says the same, and that what is expected. */
+  async function agreed(
+    eventId: string,
+    expected: (summary: DeliverySummary) => ShownStatus,
+  ): Promise<Delivery[]> {
+    const sorted = (all: DeliverySummary[]) => all.map(shown).sort((a, b) => a.id.localeCompare(b.id));
+    const read = async () => {
+      const listed = sorted((await get(`/deliveries?limit=100&event_id=${eventId}`)).data);
+      const ofEvent = sorted((await get(`/events/${eventId}`)).deliveries);
+      const full: Delivery[] = [];
+      for (const { id } of listed) full.push(await get(`/deliveries/${id}`));
+      const byFilter: DeliverySummary[] = [];
+      for (const status of new Set(listed.map((one) => one.status)))
+        byFilter.push(...(await get(`/deliveries?limit=100&event_id=${eventId}&status=${status}`)).data);
+      return { listed, ofEvent, single: sorted(full), byFilter: sorted(byFilter), full };
+    };
+    const { full, ...views } = await until(read, ({ listed, ofEvent, single, byFilter }) => {
+      const text = JSON.stringify(listed);
+      const same = [ofEvent, single, byFilter].every((view) => JSON.stringify(view) === text);
+      return same && listed.length > 0 && listed.every((one) => one.status === expected(one as never));
+    }).catch(async (error: unknown) => {
+      const { full: _, ...last } = await read();
+      assert.deepEqual(last.ofEvent, last.listed, 'event and list');
+      assert.deepEqual(last.single, last.listed, 'delivery and list');
+      assert.deepEqual(last.byFilter, last.listed, 'list by status and list');
+      throw error;
+    });
+    for (const one of views.listed) {
+      assert.ok(one.reason, `${one.status} without a reason`);
+      const isOpen = ['delivering', 'retrying', 'parked'].includes(one.status);
+      assert.equal(one.closed_at === undefined, isOpen, `${one.status} closed at ${one.closed_at}`);
+      assert.equal(one.next_attempt_at !== undefined, one.status === 'retrying', one.status);
+    }
+    return full;
+  }
+
+  const terminate = (workflowId: string) =>
+    system.temporal.client.workflow.getHandle(workflowId).terminate('asked to by the subscriber');
+
+  function assertTerminated(delivery: Delivery): void {
+    const by = system.temporal.client.options.identity;
+    assert.equal(delivery.reason, `Terminated in Temporal by ${by}: asked to by the subscriber.`);
+    const last = delivery.interventions?.at(-1);
+    assert.deepEqual([last?.action, last?.by, last?.at], ['terminate', by, delivery.closed_at]);
+  }
+
+  for (const name of NAMES)
+    it(`agree on one by itself whose endpoint ${name}`, async () => {
+      await register([name]);
+      const event = await client.purchase();
+      const [delivery] = await agreed(event.id, () => TREATMENTS[name].status);
+      assert.ok(delivery?.workflow_id.startsWith('delivery:'));
+    });
+
+  it('agree on the deliveries of a group', async () => {
+    const names = await register(
+      [...NAMES, ...NAMES].filter((name) => name !== 'never answers').concat('succeeds', 'succeeds'),
+    );
+    assert.equal(names.size, IN_GROUP);
+    const event = await client.purchase();
+    const all = await agreed(event.id, (one) => TREATMENTS[names.get(one.endpoint_id) ?? 'fails'].status);
+    assert.deepEqual(
+      [...new Set(all.map(({ workflow_id }) => workflow_id))],
+      [groupWorkflowId(`${event.id}:0`)],
+    );
+    for (const one of all.filter(({ status }) => status === 'exhausted'))
+      assert.equal(one.attempts.length, 2);
+  });
+
+  it('agree on the deliveries of a group whose first attempts are under way', async () => {
+    await register(Array.from({ length: IN_GROUP }, () => 'never answers' as const));
+    const event = await client.purchase();
+    const all = await agreed(event.id, () => 'delivering');
+    for (const { reason } of all) assert.match(reason ?? '', /^The first attempt is under way/);
+  });
+
+  it('agree on the deliveries of a group that has closed, at once and later', async () => {
+    for (const name of ['succeeds', 'fails for good', 'succeeds at the second attempt'] as const) {
+      client = await system.account();
+      await register(Array.from({ length: IN_GROUP }, () => name));
+      const event = await client.purchase();
+      const all = await agreed(event.id, () => TREATMENTS[name].status);
+      const group = system.temporal.client.workflow.getHandle(all[0]?.workflow_id ?? '');
+      await until(
+        () => group.describe(),
+        ({ status }) => status.name === 'COMPLETED',
+      );
+      await agreed(event.id, () => TREATMENTS[name].status);
+    }
+  });
+
+  it('agree on deliveries that were acted upon, also after they left their group', async () => {
+    const names = await register(Array.from({ length: IN_GROUP }, () => 'fails' as const));
+    assert.equal(names.size, IN_GROUP);
+    const event = await client.purchase();
+    const [paused, cancelled, retried, terminated, again] = await agreed(event.id, () => 'retrying');
+    assert.ok(paused && cancelled && retried && terminated && again);
+    await act(paused.id, 'pause');
+    await act(cancelled.id, 'cancel');
+    await act(retried.id, 'retry');
+    await act(terminated.id, 'pause');
+    const alone = await client.delivery(terminated.id);
+    await terminate(alone.workflow_id);
+    await act(again.id, 'cancel');
+    await client.deliveryUntil(again.id, ({ status }) => status === 'cancelled');
+    await until(
+      () => client.request('POST', `/v18.0/deliveries/${again.id}/resend`),
+      ({ status }) => status === 202,
+    );
+    const ends = new Map<string, ShownStatus>([
+      [paused.id, 'parked'],
+      [cancelled.id, 'cancelled'],
+      [terminated.id, 'terminated'],
+    ]);
+    await client.deliveryUntil(retried.id, ({ attempts }) => attempts.length === 2);
+    const all = await agreed(event.id, ({ id }) => ends.get(id) ?? 'retrying');
+    for (const one of all) if (one.id === terminated.id) assertTerminated(one);
+    assert.equal(all.find(({ id }) => id === again.id)?.earlier_runs?.length, 1);
+  });
+
+  it('agree on a delivery and a group that were terminated in Temporal: by whom, why, and what had ended before', async () => {
+    await register(['fails']);
+    const single = await client.purchase();
+    const [before] = await agreed(single.id, () => 'retrying');
+    await terminate(before?.workflow_id ?? '');
+    const [delivery] = await agreed(single.id, () => 'terminated');
+    assert.ok(delivery);
+    assertTerminated(delivery);
+    assert.equal(delivery.attempts.length, 1);
+
+    client = await system.account();
+    const names = await register(
+      Array.from({ length: IN_GROUP }, (_, index) => (index % 2 ? 'fails' : 'succeeds')),
+    );
+    const event = await client.purchase();
+    const statusOf = (one: DeliverySummary) => TREATMENTS[names.get(one.endpoint_id) ?? 'fails'].status;
+    const [member] = await agreed(event.id, statusOf);
+    await terminate(member?.workflow_id ?? '');
+    const all = await agreed(event.id, (one) => (statusOf(one) === 'delivered' ? 'delivered' : 'terminated'));
+    for (const one of all) if (one.status === 'terminated') assertTerminated(one);
+    // What was terminated can be sent again.
+    const lost = all.find(({ status }) => status === 'terminated');
+    await act(lost?.id ?? '', 'resend');
+    await agreed(event.id, (one) =>
+      one.id === lost?.id ? 'retrying' : statusOf(one) === 'delivered' ? 'delivered' : 'terminated',
+    );
+  });
+
+  it('agree on the run that counts if an execution was reset in Temporal', async () => {
+    const reset = async (workflowId: string) => {
+      const { client: temporal } = system.temporal;
+      const { runId } = await temporal.workflow.getHandle(workflowId).describe();
+      await temporal.workflowService.resetWorkflowExecution({
+        namespace: temporal.options.namespace,
+        workflowExecution: { workflowId, runId },
+        reason: 'tried again by hand',
+        workflowTaskFinishEventId: 4 as never,
+        requestId: workflowId,
+      });
+      return runId;
+    };
+    await register(['fails']);
+    const single = await client.purchase();
+    const [before] = await agreed(single.id, () => 'retrying');
+    const former = await reset(before?.workflow_id ?? '');
+    const [delivery] = await agreed(single.id, () => 'retrying');
+    assert.notEqual(delivery?.run_id, former);
+
+    client = await system.account();
+    const names = await register(
+      Array.from({ length: IN_GROUP }, (_, index) => (index % 2 ? 'fails' : 'succeeds')),
+    );
+    const event = await client.purchase();
+    const statusOf = (one: DeliverySummary) => TREATMENTS[names.get(one.endpoint_id) ?? 'fails'].status;
+    const [member] = await agreed(event.id, statusOf);
+    const formerGroup = await reset(member?.workflow_id ?? '');
+    const all = await agreed(event.id, statusOf);
+    assert.equal(all.length, IN_GROUP);
+    for (const one of all) assert.notEqual(one.run_id, formerGroup);
+  });
+});
+
+describe('the views of a delivery that expires', () => {
+  it('agree, by itself and in a group', async () => {
+    const system = await startSystem({ HOOKLINE_PARK_LIMIT: '300ms' });
+    const receiver = await startReceiver();
+    try {
+      for (const count of [1, IN_GROUP]) {
+        const client = await system.account();
+        for (let index = 0; index < count; index++)
+          await client.register(receiver.url, index % 2 === 0 ? { status: 'paused' } : {});
+        const event = await client.purchase();
+        const list = async () =>
+          (await client.request('GET', `/v18.0/deliveries?limit=100&event_id=${event.id}`)).json
+            .data as DeliverySummary[];
+        const listed = await until(
+          list,
+          (all) =>
+            all.length === count && all.every(({ status }) => status === 'expired' || status === 'delivered'),
+        );
+        for (const one of listed) {
+          const single = await client.delivery(one.id);
+          assert.deepEqual(shown(single), shown(one));
+          assert.ok(one.closed_at);
+          if (one.status === 'expired') assert.match(one.reason ?? '', /^Parked for 300ms, the limit/);
+        }
+      }
+    } finally {
+      await receiver.close();
+      await system.stop();
+    }
+  });
+});
