@@ -1,9 +1,13 @@
-// Two rules that no linter has: files stay short, and only named places read the environment. `node tools/check-sources.mjs [folder]`.
+// Rules that no linter has: files stay short, folders of a layer stay small, and only named places read the environment.
+// `node tools/check-sources.mjs [folder]`.
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 const FOLDERS = ['src', 'workflows', 'activities', 'test', 'bench', 'tools'];
 const MAX_LINES = 400;
+/** Folders with code of Hookline: a reader should find a file in them at a glance, so a folder holds about a dozen. */
+const LAYERS = /^(src|workflows|activities)\b/;
+const MAX_FILES = 14;
 /** What reads the environment besides tests, and why it may. */
 const READS_ENVIRONMENT = {
   'src/config/load.ts': 'the one reader of settings',
@@ -15,9 +19,11 @@ const READS_ENVIRONMENT = {
 
 const root = process.argv[2] ?? '.';
 const problems = [];
+const filesIn = new Map();
 for (const folder of FOLDERS) {
   for (const name of list(join(root, folder))) {
     const file = `${folder}/${name}`;
+    filesIn.set(dirname(file), (filesIn.get(dirname(file)) ?? 0) + 1);
     const text = readFileSync(join(root, file), 'utf8');
     const lines = text.trimEnd().split('\n').length;
     if (lines > MAX_LINES)
@@ -26,6 +32,12 @@ for (const folder of FOLDERS) {
     if (reads && !/^(test|bench|tools)\//.test(file) && !(file in READS_ENVIRONMENT))
       problems.push(`${file}: reads process.env; add a setting to src/config/schema.ts instead`);
   }
+}
+for (const [folder, count] of filesIn) {
+  if (LAYERS.test(folder) && count > MAX_FILES)
+    problems.push(
+      `${folder}: ${count} files, more than ${MAX_FILES}: give those that belong together a folder of their own`,
+    );
 }
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length > 0 ? 1 : 0;

@@ -1,5 +1,5 @@
 import { GROUP_TYPES } from '../../src/domain/ledger/workflow-ids.js';
-import type { GroupMemo } from '../../src/temporal/read/group-memo.js';
+import type { GroupMemo } from '../../src/temporal/read/group/group-memo.js';
 import type { TemporalConnection } from '../../src/temporal/server/connection.js';
 import { until } from './until.js';
 

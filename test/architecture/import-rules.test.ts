@@ -113,10 +113,13 @@ describe('Import rules', () => {
 });
 
 describe('Source rules', () => {
-  it('refuse a file of more than 400 lines, and one that reads the environment', () => {
+  it('refuse a file of more than 400 lines, one that reads the environment, and a folder of more than 14 files', () => {
     inProject(
       {
         'src/domain/long.ts': '\n// line'.repeat(401),
+        ...numbered(15, (number) => `src/models/full/${number}.ts`),
+        ...numbered(14, (number) => `src/models/fair/${number}.ts`),
+        ...numbered(15, (number) => `test/unit/many/${number}.test.ts`),
         'src/api/sly.ts': 'export const key = process.env["KEY"];',
         'src/config/load.ts': 'export const all = process.env;',
       },
@@ -130,12 +133,16 @@ describe('Source rules', () => {
             .trim()
             .split('\n')
             .map((line) => line.split(':')[0]),
-          ['src/api/sly.ts', 'src/domain/long.ts'],
+          ['src/api/sly.ts', 'src/domain/long.ts', 'src/models/full'],
         );
       },
     );
   });
 });
+
+function numbered(count: number, name: (number: number) => string): Record<string, string> {
+  return Object.fromEntries(Array.from({ length: count }, (_, number) => [name(number), 'export {};']));
+}
 
 function cruise(files: Record<string, string>): { status: number; output: string } {
   return inProject(files, (folder) => {

@@ -1,7 +1,7 @@
 import { newId } from '../../src/domain/basics/ids.js';
 import type { AcceptedEvent } from '../../src/domain/delivery/delivery.js';
 import { hashPayload } from '../../src/domain/event/payload-hash.js';
-import { RecentGroups } from '../../src/temporal/read/groups.js';
+import { RecentGroups } from '../../src/temporal/read/group/recent-groups.js';
 import { StartCalls } from '../../src/temporal/write/start-calls.js';
 import { type ApiClient, PURCHASE } from './api-client.js';
 import type { TestSystem } from './system.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Page } from '../../temporal/read/visibility.js';
+import type { Page } from '../../temporal/read/visibility/visibility.js';
 import type { Context } from './context.js';
 
 /** Rows of a page: the default, and at most. */

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { InputError } from '../http/problem.js';
-import { KEY_TOKEN_PREFIX } from '../ledger/search-attributes.js';
+import { KEY_TOKEN_PREFIX } from './key-token.js';
 import { escapePointer, isSchema, KEY_KEYWORD, type Schema } from './schema-keywords.js';
 
 /**

@@ -42,14 +42,6 @@ export const SEARCH_ATTRIBUTES = [
   ACCEPTED_ATTRIBUTE,
 ] as const;
 
-/** What a business key's token in {@link ACCOUNT_ATTRIBUTE} begins with; ids of accounts do not. */
-export const KEY_TOKEN_PREFIX = 'k:';
-
-/** Whether a value of {@link ACCOUNT_ATTRIBUTE} is the token of a business key. */
-export function isKeyToken(value: string): boolean {
-  return value.startsWith(KEY_TOKEN_PREFIX);
-}
-
 /** Temporal takes no more bytes of JSON than this as the value of a search attribute (`frontend.searchAttributesSizeOfValueLimit`). */
 export const MAX_ATTRIBUTE_BYTES = 2 * 1024;
 

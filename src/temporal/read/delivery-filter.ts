@@ -15,9 +15,9 @@ import {
   periodClauses,
   statusClauses,
 } from './delivery-view.js';
-import { hasKey } from './group-memo.js';
-import { anyOf, type Clause, equals, isOneOf } from './query.js';
-import type { Execution } from './visibility.js';
+import { hasKey } from './group/group-memo.js';
+import { anyOf, type Clause, equals, isOneOf } from './visibility/query.js';
+import type { Execution } from './visibility/visibility.js';
 
 /** Filters of a list of deliveries. A delivery must match every filter that is given. */
 export interface DeliveryFilter extends Period {

@@ -3,10 +3,10 @@ import { EVENT_ATTRIBUTE } from '../../domain/ledger/search-attributes.js';
 import { clausesOf, type DeliveryFilter, matchingRows, needsRecords } from './delivery-filter.js';
 import type { DeliverySummary } from './delivery-view.js';
 import { findRuns, newestRuns } from './earlier-runs.js';
-import { listExpanded } from './expanded-list.js';
-import { isOneOf, toQuery } from './query.js';
 import { type Located, RowReader } from './row-reader.js';
-import type { Execution, Page } from './visibility.js';
+import { listExpanded } from './visibility/expanded-list.js';
+import { isOneOf, toQuery } from './visibility/query.js';
+import type { Execution, Page } from './visibility/visibility.js';
 
 /** Executions and deliveries that are looked at for one page: it ends with fewer rows if not enough of them match. */
 const MAX_EXAMINED = 500;

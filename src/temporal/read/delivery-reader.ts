@@ -6,11 +6,11 @@ import type { DeliveryFilter } from './delivery-filter.js';
 import { DeliveryList } from './delivery-list.js';
 import type { Delivery, DeliverySummary } from './delivery-view.js';
 import { readEarlierRuns } from './earlier-runs.js';
-import type { RecentGroups } from './groups.js';
+import type { RecentGroups } from './group/recent-groups.js';
 import { readStarted } from './history.js';
 import { Locator, untilVisible } from './locate.js';
 import { type Located, RowReader } from './row-reader.js';
-import type { Page } from './visibility.js';
+import type { Page } from './visibility/visibility.js';
 
 /** Reads deliveries from the ledger. It needs no worker, so it answers while deliveries stand still. */
 export class DeliveryReader {

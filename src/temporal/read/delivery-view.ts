@@ -20,9 +20,18 @@ import {
   parseFanOutWorkflowId,
 } from '../../domain/ledger/workflow-ids.js';
 import type { AttemptView } from './attempt-view.js';
-import { type GroupMemo, membersOf } from './group-memo.js';
-import { anyOf, type Clause, equals, isAfter, isBefore, isNot, isOneOf, isUnset } from './query.js';
-import type { Execution } from './visibility.js';
+import { type GroupMemo, membersOf } from './group/group-memo.js';
+import {
+  anyOf,
+  type Clause,
+  equals,
+  isAfter,
+  isBefore,
+  isNot,
+  isOneOf,
+  isUnset,
+} from './visibility/query.js';
+import type { Execution } from './visibility/visibility.js';
 
 /** A delivery as the HTTP interface shows it in a list. */
 export interface DeliverySummary {

@@ -4,9 +4,9 @@ import { isClosed } from '../../domain/delivery/delivery.js';
 import { deliveryWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import { viewAttempt } from './attempt-view.js';
 import { DELIVERY_TYPES, deliveriesOf, type EarlierRun } from './delivery-view.js';
-import { isOneOf, toQuery } from './query.js';
 import { type Located, RowReader } from './row-reader.js';
-import { describeExecution, type Execution } from './visibility.js';
+import { isOneOf, toQuery } from './visibility/query.js';
+import { describeExecution, type Execution } from './visibility/visibility.js';
 
 /** Key of the memo of a run that resends a delivery. */
 export const RESEND_MEMO = 'resend';

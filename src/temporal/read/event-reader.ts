@@ -17,15 +17,15 @@ import {
   periodClauses,
 } from './delivery-view.js';
 import { newestRuns } from './earlier-runs.js';
-import { listExpanded } from './expanded-list.js';
 import { type FanOutProgress, fanOutProgress, findFanOut } from './fan-out-progress.js';
-import { hasKey } from './group-memo.js';
-import type { RecentGroups } from './groups.js';
+import { hasKey } from './group/group-memo.js';
+import type { RecentGroups } from './group/recent-groups.js';
 import { readStartedEvent } from './history.js';
 import { Locator, untilVisible } from './locate.js';
-import { equals, isTrue } from './query.js';
 import { RowReader } from './row-reader.js';
-import type { Execution, Page } from './visibility.js';
+import { listExpanded } from './visibility/expanded-list.js';
+import { equals, isTrue } from './visibility/query.js';
+import type { Execution, Page } from './visibility/visibility.js';
 
 /** An event as a list shows it. */
 export interface EventSummary {

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { fanOutWorkflowId } from '../../domain/ledger/workflow-ids.js';
-import { describeExecution, type Execution } from './visibility.js';
+import { describeExecution, type Execution } from './visibility/visibility.js';
 
 /** How many of an event's deliveries have been started. */
 export interface FanOutProgress {

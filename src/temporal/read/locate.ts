@@ -9,10 +9,10 @@ import {
 } from '../../domain/ledger/search-attributes.js';
 import { deliveryWorkflowId, GROUP_TYPES } from '../../domain/ledger/workflow-ids.js';
 import { deliveriesOf, isCurrent } from './delivery-view.js';
-import type { RecentGroups } from './groups.js';
-import { equals, isOneOf } from './query.js';
+import type { RecentGroups } from './group/recent-groups.js';
 import type { Located } from './row-reader.js';
-import { describeExecution, type Execution, listExecutions } from './visibility.js';
+import { equals, isOneOf } from './visibility/query.js';
+import { describeExecution, type Execution, listExecutions } from './visibility/visibility.js';
 
 /** Visibility is complete for events older than this, milliseconds. It lists executions a moment after they were started. */
 const VISIBLE_WITHIN_MS = 10_000;

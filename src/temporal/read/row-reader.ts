@@ -7,11 +7,11 @@ import {
   shownReason,
 } from '../../domain/delivery/delivery.js';
 import { type DeliveryRow, type DeliverySummary, recordInMemo } from './delivery-view.js';
-import { readGroup } from './group-history.js';
-import type { GroupMemo } from './group-memo.js';
+import { readGroup } from './group/group-history.js';
+import type { GroupMemo } from './group/group-memo.js';
 import { readClosingRecord, readGroupResult } from './history.js';
 import { readTermination, type Termination } from './termination.js';
-import type { Execution } from './visibility.js';
+import type { Execution } from './visibility/visibility.js';
 
 /** Histories that are read at once. */
 const READS_AT_ONCE = 20;

@@ -16,7 +16,7 @@ import { hashPayload } from '../../domain/event/payload-hash.js';
 import { endpointAttributes } from '../../domain/ledger/search-attributes.js';
 import { releaseWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import type { ResendMemo } from '../read/earlier-runs.js';
-import { RecentGroups } from '../read/groups.js';
+import { RecentGroups } from '../read/group/recent-groups.js';
 import { readInput } from '../read/history.js';
 import { Admission, type PendingDelivery } from './admission.js';
 import { startFanOut } from './fan-out.js';

@@ -14,7 +14,7 @@ import type { EndpointKey } from '../../domain/delivery/delivery.js';
 import { BACKOFF_AFTER_FAILURES, type OpenIncident } from '../../domain/endpoint/incident.js';
 import { endpointAttributes } from '../../domain/ledger/search-attributes.js';
 import { incidentWorkflowId } from '../../domain/ledger/workflow-ids.js';
-import { describeExecution } from '../read/visibility.js';
+import { describeExecution } from '../read/visibility/visibility.js';
 
 export interface IncidentSettings {
   client: Client;

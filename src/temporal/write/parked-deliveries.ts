@@ -4,8 +4,8 @@ import type { EndpointKey } from '../../domain/delivery/delivery.js';
 import { MOST_RELEASES_IN_A_ROW, type ReleaseSample } from '../../domain/endpoint/release.js';
 import { ACCOUNT_ATTRIBUTE, ENDPOINT_ATTRIBUTE } from '../../domain/ledger/search-attributes.js';
 import { deliveriesOf, recordInMemo, startedAt, statusClauses } from '../read/delivery-view.js';
-import { anyOf, equals, toQuery } from '../read/query.js';
-import { describeExecution } from '../read/visibility.js';
+import { anyOf, equals, toQuery } from '../read/visibility/query.js';
+import { describeExecution } from '../read/visibility/visibility.js';
 
 const PAGE_SIZE = 1_000;
 

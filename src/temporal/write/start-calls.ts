@@ -28,8 +28,8 @@ import {
 } from '../../domain/ledger/search-attributes.js';
 import { deliveryWorkflowId, groupWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import { RESEND_MEMO, type ResendMemo } from '../read/earlier-runs.js';
-import { type GroupMemo, indexMembers } from '../read/group-memo.js';
-import type { RecentGroups } from '../read/groups.js';
+import { type GroupMemo, indexMembers } from '../read/group/group-memo.js';
+import type { RecentGroups } from '../read/group/recent-groups.js';
 import type { PendingDelivery, Starts } from './admission.js';
 
 /** Begins first attempts when their start is persisted, before their workflows run, which then receive the same reports. */

@@ -6,7 +6,7 @@ import {
   deliveryAttributes,
   KIND_ATTRIBUTE,
 } from '../../../src/domain/ledger/search-attributes.js';
-import { equals, isOneOf, toQuery } from '../../../src/temporal/read/query.js';
+import { equals, isOneOf, toQuery } from '../../../src/temporal/read/visibility/query.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 

@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import { newId, parseDeliveryId } from '../../../src/domain/basics/ids.js';
 import { DeliveryReader } from '../../../src/temporal/read/delivery-reader.js';
 import { EventReader } from '../../../src/temporal/read/event-reader.js';
-import { RecentGroups } from '../../../src/temporal/read/groups.js';
+import { RecentGroups } from '../../../src/temporal/read/group/recent-groups.js';
 import type { Accepted, ApiClient } from '../../support/api-client.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';

@@ -8,7 +8,12 @@ import {
   EVENT_ATTRIBUTE,
 } from '../../../src/domain/ledger/search-attributes.js';
 import { deliveryWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
-import { type GroupMemo, hasKey, indexMembers, membersOf } from '../../../src/temporal/read/group-memo.js';
+import {
+  type GroupMemo,
+  hasKey,
+  indexMembers,
+  membersOf,
+} from '../../../src/temporal/read/group/group-memo.js';
 
 /** From this size of a memo on, the SDK logs TMPRL1103, bytes. */
 const WARN_SIZE = 2 * 1024;

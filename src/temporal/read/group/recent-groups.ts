@@ -1,4 +1,4 @@
-import { dropOldest } from '../../domain/basics/drop-oldest.js';
+import { dropOldest } from '../../../domain/basics/drop-oldest.js';
 
 /** Deliveries that are remembered, the latest ones: more than visibility can be behind. */
 const MAX_REMEMBERED = 20_000;

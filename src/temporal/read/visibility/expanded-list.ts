@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { InvalidCursorError } from '../errors.js';
+import { InvalidCursorError } from '../../errors.js';
 import { type Clause, isBefore } from './query.js';
 import { describeExecution, type Execution, listExecutions, type Page } from './visibility.js';
 

@@ -1,13 +1,13 @@
-import type { DeliveryKey } from '../../domain/basics/ids.js';
-import type { MemberState } from '../../domain/delivery/group-summary.js';
+import type { DeliveryKey } from '../../../domain/basics/ids.js';
+import type { MemberState } from '../../../domain/delivery/group-summary.js';
+import { isKeyToken } from '../../../domain/event/key-token.js';
 import {
   ACCOUNT_ATTRIBUTE,
   ENDPOINT_ATTRIBUTE,
   EVENT_ATTRIBUTE,
-  isKeyToken,
-} from '../../domain/ledger/search-attributes.js';
-import { parseDeliveryWorkflowId } from '../../domain/ledger/workflow-ids.js';
-import type { Execution } from './visibility.js';
+} from '../../../domain/ledger/search-attributes.js';
+import { parseDeliveryWorkflowId } from '../../../domain/ledger/workflow-ids.js';
+import type { Execution } from '../visibility/visibility.js';
 
 /**
  * The memo of a group, so that its deliveries can be listed without reading its history. It refers to the ids in the group's search

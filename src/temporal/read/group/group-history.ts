@@ -1,8 +1,8 @@
 import type { Client } from '@temporalio/client';
-import { type Release, releaseMembers } from '../../../workflows/messages.js';
-import type { AttemptReport } from '../../domain/delivery/attempt-report.js';
-import { GroupMachine, type LiveGroup, type MemberAttempt } from '../../domain/delivery/delivery-group.js';
-import { decodeFirst, eventsOf, type HistoryEvent, timeOf } from './history-events.js';
+import { type Release, releaseMembers } from '../../../../workflows/messages.js';
+import type { AttemptReport } from '../../../domain/delivery/attempt-report.js';
+import { GroupMachine, type LiveGroup, type MemberAttempt } from '../../../domain/delivery/delivery-group.js';
+import { decodeFirst, eventsOf, type HistoryEvent, timeOf } from '../history-events.js';
 
 type Reports = (AttemptReport | null)[];
 

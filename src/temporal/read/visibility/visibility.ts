@@ -1,6 +1,6 @@
 import { type Client, type WorkflowExecutionInfo, WorkflowNotFoundError } from '@temporalio/client';
 import { executionInfoFromRaw } from '@temporalio/client/lib/helpers.js';
-import { InvalidCursorError } from '../errors.js';
+import { InvalidCursorError } from '../../errors.js';
 import { type Clause, toQuery } from './query.js';
 
 /** An execution as Temporal lists or describes it. */
