@@ -16,7 +16,7 @@ import { usageOf } from './support/usage.js';
 
 const say = (line = '') => process.stdout.write(`${line}\n`);
 const CONCURRENCY = 32;
-/** What must come to pass has not, for so long: something is wrong. Milliseconds. */
+/** The time limit for a condition of the drill; after it, something is wrong. Milliseconds. */
 const LIMIT_MS = 300_000;
 const WAITING_LIMIT_MS = 1_800_000;
 /** To count thousands of executions keeps Temporal busy. */

@@ -17,7 +17,7 @@ export interface Floor {
   leastDeliveryPerSecond: number;
   /** One start call with nothing else going on, median, milliseconds. */
   startCallMs: number;
-  /** One start call of an empty workflow at so many per second as the run for latency has, median, milliseconds. */
+  /** One start call of an empty workflow, at the rate of the latency run; median, milliseconds. */
   steadyStartCallMs: number;
 }
 

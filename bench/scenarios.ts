@@ -6,7 +6,7 @@ import { type BenchAccount, type BenchServers, startBenchSystem } from './suppor
 import { until } from './support/until.js';
 import { findProcess, usageOf } from './support/usage.js';
 
-/** Deliveries that must arrive have not, for so long: the run is wrong. */
+/** The time limit for deliveries to arrive; after it, the run has failed. */
 const STALLED_MS = 30_000;
 
 /** A saturated run. */

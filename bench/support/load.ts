@@ -62,7 +62,7 @@ export async function saturate(
   return sent;
 }
 
-/** Code that has run for so long runs as fast as it will: Node.js has compiled what is used often. Milliseconds. */
+/** The length of the warm-up, milliseconds: by then Node.js has compiled what is used often. */
 export const WARM_UP_MS = 5_000;
 
 /** Keeps a service busy until it is warm. @returns how many events it was sent */

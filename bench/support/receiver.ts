@@ -16,7 +16,7 @@ export interface BenchReceiver {
   close(): Promise<void>;
 }
 
-/** @param authority for HTTPS; plain HTTP where it is absent */
+/** @param authority for HTTPS; plain HTTP if it is absent */
 export async function startReceiver(
   authority?: CertificateAuthority,
   delayMs: number | (() => number) = 0,

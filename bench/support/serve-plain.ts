@@ -14,7 +14,7 @@ await buildWorkflowBundle(bundle, fileURLToPath(new URL('../plain/index.js', imp
 const worker = await startService(settings, 'worker', logger, bundle);
 const api = await startService(settings, 'api', logger);
 process.send?.({ url: api.url });
-// Whoever measures has gone away without a word.
+// The benchmark has ended without stopping this process.
 process.once('disconnect', () => process.exit(1));
 await untilStopped(worker.failed);
 await api.stop();

@@ -7,7 +7,7 @@ import { loadSettings } from '../../src/config/load.js';
 const settings = loadSettings();
 const service = await startService(settings, 'all', createLogger(settings));
 process.send?.({ url: service.url });
-// Whoever measures has gone away without a word.
+// The benchmark has ended without stopping this process.
 process.once('disconnect', () => process.exit(1));
 await untilStopped(service.failed);
 await service.stop();

@@ -84,7 +84,7 @@ export async function startServers(report: (line: string) => void): Promise<Benc
     authority,
     folder,
     async signal(server, signal) {
-      // Its data lies in our folder, so nobody else's server on such a port is found.
+      // Its data is in our folder, so that no other server on that port is used by mistake.
       const pid = await findProcess(folder, ports[server]);
       if (pid === undefined) throw new Error(`the process of ${server} is not found`);
       process.kill(pid, signal);

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** What must come to pass has not, for so long: the run is wrong. Milliseconds. */
+/** The time limit for a condition; after it, the run has failed. Milliseconds. */
 const TIMEOUT_MS = 30_000;
 const POLL_MS = 5;
 

@@ -11,7 +11,7 @@ export interface Usage {
 const TICK_MS = 10;
 const PAGE_BYTES = 4_096;
 
-/** Reads what a process has used; `undefined` where the system has no /proc. */
+/** Reads what a process has used; `undefined` if the system has no /proc. */
 export async function usageOf(pid: number): Promise<Usage | undefined> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8');

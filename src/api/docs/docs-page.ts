@@ -73,7 +73,7 @@ function renderResponse(status: string, response: JsonObject): string {
   return `<tr><td>${status}</td><td>${text(response['description']).replace(/`([^`]+)`/g, '<code>$1</code>')}${schema ? json(schema) : ''}</td></tr>`;
 }
 
-/** What a reference within the document stands for. */
+/** The part of the document that a reference names. */
 function resolve(document: JsonObject, value: JsonObject): JsonObject {
   const reference = value['$ref'];
   if (typeof reference !== 'string') return value;

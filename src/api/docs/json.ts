@@ -1,3 +1,3 @@
-/** JSON, as far as a document needs it. */
+/** JSON values, as documents use them. */
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 export type JsonObject = { [name: string]: Json };

@@ -12,7 +12,7 @@ export function limitAddress({ address }: Limiters): Middleware {
 }
 
 /**
- * Counts requests that end before their caller is known against the address, so that nobody can try tokens at leisure. A valid token
+ * Counts requests that end before their caller is known against the address, so that tokens cannot be guessed without limit. A valid token
  * passes, whatever else its address sends.
  *
  * @throws Problem 429

@@ -93,7 +93,7 @@ export class RateLimiter {
   }
 }
 
-/** A hash of a caller who is known by an address or a name: its length and its characters are not the sender's choice, and it tells nobody who it is. */
+/** A hash of an address or a name. Its length does not depend on what the sender chose, and it does not show who the caller is. */
 export function anonymous(caller: string): string {
   return createHash('sha256').update(caller).digest('base64url');
 }

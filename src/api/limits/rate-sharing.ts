@@ -47,7 +47,7 @@ export class RateSharing {
     }
   }
 
-  /** Tells the others what they have not been told yet, and stops sharing. */
+  /** Shares what has not been shared yet, and stops sharing. */
   async stop(): Promise<void> {
     for (const table of this.tables) delete table.onNews;
     this.stopping.abort();
@@ -71,10 +71,10 @@ export class RateSharing {
   }
 
   /**
-   * Tells what happened, and learns what all have told. It waits for as long as the database takes: to tell the same again while the
+   * Shares what was counted, and reads what all have shared. It waits for as long as the database takes: to share the same again while the
    * first time may still arrive would count it twice.
    *
-   * @returns whether it could be told
+   * @returns whether it could be shared
    */
   private async exchange(): Promise<boolean> {
     const now = Date.now();

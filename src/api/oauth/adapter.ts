@@ -35,7 +35,7 @@ const GRANTED = new Set(['Grant', 'AuthorizationCode', 'AccessToken', 'RefreshTo
 
 /**
  * A client as RFC 7591 writes it; in place of the secret stand the hashes of those that work, separated by a space, which the provider
- * is told to compare with.
+ * gets to compare with.
  */
 function toMetadata(client: StoredOAuthClient) {
   return {

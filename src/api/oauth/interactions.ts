@@ -78,7 +78,7 @@ export function interactionRoutes(
     const form = await readForm(ctx);
     const loginName = form.get('login_name') ?? '';
     const password = (form.get('password') ?? '').slice(0, PASSWORD_LENGTH.max + 1);
-    // The name and the address together: nobody can lock a person out from elsewhere.
+    // The name and the address together, so that nobody can lock a person out from another address.
     const who = anonymous(`${client.accountId}:${loginName.toLowerCase()}:${addressKey(ctx.ip)}`);
     const { refusal } = limiters.login.consume(who);
     if (refusal) throw tooManyTries(Number(refusal.headers['retry-after']));

@@ -42,7 +42,7 @@ export interface OAuthOptions {
 
 /**
  * The OAuth 2.0 server: client credentials, authorization code with PKCE, refresh tokens that rotate, revocation (RFC 7009),
- * introspection (RFC 7662), and discovery (RFC 8414). Its tokens are opaque. It is no OpenID provider: there are no id tokens.
+ * introspection (RFC 7662), and discovery (RFC 8414). Its tokens are opaque. It is not an OpenID provider: there are no id tokens.
  */
 export function createOAuthProvider(options: OAuthOptions): Provider {
   const { database, publicUrl, cookieSecret, isUnavailable } = options;
@@ -143,7 +143,7 @@ export function createOAuthProvider(options: OAuthOptions): Provider {
   return provider;
 }
 
-/** The library wants a signing key. Nothing is ever signed with it, as there are no id tokens, so each process makes its own. */
+/** The library requires a signing key. Nothing is signed with it, because there are no id tokens, so each process makes its own. */
 function requiredKey() {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return { ...privateKey.export({ format: 'jwk' }), alg: 'ES256', use: 'sig' };

@@ -13,7 +13,7 @@ import type { Schema } from '../../domain/event/schema-keywords.js';
 import { type InputError, Problem } from '../../domain/http/problem.js';
 import type { Task, TaskResult } from './schema-worker.js';
 
-/** A payload is checked on the main thread if that takes no more steps than this, about 5 ms, and its schema is small to compile. */
+/** A payload is checked on the main thread if that takes at most this many steps, about 5 ms, and its schema is small to compile. */
 const MAIN_THREAD_STEPS = 1_000_000;
 const MAIN_THREAD_SUBSCHEMAS = 64;
 const MAIN_THREAD_PATTERN_SIZE = 500;
@@ -32,7 +32,7 @@ const THREADS = 2;
 const IDLE_MS = 60_000;
 /** From the request on, waiting for a thread included, milliseconds. */
 const ANSWER_LIMIT_MS = 7_000;
-/** One account has one check in the pool at a time, and no more than this that wait. */
+/** The most checks of one account that wait for the pool, where it has one at a time. */
 const MAX_WAITING_PER_ACCOUNT = 100;
 /** Accounts whose queues are remembered. */
 const MAX_QUEUES = 10_000;

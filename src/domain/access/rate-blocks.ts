@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import { type Column, MAX_CALLERS, type RateNews, type SharedTable } from './rate-table.js';
 
-/** A caller goes on in spite of refusals if this many of its requests are refused in one minute of the clock. */
+/** A caller that has this many requests refused in one minute of the clock is ignoring the refusals. */
 export const REFUSALS_PER_MINUTE = 10;
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-/** How long callers are blocked who go on although they are refused. */
+/** How long callers that ignore refusals are blocked. */
 export interface BlockSettings {
   /** Length of the first block, milliseconds; each is twice as long as the one before. */
   firstMs: number;
@@ -15,7 +15,7 @@ export interface BlockSettings {
 }
 
 interface Block {
-  /** The number of minutes of this day (UTC) in which the caller went on. */
+  /** The number of minutes of this day (UTC) in which the caller ignored refusals. */
   strikes: number;
   /** The last of them, counted from the epoch. */
   minute: number;
@@ -23,7 +23,7 @@ interface Block {
   until: number;
 }
 
-/** Blocks callers who go on although they are refused, longer with every minute in which they do so. */
+/** Blocks callers that ignore refusals, longer with every minute in which they do so. */
 export class RateBlocks implements SharedTable {
   readonly name: string;
   onNews?: () => void;
@@ -46,7 +46,7 @@ export class RateBlocks implements SharedTable {
     return Math.max(0, (this.blocks.get(caller)?.until ?? 0) - now);
   }
 
-  /** Counts a refused request, and blocks the caller if this shows that it goes on. */
+  /** Counts a refused request, and blocks the caller if it ignores refusals. */
   refused(caller: string, now: number): void {
     this.beginPeriods(now);
     const refusals = (this.refusals.get(caller) ?? 0) + 1;

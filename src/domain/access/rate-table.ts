@@ -4,7 +4,7 @@ import type { RateLimit } from './rate-limit.js';
 /** Numbers of one column of a shared table, by caller. */
 export type Column = Record<string, number>;
 
-/** What a table tells the other processes: what to add to its columns, and what to raise its columns to. */
+/** What a table shares with the other processes: numbers to add to its columns, and numbers to raise its columns to. */
 export interface RateNews {
   /** The table and its window, the same in every process. */
   id: string;
@@ -14,20 +14,20 @@ export interface RateNews {
   endsAt: number;
 }
 
-/** A table that processes share: each tells what happened at its own, and learns what all of them together have told. */
+/** A table that processes share: each shares what it has counted, and reads what all of them have. */
 export interface SharedTable {
   readonly name: string;
-  /** Called when there is something to tell. While it is absent, nothing is kept to be told. */
+  /** Called when there is something to share. While it is absent, nothing is kept for sharing. */
   onNews?: () => void;
-  /** Whether something happened since it was told last. */
+  /** Whether there is something that has not been shared. */
   readonly hasNews: boolean;
-  /** Its window of which it learns everything, not only of the callers that it tells of itself. */
+  /** The window of which it reads all rows, not only those of callers that it has counted itself. */
   readonly watched?: string;
-  /** What happened since it was told last. The caller tells it, or takes it back. */
+  /** Takes what has not been shared. The caller shares it, or gives it back with {@link takeBack}. */
   news(now: number): RateNews | undefined;
-  /** Keeps news to be told later: it could not be told now. */
+  /** Keeps news that could not be shared, for the next time. */
   takeBack(news: RateNews): void;
-  /** Takes what all processes together have told of a window. */
+  /** Takes over the shared numbers of a window. */
   learn(id: string, columns: Record<string, Column>, now: number): void;
 }
 
@@ -35,7 +35,7 @@ export interface SharedTable {
 export interface Count {
   /** Whether it was within the limit. Only then was it counted. */
   within: boolean;
-  /** How often the caller has been counted in this window: by this process, and by the others when they last told. */
+  /** How often the caller has been counted in this window: by this process, and by the others as they last shared it. */
   count: number;
   /** Milliseconds until the window ends. */
   resetMs: number;
@@ -46,7 +46,7 @@ export const MAX_CALLERS = 25_000;
 
 /**
  * Counts callers against one limit in fixed windows of the clock, which begin and end at the same moments in every process. It is exact
- * for one process; several are exact except for what they have not told each other yet.
+ * for one process; several are exact except for what they have not shared yet.
  */
 export class RateTable implements SharedTable {
   readonly name: string;

@@ -9,7 +9,7 @@ export class QueueFullError extends Error {
 }
 
 /**
- * Runs some tasks at once, lets some wait, and refuses the rest.
+ * Runs some tasks at once, queues some, and refuses the rest.
  *
  * @returns runs a task in its turn; rejects with {@link QueueFullError} at once if too many wait
  */

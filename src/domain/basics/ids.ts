@@ -1,7 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 import { ulid } from 'ulid';
 
-/** What an id names. The prefix stands in front of every id, so that a stray id in a log explains itself. */
+/** What an id names, with its prefix. The prefix makes an id in a log recognizable. */
 const PREFIXES = {
   account: 'acct',
   api_key: 'key',

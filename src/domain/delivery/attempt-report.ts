@@ -16,7 +16,7 @@ export type AttemptReport =
       kind: 'deferred';
       /** ISO 8601, UTC. */
       turn: string;
-      /** In words. */
+      /** Human-readable. */
       reason: string;
     }
   | {

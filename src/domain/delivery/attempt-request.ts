@@ -14,7 +14,7 @@ export interface AttemptRequest {
   isolated?: boolean;
   /** Its turn under the endpoint's rate limit, for which it has waited. ISO 8601, UTC. */
   turn?: string;
-  /** It may wait so long for one of the endpoint's slots, however the endpoint does. Milliseconds. */
+  /** How long it may wait for one of the endpoint's slots, even if the endpoint is slow. Milliseconds. */
   slot_wait_ms?: number;
 }
 

@@ -94,7 +94,7 @@ export class DeliveryMachine {
     return this.state.kind === 'attempting' ? this.state.turn : undefined;
   }
 
-  /** Takes in the result of the attempt in flight, and says whether the delivery goes on. */
+  /** Records the result of the attempt in flight, and returns whether the delivery goes on. */
   settle(report: AttemptReport): 'open' | 'closed' {
     const { state } = this;
     if (state.kind !== 'attempting') throw new Error(`no attempt is in flight: ${state.kind}`);
@@ -178,7 +178,7 @@ export class DeliveryMachine {
         break;
       }
       case 'resume': {
-        // Parked before it was paused: there is no plan to go back to, so the endpoint is looked at again.
+        // Parked before it was paused: there is no planned attempt, so the endpoint is tried again.
         const plan = planOf(this.state) ?? { at: this.surroundings.now(), trigger: 'released' };
         this.enter({ kind: 'waiting', plan }, 'retrying', `Resumed by ${by}.`);
       }

@@ -67,7 +67,7 @@ export interface Attempt {
   timings_ms?: Timings;
   status_code?: number;
   error_code?: AttemptErrorCode;
-  /** What went wrong, in words. */
+  /** What went wrong, human-readable. */
   error?: string;
   /** A few headers of the answer that help to find it again in the subscriber's logs. */
   response_headers?: Record<string, string>;
@@ -118,7 +118,7 @@ export interface DeliveryRecord {
   attempts: Attempt[];
   /** Open and waiting: when the next attempt is due. ISO 8601, UTC. */
   next_attempt_at?: string;
-  /** What happened last and what comes next, in words. */
+  /** What happened last and what comes next, human-readable. */
   reason?: string;
   /** When it closed, unless its last attempt closed it at once. ISO 8601, UTC. */
   closed_at?: string;
@@ -147,7 +147,7 @@ export interface DeliverySettings {
   park_limit_ms: number;
 }
 
-/** An event as every delivery of it is told. */
+/** An event as every delivery of it has it. */
 export interface AcceptedEvent {
   account_id: string;
   event_id: string;
@@ -179,7 +179,7 @@ export function pickEvent(from: AcceptedEvent): AcceptedEvent {
 /** Where an event goes. */
 export interface DeliveryTarget {
   endpoint_id: string;
-  /** The endpoint's own waits between attempts, milliseconds; absent where it has the common ones. */
+  /** The endpoint's own waits between attempts, milliseconds; absent if it has the installation's. */
   schedule?: readonly number[];
 }
 
@@ -190,7 +190,7 @@ export interface GroupMember extends DeliveryTarget {
 }
 
 /**
- * A group has no more deliveries than this: the ids of so many events, or endpoints, fit into one search attribute, of which Temporal takes
+ * The most deliveries in a group: the ids of this many events, or endpoints, fit into one search attribute, of which Temporal takes
  * 2 KiB (`frontend.searchAttributesSizeOfValueLimit`).
  */
 export const MAX_GROUP_SIZE = 60;

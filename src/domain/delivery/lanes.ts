@@ -9,7 +9,7 @@ export function isolatedQueue(taskQueue: string): string {
   return `${taskQueue}-isolated`;
 }
 
-/** Priority keys of Temporal: a smaller one goes first where there is a backlog. */
+/** Priority keys of Temporal: if there is a backlog, a smaller one goes first. */
 const PRIORITIES = { fresh: 2, retry: 3, replay: 4 } as const;
 
 /**

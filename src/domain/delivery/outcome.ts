@@ -9,7 +9,7 @@ import type { Attempt } from './delivery.js';
  */
 export type Outcome = 'delivered' | 'failed' | 'gone' | 'blocked';
 
-/** An answer, or the lack of one, as far as it decides. */
+/** What of an answer, or of its absence, decides the outcome. */
 export type Answer = Pick<Attempt, 'status_code' | 'error_code'> & {
   /** The `Retry-After` header as it came. */
   retry_after?: string | undefined;
@@ -40,7 +40,7 @@ export function decide({ status_code: status, error_code, retry_after }: Answer,
   return { outcome: 'failed', ...(not_before !== undefined && { not_before }) };
 }
 
-/** An attempt in words: `answered 503`, `failed: no answer within 5s`. */
+/** An attempt, human-readable: `answered 503`, `failed: no answer within 5s`. */
 export function describeAttempt(attempt: Pick<Attempt, 'status_code' | 'error_code' | 'error'>): string {
   return attempt.status_code !== undefined
     ? `answered ${attempt.status_code}`

@@ -6,7 +6,7 @@ import { parseDuration } from '../basics/duration.js';
  */
 export type RetrySchedule = readonly number[];
 
-/** More waits than this make a history that nobody reads. */
+/** The most waits of a schedule: more would make a history too long to read. */
 export const MAX_WAITS = 50;
 
 /** The example schedule of the Standard Webhooks specification: 10 attempts over 75 h 35 m 5 s. */

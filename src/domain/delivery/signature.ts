@@ -14,7 +14,7 @@ export interface SigningKey {
   /** `whsec_…` for `v1`, `whsk_…` for `v1a` (Standard Webhooks specification, "Signature scheme"). */
   secret: string;
   created_at: string;
-  /** The end of a rotation's overlap: from then on it signs no more. Absent on the newest key. */
+  /** The end of a rotation's overlap, when it stops signing. Absent on the newest key. */
   expires_at?: string;
 }
 

@@ -19,7 +19,7 @@ export interface AddressPolicy {
   allows(address: string): boolean;
   allowsPort(port: number): boolean;
   /**
-   * What is wrong with a URL's host and port, as far as that is known without asking DNS; `undefined` where nothing is. The rest is
+   * What is wrong with a URL's host and port, as far as that is known without asking DNS; `undefined` if nothing is. The rest is
    * found out when a connection is made, each time.
    */
   objection(url: URL): string | undefined;
@@ -47,7 +47,7 @@ const PRIVATE_SUFFIXES = ['localhost', 'local', 'internal', 'home.arpa', 'lan', 
  * Allows public unicast addresses: nothing that is loopback, private, link-local, shared, multicast, reserved, for documentation or
  * benchmarks (IANA special-purpose registries, RFC 6890), and no IPv6 form that carries an IPv4 address inside.
  *
- * @throws RangeError where a block is no CIDR notation, or a port no number or range
+ * @throws RangeError if a block is not in CIDR notation, or a port is not a number or range
  */
 export function createAddressPolicy(options: AddressPolicyOptions): AddressPolicy {
   const allowed = options.allowedNetworks.map(parseNetwork);

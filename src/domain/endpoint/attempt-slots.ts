@@ -4,9 +4,9 @@ import { dropOldest } from '../basics/drop-oldest.js';
 export const MOST_IN_FLIGHT = 64;
 /** While it takes attempts, but slowly. */
 export const MOST_WHILE_SLOW = 32;
-/** However badly it answers, so many may be in flight: one of them notices when it answers again. */
+/** The fewest in flight, however badly the endpoint answers: one of them shows when it answers again. */
 export const FEWEST_IN_FLIGHT = 4;
-/** An attempt that finds no slot is put off by no more than this, milliseconds. */
+/** The longest time by which an attempt without a slot is deferred, milliseconds. */
 export const LONGEST_DEFERRAL_MS = 120_000;
 /** How long an attempt is thought to take at an endpoint that has not answered yet, milliseconds. */
 const FIRST_GUESS_MS = 500;
@@ -38,7 +38,7 @@ interface EndpointState {
   inFlight: Set<{ began: number }>;
   /** How many may be in flight. */
   limit: number;
-  /** Attempts that began before this have no more say in the limit, which they have lowered already. */
+  /** Attempts that began before this no longer change the limit: they have lowered it already. */
   loweredAt: number;
   meanMs: number;
   /** The latest {@link NoSlot.askAgainAt}, and how many more may get the same. */
@@ -57,7 +57,7 @@ export class AttemptSlots {
   private readonly slowMs: number;
   private readonly now: () => number;
 
-  /** @param slowMs an answer that takes so long is a slow one, milliseconds */
+  /** @param slowMs an answer that takes this long is slow, milliseconds */
   constructor(slowMs: number, now: () => number = Date.now) {
     this.slowMs = slowMs;
     this.now = now;
@@ -134,7 +134,7 @@ export class AttemptSlots {
     }
   }
 
-  /** How long an attempt takes: if one in flight has been waiting for longer than the mean, so long at least. */
+  /** How long an attempt takes: the mean, or longer if one in flight has been waiting for longer. */
   private estimate({ inFlight, meanMs }: EndpointState): number {
     const [oldest] = inFlight;
     return oldest ? Math.max(meanMs, this.now() - oldest.began) : meanMs;

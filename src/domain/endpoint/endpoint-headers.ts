@@ -1,7 +1,7 @@
 import { toPointer } from '../http/json-pointer.js';
 import type { InputError } from '../http/problem.js';
 
-/** Stands for a header's value wherever endpoints are shown. Sent back, it keeps the value that is stored. */
+/** Shown in place of a header's value. Sent back, it keeps the stored value. */
 export const MASKED_VALUE = '••••••';
 
 export const MAX_HEADERS = 20;

@@ -4,7 +4,7 @@ import { dropOldest } from '../basics/drop-oldest.js';
 const REMEMBERED_MS = 60_000;
 /** An answer is quick that comes in this part of the time that makes a slow one. */
 const QUICK = 4;
-/** No more endpoints than this are remembered; beyond, the one whose trouble is oldest is forgotten. */
+/** The most endpoints that are remembered; beyond it, the one that became unhealthy first is forgotten. */
 const MAX_REMEMBERED = 10_000;
 
 /**
@@ -22,7 +22,7 @@ export class EndpointHealth {
   private readonly slowMs: number;
   private readonly now: () => number;
 
-  /** @param slowMs an attempt that has had no answer for so long makes its endpoint a slow one, milliseconds */
+  /** @param slowMs an attempt without an answer for this long makes its endpoint slow, milliseconds */
   constructor(slowMs: number, now: () => number = Date.now) {
     this.slowMs = slowMs;
     this.now = now;

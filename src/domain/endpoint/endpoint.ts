@@ -58,14 +58,14 @@ export interface Endpoint {
   /** Deliveries per second, at most; absent: no limit. */
   rate_limit?: number;
   status: EndpointStatus;
-  /** Why it is not active, in words. */
+  /** Why it is not active, human-readable. */
   status_reason?: string;
   /** When the status last changed. ISO 8601, UTC. */
   status_changed_at: string;
   verification_method: VerificationMethod;
   /** When it showed that it wants events. Absent: never so far. ISO 8601, UTC. */
   verified_at?: string;
-  /** Its own waits between attempts, such as `5s`; absent where it has the installation's. */
+  /** Its own waits between attempts, such as `5s`; absent if it has the installation's. */
   retry_schedule?: string[];
   created_at: string;
   updated_at: string;
@@ -73,7 +73,7 @@ export interface Endpoint {
 
 /** A size of an endpoint's notes: number of entries, characters of a name and of a value. */
 export const MAX_METADATA = { entries: 50, name: 64, value: 512 } as const;
-/** The fastest rate limit that can be set, deliveries per second. Faster ones have no effect that could be measured. */
+/** The highest rate limit, deliveries per second. Higher ones have no measurable effect. */
 export const MAX_RATE_LIMIT = 1_000;
 
 const MAX_URL_LENGTH = 2_048;
@@ -96,7 +96,7 @@ export function checkTargetUrl(
   addresses: Pick<AddressPolicy, 'objection'>,
 ): { insecure: boolean; detail: string } | undefined {
   const refuse = (detail: string, insecure = false) => ({ insecure, detail });
-  // The URL parser drops line breaks and tabs without a word: what is meant by them is not known.
+  // The URL parser drops line breaks and tabs silently, so it is not known what is meant by them.
   if (/\p{Cc}/u.test(text)) return refuse('must not contain control characters, such as line breaks');
   if (text.length > MAX_URL_LENGTH) return refuse(`must be at most ${MAX_URL_LENGTH} characters long`);
   const url = parseUrl(text);

@@ -116,7 +116,7 @@ function isTooLong(name: string): boolean {
   return name.length > MAX_KEY_NAME_LENGTH;
 }
 
-/** Numbers that JavaScript cannot hold exactly are not the text that was sent, so nobody could name them. */
+/** Numbers that JavaScript cannot hold exactly would not be found by the text that was sent. */
 function toText(value: unknown): string | undefined {
   if (typeof value === 'string')
     return value.length > 0 && value.length <= MAX_KEY_VALUE_LENGTH ? value : undefined;

@@ -8,7 +8,7 @@ export interface EventKind {
   version: number;
   /** JSON Schema, draft 2020-12. */
   schema: Record<string, unknown>;
-  /** Hookline emits it itself; nobody can post it, and `*` does not include it. */
+  /** Sent by Hookline itself: nobody can post it, and `*` does not include it. */
   operational?: boolean;
 }
 
@@ -102,7 +102,7 @@ export const EVENT_KINDS: readonly EventKind[] = [
   }),
 ];
 
-/** The kind of that name; `undefined` where there is none. */
+/** The kind of that name; `undefined` if there is none. */
 export function findEventKind(name: string): EventKind | undefined {
   return EVENT_KINDS.find((kind) => kind.name === name);
 }
@@ -112,7 +112,7 @@ export function isOperational(name: string): boolean {
   return findEventKind(name)?.operational === true;
 }
 
-/** Whether an endpoint that lists `eventKinds` is told of events of `kind`. */
+/** Whether an endpoint that lists `eventKinds` gets events of `kind`. */
 export function matchesKind(eventKinds: readonly string[], kind: string): boolean {
   return eventKinds.some(
     (listed) =>

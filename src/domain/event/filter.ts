@@ -4,8 +4,8 @@ import { z } from 'zod';
 type Scalar = string | number | boolean | null;
 
 /**
- * Which events of its kinds an endpoint is told of: a condition on the payload. A test names a place by its JSON Pointer (RFC 6901) and
- * compares what stands there; `all`, `any` and `not` combine conditions.
+ * Which events of its kinds an endpoint gets: a condition on the payload. A test names a value by its JSON Pointer (RFC 6901) and
+ * compares it; `all`, `any` and `not` combine conditions.
  */
 export type Filter =
   | { all: Filter[] }

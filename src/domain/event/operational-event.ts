@@ -5,7 +5,7 @@ const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const RANDOM_LENGTH = 16;
 
 /**
- * The id of an event that Hookline emits itself. The same transition gives the same id, however often it is told, so a repeat is the
+ * The id of an event that Hookline emits itself. The same transition gives the same id however often it is sent, so a repeat is the
  * same event.
  *
  * @param at ISO 8601: when the transition was

@@ -7,7 +7,7 @@ import { compilePattern } from './pattern.js';
 import { describePayloadError } from './payload-error.js';
 import { KEY_KEYWORD, type Schema } from './schema-keywords.js';
 
-/** Errors of a payload that are told; a payload can have more than anybody reads. */
+/** The most errors of a payload that are listed. */
 export const MAX_ERRORS = 20;
 
 const FORMATS = ['date', 'date-time', 'email', 'hostname', 'ipv4', 'ipv6', 'time', 'uri', 'uuid'] as const;
@@ -133,7 +133,7 @@ function canonical(value: unknown): string {
   return `{${members.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join()}}`;
 }
 
-/** Makes Ajv's function throw the errors that it has found when they are enough: it has no such option. */
+/** Makes Ajv's function throw the errors that it has found when there are enough. Ajv has no option for it. */
 function stopEarly(code: string): string {
   return code.replace(/\berrors(\+\+| = vErrors\.length);/g, `$&if(errors>=${MAX_ERRORS + 1})throw vErrors;`);
 }

@@ -53,7 +53,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** JSON.parse does not say where it stopped; a tolerant parser does. Only asked when parsing has failed. */
+/** JSON.parse does not say where it stopped, so a tolerant parser is run after it has failed. */
 function locateMistake(text: string): string {
   if (text.trim() === '') return 'it is empty';
   const mistakes: ParseError[] = [];

@@ -25,7 +25,7 @@ export const MAX_PATTERN_LENGTH = 256;
 export const MAX_PATTERN_SIZE = 5_000;
 /** Steps that checking the largest payload may take: about two seconds. */
 export const MAX_STEPS = 400_000_000;
-/** What is wrong with a schema is told up to this many times. */
+/** The most errors of a schema that are listed. */
 const MAX_ERRORS = 20;
 
 /** What a schema within its bounds takes. */

@@ -3,7 +3,7 @@ export function toPointer(path: readonly PropertyKey[]): string {
   return path.map((part) => `/${escapePointer(String(part))}`).join('');
 }
 
-/** A name as it stands in a JSON Pointer. */
+/** A name as it is written in a JSON Pointer. */
 export function escapePointer(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }

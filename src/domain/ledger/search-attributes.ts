@@ -9,7 +9,7 @@ import { type AcceptedEvent, DELIVERY_STATUSES, type DeliveryStatus } from '../d
 
 /**
  * Search attributes of every execution: what the ledger can be searched by. Keyword lists where a group will have several values;
- * SQL visibility stores allow three of those. No personal data stands in them: they are not encrypted.
+ * SQL visibility stores allow three of those. They hold no personal data, because they are not encrypted.
  */
 /** Accounts, and the tokens of their events' business keys: a token belongs to one account, so both are narrowed down together. */
 export const ACCOUNT_ATTRIBUTE = defineSearchAttributeKey(
@@ -42,7 +42,7 @@ export const SEARCH_ATTRIBUTES = [
   ACCEPTED_ATTRIBUTE,
 ] as const;
 
-/** Temporal takes no more bytes of JSON than this as the value of a search attribute (`frontend.searchAttributesSizeOfValueLimit`). */
+/** The most bytes of JSON that Temporal accepts as the value of a search attribute (`frontend.searchAttributesSizeOfValueLimit`). */
 export const MAX_ATTRIBUTE_BYTES = 2 * 1024;
 
 /** Bytes that a value takes in a keyword list: itself, quotes and a comma. The list's brackets take one more than its commas leave. */

@@ -1,7 +1,7 @@
 /** Temporal refuses a summary of more bytes than this (`limit.userMetadataSummarySize` of the server). */
 export const MAX_SUMMARY_BYTES = 200;
 
-/** A text as the summary of a timer: cut off between characters where its UTF-8 form would be too long. */
+/** A text as the summary of a timer: cut between characters if its UTF-8 form is too long. */
 export function timerSummary(text: string): string {
   let bytes = 0;
   let end = 0;

@@ -8,7 +8,7 @@ import type {
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { originOf } from '../../http/origin.js';
 
-/** Changes by others between reading an endpoint and writing it, after which the caller is told to try again. */
+/** How often an endpoint may change between reading and writing it before the caller gets `409`. */
 const MAX_CONFLICTS = 5;
 
 type Dependencies = Pick<ApiDependencies, 'database' | 'starter' | 'endpointWorkflows'>;

@@ -29,7 +29,7 @@ export async function createEndpoint(
     await endpointWorkflows.verify({ account_id: accountId, endpoint_id: endpoint.id });
     return endpoint;
   } catch (error) {
-    // It would never be verified, and its owner is told that nothing was accepted.
+    // It would never be verified, and the answer says that nothing was accepted.
     await endpoints.delete(accountId, endpoint.id, origin);
     throw error;
   }

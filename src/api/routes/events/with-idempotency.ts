@@ -3,7 +3,7 @@ import { withTimeout } from '../../../domain/basics/with-timeout.js';
 import { Problem } from '../../../domain/http/problem.js';
 import type { IdempotencyRecord, IdempotencyRepository } from '../../../models/event/idempotency.js';
 
-/** Whoever has claimed a key has this long to start the deliveries before a repeat of the request does so. Milliseconds. */
+/** How long the request that claimed a key has to start the deliveries before a repeat of it does so. Milliseconds. */
 const CLAIM_MS = 5_000;
 const CLAIM_POLL_MS = 50;
 /** An event that has been accepted is answered after this at the latest, whether its key is confirmed or not. Milliseconds. */
@@ -42,7 +42,7 @@ export async function withIdempotency(
   return record;
 }
 
-/** Whether whoever claimed the key confirms it in time. An old claim is not waited for. */
+/** Whether the request that claimed the key confirms it in time. An old claim is not waited for. */
 async function isConfirmedInTime(
   idempotency: IdempotencyRepository,
   key: readonly [accountId: string, key: string],
