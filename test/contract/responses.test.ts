@@ -82,6 +82,7 @@ async function record(client: ApiClient, version: string, url: string): Promise<
     body: { name: 'd', scopes: ['profile:read'] },
   });
   await ask('client secret rotated', 'POST', `/oauth_clients/${registered.id}/secret/rotate`, { body: {} });
+  await ask('changes', 'GET', `/changes?resource=oauth_client:${registered.id}&limit=2`);
   await ask('account created', 'POST', '/accounts', { body: { name: 'Acme' } });
   await ask('not found', 'GET', '/profiles/prof_00000000000000000000000000');
   await ask('invalid body', 'POST', '/profiles', { body: {} });

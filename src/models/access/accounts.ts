@@ -45,9 +45,9 @@ export class AccountRepository {
 
   /** Makes an account, with the profile that its own keys use. */
   async create(name: string, origin: Origin): Promise<Account> {
-    const document = { _id: newId('account'), name, created_at: new Date() };
-    await this.profiles.createOwn(document._id, name, origin);
-    return toAccount(await this.documents.create(document, origin));
+    const _id = newId('account');
+    await this.profiles.createOwn(_id, name, origin);
+    return toAccount(await this.documents.create({ _id, name, created_at: new Date() }, origin));
   }
 
   async get(accountId: string): Promise<Account | undefined> {

@@ -49,7 +49,8 @@ export const unrecordedSchema = new Schema<ChangeDocument>(fields, { versionKey:
 
 export const changeSchema = new Schema<ChangeDocument>(fields, { versionKey: false });
 changeSchema.index({ account_id: 1, _id: 1 });
-changeSchema.index({ resource: 1, _id: 1 });
+changeSchema.index({ account_id: 1, resource: 1, _id: 1 });
+changeSchema.index({ account_id: 1, resource: 1, at: 1 });
 changeSchema.index({ expires_at: 1 }, { expireAfterSeconds: 0 });
 
 export function toChange(document: ChangeDocument): Change {

@@ -30,7 +30,7 @@ type NewChange = Omit<
 >;
 
 /** Moves the changes that are still in the documents of one kind of resource. */
-type Collector = (accountId?: string) => Promise<void>;
+type Collector = () => Promise<void>;
 
 /** Who changed what. */
 export class ChangeRepository {
@@ -46,7 +46,7 @@ export class ChangeRepository {
   /** Changes of an account, newest first. @param before only those older than the change of this id */
   async list(accountId: string, filter: ChangeFilter, limit: number, before?: string): Promise<Change[]> {
     const { resource, actor, created_after, created_before } = filter;
-    await this.collect(accountId, resource);
+    await this.collect(resource);
     const at = {
       ...(created_after && { $gt: created_after }),
       ...(created_before && { $lt: created_before }),
@@ -67,15 +67,15 @@ export class ChangeRepository {
 
   /** What a resource was at a time. */
   async stateAt(accountId: string, resource: string, time: Date): Promise<PastState> {
-    await this.collect(accountId, resource);
+    await this.collect(resource);
     const ofResource = { account_id: accountId, resource };
     const [last] = await this.model
       .find({ ...ofResource, at: { $lte: time } })
-      .sort({ _id: -1 })
+      .sort({ at: -1 })
       .limit(1)
       .lean();
     if (last) return toState(last.after);
-    const [next] = await this.model.find(ofResource).sort({ _id: 1 }).limit(1).lean();
+    const [next] = await this.model.find(ofResource).sort({ at: 1 }).limit(1).lean();
     if (!next) return { known: false };
     if (!next.before) return toState(undefined);
     // The one before is not kept any more, but this one says since when that was so.
@@ -97,11 +97,11 @@ export class ChangeRepository {
     };
   }
 
-  /** Moves every change that a crash left in the document of its resource. */
-  async collect(accountId?: string, resource?: string): Promise<void> {
+  /** Moves every change that a crash left in the document of its resource. @param resource only of this one's kind */
+  async collect(resource?: string): Promise<void> {
     const kind = resource?.slice(0, resource.indexOf(':'));
     for (const [known, collector] of this.collectors) {
-      if (kind === undefined || kind === known) await collector(accountId);
+      if (kind === undefined || kind === known) await collector();
     }
   }
 

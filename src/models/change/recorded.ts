@@ -68,10 +68,10 @@ const MAX_CONFLICTS = 50;
  * The documents of resources whose every change is recorded: with the change, or the change does not happen.
  *
  * MongoDB may run without transactions, so the record goes into the resource's own document, by the same update that changes it, and is
- * moved to the collection of changes right after. What a crash leaves behind is moved later ({@link recordLeftBehind}). A record has its id
+ * moved to the collection of changes right after. What a crash leaves behind is moved later ({@link ChangeRepository.collect}). A record has its id
  * from the beginning, so that it is never there twice. See docs/decisions/0015-changes.md.
  */
-export class Recorded<D extends RecordedFields & { _id: string }> {
+export class Recorded<D extends RecordedFields & { _id: string; created_at?: Date }> {
   private readonly model: Model<D>;
   private readonly changes: ChangeRepository;
   private readonly about: Description<D>;
@@ -80,7 +80,7 @@ export class Recorded<D extends RecordedFields & { _id: string }> {
     this.model = model;
     this.changes = changes;
     this.about = about;
-    changes.collectFrom(about.kind, (accountId) => this.recordLeftBehind(accountId));
+    changes.collectFrom(about.kind, () => this.recordLeftBehind());
   }
 
   /** The documents that meet a filter and are not deleted. */
@@ -100,7 +100,7 @@ export class Recorded<D extends RecordedFields & { _id: string }> {
 
   /** Makes a resource. @throws MongoServerError (code 11000) if there is one with its `_id`, or with the same in a unique index */
   async create(fields: NewDocument<D>, origin: Origin): Promise<D> {
-    const changed_at = new Date();
+    const { created_at: changed_at = new Date() } = fields as { created_at?: Date };
     const document = { ...fields, version: 1, changed_at } as unknown as D;
     const change = this.toRecord(origin, 'created', undefined, document, []);
     const stored = { ...document, unrecorded: [change], unrecorded_since: changed_at };
@@ -109,7 +109,7 @@ export class Recorded<D extends RecordedFields & { _id: string }> {
     } catch (error) {
       if (!isDuplicateKey(error)) throw error;
       // What is in the way may have been deleted by a process that crashed before it removed the document.
-      await this.recordLeftBehind(this.accountOf(document));
+      await this.recordLeftBehind();
       await this.model.create(stored);
     }
     await this.tryToMove(stored);
@@ -153,16 +153,9 @@ export class Recorded<D extends RecordedFields & { _id: string }> {
     return deleted?.before;
   }
 
-  /**
-   * Moves the changes that a crash left in documents, and removes those that are deleted.
-   *
-   * @param accountId of this account only
-   */
-  async recordLeftBehind(accountId?: string): Promise<void> {
-    const filter = {
-      ...(accountId !== undefined && { [this.about.accountField]: accountId }),
-      unrecorded_since: { $gt: new Date(0) },
-    };
+  /** Moves the changes that a crash left in documents, and removes the documents that are deleted. There are hardly ever any. */
+  private async recordLeftBehind(): Promise<void> {
+    const filter = { unrecorded_since: { $gt: new Date(0) } } as Filter;
     const documents = (await this.model.find(filter).lean()) as D[];
     for (const document of documents) await this.move(document);
   }

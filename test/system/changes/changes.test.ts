@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import mongoose from 'mongoose';
 import { SCOPES } from '../../../src/domain/access/api-key.js';
 import type { Change } from '../../../src/domain/change/change.js';
 import { type Answer, type ApiClient, PURCHASE } from '../../support/api-client.js';
@@ -208,6 +209,101 @@ describe('changes', () => {
       assert.deepEqual(change.changed, ['/status', '/status_changed_at', '/status_reason']);
     } finally {
       await impatient.stop();
+    }
+  });
+
+  it('that a subscriber makes by confirming say from where', async () => {
+    const settings = { HOOKLINE_ENDPOINT_VERIFICATION: 'required', HOOKLINE_PROXY_HOPS: '1' };
+    const verifying = await startSystem({ ...settings, HOOKLINE_PUBLIC_URL: 'https://hooks.example.com' });
+    const subscriber = await startReceiver();
+    try {
+      client = await verifying.account();
+      subscriber.handle(reply(500));
+      const { id } = await client.register(subscriber.url);
+      const [asked] = await subscriber.waitFor((all) => all.length >= 1);
+      const { confirmation_url } = JSON.parse(String(asked?.body));
+      const failed = await until(
+        () => newest(`endpoint:${id}`),
+        ({ action }) => action === 'verification_failed',
+      );
+      assert.deepEqual(failed.actor, { type: 'system', id: 'verification' });
+      const { pathname, search } = new URL(confirmation_url);
+      const confirmed = await fetch(verifying.url + pathname + search, { headers: FORWARDED });
+      assert.equal(confirmed.status, 202);
+      const change = await until(
+        () => newest(`endpoint:${id}`),
+        ({ action }) => action === 'verified',
+      );
+      assert.deepEqual(change.actor, { type: 'subscriber', id: 'subscriber' });
+      assert.equal(change.address, ADDRESS);
+      assert.equal(change.request_id, confirmed.headers.get('x-request-id'));
+      assert.equal(change.after?.['status'], 'active');
+    } finally {
+      await subscriber.close();
+      await verifying.stop();
+    }
+  });
+
+  it('answer what an endpoint was at a time, also after it was deleted', async () => {
+    const asOf = (id: string, time: string) =>
+      client.request('GET', `/v18.0/endpoints/${id}?as_of=${encodeURIComponent(time)}`);
+    const { id } = await client.register(receiver.url, { description: 'first' });
+    const first = (await send('GET', `/endpoints/${id}`)).json;
+    await send('PATCH', `/endpoints/${id}`, { description: 'second' });
+    const second = (await send('GET', `/endpoints/${id}`)).json;
+    await send('DELETE', `/endpoints/${id}`);
+    const { at: deletedAt } = await newest(`endpoint:${id}`);
+    const before = (time: string) => new Date(Date.parse(time) - 1).toISOString();
+
+    for (const [time, expected] of [
+      [first.created_at, first],
+      [before(second.updated_at), first],
+      [second.updated_at, second],
+      [before(deletedAt), second],
+    ]) {
+      const answer = await asOf(id, time);
+      assert.equal(answer.status, 200, answer.text);
+      assert.deepEqual(answer.json, expected);
+    }
+    for (const time of [before(first.created_at), deletedAt, new Date().toISOString()]) {
+      const answer = await asOf(id, time);
+      assert.equal(answer.status, 404);
+      assert.match(answer.json.detail, /^The endpoint ep_\w+ did not exist at 2/);
+    }
+    const stranger = await system.account();
+    for (const path of ['versions', `?as_of=${second.updated_at}`]) {
+      const answer = await stranger.request(
+        'GET',
+        `/v18.0/endpoints/${id}${path.startsWith('?') ? '' : '/'}${path}`,
+      );
+      assert.equal(answer.status, 404);
+      assert.equal(answer.json.detail, `There is no endpoint ${id}.`);
+    }
+    assert.equal((await asOf(id, 'yesterday')).status, 400);
+  });
+
+  it('that are not kept any more leave the time before them unknown, and not wrong', async () => {
+    const mongo = await mongoose.createConnection(system.environment['MONGODB_URI'] ?? '').asPromise();
+    try {
+      const { id } = await client.register(receiver.url, { description: 'first' });
+      const created = await newest(`endpoint:${id}`);
+      await send('PATCH', `/endpoints/${id}`, { description: 'second' });
+      const { at } = await newest(`endpoint:${id}`);
+      const read = (time: string) => client.request('GET', `/v18.0/endpoints/${id}?as_of=${time}`);
+      const earlier = new Date(Date.parse(created.at) - 1).toISOString();
+      const changes = mongo.collection<{ _id: string; resource: string }>('changes');
+
+      await changes.deleteOne({ _id: created.id });
+      assert.equal((await read(created.at)).json.description, 'first', 'the next change says so');
+      assert.match(
+        (await read(earlier)).json.detail,
+        /^What the endpoint \w+ was before \S+ is not kept any more/,
+      );
+      await changes.deleteMany({ resource: `endpoint:${id}` });
+      assert.equal((await read(at)).json.description, 'second', 'it has not changed since');
+      assert.equal((await read(created.at)).status, 404);
+    } finally {
+      await mongo.close();
     }
   });
 

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import mongoose from 'mongoose';
+import { registerDirectly } from '../../../bench/support/endpoints.js';
+import { sweepChanges } from '../../../src/bin/service/change-sweep.js';
+import { parseSecretKeys, SecretBox } from '../../../src/domain/access/secret-box.js';
+import { newId } from '../../../src/domain/basics/ids.js';
+import { OPERATOR } from '../../../src/domain/change/change.js';
+import { connectDatabase, type Database } from '../../../src/models/database.js';
+import { testEnvironment } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+const LOGGER = { warn: () => assert.fail('the sweep failed') } as never;
+
+describe('recording a change', () => {
+  let uri: string;
+  let keys: string;
+  let database: Database;
+  let raw: mongoose.Connection;
+  let accountId: string;
+
+  before(async () => {
+    const environment = await testEnvironment();
+    uri = environment['MONGODB_URI'] ?? '';
+    keys = environment['HOOKLINE_SECRET_KEYS'] ?? '';
+    database = await connectDatabase(uri, { box: new SecretBox(parseSecretKeys(keys)) });
+    await database.createIndexes();
+    raw = await mongoose.createConnection(uri).asPromise();
+  });
+  beforeEach(() => {
+    accountId = newId('account');
+  });
+  after(async () => {
+    await raw.close();
+    await database.close();
+  });
+
+  const stored = (collection: string) => raw.collection(collection).find({ account_id: accountId }).toArray();
+  const recorded = async () =>
+    (await database.changes.list(accountId, {}, 10)).map(({ action }) => action).reverse();
+  const register = async () => {
+    await registerDirectly(database.endpoints, accountId, ['https://subscriber.example/']);
+    const [endpoint] = await database.endpoints.all(accountId);
+    assert.ok(endpoint);
+    return endpoint;
+  };
+
+  for (const [act, actions] of [
+    ['create', ['created']],
+    ['change', ['created', 'paused']],
+    ['delete', ['created', 'deleted']],
+  ] as const) {
+    for (const point of ['before', 'after'] as const) {
+      it(`survives a crash ${point} the record of a ${act} is moved, and is not there twice`, async () => {
+        const endpoint = act === 'create' ? undefined : await register();
+        const script = ['--import', 'tsx', 'test/support/die-while-recording.ts'];
+        const child = spawn(process.execPath, [
+          ...script,
+          uri,
+          keys,
+          accountId,
+          endpoint?.id ?? '',
+          act,
+          point,
+        ]);
+        assert.equal((await once(child, 'close'))[1], 'SIGKILL');
+
+        const known = await stored('changes');
+        assert.equal(known.length, actions.length - (point === 'before' ? 1 : 0));
+        const [left] = await stored('endpoints');
+        assert.equal(left?.['unrecorded'].length, 1, 'the crash left it in the document');
+        const fresh = await database.endpoints.getFresh(accountId, String(left?._id));
+        assert.equal(fresh?.status, { create: 'active', change: 'paused', delete: undefined }[act]);
+
+        assert.deepEqual(await recorded(), actions);
+        assert.deepEqual(await recorded(), actions);
+        const [document] = await stored('endpoints');
+        assert.equal(document?.['unrecorded'], undefined);
+        assert.equal(document === undefined, act === 'delete');
+      });
+    }
+  }
+
+  it('is made up for by the sweep of any process, without anybody asking', async () => {
+    const { id } = await register();
+    const { changes } = database;
+    const { keep } = changes;
+    changes.keep = () => Promise.reject(new Error('MongoDB does not answer'));
+    await database.endpoints.delete(accountId, id, OPERATOR);
+    changes.keep = keep;
+    assert.equal((await stored('changes')).length, 1);
+
+    const stop = sweepChanges(changes, LOGGER);
+    await until(
+      () => stored('changes'),
+      (all) => all.length === 2,
+    );
+    await stop();
+    assert.deepEqual(await stored('endpoints'), []);
+  });
+
+  it('hides what is deleted at once, and lets its name be used again', async () => {
+    const { changes, eventKinds } = database;
+    const name = 'order.shipped';
+    const create = () => eventKinds.create(accountId, name, '', {}, OPERATOR);
+    assert.ok(await create());
+    const { keep } = changes;
+    changes.keep = () => Promise.reject(new Error('MongoDB does not answer'));
+    assert.equal(await eventKinds.delete(accountId, name, OPERATOR), true);
+    changes.keep = keep;
+    assert.equal((await stored('event_kinds')).length, 1, 'its document is still there');
+    assert.equal(await eventKinds.get(accountId, name), undefined);
+    assert.deepEqual(await eventKinds.all(accountId), []);
+    assert.equal(await eventKinds.delete(accountId, name, OPERATOR), false);
+
+    assert.ok(await create());
+    assert.equal(await create(), undefined, 'one of that name is there');
+    assert.deepEqual(await recorded(), ['created', 'deleted', 'created']);
+  });
+
+  it('gives 30 changes at the same time a version each, at different times', async () => {
+    const { id } = await register();
+    const tokens = Array.from({ length: 30 }, (_, index) => `reason ${index}`);
+    const { endpoints } = database;
+    await Promise.all(
+      tokens.map(async (reason) => {
+        for (;;) {
+          const before = await endpoints.getFresh(accountId, id);
+          assert.ok(before);
+          const input = { ...before, ...endpoints.secretsOf(before), description: reason };
+          const { target_url, event_kinds, description, metadata, headers, verification_method } = input;
+          const settings = { target_url, event_kinds, description, metadata, headers, verification_method };
+          const status = { status: 'active', status_when_verified: 'active' } as const;
+          if (await endpoints.replace(before, { ...settings, ...status }, OPERATOR)) return;
+        }
+      }),
+    );
+    const all = await database.changes.list(accountId, {}, 100);
+    assert.deepEqual(
+      all.map(({ version }) => version),
+      Array.from({ length: 31 }, (_, index) => 31 - index),
+    );
+    assert.equal(new Set(all.map(({ at }) => at)).size, 31);
+    assert.deepEqual(all.map(({ after }) => after?.['description']).sort(), ['', ...tokens].sort());
+  });
+
+  it('is kept for as many days as the operator says', async () => {
+    const other = await connectDatabase(uri, { changesDays: 3 });
+    try {
+      await other.apiKeys.create(accountId, 'key', [], OPERATOR);
+      const [change] = await stored('changes');
+      assert.equal((change?.['expires_at'] - change?.['at']) / 3_600_000, 3 * 24);
+    } finally {
+      await other.close();
+    }
+    const indexes = await raw.collection('changes').indexes();
+    assert.ok(indexes.some(({ key, expireAfterSeconds }) => key['expires_at'] && expireAfterSeconds === 0));
+  });
+});
