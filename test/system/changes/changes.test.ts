@@ -253,19 +253,19 @@ describe('changes', () => {
     const second = (await send('GET', `/endpoints/${id}`)).json;
     await send('DELETE', `/endpoints/${id}`);
     const { at: deletedAt } = await newest(`endpoint:${id}`);
-    const before = (time: string) => new Date(Date.parse(time) - 1).toISOString();
+    const justBefore = (time: string) => new Date(Date.parse(time) - 1).toISOString();
 
     for (const [time, expected] of [
       [first.created_at, first],
-      [before(second.updated_at), first],
+      [justBefore(second.updated_at), first],
       [second.updated_at, second],
-      [before(deletedAt), second],
+      [justBefore(deletedAt), second],
     ]) {
       const answer = await asOf(id, time);
       assert.equal(answer.status, 200, answer.text);
       assert.deepEqual(answer.json, expected);
     }
-    for (const time of [before(first.created_at), deletedAt, new Date().toISOString()]) {
+    for (const time of [justBefore(first.created_at), deletedAt, new Date().toISOString()]) {
       const answer = await asOf(id, time);
       assert.equal(answer.status, 404);
       assert.match(answer.json.detail, /^The endpoint ep_\w+ did not exist at 2/);
