@@ -32,7 +32,7 @@ export async function runPurchase(options: {
   const { endpoint_id } = subscriber.registration;
   const step = (name: string, text: string) => say(`${name.padEnd(12)}${text}`);
 
-  step('Endpoint', `${endpoint_id}, told of every purchase at ${subscriber.url}`);
+  step('Endpoint', `${endpoint_id}, gets every purchase at ${subscriber.url}`);
   const purchase = {
     order_id: `demo-${Date.now().toString(36)}`,
     customer_email: 'ada@example.com',

@@ -88,7 +88,7 @@ export const EVENT_KINDS: readonly EventKind[] = [
   endpointKind('endpoint.failing', 'An endpoint has begun to fail.', {
     since: time,
     failures: { type: 'integer' },
-    last_failure: { type: 'string', description: 'In words: `answered 503`.' },
+    last_failure: { type: 'string', description: 'Human-readable: `answered 503`.' },
   }),
   endpointKind('endpoint.recovered', 'An endpoint that was failing took a delivery again.', {
     since: time,
