@@ -1,4 +1,5 @@
 import { cpus } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import {
   connectTemporal,
@@ -9,7 +10,7 @@ import { freeze } from './freeze.js';
 import { type Latency, measureOutage } from './outage.js';
 import { saturate } from './support/load.js';
 import { startReceiver } from './support/receiver.js';
-import { countRecorded } from './support/recorded.js';
+import { countDeliveries, countRecorded } from './support/recorded.js';
 import { type BenchServers, restartBenchSystem, startBenchSystem, startServers } from './support/system.js';
 import { until } from './support/until.js';
 import { usageOf } from './support/usage.js';
@@ -53,16 +54,17 @@ async function crash(servers: BenchServers, events: number): Promise<void> {
 
 /** Events to each endpoint of the drill: with fewer failures than make an endpoint back off, every delivery waits for its own retry. */
 const EVENTS_EACH = 5;
-/** All of them wait, at the latest, after so many seconds for each, and one minute. */
-const SECONDS_EACH = 0.05;
+/** Between the attempts: long enough for all of them to wait, a minute and so many seconds for each. */
+const SECONDS_EACH = 0.006;
+/** Waits are lengthened by up to this factor. */
+const LONGEST_WAIT = 1.1;
 
 /** Has many deliveries wait for a retry, kills the service, starts it again, and sees all of them delivered. */
 async function waiting(servers: BenchServers, deliveries: number): Promise<void> {
   let status = 500;
   const receiver = await startReceiver(undefined, 0, () => status);
-  const system = await startBenchSystem(servers, {
-    HOOKLINE_RETRY_SCHEDULE: `${Math.ceil(60 + SECONDS_EACH * deliveries)}s`,
-  });
+  const wait = Math.ceil(60 + SECONDS_EACH * deliveries);
+  const system = await startBenchSystem(servers, { HOOKLINE_RETRY_SCHEDULE: `${wait}s` });
   const endpoints = deliveries / EVENTS_EACH;
   await system.registerMany(Array.from({ length: endpoints }, (_, index) => `${receiver.url}/${index}`));
   const began = performance.now();
@@ -71,24 +73,31 @@ async function waiting(servers: BenchServers, deliveries: number): Promise<void>
     await until(() => receiver.count >= sent * endpoints, WAITING_LIMIT_MS);
     say(`waiting: ${receiver.count} of ${deliveries} attempted after ${seconds(began)}.`);
   }
-  await untilCount(servers, `TaskQueue = '${system.taskQueue}' AND HooklineStatus = 'retrying'`, deliveries);
+  const temporal = await connectBench(servers);
+  const waiting = () => countDeliveries(temporal, system.taskQueue, system.id, 'retrying');
+  await until(async () => (await waiting()) === deliveries, WAITING_LIMIT_MS, COUNT_EVERY_MS);
+  await temporal.close();
   const before = await usageOf(system.pid);
   const attempts = receiver.count;
   say(
     `         ${deliveries} deliveries wait for a retry after ${seconds(began)}, ${attempts - deliveries} attempts repeated; the service holds ${megabytes(before)}.`,
   );
+  const allDueAt = performance.now() + wait * LONGEST_WAIT * 1_000;
   await system.kill();
   status = 200;
+  await delay(allDueAt - performance.now());
+  const restartedAt = performance.now();
   const restarted = await restartBenchSystem(system);
   let peak = 0;
   const watch = setInterval(async () => {
     peak = Math.max(peak, (await usageOf(restarted.pid))?.residentBytes ?? 0);
   }, 500);
   await until(() => receiver.count >= attempts + deliveries, WAITING_LIMIT_MS);
+  const delivered = seconds(restartedAt);
   await untilNoneOpen(servers, system.taskQueue);
   clearInterval(watch);
   say(
-    `         killed and started again: all delivered after ${seconds(began)}, ${receiver.count - attempts - deliveries} repeated; at most ${megabytes({ residentBytes: peak })}.`,
+    `         killed, and started again when all were due: all delivered after ${delivered}, all told after ${seconds(restartedAt)}, ${receiver.count - attempts - deliveries} repeated; at most ${megabytes({ residentBytes: peak })}.`,
   );
   await restarted.stop();
   await receiver.close();

@@ -66,7 +66,11 @@ export function createConclude({
   ): Promise<void> {
     const endpoint = { account_id, endpoint_id };
     if (isOperational(event_kind)) return;
-    if (outcome !== 'delivered') return incidents.failed(endpoint, describeAttempt(attempt));
+    if (outcome !== 'delivered') {
+      // Nothing waits for this. If it is lost, the next failure is reported.
+      incidents.failed(endpoint, describeAttempt(attempt)).catch(() => {});
+      return;
+    }
     if (number === 1 && !wasUnhealthy) return;
     const isOpen = await incidents.succeeded(endpoint);
     if (failing && !isOpen) await endpoints.setFailing(account_id, endpoint_id, null);

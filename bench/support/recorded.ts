@@ -1,4 +1,6 @@
+import type { DeliveryStatus } from '../../src/domain/delivery/delivery.js';
 import { GROUP_TYPES } from '../../src/domain/ledger/workflow-ids.js';
+import { deliveriesOf } from '../../src/temporal/read/delivery-view.js';
 import type { GroupMemo } from '../../src/temporal/read/group/group-memo.js';
 import type { TemporalConnection } from '../../src/temporal/server/connection.js';
 import { until } from './until.js';
@@ -21,4 +23,18 @@ export async function countRecorded({ client }: TemporalConnection, taskQueue: s
     if (type === 'deliverEvent') recorded += 1;
   }
   return recorded;
+}
+
+/** An account's deliveries on a task queue that have a status now, as lists show it. */
+export async function countDeliveries(
+  { client }: TemporalConnection,
+  taskQueue: string,
+  accountId: string,
+  status: DeliveryStatus,
+): Promise<number> {
+  const query = `TaskQueue = '${taskQueue}' AND HooklineStatus IS NOT NULL AND ExecutionStatus = 'Running'`;
+  let count = 0;
+  for await (const execution of client.workflow.list({ query, pageSize: 1_000 }))
+    count += deliveriesOf(execution, accountId).filter(({ summary }) => summary.status === status).length;
+  return count;
 }

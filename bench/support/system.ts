@@ -101,6 +101,7 @@ export async function startServers(report: (line: string) => void): Promise<Benc
 
 /** An account of a service, as its producer sees it. */
 export interface BenchAccount {
+  id: string;
   url: string;
   key: string;
   /** Registers an endpoint for purchases. */
@@ -140,6 +141,7 @@ async function createAccount(environment: Record<string, string>, url: string): 
   const { key } = await database.apiKeys.create(account.id, 'bench', ACCOUNT_SCOPES, OPERATOR);
   await database.close();
   return {
+    id: account.id,
     url,
     key,
     async register(targetUrl) {

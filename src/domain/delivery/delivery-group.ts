@@ -17,6 +17,8 @@ export interface LiveGroup extends DeliveryGroup, DeliverySettings {
   held?: Record<string, HeldBack>;
   /** First attempts, too, are made in the isolated lane: the endpoints are slow or failing. */
   isolated?: boolean;
+  /** An endpoint that took longer than this last time is attempted apart from others, milliseconds; absent in older groups: 1,000. */
+  slow_ms?: number;
   /** If the group goes on from an earlier run: its members then, `null` for those that had left it. */
   so_far?: (DeliverySnapshot | null)[];
 }
@@ -198,8 +200,12 @@ export class GroupMachine {
  */
 const DEFERRED_TOGETHER_MS = 500;
 
-/** An attempt of a delivery took longer than this: the next one is not waited for together with others. Milliseconds. */
-const SLOW_MS = 1_000;
+const FORMER_SLOW_MS = 1_000;
+
+/** An endpoint is slow that needs half of the time it has, milliseconds: less may be the doing of a busy service. */
+export function slowMs({ attempt_timeout_ms }: Pick<DeliverySettings, 'attempt_timeout_ms'>): number {
+  return attempt_timeout_ms / 2;
+}
 
 /**
  * Attempts that are waited for together: all of them, but for those at endpoints that were slow last time, each of which would hold up
@@ -207,13 +213,13 @@ const SLOW_MS = 1_000;
  */
 export function batches(
   machine: GroupMachine,
-  group: DeliveryGroup,
+  group: LiveGroup,
   due: readonly MemberAttempt[],
 ): MemberAttempt[][] {
   const parts = new Map<string, MemberAttempt[]>();
   for (const attempt of due) {
     const last = machine.member(attempt.index)?.record.attempts.at(-1);
-    const isSlow = (last?.duration_ms ?? 0) > SLOW_MS;
+    const isSlow = (last?.duration_ms ?? 0) > (group.slow_ms ?? FORMER_SLOW_MS);
     const key = isSlow ? (group.deliveries[attempt.index]?.endpoint_id ?? '') : '';
     parts.set(key, [...(parts.get(key) ?? []), attempt]);
   }

@@ -19,24 +19,26 @@ import { describeExecution } from '../read/visibility/visibility.js';
 export interface IncidentSettings {
   client: Client;
   taskQueue: string;
-  /** An endpoint without a success for this long is disabled, milliseconds. */
+  /** Without a success for so long, an endpoint is disabled, milliseconds. */
   disableAfterMs: number;
   /** The wait before the second probe, milliseconds; it doubles from one to the next. */
   probeIntervalMs: number;
 }
 
 /**
- * How long a process collects failures of an endpoint before it reports them together, milliseconds. Short while deliveries are about to
- * wait, so that all processes agree on that soon; longer while failures are only counted (or a sixth of the time between probes).
+ * How long a process keeps failures of an endpoint before it reports them together, milliseconds: shortly while deliveries are about to
+ * wait, so that many processes agree on that soon, and longer before and after, when the failures only count.
  */
 const REPORT_SOON_MS = 500;
 const REPORT_SOON_AFTER = BACKOFF_AFTER_FAILURES / 2;
-const REPORT_INTERVAL_MS = 10_000;
+const REPORT_FEW_MS = 30_000;
+const REPORT_MANY_MS = 10_000;
+/** Nothing is kept for longer than this part of the time between probes. */
+const REPORTS_PER_PROBE = 2;
 /** A success is not reported again within this time, unless a failure came between, milliseconds. */
 const SUCCESS_KNOWN_MS = 2_000;
-/** The most reports in flight to Temporal: thousands of endpoints may begin to fail at once. */
-const REPORTS_IN_FLIGHT = 32;
-const REPORTS_PER_PROBE = 6;
+/** The most reports in flight to Temporal: thousands of endpoints may begin to fail at once, and new events come first. */
+const REPORTS_IN_FLIGHT = 8;
 /** Endpoints whose reports are remembered; beyond, the oldest is forgotten and its next failure is reported at once. */
 const MAX_REMEMBERED = 10_000;
 
@@ -54,10 +56,9 @@ interface Reported {
   due: number;
 }
 
-/** Opens and reads the incidents of endpoints, and reports failures to them. */
+/** Opens, feeds and reads the incidents of endpoints. */
 export class Incidents {
   private readonly settings: IncidentSettings;
-  private readonly interval: number;
   private readonly known = new Map<string, Reported>();
   private readonly succeeding = new LRUCache<string, Promise<boolean>>({
     max: MAX_REMEMBERED,
@@ -67,7 +68,6 @@ export class Incidents {
 
   constructor(settings: IncidentSettings) {
     this.settings = settings;
-    this.interval = Math.min(REPORT_INTERVAL_MS, settings.probeIntervalMs / REPORTS_PER_PROBE);
   }
 
   /** Reports a failed attempt: opens the endpoint's incident, or counts in it. Cheap if there are many. */
@@ -103,16 +103,14 @@ export class Incidents {
   }
 
   private reportLater(endpoint: EndpointKey, known: Reported): void {
-    const total = known.reported + known.unreported;
-    const isNear = total >= REPORT_SOON_AFTER && known.reported < BACKOFF_AFTER_FAILURES;
-    const wait = isNear ? Math.min(REPORT_SOON_MS, this.interval) : this.interval;
+    const wait = Math.min(longestWait(known), this.settings.probeIntervalMs / REPORTS_PER_PROBE);
     const due = Date.now() + wait;
     if (known.timer && known.due <= due) return;
     clearTimeout(known.timer);
     known.due = due;
     known.timer = setTimeout(() => {
       known.timer = undefined;
-      // Counted only in an open incident: the endpoint may have recovered since, as another process knows.
+      // It only counts in an open incident: the endpoint may have recovered, as another process knows.
       this.limit(() => this.handle(endpoint).signal(attemptFailed, take(known))).catch(() =>
         this.forget(endpoint.endpoint_id),
       );
@@ -195,7 +193,12 @@ export class Incidents {
   }
 }
 
-/** Takes what has not been reported yet, and marks it as reported. */
+function longestWait({ reported, unreported }: Reported): number {
+  if (reported >= BACKOFF_AFTER_FAILURES) return REPORT_MANY_MS;
+  return reported + unreported >= REPORT_SOON_AFTER ? REPORT_SOON_MS : REPORT_FEW_MS;
+}
+
+/** The report of what has not been reported yet; from now on it has been. */
 function take(entry: Reported): FailureReport {
   const { unreported: count, said, at } = entry;
   clearTimeout(entry.timer);

@@ -14,6 +14,7 @@ import type {
   DeliverySettings,
   DeliveryTarget,
 } from '../../domain/delivery/delivery.js';
+import { slowMs } from '../../domain/delivery/delivery-group.js';
 import { type HeldBack, holdBack } from '../../domain/delivery/hold-back.js';
 import {
   ACCOUNT_ATTRIBUTE,
@@ -151,7 +152,15 @@ export class StartCalls implements Starts {
     const handle = await client.workflow.start<typeof deliverTogether>('deliverTogether', {
       workflowId,
       taskQueue,
-      args: [{ ...group, ...settings, ...(held && { held }), ...(isolated && { isolated }) }],
+      args: [
+        {
+          ...group,
+          ...settings,
+          slow_ms: slowMs(settings),
+          ...(held && { held }),
+          ...(isolated && { isolated }),
+        },
+      ],
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
       workflowIdConflictPolicy: 'USE_EXISTING',
       requestEagerStart: earlyAttempts !== undefined,

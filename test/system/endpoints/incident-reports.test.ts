@@ -32,13 +32,16 @@ describe('failures that several processes count', () => {
           marks.push(failing);
           return 'active';
         },
-        emitOperationalEvent: async () => {},
+        async openIncident({ failing }) {
+          marks.push(failing);
+          return 'active';
+        },
+        closeIncident: async () => {},
         probeEndpoint: async () => {},
-        releaseEndpoint: async () => {},
       }),
     );
     const settings = { client: system.temporal.client, taskQueue, disableAfterMs: 3_600_000 };
-    const all = Array.from({ length: count }, () => new Incidents({ ...settings, probeIntervalMs: 60_000 }));
+    const all = Array.from({ length: count }, () => new Incidents({ ...settings, probeIntervalMs: 4_000 }));
     const [first, second] = all;
     assert.ok(first && second);
     return { all, first, second, endpoint, marks };
