@@ -131,6 +131,16 @@ describe('the query interface', () => {
       assert.equal((await client.request('DELETE', path, { headers: { 'if-match': '*' } })).status, 204);
     });
 
+    it('accept one of several changes at the same moment', async () => {
+      const created = await client.request('POST', '/v18.0/profiles', { body: ADA });
+      const path = `/v18.0/profiles/${created.json.id}`;
+      const headers = { 'if-match': created.headers.get('etag') ?? '' };
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, () => client.request('PUT', path, { body: ADA, headers })),
+      );
+      assert.deepEqual(answers.map(({ status }) => status).sort(), [200, ...Array<number>(9).fill(412)]);
+    });
+
     it('keep the account’s own', async () => {
       const own = `/v18.0/profiles/${client.accountId.replace('acct_', 'prof_')}`;
       const { status, json } = await client.request('DELETE', own);
