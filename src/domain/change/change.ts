@@ -99,7 +99,7 @@ export interface Change extends Origin {
 }
 
 /** Say when and how often, and not what was changed. */
-const HOUSEKEEPING = new Set(['updated_at', 'version']);
+const HOUSEKEEPING = new Set(['status_changed_at', 'updated_at', 'version']);
 
 /**
  * What is different between two versions of a resource: JSON Pointers of its fields, and one level into fields that are objects.
