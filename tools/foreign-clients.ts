@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pythonTool } from './foreign-clients/python-tool.js';
@@ -8,7 +8,7 @@ import { type ForeignSystem, startForeignSystem } from './foreign-clients/system
 /**
  * Clients that were not written for Hookline, on a system of their own: `npm run clients`. Linters read the OpenAPI document, generators
  * make clients of it, which call the API. What they say goes to stderr, and a page with their results to stdout: docs/clients.md is such a
- * page. Needs Python 3.10, Go, and the package registries; takes about four minutes.
+ * page. Needs Python 3.10, Go, and the package registries; takes about three minutes.
  */
 const REDOCLY = '2.77.0';
 const SPECTRAL = '6.16.3';
@@ -137,6 +137,13 @@ function summaryOf(output: string): string {
   );
 }
 
+/** The versions of what runs the clients. */
+function runtimes(): string {
+  const [, python] = execFileSync('python3', ['--version'], { encoding: 'utf8' }).split(/\s+/);
+  const [, , go] = execFileSync('go', ['version'], { encoding: 'utf8' }).split(/\s+/);
+  return `Node.js ${process.versions.node}, Python ${python}, Go ${go?.slice(2)}`;
+}
+
 function renderPageOf(rows: readonly (Client & Result)[]): string {
   const table = rows.map(
     ({ name, checks, ok, said }) => `| ${name} | ${checks} | ${ok ? 'passes' : 'FAILS'} | ${said} |`,
@@ -144,7 +151,7 @@ function renderPageOf(rows: readonly (Client & Result)[]): string {
   return `# Foreign clients
 
 Clients that were not written for Hookline, and linters, pass against its API and its OpenAPI document. \`npm run clients\` runs them
-on servers of their own and prints this page:
+on servers of their own, in about three minutes, and prints this page. Run with ${runtimes()}:
 
 | Client | What it does | Result | Its last word |
 |---|---|---|---|

@@ -68,7 +68,8 @@ export async function verifyEndpoint(input: VerifyEndpointInput): Promise<void> 
     } else if (Date.now() >= began + limit_ms) {
       const limit = formatDuration(limit_ms);
       const reason = `It was not verified within ${limit}. ${last.reason}`;
-      await giveUpEndpoint(key, reason, last.verification_revision);
+      const state = await giveUpEndpoint(key, reason, last.verification_revision);
+      if (state === 'pending') asked = Date.now();
       if (!isAskedAgain()) return;
       continue;
     } else if (Date.now() >= nextTryAt) {

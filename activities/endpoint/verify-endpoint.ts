@@ -84,11 +84,13 @@ async function settle(pending: PendingEndpoints, key: EndpointKey): Promise<Veri
 
 /** Disables an endpoint that was not verified in time, unless it has changed since it was asked last. */
 export function createGiveUpEndpoint({ pending }: Pick<VerificationDependencies, 'pending'>) {
+  /** @returns whether it has changed, so that it is still to be verified: whoever changed it may have crashed before saying so */
   return async function giveUpEndpoint(
     key: EndpointKey,
     reason: string,
     verificationRevision?: number,
-  ): Promise<void> {
+  ): Promise<VerificationReport['state']> {
     await pending.giveUp(key, reason, verificationRevision);
+    return (await pending.loadPending(key)) ? 'pending' : 'settled';
   };
 }

@@ -22,7 +22,8 @@ export async function runSchemathesis(
   await writeFile(join(folder, 'schemathesis.toml'), CONFIGURATION);
   await writeFile(join(folder, 'openapi.json'), await readDocument(`${url}/openapi.json`));
   const args = ['--config-file', 'schemathesis.toml', 'run', 'openapi.json', '--url', url];
-  const options = ['-H', `Authorization: Bearer ${token}`, '--continue-on-failure', '--workers', '2'];
+  // One worker: threads bring out a fault of Python 3.11 (SystemError: AST constructor recursion depth mismatch).
+  const options = ['-H', `Authorization: Bearer ${token}`, '--continue-on-failure', '--workers', '1'];
   const child = spawn(program, [...args, ...options, '--max-time', String(seconds), ...more], {
     cwd: folder,
   });
@@ -45,9 +46,17 @@ export async function runSchemathesis(
  * it is not checked that everything that matches the schema is accepted. And that a precondition fails is no mistake of the API's.
  */
 const BEYOND_SCHEMA = [
-  ...['accounts', 'api_keys', 'deliveries', 'endpoints', 'events', 'oauth_clients', 'profiles'].map(
-    (list) => `GET /v18.0/${list}`,
-  ),
+  ...[
+    'accounts',
+    'api_keys',
+    'changes',
+    'deliveries',
+    'endpoints',
+    'events',
+    'oauth_clients',
+    'profiles',
+  ].map((list) => `GET /v18.0/${list}`),
+  'GET /v18.0/endpoints/{id}',
   'POST /v18.0/events/{kind_or_id}',
   'POST /v18.0/api_keys',
   'POST /v18.0/endpoints',

@@ -71,14 +71,15 @@ export async function startForeignSystem(report: (line: string) => void): Promis
  * fuzzer.
  */
 async function issueToken(database: Database, accountId: string): Promise<string> {
-  const owner = await database.accounts.create('owner of the client');
-  const { client } = await database.oauthClients.create(owner.id, {
+  const owner = await database.accounts.create('owner of the client', OPERATOR);
+  const registration = {
     name: 'foreign clients',
-    grant_types: ['client_credentials'],
+    grant_types: ['client_credentials' as const],
     redirect_uris: [],
     scopes: [...SCOPES],
-    token_endpoint_auth_method: 'client_secret_basic',
-  });
+    token_endpoint_auth_method: 'client_secret_basic' as const,
+  };
+  const { client } = await database.oauthClients.create(owner.id, registration, OPERATOR);
   const token = randomBytes(32).toString('base64url');
   const lifetime = 3_600;
   await database.oauthRecords.save(

@@ -1,4 +1,5 @@
 import { newId } from '../../../src/domain/basics/ids.js';
+import { OPERATOR } from '../../../src/domain/change/change.js';
 import {
   incidentWorkflowId,
   releaseWorkflowId,
@@ -13,6 +14,7 @@ import {
   endpointGone,
   type FailureReport,
 } from '../../../workflows/messages.js';
+import { pendingAt } from '../../support/pending-endpoint.js';
 import { reply } from '../../support/receiver.js';
 import { startStubWorker } from '../../support/stub-worker.js';
 import { until } from '../../support/until.js';
@@ -208,6 +210,22 @@ export const ENDPOINTS: Scenarios = {
       await workflow.getHandle(workflowId).signal(confirmed, outdated);
       await confirm();
       return execution(stage, workflowId);
+    },
+  },
+  'verify-endpoint-changed-unsaid': {
+    settings: { ...VERIFIED, HOOKLINE_VERIFICATION_SCHEDULE: '1h', HOOKLINE_VERIFICATION_LIMIT: '3s' },
+    async play(stage) {
+      const { id } = await stage.client.register(stage.receiver.url);
+      const { endpoints } = stage.system.database;
+      const before = await until(
+        () => endpoints.getFresh(stage.client.accountId, id),
+        (endpoint) => /It answered/.test(endpoint?.status_reason ?? ''),
+      );
+      if (!before) throw new Error(`there is no endpoint ${id}`);
+      // As if the process that changes it crashed before it could say so.
+      await endpoints.replace(before, pendingAt(`${stage.receiver.url}/elsewhere`), OPERATOR);
+      await stage.receiver.waitFor((requests) => requests.length === 2);
+      return execution(stage, verificationWorkflowId(stage.client.accountId, id));
     },
   },
   'verify-endpoint-given-up': {

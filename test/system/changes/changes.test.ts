@@ -70,6 +70,8 @@ describe('changes', () => {
     await send(client, 'DELETE', `/endpoints/${id}/secret/previous`);
     await send(client, 'DELETE', `/endpoints/${id}`);
     const versions: Change[] = (await send(client, 'GET', `/endpoints/${id}/versions`)).json.data;
+    const unknown = '/v18.0/endpoints/unknown/versions?after=chg_00000000000000000000000000';
+    assert.equal((await client.request('GET', unknown)).status, 404);
     assert.deepEqual(
       versions.map(({ version, action }) => [version, action]),
       [

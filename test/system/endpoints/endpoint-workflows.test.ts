@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { newId } from '../../../src/domain/basics/ids.js';
-import { Incidents } from '../../../src/temporal/write/incidents.js';
+import { OPERATOR } from '../../../src/domain/change/change.js';
 import type { ApiClient } from '../../support/api-client.js';
+import { pendingAt } from '../../support/pending-endpoint.js';
 import { type Handler, type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { startStubWorker } from '../../support/stub-worker.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
@@ -116,37 +115,32 @@ describe('the workflows that look after an endpoint', function () {
     assert.equal((await stored())?.status, 'disabled');
   });
 
-  it('are found by their endpoint in every run of an incident that continues as another', async () => {
-    const endpoint = { account_id: newId('account'), endpoint_id: newId('endpoint') };
-    const taskQueue = `stub-${endpoint.endpoint_id}`;
-    const { client: temporal } = system.temporal;
-    const newProcess = () =>
-      new Incidents({ client: temporal, taskQueue, disableAfterMs: 3_600_000, probeIntervalMs: 60_000 });
-    const incidents = newProcess();
-    let releases = 0;
-    const stop = await startStubWorker(system.temporal, taskQueue, {
-      markEndpoint: async () => 'active',
-      emitOperationalEvent: async () => {},
-      async releaseEndpoint() {
-        releases += 1;
-        // It fails again while its recovery is being noted.
-        if (releases === 1) await newProcess().failed(endpoint, 'answered 500');
-      },
+  it('verify an endpoint by its new URL in the end, though whoever changed it crashed before saying so', async () => {
+    receiver.handle(reply(404));
+    const impatient = await startSystem({
+      HOOKLINE_ENDPOINT_VERIFICATION: 'required',
+      HOOKLINE_VERIFICATION_SCHEDULE: '1h',
+      HOOKLINE_VERIFICATION_LIMIT: '3s',
     });
     try {
-      await incidents.failed(endpoint, 'answered 500');
-      await incidents.succeeded(endpoint);
-      await until(
-        () => runsOf(endpoint.endpoint_id),
-        (runs) => runs.some(({ status }) => status === 'CONTINUED_AS_NEW') && runs.length === 2,
+      const { accountId, register } = await impatient.account();
+      const { id } = await register(receiver.url);
+      await receiver.waitFor((all) => all.length === 1);
+      const { endpoints } = impatient.database;
+      const before = await until(
+        () => endpoints.getFresh(accountId, id),
+        (endpoint) => /It answered 404/.test(endpoint?.status_reason ?? ''),
       );
-      await incidents.succeeded(endpoint);
+      receiver.handle(willing);
+      assert.ok(
+        before && (await endpoints.replace(before, pendingAt(`${receiver.url}/elsewhere`), OPERATOR)),
+      );
       await until(
-        () => runsOf(endpoint.endpoint_id),
-        (runs) => runs.some(({ status }) => status === 'COMPLETED'),
+        () => endpoints.getFresh(accountId, id),
+        (endpoint) => endpoint?.status === 'active',
       );
     } finally {
-      await stop();
+      await impatient.stop();
     }
   });
 });

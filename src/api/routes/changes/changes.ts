@@ -67,9 +67,8 @@ export function changeOperations({ database }: ApiDependencies): Operation[] {
       async handle(ctx, { params: { id = '' }, query: { limit, after } }) {
         const { account_id } = ctx.state.caller;
         const resource = resourceName('endpoint', id);
-        const rows = isId('endpoint', id)
-          ? await changes.list(account_id, { resource }, limit + 1, after)
-          : [];
+        if (!isId('endpoint', id)) throw notFound('endpoint', id);
+        const rows = await changes.list(account_id, { resource }, limit + 1, after);
         const exists = rows.length > 0 || after !== undefined || (await endpoints.get(account_id, id));
         if (!exists) throw notFound('endpoint', id);
         ctx.body = renderPage(ctx, cutPage(rows, limit));
