@@ -14,14 +14,18 @@ export const HEADERS: JsonObject = {
     schema: { type: 'string' },
   },
   RateLimit: {
-    description: 'What is left of each rate limit, and for how many seconds',
+    description: 'What remains of each rate limit, and the seconds until its window ends',
     schema: { type: 'string' },
   },
   'RateLimit-Policy': {
     description: 'Each rate limit: quota and window in seconds',
     schema: { type: 'string' },
   },
-  'Retry-After': { description: 'Seconds to wait', required: true, schema: { type: 'integer', minimum: 1 } },
+  'Retry-After': {
+    description: 'Seconds to wait before another request',
+    required: true,
+    schema: { type: 'integer', minimum: 1 },
+  },
   'WWW-Authenticate': {
     description: 'Why the token was refused (RFC 6750)',
     required: true,

@@ -24,7 +24,7 @@ export function createOpenApiDocument(operations: readonly Operation[]): JsonObj
     info: {
       title: 'Hookline',
       version: RELEASE,
-      summary: 'Event notifications that arrive, and a query API',
+      summary: 'Reliable event notifications, and a query API',
       description: DESCRIPTION,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },

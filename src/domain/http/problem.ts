@@ -17,7 +17,7 @@ export const PROBLEMS = {
   revoked_token: [401, 'The access token has been revoked'],
   invalid_verification_token: [403, 'The verification token is not valid'],
   missing_scope: [403, 'The access token lacks a scope'],
-  expiring_key: [403, 'An API key that expires cannot make what does not'],
+  expiring_key: [403, 'An API key that expires cannot create what does not expire'],
   not_found: [404, 'Not found'],
   version_unknown: [404, 'The API version is unknown'],
   unknown_event_kind: [404, 'The event kind is unknown'],

@@ -17,7 +17,7 @@ export function accountOperations({ database }: ApiDependencies): Operation[] {
       method: 'post',
       path: '/accounts',
       id: 'createAccount',
-      summary: 'Create an account and its first API key, which is shown this once',
+      summary: 'Create an account and its first API key, which is shown only in this answer',
       scope: 'admin',
       body: z.strictObject({ name: z.string().min(1).max(256) }),
       responses: { 201: { description: 'The account, with its first key', schema: accountWithKeySchema } },

@@ -18,6 +18,6 @@ export const apiKeySchema = z
 
 export const apiKeyWithKeySchema = apiKeySchema
   .extend({
-    key: z.string().describe('The key, hlk_…: shown this once, only its hash is kept'),
+    key: z.string().describe('The key, hlk_…: shown only in this answer; Hookline keeps a hash'),
   })
   .meta({ id: 'NewApiKey' });

@@ -18,13 +18,13 @@ const apiKeyBody = z.strictObject({
   expires_at: z.iso
     .datetime()
     .describe(
-      'When the key stops working, ISO 8601 in UTC. Default: when the key that makes it does, or never. It cannot be later than that',
+      'When the key stops working, ISO 8601 in UTC. Default, and latest time: when the key that creates it stops working; never if that does not expire',
     )
     .optional(),
   profile_id: z
     .string()
     .describe(
-      "The profile that GET /me answers for this key. Default: the account's own. With profile:read, another profile than that of the caller takes profiles:read",
+      "The profile that GET /me returns for this key. Default: the account's own. A profile other than the caller's requires profiles:read",
     )
     .optional(),
 });

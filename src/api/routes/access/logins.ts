@@ -40,7 +40,7 @@ export function loginOperations({ database }: ApiDependencies): Operation[] {
       path: '/profiles/:id/login',
       id: 'putLogin',
       summary:
-        'Set how the person of a profile logs in; a new password ends the sessions and tokens of the one before',
+        'Set how the person of a profile logs in; a new password ends the sessions and tokens of the previous one',
       scope: 'keys:write',
       body: loginBody,
       responses: { 200: { description: 'The login, without its password', schema: loginSchema } },

@@ -124,11 +124,10 @@ export function oauthClientOperations({ database }: ApiDependencies): Operation[
       method: 'put',
       path: '/oauth_clients/:id',
       id: 'replaceOAuthClient',
-      summary:
-        'Replace the registration of an OAuth client; scopes that are taken away stop working within 5 seconds',
+      summary: 'Replace the registration of an OAuth client; removed scopes stop working within 5 seconds',
       scope: 'keys:write',
       body: clientBody,
-      responses: { 200: { description: 'The client after it', schema: oauthClientSchema } },
+      responses: { 200: { description: 'The client after the change', schema: oauthClientSchema } },
       problems: ['expiring_key'],
       async handle(ctx, { params: { id = '' }, body }) {
         const before = await findClient(ctx, id);

@@ -18,9 +18,9 @@ export const changeSchema = z
         person: z.string().optional().describe('The profile of the person for whom an OAuth client acted'),
       })
       .describe('Who did it'),
-    address: z.string().optional().describe('From where; absent for what was not a request'),
+    address: z.string().optional().describe('From where; absent if it was not a request'),
     request_id: z.string().optional().describe('The x-request-id of the request that did it'),
-    reason: z.string().optional().describe('Why, as the actor said it'),
+    reason: z.string().optional().describe('Why, as the actor gave it'),
     changed: z
       .array(z.string())
       .describe(

@@ -20,7 +20,7 @@ import { deliveryParameters, kindParameter, readFilter } from './filters.js';
 
 const ACTIONS = {
   retry: 'Make an attempt now',
-  cancel: 'Give an open delivery up',
+  cancel: 'Cancel an open delivery',
   pause: 'Make no attempt until the delivery is resumed',
   resume: 'End a pause',
 } as const;
@@ -87,7 +87,7 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
       responses: {
         200: {
           description:
-            'A page of deliveries. What closes between two pages is on both. A page may have fewer rows than its limit: only one without next is the last',
+            'A page of deliveries. A delivery that closes between two pages is on both. A page can have fewer rows than its limit: only a page without next is the last',
           schema: pageOf(deliverySummarySchema),
         },
       },
@@ -121,7 +121,7 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
         scope: 'deliveries:write',
         body: actBody,
         bodyIsOptional: true,
-        responses: { 200: { description: 'The delivery after it', schema: deliveryRecordSchema } },
+        responses: { 200: { description: 'The delivery after the action', schema: deliveryRecordSchema } },
         problems: ['delivery_state_conflict'],
         async handle(ctx, { params: { id = '' }, body: { reason } }) {
           const { account_id, id: by } = ctx.state.caller;

@@ -21,7 +21,7 @@ const attemptSchema = z
       })
       .optional()
       .describe(
-        'Where the time went. Steps that did not take place, or did not end, are absent: a connection that was kept takes none of the first three',
+        'Where the time went. Steps that did not happen or did not end are absent: a reused connection has none of the first three',
       ),
     request_bytes: z.number().int().optional().describe('Size of the body that was sent'),
     response_bytes: z.number().int().optional().describe("Bytes of the answer's body that were read"),
@@ -45,7 +45,7 @@ export const deliverySummarySchema = z
     started_at: time.describe('When this run was started'),
     closed_at: time.optional(),
     next_attempt_at: time.optional(),
-    reason: z.string().describe('Why it is as it is, and what it waits for'),
+    reason: z.string().describe('Why it has this status, and what it waits for'),
     workflow_id: z.string(),
     run_id: z.string(),
   })
@@ -83,7 +83,7 @@ export const deliverySchema = deliverySummarySchema
           .extend(historySchema.shape),
       )
       .optional()
-      .describe('What the delivery was before it was sent again, newest first'),
+      .describe('The runs before the delivery was resent, newest first'),
   })
   .meta({ id: 'Delivery' });
 

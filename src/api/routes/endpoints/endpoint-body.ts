@@ -46,7 +46,7 @@ export const endpointBody = z.strictObject({
     .min(0.01)
     .max(MAX_RATE_LIMIT)
     .optional()
-    .describe('Deliveries per second, at most; more wait their turn, none is dropped'),
+    .describe('Deliveries per second, at most; deliveries beyond it wait, none is dropped'),
   status: z.enum(['active', 'paused']).default('active'),
   status_reason: z.string().min(1).max(300).optional().describe('Why it is paused'),
   verification_method: z.enum(VERIFICATION_METHODS).default('challenge'),

@@ -13,7 +13,7 @@ const DEFAULT_OVERLAP = '24h';
 const MAX_SIGNING_KEYS = 5;
 
 const rotationBody = z.strictObject({
-  overlap: overlapSchema(DEFAULT_OVERLAP).describe('How long the current secrets keep signing, too'),
+  overlap: overlapSchema(DEFAULT_OVERLAP).describe('How long the current secrets sign too'),
   signature_scheme: z.enum(['v1', 'v1a']).optional().describe('Absent: as before'),
 });
 
@@ -28,7 +28,7 @@ export function endpointSecretOperations(dependencies: ApiDependencies): Operati
       id: 'getEndpointSecret',
       summary: "Read an endpoint's signing secret, or the public key of its key pair",
       scope: 'secrets:read',
-      responses: { 200: { description: 'The newest one', schema: secretSchema } },
+      responses: { 200: { description: 'The newest key', schema: secretSchema } },
       problems: [],
       async handle(ctx, { params: { id = '' } }) {
         ctx.set('cache-control', 'no-store');
@@ -40,10 +40,10 @@ export function endpointSecretOperations(dependencies: ApiDependencies): Operati
       method: 'post',
       path: '/endpoints/:id/secret/rotate',
       id: 'rotateEndpointSecret',
-      summary: 'Give an endpoint a new signing secret; both sign until the overlap ends',
+      summary: 'Rotate the signing secret of an endpoint; the old one signs too until the overlap ends',
       scope: 'endpoints:write',
       body: rotationBody,
-      responses: { 200: { description: 'The new one', schema: secretSchema } },
+      responses: { 200: { description: 'The new key', schema: secretSchema } },
       problems: ['invalid_request', 'endpoint_state_conflict'],
       async handle(ctx, { params: { id = '' }, body: { overlap, signature_scheme } }) {
         const found = await findEndpoint(dependencies, ctx, id);

@@ -10,15 +10,15 @@ export const endpointSchema = z
   .object({
     id: z.string(),
     account_id: z.string(),
-    version: z.int().describe('1 when it is made, and one more with each change'),
+    version: z.int().describe('1 at first, and one more with each change'),
     target_url: z.string(),
     event_kinds: z.array(z.string()),
     filter: z.record(z.string(), z.unknown()).optional(),
     description: z.string(),
     metadata: z.record(z.string(), z.string()),
-    headers: z.record(z.string(), z.string()).describe('Names; the values are masked'),
+    headers: z.record(z.string(), z.string()).describe('Names of headers; the values are masked'),
     rate_limit: z.number().optional().describe('Deliveries per second, at most'),
-    allowed_rate: z.number().int().optional().describe('Deliveries per minute that its subscriber allowed'),
+    allowed_rate: z.number().int().optional().describe('Deliveries per minute that the subscriber allowed'),
     status: z.enum(ENDPOINT_STATUSES),
     status_reason: z.string().optional(),
     status_changed_at: time,
@@ -37,7 +37,7 @@ const keyFields = {
   secret: z.string().optional().describe('whsec_…, with the scheme v1'),
   public_key: z.string().optional().describe('whpk_…, with the scheme v1a'),
   signature_scheme: z.enum(['v1', 'v1a']),
-  previous_expires_at: time.optional().describe('Until then those before sign along'),
+  previous_expires_at: time.optional().describe('Until then the previous ones sign too'),
 };
 
 export const endpointWithIncidentSchema = endpointSchema
@@ -52,7 +52,7 @@ export const endpointWithIncidentSchema = endpointSchema
         disable_at: time.describe('When it is disabled unless it succeeds before'),
       })
       .optional()
-      .describe('Absent where the endpoint is not failing'),
+      .describe('Absent if the endpoint is not failing'),
   })
   .meta({ id: 'EndpointWithIncident' });
 

@@ -24,7 +24,7 @@ const kindBody = z.strictObject({
   description: z.string().max(1_000).default(''),
   schema: z
     .record(z.string(), z.unknown())
-    .describe('JSON Schema, draft 2020-12: docs/events.md says within which bounds'),
+    .describe('JSON Schema, draft 2020-12, within the bounds of docs/events.md'),
 });
 const newKindBody = kindBody.extend({
   name: z
@@ -90,7 +90,7 @@ export function eventKindOperations({ database, payloads }: ApiDependencies): Op
       method: 'get',
       path: '/event_kinds',
       id: 'listEventKinds',
-      summary: 'List event kinds: the built-in ones and the own ones, by name',
+      summary: "List event kinds, built-in ones and the account's own, by name",
       scope: 'endpoints:read',
       query: z.strictObject(pagingParameters),
       responses: { 200: { description: 'A page of kinds', schema: pageOf(eventKindSchema) } },
@@ -133,10 +133,10 @@ export function eventKindOperations({ database, payloads }: ApiDependencies): Op
       path: '/event_kinds/:name',
       id: 'replaceEventKind',
       summary:
-        'Change an event kind; another schema becomes its next version, which events are checked against from then on',
+        'Change an event kind; a new schema becomes its next version, against which events are checked from then on',
       scope: 'endpoints:write',
       body: kindBody,
-      responses: { 200: { description: 'The kind after it', schema: eventKindSchema } },
+      responses: { 200: { description: 'The kind after the change', schema: eventKindSchema } },
       problems: ['invalid_request', 'event_kind_conflict', 'event_kind_limit_reached'],
       async handle(ctx, { params: { name = '' }, body: { description, schema } }) {
         const { account_id } = ctx.state.caller;

@@ -16,12 +16,14 @@ export const eventSchema = eventSummarySchema
   .extend({
     fan_out: z
       .object({
-        started: z.number().int().describe('Deliveries that have been started'),
-        total: z.number().int().describe('Deliveries that there are in all'),
+        started: z.number().int().describe('Deliveries started so far'),
+        total: z.number().int().describe('Deliveries in total'),
       })
       .optional()
       .describe('Absent if all deliveries were started before the event was answered'),
-    deliveries: z.array(deliverySummarySchema).describe('Of many, some: the list of deliveries has them all'),
+    deliveries: z
+      .array(deliverySummarySchema)
+      .describe('At most some of them: the list of deliveries has all'),
     payload: z.unknown().describe('As it was received'),
   })
   .meta({ id: 'Event' });

@@ -78,7 +78,7 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
       responses: {
         200: {
           description:
-            'A page of events; of those with a delivery that matches, if deliveries are filtered. What is delivered between two pages is on both. A page may have fewer rows than its limit: only one without next is the last',
+            'A page of events; of those with a delivery that matches, if deliveries are filtered. An event whose deliveries change between two pages can be on both. A page can have fewer rows than its limit: only a page without next is the last',
           schema: pageOf(eventSummarySchema),
         },
       },
