@@ -95,13 +95,18 @@ function successes(
   components: SchemaComponents,
 ): JsonObject {
   const tagged = 'If-None-Match' in taken || 'If-Match' in taken;
-  const describeOne = (status: string, { description, schema }: ResponseDocument): JsonObject => ({
+  const describeOne = (status: string, { description, schema, text }: ResponseDocument): JsonObject => ({
     description,
     headers: headers(
       ...(status === '201' || status === '202' ? ['Location'] : []),
       ...(tagged && method !== 'delete' ? ['ETag'] : []),
     ),
-    ...(schema && { content: { 'application/json': { schema: components.of(schema, 'output') } } }),
+    ...(schema && {
+      content: {
+        'application/json': { schema: components.of(schema, 'output') },
+        ...(text && { 'text/plain': { schema: { type: 'string', description: text } } }),
+      },
+    }),
   });
   return Object.fromEntries(
     Object.entries(responses).map(([status, response]) => [status, describeOne(status, response)]),

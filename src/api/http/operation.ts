@@ -11,6 +11,8 @@ export interface ResponseDocument {
   description: string;
   /** Shape of the JSON body; absent if there is none. */
   schema?: z.ZodType;
+  /** What the body is as `text/plain`, for who asks for that; absent if it is JSON alone. */
+  text?: string;
 }
 
 /** What a handler receives besides Koa's context: checked input. */

@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { DeliveryKey } from '../../domain/basics/ids.js';
+import type { TimelineItem } from '../../domain/delivery/timeline.js';
 import { hashPayload } from '../../domain/event/payload-hash.js';
 import { viewAttempt } from './attempt-view.js';
 import type { DeliveryFilter } from './delivery-filter.js';
@@ -10,21 +11,29 @@ import type { RecentGroups } from './group/recent-groups.js';
 import { readStarted } from './history.js';
 import { Locator, untilVisible } from './locate.js';
 import { type Located, RowReader } from './row-reader.js';
+import { TimelineReader } from './timeline/timeline-reader.js';
 import type { Page } from './visibility/visibility.js';
 
 /** Reads deliveries from the ledger. It needs no worker, so it answers while deliveries stand still. */
 export class DeliveryReader {
   private readonly client: Client;
   private readonly locator: Locator;
+  private readonly timelines: TimelineReader;
 
   constructor(client: Client, recentGroups: RecentGroups) {
     this.client = client;
     this.locator = new Locator(client, recentGroups);
+    this.timelines = new TimelineReader(client, this.locator);
   }
 
   /** The execution that stands for a delivery of an account; `undefined` if the account has no such delivery. */
   locate(accountId: string, key: DeliveryKey): Promise<Located | undefined> {
     return this.locator.locate(accountId, key);
+  }
+
+  /** Everything that happened to a delivery, in order; `undefined` if the account has no such delivery. */
+  timeline(accountId: string, key: DeliveryKey): Promise<TimelineItem[] | undefined> {
+    return this.timelines.read(accountId, key);
   }
 
   /** One delivery of an account, alone or in a group; `undefined` if the account has no such delivery. */

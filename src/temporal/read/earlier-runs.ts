@@ -95,6 +95,7 @@ export async function findRuns(
   return runs;
 }
 
-function previousRun(execution: Execution): ResendMemo | undefined {
+/** The run that an execution sends again, if it does. */
+export function previousRun(execution: Execution): ResendMemo | undefined {
   return execution.memo?.[RESEND_MEMO] as ResendMemo | undefined;
 }

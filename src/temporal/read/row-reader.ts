@@ -6,6 +6,7 @@ import {
   type ShownRecord,
   shownReason,
 } from '../../domain/delivery/delivery.js';
+import { endOf } from '../../domain/delivery/timeline.js';
 import { type DeliveryRow, type DeliverySummary, recordInMemo } from './delivery-view.js';
 import { readGroup } from './group/group-history.js';
 import type { GroupMemo } from './group/group-memo.js';
@@ -132,11 +133,4 @@ type OfRecord = Pick<DeliverySummary, 'status' | 'next_attempt_at' | 'reason' | 
 function ofRecord(record: ShownRecord, summary: DeliverySummary): OfRecord {
   const { status, next_attempt_at, reason } = record;
   return { status, next_attempt_at, reason, closed_at: endOf(record) ?? summary.closed_at };
-}
-
-/** When a delivery ended: as its record says, or with its last attempt. ISO 8601, UTC. */
-function endOf({ status, attempts, closed_at }: ShownRecord): string | undefined {
-  if (!isClosed(status)) return undefined;
-  const last = attempts.at(-1);
-  return closed_at ?? (last && new Date(Date.parse(last.at) + last.duration_ms).toISOString());
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ShownStatus } from '../../../src/domain/delivery/delivery.js';
+import type { TimelineItem } from '../../../src/domain/delivery/timeline.js';
 import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import type { Delivery, DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
 import type { ApiClient } from '../../support/api-client.js';
@@ -120,7 +121,33 @@ describe('the views of a delivery', () => {
       assert.equal(one.closed_at === undefined, isOpen, `${one.status} closed at ${one.closed_at}`);
       assert.equal(one.next_attempt_at !== undefined, one.status === 'retrying', one.status);
     }
+    for (const one of full) await assertTold(one);
     return full;
+  }
+
+  /** The timeline says what the delivery says. */
+  async function assertTold(one: Delivery): Promise<void> {
+    const items: TimelineItem[] = (await get(`/deliveries/${one.id}/timeline`)).data;
+    const runs = [...(one.earlier_runs ?? [])].reverse();
+    const attempts = [...runs, one].flatMap((run) => run.attempts);
+    assert.deepEqual(
+      items.flatMap(({ type, at, number, status_code, url }) =>
+        type === 'attempt' ? [{ at, number, status_code, url }] : [],
+      ),
+      attempts.map(({ at, number, status_code, url }) => ({ at, number, status_code, url })),
+    );
+    const acts = [...runs, one].flatMap(({ interventions = [] }) => interventions);
+    assert.deepEqual(
+      items.flatMap(({ action, at, by }) => (action ? [{ action, at, by }] : [])),
+      acts.flatMap(({ action, at, by }) => (action === 'terminate' ? [] : [{ action, at, by }])),
+    );
+    assert.equal(items[0]?.at, one.created_at);
+    const last = items.findLast(({ type }) => type !== 'incident');
+    assert.equal(last?.status, one.closed_at === undefined ? undefined : one.status);
+    if (one.closed_at !== undefined) assert.equal(last?.at, one.closed_at);
+    assert.equal(last?.next_attempt_at, one.next_attempt_at);
+    if (one.next_attempt_at !== undefined) assert.equal(last?.text, one.reason);
+    if (one.status === 'terminated') assert.equal(last?.text, one.reason);
   }
 
   const terminate = (workflowId: string) =>

@@ -1,9 +1,13 @@
 import { Problem } from '../../../domain/http/problem.js';
 import type { Middleware } from '../context.js';
 
+/** What can be read in a terminal, too. */
+const ALSO_TEXT = /^\/[^/]+\/deliveries\/[^/]+\/timeline$/;
+
 /** Refuses requests whose Accept header excludes JSON. @throws Problem 406 */
 export const requireJsonAccepted: Middleware = (ctx, next) => {
-  if (ctx.get('accept') !== '' && !ctx.accepts('application/json')) {
+  const types = ALSO_TEXT.test(ctx.path) ? ['application/json', 'text/plain'] : ['application/json'];
+  if (ctx.get('accept') !== '' && !ctx.accepts(types)) {
     throw new Problem(
       'not_acceptable',
       'Responses are JSON: leave the Accept header out, or include application/json.',

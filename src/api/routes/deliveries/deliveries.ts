@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type DeliveryKey, parseDeliveryId } from '../../../domain/basics/ids.js';
 import { type ChangeAction, resourceName } from '../../../domain/change/change.js';
 import { toTarget } from '../../../domain/delivery/recipients.js';
+import { timelineText } from '../../../domain/delivery/timeline.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
 import { DeliveryStateConflictError } from '../../../temporal/errors.js';
 import { viewAttempt } from '../../../temporal/read/attempt-view.js';
@@ -15,6 +16,7 @@ import {
   deliverySchema,
   deliverySummarySchema,
   resendSchema,
+  timelineSchema,
 } from './delivery-view.js';
 import { deliveryParameters, kindParameter, readFilter } from './filters.js';
 
@@ -109,6 +111,27 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
       problems: [],
       async handle(ctx, { params: { id = '' } }) {
         ctx.body = await find(ctx.state.caller.account_id, id);
+      },
+    }),
+
+    operation({
+      method: 'get',
+      path: '/deliveries/:id/timeline',
+      id: 'getDeliveryTimeline',
+      summary: 'Read everything that happened to a delivery, in order and over all its runs',
+      scope: 'deliveries:read',
+      responses: {
+        200: { description: 'What happened', schema: timelineSchema, text: 'A line for each' },
+      },
+      problems: [],
+      async handle(ctx, { params: { id = '' } }) {
+        const items = await deliveries.timeline(ctx.state.caller.account_id, readKey(id));
+        if (!items) throw notFound('delivery', id);
+        ctx.vary('Accept');
+        ctx.body =
+          ctx.accepts('application/json', 'text/plain') === 'text/plain'
+            ? timelineText(items)
+            : { data: items };
       },
     }),
 

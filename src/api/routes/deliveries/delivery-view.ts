@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { DELIVERY_STATUSES, SHOWN_STATUSES } from '../../../domain/delivery/delivery.js';
+import { TIMELINE_TYPES } from '../../../domain/delivery/timeline.js';
 import { timeSchema as time } from '../../http/schemas.js';
+
+const triggerSchema = z.enum(['schedule', 'retry_after', 'manual', 'released']);
 
 const attemptSchema = z
   .object({
@@ -30,7 +33,7 @@ const attemptSchema = z
     error: z.string().optional(),
     response_headers: z.record(z.string(), z.string()).optional(),
     response_snippet: z.string().optional(),
-    trigger: z.enum(['schedule', 'retry_after', 'manual', 'released']),
+    trigger: triggerSchema,
   })
   .meta({ id: 'Attempt' });
 
@@ -86,6 +89,32 @@ export const deliverySchema = deliverySummarySchema
       .describe('The runs before the delivery was resent, newest first'),
   })
   .meta({ id: 'Delivery' });
+
+export const timelineSchema = z
+  .object({
+    data: z.array(
+      z
+        .object({
+          at: time.describe('Of an attempt: when it began'),
+          type: z.enum(TIMELINE_TYPES),
+          text: z.string().describe('Human-readable'),
+          workflow_id: z.string().optional(),
+          run_id: z.string().optional(),
+          number: z.number().int().optional(),
+          trigger: triggerSchema.optional(),
+          duration_ms: z.number().int().optional(),
+          url: z.string().optional(),
+          status_code: z.number().int().optional(),
+          error_code: z.string().optional(),
+          next_attempt_at: time.optional().describe('Of a wait: until when'),
+          action: interventionSchema.shape.action.optional(),
+          by: z.string().optional(),
+          status: z.enum(SHOWN_STATUSES).optional().describe('Of the end: how the delivery ended'),
+        })
+        .meta({ id: 'TimelineItem' }),
+    ),
+  })
+  .meta({ id: 'Timeline' });
 
 export const resendSchema = z.object({ id: z.string(), run_id: z.string() }).meta({ id: 'Resend' });
 

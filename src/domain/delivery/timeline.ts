@@ -1,0 +1,179 @@
+import { createdAt } from '../basics/id-time.js';
+import { type Attempt, type Intervention, isClosed, type ShownRecord, type ShownStatus } from './delivery.js';
+import { describeAttempt } from './outcome.js';
+
+/** What kind of thing happened to a delivery. Part of the HTTP interface. */
+export const TIMELINE_TYPES = [
+  'accepted',
+  'started',
+  'attempt',
+  'wait',
+  'parked',
+  'incident',
+  'released',
+  'act',
+  'left_group',
+  'reset',
+  'closed',
+  'terminated',
+] as const;
+
+/** One thing that happened to a delivery, human-readable, with its facts. */
+export interface TimelineItem {
+  /** ISO 8601, UTC. Of an attempt: when it began. */
+  at: string;
+  type: (typeof TIMELINE_TYPES)[number];
+  text: string;
+  /** Of `started`. */
+  workflow_id?: string;
+  run_id?: string;
+  /** Of an attempt. */
+  number?: number;
+  trigger?: Attempt['trigger'];
+  duration_ms?: number;
+  url?: string;
+  status_code?: number;
+  error_code?: Attempt['error_code'];
+  /** Of a wait: until when. ISO 8601, UTC. */
+  next_attempt_at?: string;
+  /** Of an act, and of a termination or reset. */
+  action?: Intervention['action'];
+  by?: string;
+  /** How it ended. */
+  status?: ShownStatus;
+}
+
+/** What a run of a delivery tells: records as they followed each other, and what stands beside them. In order. */
+export type RunEntry = { at: string; record: ShownRecord } | { item: TimelineItem };
+
+/** A run of a delivery, or the part of a group's run that is about it. */
+export interface RunAccount {
+  started: TimelineItem;
+  /** What the delivery was when the run began. */
+  before: ShownRecord;
+  entries: RunEntry[];
+}
+
+/** A delivery about which nothing is recorded yet. */
+export const NOTHING_YET: ShownRecord = { status: 'delivering', attempts: [] };
+
+const BECAUSE: Record<Attempt['trigger'], string> = {
+  schedule: '',
+  retry_after: ' (when its Retry-After asked for it)',
+  manual: ' (made by hand)',
+  released: ' (released)',
+};
+
+const ACTS: Record<Intervention['action'], string> = {
+  retry: 'An attempt was asked for',
+  cancel: 'Cancelled',
+  pause: 'Paused',
+  resume: 'Resumed',
+  resend: 'Sent again',
+  terminate: 'Terminated in Temporal',
+};
+
+/**
+ * The account of a delivery over all its runs, in order.
+ *
+ * @param runs the oldest first
+ * @param closedAt when the delivery closed, as every view of it says. ISO 8601, UTC
+ * @param others what happened beside the runs, such as incidents of the endpoint
+ */
+export function timelineOf(
+  event: { event_id: string; event_kind: string; payload_bytes: number },
+  runs: readonly RunAccount[],
+  { closedAt, others = [] }: { closedAt?: string | undefined; others?: readonly TimelineItem[] } = {},
+): TimelineItem[] {
+  const accepted: TimelineItem = {
+    at: createdAt(event.event_id),
+    type: 'accepted',
+    text: `Accepted: a ${event.event_kind} of ${event.payload_bytes} bytes, as ${event.event_id}.`,
+  };
+  const items = runs.flatMap(({ started, before, entries }) => {
+    let known = before;
+    const ofRun = entries.flatMap((entry) => {
+      if ('item' in entry) return [entry.item];
+      const changes = changesOf(known, entry.record, entry.at);
+      known = entry.record;
+      return changes;
+    });
+    return [started, ...ofRun];
+  });
+  const end = items.findLast(({ status }) => status !== undefined);
+  if (end && closedAt !== undefined) end.at = closedAt;
+  // Attempts are known when they end, and told when they began.
+  return [accepted, ...[...items, ...others].sort((a, b) => compare(a.at, b.at))];
+}
+
+/** What happened between two records of a delivery that follow each other. @param at when the second one was written */
+export function changesOf(before: ShownRecord, after: ShownRecord, at: string): TimelineItem[] {
+  const acts = (after.interventions ?? []).slice(before.interventions?.length ?? 0);
+  const made = after.attempts.slice(before.attempts.length);
+  const isSame =
+    made.length === 0 &&
+    before.status === after.status &&
+    before.reason === after.reason &&
+    before.next_attempt_at === after.next_attempt_at;
+  return [
+    ...acts.filter(({ action }) => action !== 'terminate').map(tellAct),
+    ...made.map(tellAttempt),
+    ...(isSame ? [] : tellState(after, at, acts)),
+  ];
+}
+
+function tellAct({ action, at, by }: Intervention): TimelineItem {
+  return { at, type: 'act', text: `${ACTS[action]} by ${by}.`, action, by };
+}
+
+function tellAttempt(attempt: Attempt): TimelineItem {
+  const { number, at, trigger, duration_ms, url, status_code, error_code } = attempt;
+  return {
+    at,
+    type: 'attempt',
+    text: `Attempt ${number}${BECAUSE[trigger]} ${describeAttempt(attempt)}, after ${duration_ms} ms.`,
+    number,
+    trigger,
+    duration_ms,
+    ...(url !== undefined && { url }),
+    ...(status_code !== undefined && { status_code }),
+    ...(error_code !== undefined && { error_code }),
+  };
+}
+
+/** What a delivery came to, unless an act that is told has said it. */
+function tellState(record: ShownRecord, at: string, acts: readonly Intervention[]): TimelineItem[] {
+  const { status, next_attempt_at, reason = '' } = record;
+  if (status === 'terminated') {
+    const by = acts.at(-1)?.by;
+    return [{ at, type: 'terminated', text: reason, status, ...(by !== undefined && { by }) }];
+  }
+  if (isClosed(status)) return [{ at: endOf(record) ?? at, type: 'closed', text: tellEnd(record), status }];
+  if (next_attempt_at !== undefined) return [{ at, type: 'wait', text: reason, next_attempt_at }];
+  if (acts.at(-1)?.action === 'pause') return [];
+  if (status !== 'parked') return [];
+  return [{ at, type: reason.startsWith(FAILING) ? 'incident' : 'parked', text: reason }];
+}
+
+/** What the reason of a delivery begins with that waits for a failing endpoint. */
+const FAILING = 'The endpoint is failing';
+
+function tellEnd({ status, reason = '' }: ShownRecord): string {
+  const ended = `${status[0]?.toUpperCase()}${status.slice(1)}`;
+  return status === 'delivered' || reason.startsWith(ended) ? `${ended}.` : `${ended}: ${reason}`;
+}
+
+/** When a delivery ended: as its record says, or with its last attempt. ISO 8601, UTC. */
+export function endOf({ status, attempts, closed_at }: ShownRecord): string | undefined {
+  if (!isClosed(status)) return undefined;
+  const last = attempts.at(-1);
+  return closed_at ?? (last && new Date(Date.parse(last.at) + last.duration_ms).toISOString());
+}
+
+/** A timeline as lines for a terminal. */
+export function timelineText(items: readonly TimelineItem[]): string {
+  const width = Math.max(...items.map(({ type }) => type.length));
+  return items.map(({ at, type, text }) => `${at}  ${type.padEnd(width)}  ${text}\n`).join('');
+}
+
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
