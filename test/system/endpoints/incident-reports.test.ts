@@ -26,20 +26,22 @@ describe('failures that several processes count', () => {
     const endpoint = { account_id: newId('account'), endpoint_id: newId('endpoint') };
     const taskQueue = `stub-${endpoint.endpoint_id}`;
     const marks: (FailingMark | null)[] = [];
-    const mark = async ({ failing }: { failing: FailingMark | null }) => {
-      marks.push(failing);
-      return 'active';
-    };
     stops.push(
       await startStubWorker(system.temporal, taskQueue, {
-        openIncident: mark,
-        markEndpoint: mark,
+        async markEndpoint({ failing }) {
+          marks.push(failing);
+          return 'active';
+        },
+        async openIncident({ failing }) {
+          marks.push(failing);
+          return 'active';
+        },
         closeIncident: async () => {},
         probeEndpoint: async () => {},
       }),
     );
     const settings = { client: system.temporal.client, taskQueue, disableAfterMs: 3_600_000 };
-    const all = Array.from({ length: count }, () => new Incidents({ ...settings, probeIntervalMs: 60_000 }));
+    const all = Array.from({ length: count }, () => new Incidents({ ...settings, probeIntervalMs: 4_000 }));
     const [first, second] = all;
     assert.ok(first && second);
     return { all, first, second, endpoint, marks };
