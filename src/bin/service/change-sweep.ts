@@ -1,26 +1,34 @@
 import type { Logger } from 'pino';
 import type { ChangeRepository } from '../../models/change/changes.js';
+import { isDatabaseUnavailable } from '../../models/mongo/unavailable.js';
 
 /** How often the changes that a crash left in their resources are looked for, milliseconds. */
 const SWEEP_INTERVAL_MS = 60_000;
 
-/** Moves the changes that a crash left in their resources, now and each minute. @returns stops it, and waits for a sweep under way */
-export function sweepChanges(changes: ChangeRepository, logger: Logger): () => Promise<void> {
-  let sweep: Promise<void> | undefined;
-  const begin = () => {
-    sweep ??= changes
-      .collect()
-      .catch((error: unknown) =>
-        logger.warn({ err: error }, 'changes could not be moved; tried again in a minute'),
-      )
-      .finally(() => {
-        sweep = undefined;
-      });
+/** Moves the changes that a crash left in their resources, now and each minute. @returns stops it */
+export function sweepChanges(changes: ChangeRepository, logger: Logger): () => void {
+  let isSweeping = false;
+  let isStopped = false;
+  const sweep = async (): Promise<void> => {
+    if (isSweeping) return;
+    isSweeping = true;
+    try {
+      await changes.collect();
+    } catch (error) {
+      // An outage is logged once, by who notices it first, and not each minute.
+      if (!isStopped && !isDatabaseUnavailable(error))
+        logger.warn(
+          { err: error },
+          'Changes could not be moved to their collection. This is tried again in a minute.',
+        );
+    } finally {
+      isSweeping = false;
+    }
   };
-  begin();
-  const timer = setInterval(begin, SWEEP_INTERVAL_MS);
-  return async () => {
+  void sweep();
+  const timer = setInterval(sweep, SWEEP_INTERVAL_MS);
+  return () => {
+    isStopped = true;
     clearInterval(timer);
-    await sweep;
   };
 }

@@ -30,7 +30,7 @@ type NewChange = Omit<
 >;
 
 /** Moves the changes that are still in the documents of one kind of resource. */
-type Collector = () => Promise<void>;
+type Collector = (accountId?: string) => Promise<void>;
 
 /** Who changed what. */
 export class ChangeRepository {
@@ -46,7 +46,7 @@ export class ChangeRepository {
   /** Changes of an account, newest first. @param before only those older than the change of this id */
   async list(accountId: string, filter: ChangeFilter, limit: number, before?: string): Promise<Change[]> {
     const { resource, actor, created_after, created_before } = filter;
-    await this.collect(resource);
+    await this.collect(accountId, resource);
     const at = {
       ...(created_after && { $gt: created_after }),
       ...(created_before && { $lt: created_before }),
@@ -67,7 +67,7 @@ export class ChangeRepository {
 
   /** What a resource was at a time. */
   async stateAt(accountId: string, resource: string, time: Date): Promise<PastState> {
-    await this.collect(resource);
+    await this.collect(accountId, resource);
     const ofResource = { account_id: accountId, resource };
     const [last] = await this.model
       .find({ ...ofResource, at: { $lte: time } })
@@ -97,11 +97,16 @@ export class ChangeRepository {
     };
   }
 
-  /** Moves every change that a crash left in the document of its resource. @param resource only of this one's kind */
-  async collect(resource?: string): Promise<void> {
+  /**
+   * Moves the changes that a crash left in the documents of their resources.
+   *
+   * @param accountId whose changes are needed now: what cannot be moved for others is no error then
+   * @param resource only of its kind
+   */
+  async collect(accountId?: string, resource?: string): Promise<void> {
     const kind = resource?.slice(0, resource.indexOf(':'));
     for (const [known, collector] of this.collectors) {
-      if (kind === undefined || kind === known) await collector();
+      if (kind === undefined || kind === known) await collector(accountId);
     }
   }
 

@@ -1,4 +1,5 @@
 import type { Model, UpdateQuery } from 'mongoose';
+import { withTimeout } from '../../domain/basics/with-timeout.js';
 import {
   type ChangeAction,
   changedPointers,
@@ -63,6 +64,8 @@ type NewDocument<D> = Omit<D, keyof RecordedFields>;
 const LIVE = { deleted_at: null };
 /** Changes by others between reading a document and writing it, after which a change is given up. */
 const MAX_CONFLICTS = 50;
+/** How long whoever makes a change waits until its record has been moved, milliseconds. */
+const MOVE_LIMIT_MS = 1_000;
 
 /**
  * The documents of resources whose every change is recorded: with the change, or the change does not happen.
@@ -80,7 +83,7 @@ export class Recorded<D extends RecordedFields & { _id: string; created_at?: Dat
     this.model = model;
     this.changes = changes;
     this.about = about;
-    changes.collectFrom(about.kind, () => this.recordLeftBehind());
+    changes.collectFrom(about.kind, (accountId) => this.recordLeftBehind(accountId));
   }
 
   /** The documents that meet a filter and are not deleted. */
@@ -109,7 +112,7 @@ export class Recorded<D extends RecordedFields & { _id: string; created_at?: Dat
     } catch (error) {
       if (!isDuplicateKey(error)) throw error;
       // What is in the way may have been deleted by a process that crashed before it removed the document.
-      await this.recordLeftBehind();
+      await this.recordLeftBehind(this.accountOf(document));
       await this.model.create(stored);
     }
     await this.tryToMove(stored);
@@ -153,11 +156,21 @@ export class Recorded<D extends RecordedFields & { _id: string; created_at?: Dat
     return deleted?.before;
   }
 
-  /** Moves the changes that a crash left in documents, and removes the documents that are deleted. There are hardly ever any. */
-  private async recordLeftBehind(): Promise<void> {
+  /**
+   * Moves the changes that a crash left in documents, and removes the documents that are deleted. There are hardly ever any.
+   *
+   * @param accountId whose changes are needed now: only what fails for them is an error; absent: all
+   */
+  private async recordLeftBehind(accountId?: string): Promise<void> {
     const filter = { unrecorded_since: { $gt: new Date(0) } } as Filter;
     const documents = (await this.model.find(filter).lean()) as D[];
-    for (const document of documents) await this.move(document);
+    const failures: unknown[] = [];
+    for (const document of documents) {
+      await this.move(document).catch((error: unknown) => {
+        if (accountId === undefined || this.accountOf(document) === accountId) failures.push(error);
+      });
+    }
+    if (failures.length > 0) throw failures[0];
   }
 
   private async write(
@@ -191,7 +204,7 @@ export class Recorded<D extends RecordedFields & { _id: string; created_at?: Dat
 
   /** The change is made and kept: whoever asked for it need not know that its record could not be moved yet. */
   private async tryToMove(document: D): Promise<void> {
-    await this.move(document).catch(() => undefined);
+    await withTimeout(MOVE_LIMIT_MS, this.move(document)).catch(() => undefined);
   }
 
   private async move({ _id, version, unrecorded, deleted_at }: D): Promise<void> {

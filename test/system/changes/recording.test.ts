@@ -96,8 +96,33 @@ describe('recording a change', () => {
       () => stored('changes'),
       (all) => all.length === 2,
     );
-    await stop();
+    stop();
     assert.deepEqual(await stored('endpoints'), []);
+  });
+
+  it('does not hold up who makes the change, nor others who read theirs', async () => {
+    const { changes, endpoints } = database;
+    const { keep } = changes;
+    const { id } = await register();
+    try {
+      changes.keep = () => new Promise(() => {});
+      assert.equal(await endpoints.delete(accountId, id, OPERATOR), true);
+      changes.keep = (records) =>
+        records.some((record) => record.account_id === accountId)
+          ? Promise.reject(new Error('it cannot be stored'))
+          : keep.call(changes, records);
+      const other = newId('account');
+      await registerDirectly(endpoints, other, ['https://subscriber.example/']);
+      assert.equal((await changes.list(other, {}, 10)).length, 1);
+      await assert.rejects(
+        changes.list(accountId, {}, 10),
+        /it cannot be stored/,
+        'rather than an answer that lacks it',
+      );
+    } finally {
+      changes.keep = keep;
+    }
+    assert.deepEqual(await recorded(), ['created', 'deleted']);
   });
 
   it('hides what is deleted at once, and lets its name be used again', async () => {
