@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { newId } from '../../src/domain/basics/ids.js';
 import type { AcceptedEvent } from '../../src/domain/delivery/delivery.js';
+import { KEY_TOKEN_PREFIX } from '../../src/domain/event/key-token.js';
 import { hashPayload } from '../../src/domain/event/payload-hash.js';
 import { RecentGroups } from '../../src/temporal/read/group/recent-groups.js';
 import { StartCalls } from '../../src/temporal/write/start-calls.js';
@@ -36,6 +38,8 @@ export async function startGroup(
     payload: PURCHASE,
     payload_sha256: hashPayload(PURCHASE),
     accepted_at: new Date(at).toISOString(),
+    // As large as the token of a business key.
+    keys: [KEY_TOKEN_PREFIX + randomBytes(12).toString('base64url')],
   }));
   const groupId = newId('group');
   const pending = events.map((event) => ({ event, target: { endpoint_id: endpointId }, head: true }));

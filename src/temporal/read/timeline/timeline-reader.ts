@@ -35,10 +35,28 @@ export class TimelineReader {
   /** @returns what happened, in order; `undefined` if the account has no such delivery */
   async read(accountId: string, key: DeliveryKey): Promise<TimelineItem[] | undefined> {
     const located = await this.locator.locate(accountId, key);
-    const { event } = (located && (await readStarted(this.client, located.execution, key.event_id))) ?? {};
-    if (!located || !event) return undefined;
+    if (!located) return undefined;
+    const [started, runs, { closed_at }] = await Promise.all([
+      readStarted(this.client, located.execution, key.event_id),
+      this.readRuns(located.execution, accountId, key),
+      new RowReader(this.client).summary(located),
+    ]);
+    if (!started) return undefined;
+    const endpoint = { account_id: accountId, endpoint_id: key.endpoint_id };
+    const until = closed_at === undefined ? new Date() : new Date(Date.parse(closed_at) + INCIDENT_LAG_MS);
+    const incidents = await readIncidents(this.client, endpoint, createdAt(key.event_id), until);
+    const { event_id, event_kind, payload } = started.event;
+    return timelineOf(
+      { event_id, event_kind, payload_bytes: Buffer.byteLength(payload) },
+      withItsBeginning(runs),
+      { closedAt: closed_at, others: incidents },
+    );
+  }
+
+  /** What the runs of a delivery tell, from its newest one back; the oldest first. */
+  private async readRuns(newest: Execution, accountId: string, key: DeliveryKey): Promise<RunAccount[]> {
     const runs: RunAccount[] = [];
-    let run: Execution | undefined = located.execution;
+    let run: Execution | undefined = newest;
     let left: string | undefined;
     while (run && runs.length < MAX_RUNS) {
       const read = await this.readRun(run, accountId, key, left);
@@ -49,17 +67,7 @@ export class TimelineReader {
       const before = read.continues ?? (resent && { workflowId: resent.workflow_id, runId: resent.run_id });
       run = before && (await describeExecution(this.client, before.workflowId, before.runId));
     }
-    const { event_id, event_kind, payload } = event;
-    const accepted = createdAt(event_id);
-    const { closed_at } = await new RowReader(this.client).summary(located);
-    const endpoint = { account_id: accountId, endpoint_id: key.endpoint_id };
-    const until = closed_at === undefined ? new Date() : new Date(Date.parse(closed_at) + INCIDENT_LAG_MS);
-    const incidents = await readIncidents(this.client, endpoint, accepted, until);
-    return timelineOf(
-      { event_id, event_kind, payload_bytes: Buffer.byteLength(payload) },
-      withItsBeginning(runs),
-      { closedAt: closed_at, others: incidents },
-    );
+    return runs;
   }
 
   private async readRun(
