@@ -2,7 +2,8 @@ import { type Connection, Schema } from 'mongoose';
 import { newId } from '../../domain/basics/ids.js';
 import type { Origin } from '../../domain/change/change.js';
 import type { ChangeRepository } from '../change/changes.js';
-import { Recorded, type RecordedFields, recordedFields } from '../change/recorded.js';
+import { Recorded } from '../change/recorded.js';
+import { type RecordedFields, recordedFields } from '../change/recorded-fields.js';
 import type { ProfileRepository } from './profiles.js';
 
 /** A tenant. Everything belongs to one account, and no account sees what belongs to another. */

@@ -4,7 +4,8 @@ import { hashSecret } from '../../domain/access/secret-hash.js';
 import { newId } from '../../domain/basics/ids.js';
 import type { Origin } from '../../domain/change/change.js';
 import type { ChangeRepository } from '../change/changes.js';
-import { Recorded, type RecordedFields, recordedFields } from '../change/recorded.js';
+import { Recorded } from '../change/recorded.js';
+import { type RecordedFields, recordedFields } from '../change/recorded-fields.js';
 import { ShortCache } from '../mongo/short-cache.js';
 
 /** An API key as it can be shown after it was made: without the key itself. */

@@ -3,7 +3,8 @@ import type { Scope } from '../../domain/access/api-key.js';
 import { profileOfSubject, subjectOf } from '../../domain/access/subject.js';
 import type { Origin } from '../../domain/change/change.js';
 import type { ChangeRepository } from '../change/changes.js';
-import { Recorded, type RecordedFields, recordedFields } from '../change/recorded.js';
+import { Recorded } from '../change/recorded.js';
+import { type RecordedFields, recordedFields } from '../change/recorded-fields.js';
 import { isDuplicateKey } from '../mongo/duplicate-key.js';
 
 /** How the person of a profile logs in, and what they may allow an OAuth client. */

@@ -4,7 +4,8 @@ import { hashSecret } from '../../domain/access/secret-hash.js';
 import { newId } from '../../domain/basics/ids.js';
 import type { Origin } from '../../domain/change/change.js';
 import type { ChangeRepository } from '../change/changes.js';
-import { Recorded, type RecordedFields, recordedFields } from '../change/recorded.js';
+import { Recorded } from '../change/recorded.js';
+import { type RecordedFields, recordedFields } from '../change/recorded-fields.js';
 
 /** What an account sets when it registers a client. */
 export type OAuthClientInput = Omit<OAuthClient, 'id' | 'account_id' | 'created_at'>;

@@ -3,7 +3,8 @@ import { ownProfileId, type Profile, type ProfileInput } from '../../domain/acce
 import { newId } from '../../domain/basics/ids.js';
 import type { Origin } from '../../domain/change/change.js';
 import type { ChangeRepository } from '../change/changes.js';
-import { Recorded, type RecordedFields, recordedFields } from '../change/recorded.js';
+import { Recorded } from '../change/recorded.js';
+import { type RecordedFields, recordedFields } from '../change/recorded-fields.js';
 import { ShortCache } from '../mongo/short-cache.js';
 
 /** A profile, and its version for `ETag` and `If-Match`. */

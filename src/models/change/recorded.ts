@@ -9,30 +9,9 @@ import {
   type ShownResource,
 } from '../../domain/change/change.js';
 import { isDuplicateKey } from '../mongo/duplicate-key.js';
-import { type ChangeDocument, unrecordedSchema } from './change-document.js';
+import type { ChangeDocument } from './change-document.js';
 import type { ChangeRepository } from './changes.js';
-
-/** What the document of a resource has, so that its changes can be recorded. Only {@link Recorded} writes these fields. */
-export interface RecordedFields {
-  /** 1 when it is made, and one more with each change. */
-  version: number;
-  /** When it got this version. Later than the version before, whatever the clocks of the processes say. */
-  changed_at: Date;
-  /** It is gone; the document stays until that has been recorded. */
-  deleted_at?: Date | null;
-  /** Changes that are not in the collection of changes yet, and since when there are any. */
-  unrecorded?: ChangeDocument[] | null;
-  unrecorded_since?: Date | null;
-}
-
-/** These fields in a mongoose schema. */
-export const recordedFields = {
-  version: { type: Number, required: true },
-  changed_at: { type: Date, required: true },
-  deleted_at: Date,
-  unrecorded: { type: [unrecordedSchema], default: undefined },
-  unrecorded_since: { type: Date, index: { sparse: true } },
-};
+import type { RecordedFields } from './recorded-fields.js';
 
 /** What one collection holds, and how it is shown in changes. */
 interface Description<D> {

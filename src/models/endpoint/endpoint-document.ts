@@ -2,7 +2,7 @@ import { Schema } from 'mongoose';
 import type { SignatureScheme, SigningKey } from '../../domain/delivery/signature.js';
 import type { Endpoint, EndpointStatus, VerificationMethod } from '../../domain/endpoint/endpoint.js';
 import type { FailingMark } from '../../domain/endpoint/incident.js';
-import { type RecordedFields, recordedFields } from '../change/recorded.js';
+import { type RecordedFields, recordedFields } from '../change/recorded-fields.js';
 
 /** What an endpoint's owner sets. */
 export type EndpointInput = Pick<

@@ -1,19 +1,14 @@
 import type { Connection, Model } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import { newId } from '../../domain/basics/ids.js';
-import {
-  type ChangeAction,
-  type Origin,
-  subscriberOrigin,
-  systemOrigin,
-} from '../../domain/change/change.js';
+import { type Origin, subscriberOrigin, systemOrigin } from '../../domain/change/change.js';
 import { newSigningSecret, type SignatureScheme } from '../../domain/delivery/signature.js';
-import type { DisableResult, EndpointStatus } from '../../domain/endpoint/endpoint.js';
+import type { DisableResult } from '../../domain/endpoint/endpoint.js';
 import type { FailingMark } from '../../domain/endpoint/incident.js';
-import { toPointer } from '../../domain/http/json-pointer.js';
 import type { ChangeRepository } from '../change/changes.js';
 import { type Decide, Recorded } from '../change/recorded.js';
 import { ShortCache } from '../mongo/short-cache.js';
+import { actionOf, changedSecrets, isAbout } from './endpoint-change.js';
 import { EndpointCodec } from './endpoint-codec.js';
 import {
   type EndpointDocument,
@@ -374,27 +369,4 @@ export class EndpointRepository {
     this.byId.forget(endpointId);
     this.byAccount.forget(accountId);
   }
-}
-
-/** Whether an endpoint is still the one that something was found out about; absent: whichever it is. */
-function isAbout(
-  { verification_revision }: EndpointDocument,
-  verificationRevision: number | undefined,
-): boolean {
-  return verificationRevision === undefined || verification_revision === verificationRevision;
-}
-
-/** What the owner did, by what became of the status. */
-function actionOf(before: EndpointStatus, after: EndpointStatus): ChangeAction {
-  if (before !== after && after === 'paused') return 'paused';
-  return after === 'active' && before !== 'pending' && before !== 'active' ? 'resumed' : 'updated';
-}
-
-/** Which secrets got another value. New ones and removed ones are seen by their names. */
-function changedSecrets(before: EndpointSecrets, after: EndpointInput): string[] {
-  const headers = Object.entries(after.headers).filter(
-    ([name, value]) => (before.headers[name] ?? value) !== value,
-  );
-  const token = before.verify_token && after.verify_token && before.verify_token !== after.verify_token;
-  return [...headers.map(([name]) => toPointer(['headers', name])), ...(token ? ['/verify_token'] : [])];
 }

@@ -2,7 +2,8 @@ import { type Connection, Schema } from 'mongoose';
 import type { Origin } from '../../domain/change/change.js';
 import type { EventKind } from '../../domain/event/event-kinds.js';
 import type { ChangeRepository } from '../change/changes.js';
-import { Recorded, type RecordedFields, recordedFields } from '../change/recorded.js';
+import { Recorded } from '../change/recorded.js';
+import { type RecordedFields, recordedFields } from '../change/recorded-fields.js';
 import { isDuplicateKey } from '../mongo/duplicate-key.js';
 import { ShortCache } from '../mongo/short-cache.js';
 

@@ -144,9 +144,9 @@ describe('recording a change', () => {
     assert.deepEqual(await recorded(), ['created', 'deleted', 'created']);
   });
 
-  it('gives 30 changes at the same time a version each, at different times', async () => {
+  it('gives 12 changes at the same time a version each, at different times', async () => {
     const { id } = await register();
-    const tokens = Array.from({ length: 30 }, (_, index) => `reason ${index}`);
+    const tokens = Array.from({ length: 12 }, (_, index) => `reason ${index}`);
     const { endpoints } = database;
     await Promise.all(
       tokens.map(async (reason) => {
@@ -164,9 +164,9 @@ describe('recording a change', () => {
     const all = await database.changes.list(accountId, {}, 100);
     assert.deepEqual(
       all.map(({ version }) => version),
-      Array.from({ length: 31 }, (_, index) => 31 - index),
+      Array.from({ length: 13 }, (_, index) => 13 - index),
     );
-    assert.equal(new Set(all.map(({ at }) => at)).size, 31);
+    assert.equal(new Set(all.map(({ at }) => at)).size, 13);
     assert.deepEqual(all.map(({ after }) => after?.['description']).sort(), ['', ...tokens].sort());
   });
 

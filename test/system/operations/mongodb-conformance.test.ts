@@ -157,6 +157,39 @@ for (const [server, uri] of targets) {
       assert.deepEqual(table, { _id: 't', counts: { 'a_-': 5, b: 1 }, until: { a: 5, b: 7 } });
     });
 
+    it('sets, removes and appends as a whole, for one of 20 that ask for the same version', async () => {
+      interface Resource {
+        _id: string;
+        version: number;
+        name?: string;
+        note?: string;
+        gone?: Date | null;
+        records?: { at: Date; by: number }[];
+      }
+      const resources = fresh<Resource>();
+      await resources.insertOne({ _id: 'one', version: 1, note: 'old' });
+      const results = await Promise.all(
+        Array.from({ length: 20 }, (_, by) =>
+          resources.findOneAndUpdate(
+            { _id: 'one', version: 1, gone: null },
+            {
+              $set: { version: 2, name: `by ${by}` },
+              $unset: { note: 1 },
+              $push: { records: { at: new Date(DAY_1), by } },
+            },
+            { returnDocument: 'after' },
+          ),
+        ),
+      );
+      const [made, ...others] = results.filter((result) => result !== null);
+      assert.equal(others.length, 0);
+      const by = made?.records?.[0]?.by;
+      const expected = { _id: 'one', version: 2, records: [{ at: new Date(DAY_1), by }], name: `by ${by}` };
+      assert.deepEqual(made, expected);
+      assert.equal((await resources.deleteOne({ _id: 'one', version: 1 })).deletedCount, 0);
+      assert.deepEqual(await resources.findOne({ _id: 'one' }), expected);
+    });
+
     it('enforces unique indexes, in inserts and in updates', async () => {
       const people = fresh<{ _id: number; email: string }>();
       await people.createIndex({ email: 1 }, { unique: true });

@@ -1,0 +1,27 @@
+import type { ChangeAction } from '../../domain/change/change.js';
+import type { EndpointStatus } from '../../domain/endpoint/endpoint.js';
+import { toPointer } from '../../domain/http/json-pointer.js';
+import type { EndpointDocument, EndpointInput, EndpointSecrets } from './endpoint-document.js';
+
+/** Whether an endpoint is still the one that something was found out about; absent: whichever it is. */
+export function isAbout(
+  { verification_revision }: EndpointDocument,
+  verificationRevision: number | undefined,
+): boolean {
+  return verificationRevision === undefined || verification_revision === verificationRevision;
+}
+
+/** What the owner did, by what became of the status. */
+export function actionOf(before: EndpointStatus, after: EndpointStatus): ChangeAction {
+  if (before !== after && after === 'paused') return 'paused';
+  return after === 'active' && before !== 'pending' && before !== 'active' ? 'resumed' : 'updated';
+}
+
+/** Which secrets got another value. New ones and removed ones are seen by their names. */
+export function changedSecrets(before: EndpointSecrets, after: EndpointInput): string[] {
+  const headers = Object.entries(after.headers).filter(
+    ([name, value]) => (before.headers[name] ?? value) !== value,
+  );
+  const token = before.verify_token && after.verify_token && before.verify_token !== after.verify_token;
+  return [...headers.map(([name]) => toPointer(['headers', name])), ...(token ? ['/verify_token'] : [])];
+}
