@@ -3,6 +3,7 @@ import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/comm
 import type { AttemptReport } from '../../src/domain/delivery/attempt-report.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import { holdBack } from '../../src/domain/delivery/hold-back.js';
+import { DEFERRED } from '../../src/domain/delivery/reasons.js';
 import type { AttemptDependencies, EndpointForAttempt } from '../ports.js';
 
 /** The attempt may be made now. */
@@ -51,7 +52,7 @@ export function createGate({ endpoints, turns, health, slots }: AttemptDependenc
     const chosen = trigger === 'manual' || trigger === 'released';
     const slot = await slots.take(endpoint_id, request.slot_wait_ms ?? SLOT_WAIT_MS, chosen);
     if (slot.kind === 'full') {
-      const reason = `Deferred: ${slot.inFlight} attempts at the endpoint wait for its answer.`;
+      const reason = `${DEFERRED}${slot.inFlight} attempts at the endpoint wait for its answer.`;
       return { kind: 'deferred', turn: new Date(slot.askAgainAt).toISOString(), reason };
     }
     const over = health.begin(endpoint_id, !request.isolated);
@@ -75,7 +76,7 @@ export function createGate({ endpoints, turns, health, slots }: AttemptDependenc
       await delay(Math.max(wait, 0));
       return undefined;
     }
-    const reason = `Deferred: the endpoint gets at most ${Number(rate_limit.toFixed(3))} deliveries per second.`;
+    const reason = `${DEFERRED}the endpoint gets at most ${Number(rate_limit.toFixed(3))} deliveries per second.`;
     return { kind: 'deferred', turn: new Date(at).toISOString(), reason };
   }
 }

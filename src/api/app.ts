@@ -30,6 +30,7 @@ import {
 import { endpointOperations } from './routes/endpoints/endpoints.js';
 import { eventKindOperations } from './routes/event-kinds/event-kinds.js';
 import { eventOperations } from './routes/events/events.js';
+import { explainOperations } from './routes/explain/explain.js';
 import { healthRoutes } from './routes/health.js';
 import { meOperations } from './routes/profiles/me.js';
 import { profileOperations } from './routes/profiles/profiles.js';
@@ -79,6 +80,7 @@ function operationsOf(dependencies: ApiDependencies): Operation[] {
     ...endpointSecretOperations(dependencies),
     ...endpointVerificationOperations(dependencies),
     ...deliveryOperations(dependencies),
+    ...explainOperations(dependencies),
     ...meOperations(dependencies),
     ...profileOperations(dependencies),
     ...apiKeyOperations(dependencies),

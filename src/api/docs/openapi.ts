@@ -79,6 +79,7 @@ const TAGS = {
   oauth_clients: 'Applications that get tokens by OAuth 2.0',
   accounts: 'Tenants, for the operator of the installation',
   changes: 'Who changed what',
+  explain: 'Why an endpoint got an event, or did not',
   webhooks: 'What endpoints receive',
 };
 

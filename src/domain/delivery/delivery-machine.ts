@@ -10,6 +10,14 @@ import {
   planOf,
 } from './delivery-state.js';
 import { describeAttempt } from './outcome.js';
+import {
+  BLOCKED_NOW,
+  DELETED_REASON,
+  DISABLED_NOW,
+  endpointReason,
+  pausedReason,
+  waitReason,
+} from './reasons.js';
 import { nextAttempt } from './retry-schedule.js';
 
 /** After this many attempts a delivery is over, whatever its schedule says: its history must stay readable. */
@@ -99,8 +107,8 @@ export class DeliveryMachine {
     const { state } = this;
     if (state.kind !== 'attempting') throw new Error(`no attempt is in flight: ${state.kind}`);
     if (report.kind === 'not_attempted') {
-      if (report.endpoint === 'deleted') return this.close('cancelled', 'The endpoint was deleted.');
-      const reason = `The endpoint is ${report.endpoint}${report.reason ? `: ${report.reason}` : '.'}`;
+      if (report.endpoint === 'deleted') return this.close('cancelled', DELETED_REASON);
+      const reason = endpointReason(report.endpoint, report.reason);
       return this.park(reason, report.look_again_at);
     }
     if (report.kind === 'deferred') return this.defer(report, state.trigger);
@@ -111,9 +119,8 @@ export class DeliveryMachine {
     if (this.record.attempts.length >= MAX_ATTEMPTS)
       return this.close('exhausted', `${result} A delivery has at most ${MAX_ATTEMPTS} attempts.`);
     delete state.parked_since;
-    if (outcome === 'gone') return this.park(`${result} The endpoint was disabled.`);
-    if (outcome === 'blocked')
-      return this.park(`${result} It waits until the endpoint has another URL, or is retried.`);
+    if (outcome === 'gone') return this.park(`${result} ${DISABLED_NOW}`);
+    if (outcome === 'blocked') return this.park(`${result} ${BLOCKED_NOW}`);
     const extra = attempt.trigger === 'manual' || attempt.trigger === 'released';
     return this.planNext(result, report.retry_after, extra);
   }
@@ -174,7 +181,7 @@ export class DeliveryMachine {
       case 'pause': {
         const plan = planOf(this.state);
         const since = parkedSince(this.state) ?? this.surroundings.now();
-        this.enter({ kind: 'paused', since, ...(plan && { plan }) }, 'parked', `Paused by ${by}.`);
+        this.enter({ kind: 'paused', since, ...(plan && { plan }) }, 'parked', pausedReason(by));
         break;
       }
       case 'resume': {
@@ -320,8 +327,7 @@ export class DeliveryMachine {
     const next = nextAttemptOf(state);
     if (next) {
       this.record.next_attempt_at = new Date(next.at).toISOString();
-      const asked = next.trigger === 'retry_after' ? ', as its Retry-After asked' : '';
-      this.record.reason = `${reason} Next attempt at ${this.record.next_attempt_at}${asked}.`;
+      this.record.reason = waitReason(reason, this.record.next_attempt_at, next.trigger === 'retry_after');
     } else {
       delete this.record.next_attempt_at;
       this.record.reason = reason;

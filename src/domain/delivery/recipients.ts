@@ -16,15 +16,25 @@ export function recipientsOf(
   kind: string,
   payload: unknown,
 ): DeliveryTarget[] {
-  return endpoints
-    .filter((endpoint) => takesEvents(endpoint) && matchesKind(endpoint.event_kinds, kind))
-    .filter(({ filter }) => filter === undefined || matchesFilter(filter, payload))
-    .map(toTarget);
+  return endpoints.filter((endpoint) => refusalOf(endpoint, kind, payload) === undefined).map(toTarget);
 }
 
-/** A pending endpoint that was never verified gets no events. One that has to be verified again has them parked until then. */
-function takesEvents({ status, verified_at }: Endpoint): boolean {
-  return status !== 'pending' || verified_at !== undefined;
+/** An endpoint, as far as it decides which events it gets. */
+export type Subscription = Pick<
+  Endpoint,
+  'status' | 'status_changed_at' | 'verified_at' | 'event_kinds' | 'filter'
+>;
+
+/** Why an endpoint does not get an event; `undefined` if it does. */
+export function refusalOf(
+  { status, verified_at, event_kinds, filter }: Omit<Subscription, 'status_changed_at'>,
+  kind: string,
+  payload: unknown,
+): 'pending' | 'kind' | 'filter' | undefined {
+  // One that has to be verified again has its events parked until then.
+  if (status === 'pending' && verified_at === undefined) return 'pending';
+  if (!matchesKind(event_kinds, kind)) return 'kind';
+  return filter === undefined || matchesFilter(filter, payload) ? undefined : 'filter';
 }
 
 /** An endpoint as a delivery needs it. */

@@ -85,7 +85,7 @@ function compare(found: unknown, limit: string | number, holds: (order: number) 
 }
 
 /** What stands at a JSON Pointer; own properties only, so that nothing of the language itself is ever reached. */
-function valueAt(payload: unknown, pointer: string): unknown {
+export function valueAt(payload: unknown, pointer: string): unknown {
   let value = payload;
   for (const part of pointer.split('/').slice(1)) {
     const name = part.replaceAll('~1', '/').replaceAll('~0', '~');

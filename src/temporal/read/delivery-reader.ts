@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { DeliveryKey } from '../../domain/basics/ids.js';
-import type { TimelineItem } from '../../domain/delivery/timeline.js';
 import { hashPayload } from '../../domain/event/payload-hash.js';
+import type { TimelineItem } from '../../domain/explain/timeline.js';
 import { viewAttempt } from './attempt-view.js';
 import type { DeliveryFilter } from './delivery-filter.js';
 import { DeliveryList } from './delivery-list.js';

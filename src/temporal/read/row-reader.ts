@@ -6,7 +6,7 @@ import {
   type ShownRecord,
   shownReason,
 } from '../../domain/delivery/delivery.js';
-import { endOf } from '../../domain/delivery/timeline.js';
+import { endOf } from '../../domain/explain/timeline.js';
 import { type DeliveryRow, type DeliverySummary, recordInMemo } from './delivery-view.js';
 import { readGroup } from './group/group-history.js';
 import type { GroupMemo } from './group/group-memo.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { pino } from 'pino';
 import { startService } from '../../../src/bin/service.js';
 import { createdAt } from '../../../src/domain/basics/id-time.js';
-import type { TimelineItem } from '../../../src/domain/delivery/timeline.js';
+import type { TimelineItem } from '../../../src/domain/explain/timeline.js';
 import { type Accepted, type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
 import { inTurn, type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';

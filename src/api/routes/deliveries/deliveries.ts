@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type DeliveryKey, parseDeliveryId } from '../../../domain/basics/ids.js';
 import { type ChangeAction, resourceName } from '../../../domain/change/change.js';
 import { toTarget } from '../../../domain/delivery/recipients.js';
-import { timelineText } from '../../../domain/delivery/timeline.js';
+import { timelineText } from '../../../domain/explain/timeline.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
 import { DeliveryStateConflictError } from '../../../temporal/errors.js';
 import { viewAttempt } from '../../../temporal/read/attempt-view.js';

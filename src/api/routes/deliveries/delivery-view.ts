@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { DELIVERY_STATUSES, SHOWN_STATUSES } from '../../../domain/delivery/delivery.js';
-import { TIMELINE_TYPES } from '../../../domain/delivery/timeline.js';
+import { TIMELINE_TYPES } from '../../../domain/explain/timeline.js';
 import { timeSchema as time } from '../../http/schemas.js';
 
 const triggerSchema = z.enum(['schedule', 'retry_after', 'manual', 'released']);
 
-const attemptSchema = z
+export const attemptSchema = z
   .object({
     number: z.number().int(),
     at: time,

@@ -6,7 +6,7 @@ import {
   type RunAccount,
   type TimelineItem,
   timelineOf,
-} from '../../../domain/delivery/timeline.js';
+} from '../../../domain/explain/timeline.js';
 import { previousRun } from '../earlier-runs.js';
 import { membersOf } from '../group/group-memo.js';
 import { readClosingRecord, readStarted } from '../history.js';

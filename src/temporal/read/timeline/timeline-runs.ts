@@ -13,7 +13,7 @@ import {
   type RunAccount,
   type RunEntry,
   type TimelineItem,
-} from '../../../domain/delivery/timeline.js';
+} from '../../../domain/explain/timeline.js';
 import { readGroup } from '../group/group-history.js';
 import { decodeFirst, eventsOf, type HistoryEvent, isoTimeOf } from '../history-events.js';
 import { terminationOf } from '../termination.js';

@@ -1,6 +1,12 @@
 import { createdAt } from '../basics/id-time.js';
-import { type Attempt, type Intervention, isClosed, type ShownRecord, type ShownStatus } from './delivery.js';
-import { describeAttempt } from './outcome.js';
+import {
+  type Attempt,
+  type Intervention,
+  isClosed,
+  type ShownRecord,
+  type ShownStatus,
+} from '../delivery/delivery.js';
+import { describeAttempt } from '../delivery/outcome.js';
 
 /** What kind of thing happened to a delivery. Part of the HTTP interface. */
 export const TIMELINE_TYPES = [

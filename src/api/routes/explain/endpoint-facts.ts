@@ -1,0 +1,98 @@
+import { type Change, resourceName } from '../../../domain/change/change.js';
+import type { Subscription } from '../../../domain/delivery/recipients.js';
+import {
+  type EndpointFacts,
+  type EndpointThen,
+  NOTICED_WITHIN_MS,
+} from '../../../domain/explain/explain-absence.js';
+import type { EndpointNow } from '../../../domain/explain/explain-delivery.js';
+import type { StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
+import type { ApiDependencies } from '../../http/context.js';
+
+type Dependencies = Pick<ApiDependencies, 'database' | 'incidents'>;
+
+/** Changes of an endpoint that are looked through for who gave it its status. */
+const MAX_CHANGES = 100;
+
+/** When and by whom something was done. */
+interface Done {
+  at: string;
+  by: string;
+}
+
+/** What is known of an endpoint as it was when an event was accepted; `undefined` if the account never had it. */
+export async function endpointFacts(
+  { database }: Dependencies,
+  accountId: string,
+  id: string,
+  acceptedAt: string,
+): Promise<EndpointFacts | undefined> {
+  const [[last], endpoint] = await Promise.all([
+    database.changes.list(accountId, { resource: resourceName('endpoint', id) }, 1),
+    database.endpoints.getFresh(accountId, id),
+  ]);
+  if (!last && !endpoint) return undefined;
+  const at = new Date(acceptedAt);
+  const [atAcceptance, shortlyBefore] = await Promise.all(
+    [at, new Date(at.getTime() - NOTICED_WITHIN_MS)].map((time) =>
+      endpointAt(database, accountId, id, endpoint, time),
+    ),
+  );
+  const unknown: EndpointThen = { state: 'not_kept' };
+  return {
+    id,
+    atAcceptance: atAcceptance ?? unknown,
+    shortlyBefore: shortlyBefore ?? unknown,
+    deleted: deletionIn(last),
+  };
+}
+
+/** An endpoint of an account as it is now; `undefined` if it has been deleted. */
+export async function endpointNow(
+  { database, incidents }: Dependencies,
+  accountId: string,
+  id: string,
+): Promise<EndpointNow | undefined> {
+  const endpoint = await database.endpoints.getFresh(accountId, id);
+  if (!endpoint) return undefined;
+  const { status, status_reason, status_changed_at, failing } = endpoint;
+  const [changes, incident] = await Promise.all([
+    status === 'active'
+      ? []
+      : database.changes.list(accountId, { resource: resourceName('endpoint', id) }, MAX_CHANGES),
+    failing && incidents.get({ account_id: accountId, endpoint_id: id }),
+  ]);
+  const change = changes.find(({ changed }) => changed.includes('/status'));
+  return { status, status_reason, status_changed_at, status_changed_by: change?.actor.id, incident };
+}
+
+/** When and by whom an endpoint was deleted; `undefined` if it was not, or that is not kept any more. */
+export async function deletionOf(
+  { database }: Dependencies,
+  accountId: string,
+  id: string,
+): Promise<Done | undefined> {
+  const [last] = await database.changes.list(accountId, { resource: resourceName('endpoint', id) }, 1);
+  return deletionIn(last);
+}
+
+function deletionIn(last: Change | undefined): Done | undefined {
+  return last?.action === 'deleted' ? { at: last.at, by: last.actor.id } : undefined;
+}
+
+/** @param now the endpoint as it is: it stands for times since its last change, if no change is kept */
+async function endpointAt(
+  { changes }: ApiDependencies['database'],
+  accountId: string,
+  id: string,
+  now: StoredEndpoint | undefined,
+  time: Date,
+): Promise<EndpointThen> {
+  const past = await changes.stateAt(accountId, resourceName('endpoint', id), time);
+  if (past.known)
+    return past.state
+      ? { state: 'existed', endpoint: past.state as unknown as Subscription }
+      : { state: 'absent' };
+  if (now && Date.parse(now.updated_at) <= time.getTime()) return { state: 'existed', endpoint: now };
+  return { state: 'not_kept' };
+}

@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { createdAt } from '../../../domain/basics/id-time.js';
+import type { BusinessKey } from '../../../domain/event/business-keys.js';
+import { explainAbsence } from '../../../domain/explain/explain-absence.js';
+import { explainDelivery } from '../../../domain/explain/explain-delivery.js';
+import type { Delivery } from '../../../temporal/read/delivery-view.js';
+import { invalidRequest } from '../../http/body.js';
+import type { ApiDependencies } from '../../http/context.js';
+import { type Operation, operation } from '../../http/operation.js';
+import { deliveryParameters, kindParameter } from '../deliveries/filters.js';
+import { deletionOf, endpointFacts, endpointNow } from './endpoint-facts.js';
+import { verdictSchema } from './explain-view.js';
+
+/** Events with a key that are looked at for the newest. */
+const MAX_EVENTS = 100;
+const MAX_OTHERS = 10;
+
+/** Why an endpoint got an event, has not got it yet, or never will. */
+export function explainOperations(dependencies: ApiDependencies): Operation[] {
+  return [
+    operation({
+      method: 'get',
+      path: '/explain',
+      id: 'explain',
+      summary: 'Say why an endpoint got an event, waits for it, or did not get it',
+      scope: 'deliveries:read',
+      query: z.strictObject({
+        endpoint_id: deliveryParameters.endpoint_id.unwrap(),
+        event_id: deliveryParameters.event_id,
+        key: deliveryParameters.key,
+        event_kind: kindParameter.describe('With key: only events of this kind'),
+      }),
+      responses: {
+        200: {
+          description: 'One verdict; also if the event or the endpoint is unknown',
+          schema: verdictSchema,
+        },
+      },
+      problems: ['invalid_request'],
+      async handle(ctx, { query: { endpoint_id, event_id, key, event_kind } }) {
+        const { account_id } = ctx.state.caller;
+        if ((event_id === undefined) === (key === undefined))
+          throw invalidRequest([
+            { parameter: 'event_id', detail: 'or key must name the event: send one of the two' },
+          ]);
+        const ids = key ? await findByKey(dependencies, account_id, key, event_kind) : [event_id ?? ''];
+        const [newest, ...others] = ids;
+        ctx.body = {
+          ...(await explain(dependencies, account_id, endpoint_id, newest)),
+          ...(others.length > 0 && { other_events: others.slice(0, MAX_OTHERS) }),
+        };
+      },
+    }),
+  ];
+}
+
+/** The ids of the events with a key, newest first. */
+async function findByKey(
+  { database, events }: ApiDependencies,
+  accountId: string,
+  key: BusinessKey,
+  event_kind: string | undefined,
+): Promise<string[]> {
+  const [key_token] = await database.keySecrets.tokensOf(accountId, [key]);
+  const { data } = await events.list(accountId, { key_token, event_kind }, MAX_EVENTS);
+  return data
+    .map(({ id }) => id)
+    .sort()
+    .reverse();
+}
+
+async function explain(
+  dependencies: ApiDependencies,
+  accountId: string,
+  endpoint_id: string,
+  event_id: string | undefined,
+) {
+  if (event_id === undefined) return { ...explainAbsence(undefined, undefined), endpoint_id };
+  const [delivery, found, endpoint] = await Promise.all([
+    dependencies.deliveries.get(accountId, { event_id, endpoint_id }),
+    dependencies.events.get(accountId, event_id, [endpoint_id]),
+    endpointFacts(dependencies, accountId, endpoint_id, createdAt(event_id)),
+  ]);
+  if (delivery) return explainFound(dependencies, accountId, delivery);
+  const event = found && { ...found, payload: JSON.parse(found.payload) as unknown };
+  return {
+    ...explainAbsence(event, endpoint),
+    endpoint_id,
+    ...(event && { event: { id: event.id, kind: event.kind, created_at: event.created_at } }),
+  };
+}
+
+async function explainFound(dependencies: ApiDependencies, accountId: string, delivery: Delivery) {
+  const { id, event_id, endpoint_id, event_kind: kind, created_at, status, attempts } = delivery;
+  const [endpoint, deleted] = await Promise.all([
+    endpointNow(dependencies, accountId, endpoint_id),
+    deletionOf(dependencies, accountId, endpoint_id),
+  ]);
+  const { next_attempt_at, closed_at } = delivery;
+  return {
+    ...explainDelivery(delivery, endpoint, deleted, Date.now()),
+    endpoint_id,
+    event: { id: event_id, kind, created_at },
+    delivery: {
+      id,
+      status,
+      next_attempt_at,
+      closed_at,
+      attempts: attempts.length,
+      last_attempt: attempts.at(-1),
+    },
+  };
+}

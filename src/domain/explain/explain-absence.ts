@@ -1,0 +1,141 @@
+import { idTime } from '../basics/id-time.js';
+import { refusalOf, type Subscription } from '../delivery/recipients.js';
+import { decidingClauses, describeCondition } from './filter-result.js';
+import type { Verdict } from './verdict.js';
+
+/** An event, as far as it decides who gets it. */
+export interface ExplainedEvent {
+  id: string;
+  kind: string;
+  /** ISO 8601, UTC. */
+  created_at: string;
+  /** Parsed. */
+  payload: unknown;
+  /** Absent if its deliveries were started before it was answered. */
+  fan_out?: { started: number; total: number } | undefined;
+}
+
+/** What an endpoint was at some time. */
+export type EndpointThen =
+  | { state: 'existed'; endpoint: Subscription }
+  /** Not yet registered, or deleted. */
+  | { state: 'absent' }
+  /** What it was is not kept any more. */
+  | { state: 'not_kept' };
+
+/** What is known of an endpoint that has no delivery of an event. */
+export interface EndpointFacts {
+  id: string;
+  /** When the event was accepted. */
+  atAcceptance: EndpointThen;
+  /** {@link NOTICED_WITHIN_MS} earlier: a process may have acted upon that. */
+  shortlyBefore: EndpointThen;
+  /** When and by whom it was deleted, if it was. */
+  deleted?: { at: string; by: string } | undefined;
+}
+
+/** A process that accepts events knows of a change to an endpoint within this time, milliseconds. */
+export const NOTICED_WITHIN_MS = 2_000;
+/** The kind of test events, which go to one endpoint whatever it is registered for. */
+const TEST_KIND = 'endpoint.test';
+
+/**
+ * Why an endpoint has no delivery of an event.
+ *
+ * @param event absent if the account has no such event
+ * @param endpoint absent if the account never had such an endpoint
+ */
+export function explainAbsence(
+  event: ExplainedEvent | undefined,
+  endpoint: EndpointFacts | undefined,
+): Verdict {
+  if (!event)
+    return {
+      code: 'event_unknown',
+      summary: 'There is no such event: none was accepted, or it is older than what Temporal keeps.',
+    };
+  if (!endpoint)
+    return { code: 'endpoint_unknown', summary: 'The account has never had an endpoint with this id.' };
+  if (event.kind === TEST_KIND)
+    return {
+      code: 'test_of_another_endpoint',
+      summary:
+        'The event is a test of another endpoint. Tests go to the endpoint that they test, and to no other.',
+    };
+  const now = absenceAt(event, endpoint, endpoint.atAcceptance);
+  if (now) return now;
+  const before = absenceAt(event, endpoint, endpoint.shortlyBefore);
+  if (before)
+    return {
+      code: 'changed_just_before',
+      summary:
+        `The endpoint was changed less than ${NOTICED_WITHIN_MS / 1_000} s before the event was accepted, ` +
+        `and the process that accepted it did not know yet. As it was before: ${before.summary}`,
+    };
+  const { fan_out } = event;
+  if (fan_out && fan_out.started < fan_out.total)
+    return {
+      code: 'not_started_yet',
+      summary: `The event's deliveries are being started: ${fan_out.started} of ${fan_out.total} so far.`,
+    };
+  return {
+    code: 'not_found',
+    summary:
+      'The endpoint was to get the event, but no delivery is found: it was accepted a moment ago, or is older than what Temporal keeps.',
+  };
+}
+
+/** Why an endpoint that was like this did not get the event; `undefined` if it was to get it. */
+function absenceAt(
+  event: ExplainedEvent,
+  { id, deleted }: EndpointFacts,
+  then: EndpointThen,
+): Verdict | undefined {
+  if (then.state === 'not_kept')
+    return {
+      code: 'not_kept',
+      summary: `What the endpoint was at ${event.created_at} is not kept any more.`,
+    };
+  if (then.state === 'absent') {
+    const registered = new Date(idTime(id)).toISOString();
+    if (registered > event.created_at)
+      return {
+        code: 'registered_later',
+        summary: `The endpoint was registered at ${registered}, after the event was accepted at ${event.created_at}.`,
+        since: registered,
+      };
+    return {
+      code: 'deleted_before',
+      summary: `The endpoint was deleted${deleted ? ` at ${deleted.at} by ${deleted.by}` : ''}, before the event was accepted at ${event.created_at}.`,
+      ...(deleted && { since: deleted.at, by: deleted.by }),
+    };
+  }
+  const { endpoint } = then;
+  switch (refusalOf(endpoint, event.kind, event.payload)) {
+    case 'pending':
+      return {
+        code: 'pending_then',
+        summary: `The endpoint had not been verified when the event was accepted at ${event.created_at}, and got no events.`,
+        since: endpoint.status_changed_at,
+      };
+    case 'kind':
+      return {
+        code: 'kind_not_registered',
+        summary: `The endpoint was not registered for ${event.kind} when the event was accepted, but for ${endpoint.event_kinds.join(', ')}.`,
+      };
+    case 'filter': {
+      const clauses = endpoint.filter ? decidingClauses(endpoint.filter, event.payload) : [];
+      const told = clauses.map(
+        ({ condition, found }) =>
+          `${describeCondition(condition)} (the payload has ${found === undefined ? 'nothing to compare' : JSON.stringify(found)})`,
+      );
+      return {
+        code: 'filter_not_met',
+        summary: `The payload did not meet the endpoint's filter as it was when the event was accepted: ${told.join('; ')}.`,
+        clauses,
+      };
+    }
+    default:
+      return undefined;
+  }
+}

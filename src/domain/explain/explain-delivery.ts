@@ -1,0 +1,185 @@
+import { formatDuration } from '../basics/duration.js';
+import type { Attempt, DeliveryRecord, Intervention, ShownStatus } from '../delivery/delivery.js';
+import { describeAttempt } from '../delivery/outcome.js';
+import { DELETED_REASON, isDeferral, parkedFor, wasAskedToWait } from '../delivery/reasons.js';
+import { type EndpointStatus, GONE } from '../endpoint/endpoint.js';
+import type { OpenIncident } from '../endpoint/incident.js';
+import type { Verdict, VerdictCode } from './verdict.js';
+
+/** A delivery, as far as it says why it is as it is. */
+export interface ExplainedDelivery extends Pick<DeliveryRecord, 'interventions'> {
+  status: ShownStatus;
+  attempts: readonly Attempt[];
+  closed_at?: string | undefined;
+  next_attempt_at?: string | undefined;
+  reason?: string | undefined;
+}
+
+/** The delivery's endpoint as it is now. */
+export interface EndpointNow {
+  status: EndpointStatus;
+  status_reason?: string | undefined;
+  status_changed_at: string;
+  /** Who gave it this status, if that is known. */
+  status_changed_by?: string | undefined;
+  incident?: OpenIncident | undefined;
+}
+
+/**
+ * Why a delivery is as it is.
+ *
+ * @param endpoint absent if it has been deleted
+ * @param deleted when and by whom, if that is known
+ * @param now milliseconds since the epoch
+ */
+export function explainDelivery(
+  delivery: ExplainedDelivery,
+  endpoint: EndpointNow | undefined,
+  deleted: { at: string; by: string } | undefined,
+  now: number,
+): Verdict {
+  const { status, attempts, reason = '', closed_at } = delivery;
+  const last = attempts.at(-1);
+  const closed = closed_at === undefined ? {} : { since: closed_at };
+  switch (status) {
+    case 'delivered':
+      return last
+        ? { code: 'delivered', summary: `Delivered at ${endOf(last)}: ${told(last)}.`, since: endOf(last) }
+        : { code: 'delivered', summary: 'Delivered.', ...closed };
+    case 'exhausted':
+    case 'expired':
+      return { code: status, summary: reason || `The delivery is ${status}.`, ...closed };
+    case 'cancelled':
+      return explainCancelled(delivery, deleted);
+    case 'parked':
+      return explainParked(delivery, endpoint);
+    case 'delivering':
+    case 'retrying':
+      return explainWait(delivery, now);
+    case 'terminated':
+      return {
+        code: 'terminated',
+        summary: reason || 'The execution was terminated in Temporal.',
+        ...closed,
+        ...byLast(delivery, 'terminate'),
+      };
+  }
+}
+
+function explainCancelled(
+  { interventions, reason, closed_at }: ExplainedDelivery,
+  deleted: { at: string; by: string } | undefined,
+): Verdict {
+  const act = lastOf(interventions, 'cancel');
+  if (act)
+    return { code: 'cancelled', summary: `Cancelled by ${act.by} at ${act.at}.`, since: act.at, by: act.by };
+  if (reason === DELETED_REASON)
+    return {
+      code: 'endpoint_deleted',
+      summary: deleted ? `The endpoint was deleted at ${deleted.at} by ${deleted.by}.` : DELETED_REASON,
+      ...((deleted?.at ?? closed_at) && { since: deleted?.at ?? closed_at ?? '' }),
+      ...(deleted && { by: deleted.by }),
+    };
+  return {
+    code: 'terminated',
+    summary: `The execution was ended in Temporal${closed_at ? ` at ${closed_at}` : ''}.`,
+    ...(closed_at && { since: closed_at }),
+  };
+}
+
+function explainParked(delivery: ExplainedDelivery, endpoint: EndpointNow | undefined): Verdict {
+  const { reason = '', interventions, attempts } = delivery;
+  const last = attempts.at(-1);
+  const cause = parkedFor(reason);
+  const pause = lastOf(interventions, 'pause');
+  if (cause === 'delivery_paused')
+    return {
+      code: 'delivery_paused',
+      summary: pause ? `The delivery was paused by ${pause.by} at ${pause.at}.` : reason,
+      ...(pause && { since: pause.at, by: pause.by }),
+    };
+  if (cause === 'address_blocked' && last)
+    return { code: 'address_blocked', summary: reason, since: endOf(last) };
+  if (!endpoint)
+    return {
+      code: 'release_pending',
+      summary: 'The endpoint was deleted: the delivery is about to be cancelled.',
+    };
+  if (cause === 'failing' && endpoint.status === 'active') {
+    const { incident } = endpoint;
+    if (!incident) return releasePending(endpoint);
+    const probe = incident.next_probe_at;
+    return {
+      code: 'endpoint_failing',
+      summary:
+        `The endpoint has been failing since ${incident.since}: it ${incident.last_failure} last, at ${incident.last_failure_at}. ` +
+        `The delivery waits until it answers again${probe ? `; it is asked next at ${probe}` : ''}.`,
+      since: incident.since,
+    };
+  }
+  const code: Partial<Record<EndpointStatus, VerdictCode>> = {
+    paused: 'endpoint_paused',
+    disabled: endpoint.status_reason === GONE ? 'endpoint_gone' : 'endpoint_disabled',
+    pending: 'endpoint_pending',
+  };
+  const now = code[endpoint.status];
+  if (!now) return releasePending(endpoint);
+  const { status, status_changed_at: since, status_changed_by: by, status_reason } = endpoint;
+  return {
+    code: now,
+    summary: `The endpoint has been ${status} since ${since}${by ? `, by ${by}` : ''}${status_reason ? `: ${status_reason}` : '.'} The delivery waits until it is active.`,
+    since,
+    ...(by && { by }),
+  };
+}
+
+function releasePending({ status_changed_at }: EndpointNow): Verdict {
+  return {
+    code: 'release_pending',
+    summary:
+      'The endpoint takes deliveries again. What waited for it is released oldest first, and the delivery has not had its turn.',
+    since: status_changed_at,
+  };
+}
+
+function explainWait(delivery: ExplainedDelivery, now: number): Verdict {
+  const { attempts, next_attempt_at, reason = '' } = delivery;
+  const last = attempts.at(-1);
+  const due = next_attempt_at === undefined ? undefined : Date.parse(next_attempt_at);
+  if (next_attempt_at === undefined || due === undefined || due <= now)
+    return {
+      code: 'in_flight',
+      summary:
+        `Attempt ${attempts.length + 1} is being made, or about to be` +
+        `${due === undefined ? '' : `: it was due ${formatDuration(now - due)} ago, at ${next_attempt_at}`}.` +
+        (last ? ` ${told(last)}.` : ''),
+      ...(next_attempt_at !== undefined && { next_attempt_at }),
+    };
+  if (isDeferral(reason)) return { code: 'waits_its_turn', summary: reason, next_attempt_at };
+  return {
+    code: wasAskedToWait(reason) ? 'retry_after' : 'retrying',
+    summary: reason || `The next attempt is due at ${next_attempt_at}.`,
+    next_attempt_at,
+    ...(last && { since: endOf(last) }),
+  };
+}
+
+function lastOf(
+  interventions: readonly Intervention[] | undefined,
+  action: Intervention['action'],
+): Intervention | undefined {
+  return interventions?.findLast((one) => one.action === action);
+}
+
+function byLast({ interventions }: ExplainedDelivery, action: Intervention['action']): { by?: string } {
+  const act = lastOf(interventions, action);
+  return act ? { by: act.by } : {};
+}
+
+function told(attempt: Attempt): string {
+  return `attempt ${attempt.number} ${describeAttempt(attempt)}`;
+}
+
+function endOf({ at, duration_ms }: Attempt): string {
+  return new Date(Date.parse(at) + duration_ms).toISOString();
+}
