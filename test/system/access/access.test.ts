@@ -80,6 +80,8 @@ describe('access to the API', () => {
     ['PUT', '/v18.0/endpoints/ep_x', 'endpoints:write', true],
     ['DELETE', '/v18.0/endpoints/ep_x', 'endpoints:write'],
     ['GET', '/v18.0/endpoints/ep_x/secret', 'secrets:read'],
+    ['GET', '/v18.0/endpoints/ep_x/versions', 'changes:read'],
+    ['GET', '/v18.0/changes', 'changes:read'],
   ];
   for (const [method, path, scope, hasBody] of routes) {
     it(`to ${method} ${path.replace(/_[0-9A-Z]{26}/, '_…')} needs ${scope}`, async () => {
