@@ -46,7 +46,12 @@ describe('the views of a delivery', () => {
   let client: ApiClient;
 
   before(async () => {
-    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '1h', HOOKLINE_PROBE_INTERVAL: '1h' });
+    system = await startSystem({
+      HOOKLINE_RETRY_SCHEDULE: '1h',
+      HOOKLINE_PROBE_INTERVAL: '1h',
+      // Longer than a test looks at what is under way.
+      HOOKLINE_ATTEMPT_TIMEOUT: '60s',
+    });
     receiver = await startReceiver();
     const handlers = {
       succeeds: reply(200),

@@ -124,6 +124,7 @@ export const deliveryRecordSchema = z
     status: z.enum(DELIVERY_STATUSES),
     attempts: z.array(attemptSchema),
     next_attempt_at: time.optional(),
+    closed_at: time.optional(),
     reason: z.string().optional(),
     interventions: z.array(interventionSchema).optional(),
   })
