@@ -105,9 +105,8 @@ export class ChangeRepository {
    */
   async collect(accountId?: string, resource?: string): Promise<void> {
     const kind = resource?.slice(0, resource.indexOf(':'));
-    for (const [known, collector] of this.collectors) {
-      if (kind === undefined || kind === known) await collector(accountId);
-    }
+    const asked = [...this.collectors].filter(([known]) => kind === undefined || kind === known);
+    await Promise.all(asked.map(([, collect]) => collect(accountId)));
   }
 
   /** For {@link Recorded} alone: where changes may have been left. */
