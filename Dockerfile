@@ -29,5 +29,5 @@ EXPOSE 8080
 # A worker answers there too.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.HOOKLINE_PORT}/healthz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "--enable-source-maps", "dist/src/bin/hookline.js"]
+ENTRYPOINT ["node", "dist/src/bin/hookline.js"]
 CMD ["serve"]

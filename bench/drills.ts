@@ -7,6 +7,7 @@ import {
   type TemporalConnection,
 } from '../src/temporal/server/connection.js';
 import { freeze } from './freeze.js';
+import { measureMemory } from './memory.js';
 import { type Latency, measureOutage } from './outage.js';
 import { saturate } from './support/load.js';
 import { startReceiver } from './support/receiver.js';
@@ -160,6 +161,17 @@ async function outage(servers: BenchServers, events: number): Promise<void> {
   }
 }
 
+/** What the service holds after saturated runs, and when it is idle again. */
+async function memory(servers: BenchServers, events: number): Promise<void> {
+  const { fresh, runs, idle } = await measureMemory(servers, events);
+  const shown = [fresh, ...runs, idle].map((residentBytes) => megabytes({ residentBytes }));
+  const [first = Number.NaN] = runs;
+  const ratio = ((runs.at(-1) ?? Number.NaN) / first).toFixed(2);
+  say(
+    `memory: fresh, after each run of ${events} events, and idle again: ${shown.join(', ')}; the last run ${ratio} x the first.`,
+  );
+}
+
 /** Longer than an attempt may last. Milliseconds. */
 const HANGING_MS = 30_000;
 
@@ -191,8 +203,9 @@ try {
   else if (drill === 'waiting') await waiting(servers, Number(size ?? 10_000));
   else if (drill === 'fanout') await fanOut(servers, Number(size ?? 5_000));
   else if (drill === 'outage') await outage(servers, Number(size ?? 2_000));
+  else if (drill === 'memory') await memory(servers, Number(size ?? 5_000));
   else if (drill === 'freeze') await freeze(servers, say);
-  else throw new Error('npm run drill -- crash|waiting|fanout|outage [how many], or freeze');
+  else throw new Error('npm run drill -- crash|waiting|fanout|outage|memory [how many], or freeze');
 } finally {
   await servers.stop();
 }

@@ -20,11 +20,10 @@ export async function startServiceProcess(
   environment: Record<string, string>,
   script = 'serve.js',
 ): Promise<ServiceProcess> {
-  const child: ChildProcess = spawn(
-    process.execPath,
-    ['--enable-source-maps', fileURLToPath(new URL(script, import.meta.url))],
-    { env: { PATH: process.env['PATH'], ...environment }, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] },
-  );
+  const child: ChildProcess = spawn(process.execPath, [fileURLToPath(new URL(script, import.meta.url))], {
+    env: { PATH: process.env['PATH'], ...environment },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
   const ended = once(child, 'exit').then(() => {
     throw new Error(`${script} ended before it served`);
   });

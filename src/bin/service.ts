@@ -8,6 +8,7 @@ import { sweepChanges } from './service/change-sweep.js';
 import { addressPolicyOf, portsOf } from './service/egress.js';
 import { healthListener } from './service/health-listener.js';
 import { type HttpServer, listen } from './service/http-server.js';
+import { collectWhenIdle } from './service/idle-collection.js';
 import { createIncidents, createStarter } from './service/ledger.js';
 import { createReadiness, type Readiness } from './service/readiness.js';
 import { connectServers, type Servers } from './service/servers.js';
@@ -39,6 +40,7 @@ export async function startService(
     const servers = await connectServers(settings);
     stops.add(() => servers.database.close());
     stops.add(() => servers.temporal.close());
+    stops.add(collectWhenIdle());
     stops.add(sweepChanges(servers.database.changes, logger));
     const parts = await startParts(settings, role, { servers, logger, bundlePath }, stops);
     return { ...parts, stop: () => stops.run() };

@@ -36,8 +36,8 @@ const WORKFLOW_TASK_SLOTS = 250;
 const LOCAL_ACTIVITY_SLOTS = 200;
 /** Activities that start, wake and watch deliveries. None of them waits for an endpoint. */
 const ACTIVITY_SLOTS = 50;
-/** Waiting deliveries kept in memory; others are replayed from their history when they wake. About 1 GB at most. */
-const CACHED_WORKFLOWS = 600;
+/** Waiting deliveries kept in memory; others are replayed from their history when they wake. About 200 MB. */
+const CACHED_WORKFLOWS = 250;
 
 /** Starts a worker for everything Hookline runs in Temporal, on the client's own connection. */
 export async function startWorker(
