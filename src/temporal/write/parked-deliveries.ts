@@ -114,6 +114,8 @@ async function outcomesOf(client: Client, unit: ReleaseUnit): Promise<(keyof Rel
   return unit.map(({ id, attempts }) => {
     const status = rows.find(({ summary }) => summary.id === id)?.summary.status ?? 'cancelled';
     if (status === 'delivered' || status === 'cancelled') return status;
+    // That says nothing about the endpoint either.
+    if (status === 'terminated') return 'cancelled';
     if (status === 'exhausted' || status === 'expired') return 'failed';
     // Lists do not say how often a member of a group was attempted. The endpoint itself shows that it fails again.
     if (!execution || runId === undefined) return 'undecided';

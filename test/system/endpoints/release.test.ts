@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { releaseWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
+import { listWaiting, sampleOutcomes } from '../../../src/temporal/write/parked-deliveries.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
@@ -101,5 +102,18 @@ describe('the release of a backlog', () => {
       attempts.map(({ trigger }) => trigger),
       ['schedule', 'released'],
     );
+  });
+
+  it('does not count what was terminated in Temporal as an answer that is slow', async () => {
+    const [id] = await park(1);
+    const { client: temporal } = system.temporal;
+    const key = { account_id: client.accountId, endpoint_id: endpoint };
+    const waiting = await listWaiting(temporal, key, ['parked'], () => {});
+    assert.deepEqual(
+      waiting.map((one) => one.id),
+      [id],
+    );
+    await temporal.workflow.getHandle(waiting[0]?.workflowId ?? '').terminate();
+    assert.deepEqual(await sampleOutcomes(temporal, waiting), { delivered: 0, failed: 0, undecided: 0 });
   });
 });
