@@ -20,7 +20,7 @@ interface Known {
 }
 
 describe('endpoints as of a time', function () {
-  this.timeout(180_000);
+  this.timeout(300_000);
   const seed = randomInt(2 ** 31);
   const random = mulberry32(seed);
   const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
