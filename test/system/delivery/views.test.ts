@@ -332,3 +332,33 @@ describe('the views of a delivery that expires', () => {
     }
   });
 });
+
+describe('the views of deliveries under load', () => {
+  it('have a reason for each that is open, and when it goes on or what it waits for', async () => {
+    const system = await startSystem({ HOOKLINE_ATTEMPT_TIMEOUT: '60s' });
+    const receiver = await startReceiver({ handler: neverAnswer });
+    try {
+      const client = await system.account();
+      await client.register(receiver.url);
+      const events = await Promise.all(Array.from({ length: 300 }, () => client.purchase()));
+      const readOpen = async () => {
+        const open: DeliverySummary[] = [];
+        for (let next = '/v18.0/deliveries?limit=100&open=true'; next; ) {
+          const { json } = await client.request('GET', next);
+          open.push(...json.data);
+          next = json.paging.next ?? '';
+        }
+        return open;
+      };
+      const open = await until(readOpen, ({ length }) => length === events.length);
+      for (const { status, reason, next_attempt_at } of open) {
+        const isStated =
+          next_attempt_at !== undefined || /worker is free\.$|^The endpoint is/.test(reason ?? '');
+        assert.ok(reason && isStated, `${status}: ${reason}`);
+      }
+    } finally {
+      await receiver.close();
+      await system.stop();
+    }
+  });
+});
