@@ -76,12 +76,12 @@ async function explain(
   event_id: string | undefined,
 ) {
   if (event_id === undefined) return { ...explainAbsence(undefined, undefined), endpoint_id };
-  const [delivery, found, endpoint] = await Promise.all([
-    dependencies.deliveries.get(accountId, { event_id, endpoint_id }),
+  const delivery = await dependencies.deliveries.get(accountId, { event_id, endpoint_id });
+  if (delivery) return explainFound(dependencies, accountId, delivery);
+  const [found, endpoint] = await Promise.all([
     dependencies.events.get(accountId, event_id, [endpoint_id]),
     endpointFacts(dependencies, accountId, endpoint_id, createdAt(event_id)),
   ]);
-  if (delivery) return explainFound(dependencies, accountId, delivery);
   const event = found && { ...found, payload: JSON.parse(found.payload) as unknown };
   return {
     ...explainAbsence(event, endpoint),

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { newId } from '../../../src/domain/basics/ids.js';
+import type { Subscription } from '../../../src/domain/delivery/recipients.js';
+import {
+  type EndpointFacts,
+  type EndpointThen,
+  type ExplainedEvent,
+  explainAbsence,
+} from '../../../src/domain/explain/explain-absence.js';
+import {
+  type EndpointNow,
+  type ExplainedDelivery,
+  explainDelivery,
+} from '../../../src/domain/explain/explain-delivery.js';
+
+const NOW = Date.parse('2026-11-21T12:00:00.000Z');
+const at = (ms: number) => new Date(NOW + ms).toISOString();
+
+describe('the verdict on a delivery that is not there', () => {
+  const event: ExplainedEvent = {
+    id: newId('event', NOW),
+    kind: 'purchase',
+    created_at: at(0),
+    payload: { total: 12.5 },
+  };
+  const subscription: Subscription = {
+    status: 'active',
+    status_changed_at: at(-60_000),
+    event_kinds: ['*'],
+  };
+  const existed = (more: Partial<Subscription> = {}): EndpointThen => ({
+    state: 'existed',
+    endpoint: { ...subscription, ...more },
+  });
+  const endpoint = (more: Partial<EndpointFacts> = {}): EndpointFacts => ({
+    id: newId('endpoint', NOW - 60_000),
+    atAcceptance: existed(),
+    shortlyBefore: existed(),
+    ...more,
+  });
+  const code = (facts: EndpointFacts, more: Partial<ExplainedEvent> = {}) =>
+    explainAbsence({ ...event, ...more }, facts).code;
+
+  it('names a change that the accepting process did not know of', () => {
+    const shortlyBefore = existed({ filter: { path: '/total', at_least: 100 } });
+    const verdict = explainAbsence(event, endpoint({ shortlyBefore }));
+    assert.equal(verdict.code, 'changed_just_before');
+    assert.match(verdict.summary, /\/total at_least 100 \(the payload has 12\.5\)/);
+    assert.equal(code(endpoint({ shortlyBefore: { state: 'absent' } })), 'changed_just_before');
+  });
+
+  it('names a delivery that is still to be started, or that is not kept', () => {
+    assert.equal(code(endpoint(), { fan_out: { started: 600, total: 5_000 } }), 'not_started_yet');
+    assert.equal(code(endpoint(), { fan_out: { started: 5_000, total: 5_000 } }), 'not_found');
+    assert.equal(code(endpoint()), 'not_found');
+    assert.equal(code(endpoint({ atAcceptance: { state: 'not_kept' } })), 'not_kept');
+  });
+
+  it('says who deleted the endpoint, if that is kept', () => {
+    const absent: Partial<EndpointFacts> = {
+      atAcceptance: { state: 'absent' },
+      shortlyBefore: { state: 'absent' },
+    };
+    const verdict = explainAbsence(event, endpoint({ ...absent, deleted: { at: at(-1_000), by: 'key_1' } }));
+    assert.deepEqual([verdict.code, verdict.since, verdict.by], ['deleted_before', at(-1_000), 'key_1']);
+    assert.equal(code(endpoint(absent)), 'deleted_before');
+    assert.equal(code(endpoint({ ...absent, id: newId('endpoint', NOW + 1_000) })), 'registered_later');
+  });
+
+  it('is about operational kinds, too: * does not include them', () => {
+    assert.equal(code(endpoint(), { kind: 'endpoint.failing' }), 'kind_not_registered');
+  });
+});
+
+describe('the verdict on a delivery', () => {
+  const active: EndpointNow = { status: 'active', status_changed_at: at(-1_000) };
+  const attempt = {
+    number: 1,
+    at: at(-5_000),
+    duration_ms: 20,
+    status_code: 500,
+    trigger: 'schedule' as const,
+  };
+  const code = (delivery: Partial<ExplainedDelivery>, endpoint: EndpointNow | undefined = active) =>
+    explainDelivery({ status: 'parked', attempts: [], ...delivery }, endpoint, undefined, NOW).code;
+
+  it('knows an attempt in flight from one that is due later', () => {
+    assert.equal(code({ status: 'delivering' }), 'in_flight');
+    const retrying = { status: 'retrying' as const, attempts: [attempt], reason: 'Attempt 1 answered 500.' };
+    assert.equal(code({ ...retrying, next_attempt_at: at(-10) }), 'in_flight');
+    assert.equal(code({ ...retrying, next_attempt_at: at(10) }), 'retrying');
+    assert.equal(
+      code({ ...retrying, reason: 'Resumed by key_1. Next attempt at …', next_attempt_at: at(10) }),
+      'retrying',
+    );
+  });
+
+  it('knows what a parked delivery waits for now, whatever parked it', () => {
+    const reason = 'The endpoint is paused.';
+    assert.equal(code({ reason }, { ...active, status: 'paused' }), 'endpoint_paused');
+    assert.equal(code({ reason }, { ...active, status: 'disabled' }), 'endpoint_disabled');
+    assert.equal(code({ reason }), 'release_pending');
+    assert.equal(
+      explainDelivery({ status: 'parked', attempts: [], reason }, undefined, undefined, NOW).code,
+      'release_pending',
+    );
+    assert.equal(code({ reason: 'The endpoint is failing: since …' }), 'release_pending');
+    assert.equal(
+      code({ reason: 'The endpoint is failing: since …' }, { ...active, status: 'paused' }),
+      'endpoint_paused',
+    );
+  });
+
+  it('says who ended it, or that nobody is known', () => {
+    const by = { at: at(-100), by: 'key_1' };
+    assert.equal(code({ status: 'expired', reason: 'Parked for 7d, the limit.' }), 'expired');
+    assert.equal(code({ status: 'cancelled', interventions: [{ action: 'cancel', ...by }] }), 'cancelled');
+    assert.equal(code({ status: 'cancelled', reason: 'The endpoint was deleted.' }), 'endpoint_deleted');
+    const terminated = explainDelivery(
+      { status: 'terminated', attempts: [], interventions: [{ action: 'terminate', ...by }] },
+      active,
+      undefined,
+      NOW,
+    );
+    assert.deepEqual([terminated.code, terminated.by], ['terminated', 'key_1']);
+  });
+});
