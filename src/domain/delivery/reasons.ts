@@ -44,6 +44,13 @@ export function parkedFor(reason: string): ParkCause | undefined {
   return status as ParkCause | undefined;
 }
 
+/** How the latest attempt ended: its answer, or that it had none. `undefined` if the reason is about something else. */
+export function resultIn(reason: string): { status_code: number } | 'unanswered' | undefined {
+  const [, status] = /^Attempt \d+ answered (\d{3})\./.exec(reason) ?? [];
+  if (status) return { status_code: Number(status) };
+  return /^Attempt \d+ failed: /.test(reason) ? 'unanswered' : undefined;
+}
+
 /** Whether the time of the next attempt is one that the endpoint asked for. */
 export function wasAskedToWait(reason: string): boolean {
   return reason.endsWith(`${ASKED_TO_WAIT}.`);

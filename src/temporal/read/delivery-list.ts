@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import { resultIn } from '../../domain/delivery/reasons.js';
 import { EVENT_ATTRIBUTE } from '../../domain/ledger/search-attributes.js';
 import { clausesOf, type DeliveryFilter, matchingRows, needsRecords } from './delivery-filter.js';
 import type { DeliverySummary } from './delivery-view.js';
@@ -10,10 +11,13 @@ import type { Execution, Page } from './visibility/visibility.js';
 
 /** Executions and deliveries that are looked at for one page: it ends with fewer rows if not enough of them match. */
 const MAX_EXAMINED = 500;
+/** Histories of groups, some 100 KiB each, that are read for one page, about: after them it ends in the same way. */
+const MAX_GROUPS_READ = 15;
 
 /**
  * The deliveries of an account that match a filter, or their events. Search attributes narrow executions down; the rest is compared with
- * their memos and records. A page that has looked at {@link MAX_EXAMINED} rows ends there, with a cursor, even if it has few rows or none.
+ * their memos and records. A page that has looked at {@link MAX_EXAMINED} rows, or read
+ * {@link MAX_GROUPS_READ} groups, ends there, with a cursor, even if it has few rows or none.
  */
 export class DeliveryList {
   private readonly client: Client;
@@ -46,7 +50,8 @@ export class DeliveryList {
     const clauses = clausesOf(this.accountId, this.filter);
     if (!clauses) return { data: [] };
     const expand = (execution: Execution) => this.itemsOf(execution);
-    const options = { expand, keep, maxExamined: MAX_EXAMINED };
+    const isSpent = () => this.rows.groupsRead >= MAX_GROUPS_READ;
+    const options = { expand, keep, maxExamined: MAX_EXAMINED, isSpent };
     const { data, ...rest } = await listExpanded<Located>(this.client, clauses, options, limit, after);
     return { data: await this.rows.summaries(data), ...rest };
   }
@@ -72,6 +77,10 @@ export class DeliveryList {
 
   private async hasResult(item: Located): Promise<boolean> {
     const { error_code, status_code } = this.filter;
+    const told = resultIn(item.row.summary.reason ?? '');
+    if (told !== undefined && status_code !== undefined)
+      return told !== 'unanswered' && told.status_code === status_code;
+    if (told !== undefined && told !== 'unanswered') return false;
     const last = (await this.rows.record(item))?.attempts.at(-1);
     return (
       last !== undefined &&

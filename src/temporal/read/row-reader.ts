@@ -37,6 +37,11 @@ export class RowReader {
     this.client = client;
   }
 
+  /** Histories of groups that have been read. */
+  get groupsRead(): number {
+    return this.groups.size;
+  }
+
   /** Deliveries as every list shows them. */
   summaries(rows: readonly Located[]): Promise<DeliverySummary[]> {
     return Promise.all(rows.map((located) => this.summary(located)));

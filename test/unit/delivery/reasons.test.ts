@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import type { AttemptReport } from '../../../src/domain/delivery/attempt-report.js';
 import { DeliveryMachine } from '../../../src/domain/delivery/delivery-machine.js';
-import { DEFERRED, isDeferral, parkedFor, wasAskedToWait } from '../../../src/domain/delivery/reasons.js';
+import {
+  DEFERRED,
+  isDeferral,
+  parkedFor,
+  resultIn,
+  wasAskedToWait,
+} from '../../../src/domain/delivery/reasons.js';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 const attempted = (outcome: 'failed' | 'gone' | 'blocked', more: object = {}): AttemptReport => ({
@@ -59,6 +65,11 @@ describe('the reason of a delivery', () => {
     const deferred = reasonAfter({ kind: 'deferred', turn, reason: `${DEFERRED}at most 1 per second.` });
     assert.deepEqual([failed, asked, deferred].map(wasAskedToWait), [false, true, false]);
     assert.deepEqual([failed, asked, deferred].map(isDeferral), [false, false, true]);
+    const refused = reasonAfter(attempted('failed', { error_code: 'timeout', error: 'no answer within 5s' }));
+    assert.deepEqual(
+      [failed, asked, refused, deferred, 'The endpoint answered 2xx.', 'Resumed by Attempt 1.'].map(resultIn),
+      [{ status_code: 500 }, { status_code: 503 }, 'unanswered', undefined, undefined, undefined],
+    );
     assert.deepEqual([failed, asked, deferred].map(parkedFor), [undefined, undefined, undefined]);
   });
 });

@@ -25,6 +25,8 @@ export interface Expansion<T> {
   keep?(items: T[]): Promise<T[]>;
   /** Executions and items that are looked at for one page, about: after them it ends, even with few rows. */
   maxExamined?: number;
+  /** Whether as much has been done for the page as may be: it ends in the same way. */
+  isSpent?(): boolean;
 }
 
 /**
@@ -37,14 +39,19 @@ export interface Expansion<T> {
 export async function listExpanded<T>(
   client: Client,
   clauses: readonly Clause[],
-  { expand, keep = async (items) => items, maxExamined = Number.POSITIVE_INFINITY }: Expansion<T>,
+  {
+    expand,
+    keep = async (items) => items,
+    maxExamined = Number.POSITIVE_INFINITY,
+    isSpent = () => false,
+  }: Expansion<T>,
   limit: number,
   after: string | undefined,
 ): Promise<Page<T>> {
   let cursor: Cursor = after === undefined ? { token: '' } : decodeCursor(after);
   const data: T[] = [];
   let examined = 0;
-  const isFull = () => data.length >= limit || examined >= maxExamined;
+  const isFull = () => data.length >= limit || examined >= maxExamined || isSpent();
   for (;;) {
     const { executions, next } = await readPage(client, clauses, limit, cursor);
     examined += executions.length;
