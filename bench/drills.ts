@@ -7,8 +7,10 @@ import {
   type TemporalConnection,
 } from '../src/temporal/server/connection.js';
 import { freeze } from './freeze.js';
+import { killOnce } from './kills.js';
 import { measureMemory } from './memory.js';
 import { type Latency, measureOutage } from './outage.js';
+import { measureParked } from './parked.js';
 import { saturate } from './support/load.js';
 import { startReceiver } from './support/receiver.js';
 import { countDeliveries, countRecorded } from './support/recorded.js';
@@ -172,6 +174,30 @@ async function memory(servers: BenchServers, events: number): Promise<void> {
   );
 }
 
+/** Very many deliveries parked at one endpoint. */
+async function parked(servers: BenchServers, events: number): Promise<void> {
+  const { accepted, list, get, drainedMs, peak, repeated } = await measureParked(servers, events);
+  const times = ({ p50, p95 }: { p50: number; p95: number }) => `${p50.toFixed(0)}/${p95.toFixed(0)} ms`;
+  say(
+    `parked: ${events} events accepted at ${accepted.failing.toFixed(0)}/s, ${(accepted.failing / accepted.healthy).toFixed(2)} x a healthy endpoint's.`,
+  );
+  say(`        p50/p95 of a page of them ${times(list)}, of one ${times(get)}.`);
+  say(
+    `        all delivered ${(drainedMs / 1_000).toFixed(0)} s after the first success, ${(events / (drainedMs / 1_000)).toFixed(0)}/s, ${repeated} repeated; at most ${megabytes({ residentBytes: peak })}.`,
+  );
+}
+
+/** Kills the service once for each seed, while an endpoint fails and returns beside a healthy one. */
+async function kills(servers: BenchServers, seeds: number): Promise<void> {
+  for (let seed = 1; seed <= seeds; seed += 1) {
+    const noneOpen = (taskQueue: string) => untilNoneOpen(servers, taskQueue);
+    const { afterMs, acknowledged, lost, repeated } = await killOnce(servers, seed, noneOpen);
+    say(
+      `kills: seed ${seed}, after ${(afterMs / 1_000).toFixed(1)} s: ${acknowledged} acknowledged for two endpoints, ${lost} lost, 0 stuck, ${repeated} repeated at the healthy one.`,
+    );
+  }
+}
+
 /** Longer than an attempt may last. Milliseconds. */
 const HANGING_MS = 30_000;
 
@@ -203,9 +229,12 @@ try {
   else if (drill === 'waiting') await waiting(servers, Number(size ?? 10_000));
   else if (drill === 'fanout') await fanOut(servers, Number(size ?? 5_000));
   else if (drill === 'outage') await outage(servers, Number(size ?? 2_000));
+  else if (drill === 'parked') await parked(servers, Number(size ?? 100_000));
+  else if (drill === 'kills') await kills(servers, Number(size ?? 20));
   else if (drill === 'memory') await memory(servers, Number(size ?? 5_000));
   else if (drill === 'freeze') await freeze(servers, say);
-  else throw new Error('npm run drill -- crash|waiting|fanout|outage|memory [how many], or freeze');
+  else
+    throw new Error('npm run drill -- crash|waiting|fanout|outage|parked|kills|memory [how many], or freeze');
 } finally {
   await servers.stop();
 }
