@@ -11,8 +11,10 @@ import type { AttemptReport } from '../src/domain/delivery/attempt-report.js';
 import { attemptRequest } from '../src/domain/delivery/attempt-request.js';
 import type { DeliveryRecord, Trigger } from '../src/domain/delivery/delivery.js';
 import { attemptPriority, isolatedQueue } from '../src/domain/delivery/lanes.js';
+import { closingOf } from '../src/domain/stats/closing.js';
 import type { DeliverEventInput } from './inputs.js';
 import { LiveDelivery } from './live-delivery.js';
+import { deliveries } from './sinks.js';
 
 /** Beyond the attempt's own limit: reading the endpoint, signing, and the way back to Temporal. */
 export const ATTEMPT_OVERHEAD_MS = 10_000;
@@ -71,6 +73,8 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliveryRe
     if (!isCancellation(error)) throw error;
     delivery.cancelledByTemporal();
   }
+  const closing = closingOf(input, input.endpoint_id, delivery.record);
+  if (closing) deliveries.closed([closing]);
   if (delivery.record.status === 'cancelled') return endCancelled();
   return close(delivery.record);
 }

@@ -18,6 +18,7 @@ import {
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 import type { AttemptReport } from '../src/domain/delivery/attempt-report.js';
+import { isClosed } from '../src/domain/delivery/delivery.js';
 import {
   batches,
   GroupMachine,
@@ -29,9 +30,11 @@ import { attemptPriority, isolatedQueue } from '../src/domain/delivery/lanes.js'
 import { deliveryAttributes, groupStatus, STATUS_ATTRIBUTE } from '../src/domain/ledger/search-attributes.js';
 import { timerSummary } from '../src/domain/ledger/timer-summary.js';
 import { deliveryWorkflowId } from '../src/domain/ledger/workflow-ids.js';
+import { closingOf } from '../src/domain/stats/closing.js';
 import { ATTEMPT_OVERHEAD_MS, deliverEvent } from './deliver-event.js';
 import type { DeliverTogetherResult } from './inputs.js';
 import { type HandOver, handOver, releaseMembers } from './messages.js';
+import { deliveries as sink } from './sinks.js';
 
 /**
  * A delivery with so many attempts, or with so long a record (JSON), goes on by itself: 60 records must fit into one result, of which
@@ -67,6 +70,8 @@ class TogetherDelivery {
   private readonly machine: GroupMachine;
   /** Deliveries that are about to leave. */
   private readonly leaving = new Set<number>();
+  /** Closed deliveries that have been counted. */
+  private readonly counted = new Set<number>();
   private batchesInFlight = 0;
   private stirred = false;
   private broken: unknown;
@@ -75,6 +80,8 @@ class TogetherDelivery {
   constructor(input: LiveGroup) {
     this.input = input;
     this.machine = new GroupMachine(input, Date.now());
+    // What earlier runs have closed, they have counted.
+    for (const index of input.so_far ? this.closed : []) this.counted.add(index);
     const { memo, typedSearchAttributes } = workflowInfo();
     this.shown = {
       states: JSON.stringify(memo?.['states'] ?? []),
@@ -96,6 +103,7 @@ class TogetherDelivery {
       await this.handOverLongest();
       const { due, wakeAt, because } = this.machine.step(Date.now());
       for (const batch of batches(this.machine, this.input, due)) this.begin(batch);
+      this.count();
       this.show();
       if (this.isOver) return this.result;
       if (this.batchesInFlight === 0 && workflowInfo().continueAsNewSuggested) await this.carryOn();
@@ -250,6 +258,27 @@ class TogetherDelivery {
 
   private showDeparted(): void {
     upsertMemo({ handed_over: this.machine.departed });
+  }
+
+  /** Tells the process which deliveries have been closed since the last time. */
+  private count(): void {
+    const { events, deliveries } = this.input;
+    const closings = this.closed.flatMap((index) => {
+      const delivery = deliveries[index];
+      const event = delivery && events[delivery.event];
+      const record = this.machine.member(index)?.record;
+      if (this.counted.has(index) || !event || !record) return [];
+      this.counted.add(index);
+      return closingOf(event, delivery.endpoint_id, record) ?? [];
+    });
+    if (closings.length > 0) sink.closed(closings);
+  }
+
+  /** Indexes of the deliveries that are closed and have not left the group. */
+  private get closed(): number[] {
+    return this.machine.records.flatMap((record, index) =>
+      record && isClosed(record.status) ? [index] : [],
+    );
   }
 
   /** Writes how the deliveries stand where lists and operators look. */

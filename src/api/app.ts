@@ -34,6 +34,7 @@ import { explainOperations } from './routes/explain/explain.js';
 import { healthRoutes } from './routes/health.js';
 import { meOperations } from './routes/profiles/me.js';
 import { profileOperations } from './routes/profiles/profiles.js';
+import { statsOperations } from './routes/stats/stats.js';
 
 /** Every answer comes within ten seconds, whatever a server behind does; two seconds are for a busy process. Milliseconds. */
 const ANSWER_WITHIN_MS = 8_000;
@@ -88,6 +89,7 @@ function operationsOf(dependencies: ApiDependencies): Operation[] {
     ...loginOperations(dependencies),
     ...accountOperations(dependencies),
     ...changeOperations(dependencies),
+    ...statsOperations(dependencies),
   ];
 }
 

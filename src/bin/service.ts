@@ -1,10 +1,12 @@
 import type { Logger } from 'pino';
 import type { Settings } from '../config/schema.js';
 import { EndpointHealth } from '../domain/endpoint/endpoint-health.js';
+import type { Closing } from '../domain/stats/closing.js';
 import { BUNDLE_PATH } from '../temporal/server/bundle.js';
 import type { Api, ApiParts } from './service/api.js';
 import { createAttempts } from './service/attempts.js';
 import { sweepChanges } from './service/change-sweep.js';
+import { keepTallies } from './service/counts/tallies.js';
 import { addressPolicyOf, portsOf } from './service/egress.js';
 import { healthListener } from './service/health-listener.js';
 import { type HttpServer, listen } from './service/http-server.js';
@@ -70,7 +72,12 @@ async function startParts(
   const earlyAttempts = role === 'all' ? attempts?.earlyAttempts : undefined;
   const starter = createStarter(settings, servers, health, earlyAttempts);
 
-  const worker = attempts && runWorker(settings, servers, attempts, starter, bundlePath);
+  const tallies = attempts && keepTallies(servers.database.tallies, logger);
+  stops.add(() => tallies?.stop());
+  const closed = (closings: readonly Closing[]) => {
+    for (const closing of closings) tallies?.tally.add(closing, Date.now());
+  };
+  const worker = attempts && runWorker(settings, servers, attempts, starter, bundlePath, closed);
   stops.add(async () => (await worker?.catch(() => undefined))?.stop());
   stops.add(() => attempts?.earlyAttempts.stop());
 

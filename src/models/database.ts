@@ -17,6 +17,7 @@ import { EventKindRepository } from './event/event-kinds.js';
 import { IdempotencyRepository } from './event/idempotency.js';
 import { KeySecretRepository } from './event/key-secrets.js';
 import { collectionsWithoutIndexes, createIndexes } from './mongo/indexes.js';
+import { TallyRepository } from './stats/tallies.js';
 
 /** How long an operation waits for a server that can be reached before it fails, milliseconds. */
 const SERVER_SELECTION_TIMEOUT_MS = 5_000;
@@ -47,6 +48,7 @@ export interface Database {
   oauthRecords: OAuthRecordRepository;
   profiles: ProfileRepository;
   rateWindows: RateWindowRepository;
+  tallies: TallyRepository;
   /** Resolves if the server answers. */
   ping(): Promise<void>;
   /** Makes the indexes. @returns a line for each collection whose indexes the server cannot make: it works without, more slowly */
@@ -107,6 +109,7 @@ export async function connectDatabase(
     oauthRecords,
     profiles,
     rateWindows: new RateWindowRepository(connection),
+    tallies: new TallyRepository(connection),
     async ping() {
       await connection.db?.command({ ping: 1 });
     },

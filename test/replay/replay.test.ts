@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger, type ReplayError, Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { BUNDLE_PATH } from '../../src/temporal/server/bundle.js';
+import { workflowSinks } from '../../src/temporal/server/sinks.js';
 import * as workflows from '../../workflows/index.js';
 import { HISTORIES, type RecordedHistory, workflowTypeOf } from './histories.js';
 import { SCENARIOS } from './scenarios.js';
@@ -52,8 +53,13 @@ async function replay(
   workflowBundle: { codePath: string } | { code: string },
 ): Promise<Map<string, ReplayError | undefined>> {
   const named = histories.map(({ name, history }) => ({ workflowId: name, history }));
+  let counted = 0;
+  const sinks = workflowSinks((closings) => {
+    counted += closings.length;
+  });
   const errors = new Map<string, ReplayError | undefined>();
-  for await (const { workflowId, error } of Worker.runReplayHistories({ workflowBundle }, named))
+  for await (const { workflowId, error } of Worker.runReplayHistories({ workflowBundle, sinks }, named))
     errors.set(workflowId, error as ReplayError | undefined);
+  assert.equal(counted, 0, 'a replay must count nothing again');
   return errors;
 }

@@ -73,6 +73,7 @@ const TAGS = {
   event_kinds: 'The catalogue of event kinds, and the schemas of their payloads',
   endpoints: 'Where events are delivered',
   deliveries: 'What happened to each event at each endpoint',
+  stats: 'How many deliveries wait, and how many were closed',
   me: 'The profile behind the token',
   profiles: "Profiles, for the account's own systems",
   api_keys: 'Keys that systems call the API with',

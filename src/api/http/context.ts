@@ -4,6 +4,7 @@ import type { Settings } from '../../config/schema.js';
 import type { Scope } from '../../domain/access/api-key.js';
 import type { AddressPolicy } from '../../domain/endpoint/address-policy.js';
 import type { Database } from '../../models/database.js';
+import type { BacklogReader } from '../../temporal/read/backlog/backlog-reader.js';
 import type { DeliveryReader } from '../../temporal/read/delivery-reader.js';
 import type { EventReader } from '../../temporal/read/event-reader.js';
 import type { DeliveryControl } from '../../temporal/write/delivery-control.js';
@@ -50,6 +51,7 @@ export interface ApiDependencies {
   endpointWorkflows: EndpointWorkflows;
   control: DeliveryControl;
   deliveries: DeliveryReader;
+  backlog: BacklogReader;
   incidents: Incidents;
   events: EventReader;
   /** The API's address as its callers see it, which is the OAuth issuer. */

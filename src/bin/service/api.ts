@@ -8,8 +8,10 @@ import { RateSharing } from '../../api/limits/rate-sharing.js';
 import { PayloadChecks } from '../../api/payloads/payload-checks.js';
 import type { Settings } from '../../config/schema.js';
 import type { AddressPolicy } from '../../domain/endpoint/address-policy.js';
+import { overdueAfter } from '../../domain/stats/backlog.js';
 import type { Database } from '../../models/database.js';
 import { isDatabaseUnavailable } from '../../models/mongo/unavailable.js';
+import { BacklogReader } from '../../temporal/read/backlog/backlog-reader.js';
 import { DeliveryReader } from '../../temporal/read/delivery-reader.js';
 import { EventReader } from '../../temporal/read/event-reader.js';
 import { isTemporalUnavailable } from '../../temporal/server/unavailable.js';
@@ -69,6 +71,7 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
     endpointWorkflows: createEndpointWorkflows(settings, servers),
     control: new DeliveryControl(client, starter, deliveries),
     deliveries,
+    backlog: new BacklogReader(client, overdueAfter(settings.HOOKLINE_ATTEMPT_TIMEOUT)),
     events: new EventReader(client, starter.recentGroups),
     isUnavailable: (error) => outages.recognize(error),
   });

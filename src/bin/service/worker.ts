@@ -1,4 +1,5 @@
 import type { Settings } from '../../config/schema.js';
+import type { Closing } from '../../domain/stats/closing.js';
 import { type RunningWorker, startWorker } from '../../temporal/server/worker.js';
 import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
 import { type Attempts, USER_AGENT } from './attempts.js';
@@ -8,13 +9,14 @@ import type { Servers } from './servers.js';
 /** Beyond an attempt's own limit, before a worker that stops gives up waiting for it, milliseconds. */
 const SHUTDOWN_MARGIN_MS = 5_000;
 
-/** Starts the worker of this process. @param bundlePath the workflows' code */
+/** Starts the worker of this process. @param bundlePath the workflows' code @param closed is called with deliveries that have just been closed */
 export function runWorker(
   settings: Settings,
   { database, temporal }: Servers,
   attempts: Attempts,
   starter: DeliveryStarter,
   bundlePath: string,
+  closed: (closings: readonly Closing[]) => void,
 ): Promise<RunningWorker> {
   return startWorker(
     temporal,
@@ -22,6 +24,7 @@ export function runWorker(
       namespace: settings.TEMPORAL_NAMESPACE,
       taskQueue: settings.HOOKLINE_TASK_QUEUE,
       bundlePath,
+      closed,
       isolatedAttempts: settings.HOOKLINE_ISOLATED_ATTEMPTS,
       shutdownGraceMs: settings.HOOKLINE_ATTEMPT_TIMEOUT + SHUTDOWN_MARGIN_MS,
     },

@@ -88,13 +88,22 @@ export interface DeliveryRow {
  * deliveries of several accounts, so every reader asks for one account's.
  */
 export function deliveriesOf(execution: Execution, accountId: string): DeliveryRow[] {
+  return rowsOf(execution, (account) => account === accountId);
+}
+
+/** The deliveries of all accounts that an execution stands for. Only for counts that name no account. */
+export function everyDeliveryOf(execution: Execution): DeliveryRow[] {
+  return rowsOf(execution, () => true);
+}
+
+function rowsOf(execution: Execution, isWanted: (accountId: string) => boolean): DeliveryRow[] {
   if (!GROUP_TYPES.includes(execution.type)) {
     const key = parseDeliveryWorkflowId(execution.workflowId);
-    return key?.account_id === accountId ? [{ summary: summarizeSingle(execution, key) }] : [];
+    return key && isWanted(key.account_id) ? [{ summary: summarizeSingle(execution, key) }] : [];
   }
   const { handed_over = [], states = [] } = (execution.memo ?? {}) as Partial<GroupMemo>;
   return membersOf(execution).flatMap((key, index) => {
-    if (key?.account_id !== accountId || handed_over.includes(index)) return [];
+    if (!key || !isWanted(key.account_id) || handed_over.includes(index)) return [];
     const state = states.find(({ members }) => members.includes(index));
     return [{ summary: summarizeMember(execution, key, state), index }];
   });

@@ -1,7 +1,9 @@
 import { Worker } from '@temporalio/worker';
 import { type ActivityDependencies, createActivities } from '../../../activities/index.js';
 import { isolatedQueue } from '../../domain/delivery/lanes.js';
+import type { Closing } from '../../domain/stats/closing.js';
 import type { TemporalConnection } from './connection.js';
+import { workflowSinks } from './sinks.js';
 
 export interface WorkerSettings {
   namespace: string;
@@ -12,6 +14,8 @@ export interface WorkerSettings {
   shutdownGraceMs: number;
   /** Attempts of the isolated lane under way at once. */
   isolatedAttempts: number;
+  /** Is called with deliveries that have just been closed; after a crash, perhaps twice or not at all. */
+  closed(closings: readonly Closing[]): void;
 }
 
 /** A running worker. */
@@ -56,6 +60,7 @@ export async function startWorker(
     taskQueue: settings.taskQueue,
     workflowBundle: { codePath: settings.bundlePath },
     activities,
+    sinks: workflowSinks(settings.closed),
     maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASK_SLOTS,
     maxConcurrentLocalActivityExecutions: LOCAL_ACTIVITY_SLOTS,
     maxConcurrentActivityTaskExecutions: ACTIVITY_SLOTS,

@@ -1,0 +1,69 @@
+import { z } from 'zod';
+import { OPEN_STATUSES } from '../../../domain/stats/backlog.js';
+import { CLOSED_STATUSES } from '../../../domain/stats/closing.js';
+import { timeSchema } from '../../http/schemas.js';
+
+const count = z.int().min(0);
+
+const counts = <Status extends string>(statuses: readonly Status[]) =>
+  z.object(Object.fromEntries(statuses.map((status) => [status, count])) as Record<Status, typeof count>);
+
+const backlogShape = {
+  deliveries: count,
+  by_status: counts(OPEN_STATUSES),
+  overdue: count.describe(
+    'Due for longer than an attempt can take (the time for an endpoint to answer and ten seconds), and without a result',
+  ),
+  oldest_created_at: timeSchema.optional().describe('When the oldest event among them was accepted'),
+  overdue_since: timeSchema.optional().describe('Since when the longest overdue one has been due'),
+};
+
+const closedShape = {
+  deliveries: count,
+  by_status: counts(CLOSED_STATUSES),
+  attempts: count.describe('Attempts that these deliveries took'),
+};
+
+const leftOut = count
+  .optional()
+  .describe('Endpoints that are not listed because others have more; ask for them by endpoint_id');
+
+/** What `GET /stats` answers. */
+export const statsSchema = z
+  .object({
+    as_of: timeSchema.describe('When the open deliveries were counted: at most a second ago'),
+    open: z.object({
+      ...backlogShape,
+      exact: z
+        .boolean()
+        .describe(
+          'Every open delivery is counted as the ledger lists it; false if there are more executions than are read at once, so these are the least there can be',
+        ),
+      by_kind: z.array(z.object({ event_kind: z.string(), ...backlogShape })),
+      by_endpoint: z.array(z.object({ endpoint_id: z.string(), ...backlogShape })),
+      endpoints_left_out: leftOut,
+      by_time: z
+        .array(z.object({ from: timeSchema, ...backlogShape }))
+        .describe(
+          'By the time at which their events were accepted, in intervals; those without any are left out',
+        ),
+    }),
+    closed: z.object({
+      ...closedShape,
+      exact: z
+        .literal(false)
+        .describe(
+          'Workers count what they close, and write it every five seconds. After a crash a delivery can be counted twice or not at all',
+        ),
+      from: timeSchema,
+      to: timeSchema.describe('Not part of the period'),
+      interval: z.string(),
+      by_kind: z.array(z.object({ event_kind: z.string(), ...closedShape })),
+      by_endpoint: z.array(z.object({ endpoint_id: z.string(), ...closedShape })),
+      endpoints_left_out: leftOut,
+      by_time: z
+        .array(z.object({ from: timeSchema, ...closedShape }))
+        .describe('By the time at which they were closed, in intervals; those without any are left out'),
+    }),
+  })
+  .meta({ id: 'Stats' });

@@ -1,0 +1,61 @@
+import type { Logger } from 'pino';
+import { Tally } from '../../../domain/stats/tally.js';
+import type { TallyRepository } from '../../../models/stats/tallies.js';
+
+/** How often what was counted is written, milliseconds: one write for each endpoint, kind and resolution. */
+export const TALLY_INTERVAL_MS = 5_000;
+
+/** Writes in one call. */
+const BATCH = 1_000;
+
+/** Counts closed deliveries in this process, and adds what it has counted to the shared tallies every few seconds. */
+export interface Tallies {
+  tally: Tally;
+  /** Writes what was counted since the last time, or could not be written then. */
+  write(): Promise<void>;
+  /** Writes what is left. */
+  stop(): Promise<void>;
+}
+
+export function keepTallies(repository: Pick<TallyRepository, 'add'>, logger: Logger): Tallies {
+  const tally = new Tally();
+  let writing: Promise<void> | undefined;
+
+  const write = async (): Promise<void> => {
+    const { rows, lost } = tally.take();
+    if (lost > 0)
+      logger.warn(
+        { lost },
+        'Closed deliveries were left out of the statistics: too many wait to be written.',
+      );
+    while (rows.length > 0) {
+      const batch = rows.splice(0, BATCH);
+      try {
+        await repository.add(batch);
+      } catch (error) {
+        // An outage is logged by who notices it first. What was counted is written when it is over.
+        logger.debug({ err: error }, 'Statistics could not be written.');
+        tally.putBack([...batch, ...rows.splice(0)]);
+      }
+    }
+  };
+
+  const timer = setInterval(() => {
+    writing ??= write().finally(() => {
+      writing = undefined;
+    });
+  }, TALLY_INTERVAL_MS);
+
+  return {
+    tally,
+    write,
+    async stop() {
+      clearInterval(timer);
+      await writing;
+      await write();
+      const { rows } = tally.take();
+      if (rows.length > 0)
+        logger.warn({ rows: rows.length }, 'The latest statistics were lost: MongoDB does not answer.');
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import type { AcceptedEvent, DeliveryRecord, DeliveryStatus } from '../delivery/delivery.js';
+
+/** How a delivery ends. A delivery that was terminated in Temporal has no end of its own, so it is not counted. */
+export const CLOSED_STATUSES = [
+  'delivered',
+  'exhausted',
+  'expired',
+  'cancelled',
+] as const satisfies readonly DeliveryStatus[];
+
+export type ClosedStatus = (typeof CLOSED_STATUSES)[number];
+
+/** The end of a delivery, as it is counted. What workflows pass to the worker's process. */
+export interface Closing {
+  account_id: string;
+  endpoint_id: string;
+  event_kind: string;
+  status: ClosedStatus;
+  /** How many attempts it took. */
+  attempts: number;
+}
+
+/** The end of a delivery; `undefined` while it is open. */
+export function closingOf(
+  { account_id, event_kind }: Pick<AcceptedEvent, 'account_id' | 'event_kind'>,
+  endpoint_id: string,
+  { status: reached, attempts }: DeliveryRecord,
+): Closing | undefined {
+  const status = CLOSED_STATUSES.find((one) => one === reached);
+  return status && { account_id, endpoint_id, event_kind, status, attempts: attempts.length };
+}

@@ -1,0 +1,96 @@
+import { type Connection, type Model, Schema } from 'mongoose';
+import { RESOLUTIONS, type Resolution, type TallyRow } from '../../domain/stats/tally.js';
+
+interface TallyDocument {
+  /** Of what, and of which span. */
+  _id: string;
+  /** Account, resolution and span. */
+  period: string;
+  endpoint_id: string;
+  event_kind: string;
+  /** Milliseconds since the epoch. */
+  span: number;
+  slots: TallyRow['slots'];
+  expires_at: Date;
+}
+
+const schema = new Schema<TallyDocument>(
+  {
+    _id: String,
+    period: { type: String, required: true, index: true },
+    endpoint_id: { type: String, required: true },
+    event_kind: { type: String, required: true },
+    span: { type: Number, required: true },
+    slots: { type: Schema.Types.Mixed, required: true },
+    expires_at: { type: Date, required: true, expires: 0 },
+  },
+  { versionKey: false },
+);
+
+/** Which tallies to read. */
+export interface TallyQuery {
+  resolution: Resolution;
+  /** Beginnings of spans, milliseconds since the epoch. */
+  spans: readonly number[];
+  endpoint_id?: string | undefined;
+  event_kind?: string | undefined;
+}
+
+/** Counts of closed deliveries, by account, endpoint, kind and time. All processes add to the same rows. */
+export class TallyRepository {
+  private readonly model: Model<TallyDocument>;
+
+  constructor(connection: Connection) {
+    this.model = connection.model<TallyDocument>('tally', schema, 'tallies');
+  }
+
+  /** Adds what a process has counted: one write for each row. */
+  async add(rows: readonly TallyRow[]): Promise<void> {
+    if (rows.length > 0) await this.model.bulkWrite(rows.map(updateOf), { ordered: false, strict: false });
+  }
+
+  async read(
+    accountId: string,
+    { resolution, spans, endpoint_id, event_kind }: TallyQuery,
+  ): Promise<TallyRow[]> {
+    const found = await this.model
+      .find({
+        period: { $in: spans.map((span) => periodOf(accountId, resolution, span)) },
+        ...(endpoint_id !== undefined && { endpoint_id }),
+        ...(event_kind !== undefined && { event_kind }),
+      })
+      .lean();
+    return found.map(({ endpoint_id, event_kind, span, slots }) => ({
+      account_id: accountId,
+      endpoint_id,
+      event_kind,
+      resolution,
+      span,
+      slots,
+    }));
+  }
+}
+
+function updateOf({ account_id, endpoint_id, event_kind, resolution, span, slots }: TallyRow) {
+  const { spanMs, keptMs } = RESOLUTIONS[resolution];
+  const period = periodOf(account_id, resolution, span);
+  const $inc = Object.fromEntries(
+    Object.entries(slots).flatMap(([slot, counts]) =>
+      Object.entries(counts).map(([name, count]) => [`slots.${slot}.${name}`, count]),
+    ),
+  );
+  return {
+    updateOne: {
+      filter: { _id: `${period}/${endpoint_id}/${event_kind}` },
+      update: {
+        $inc,
+        $setOnInsert: { period, endpoint_id, event_kind, span, expires_at: new Date(span + spanMs + keptMs) },
+      },
+      upsert: true,
+    },
+  };
+}
+
+function periodOf(accountId: string, resolution: Resolution, span: number): string {
+  return `${accountId}/${resolution}/${new Date(span).toISOString()}`;
+}

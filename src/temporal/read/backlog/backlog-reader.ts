@@ -1,0 +1,49 @@
+import type { Client } from '@temporalio/client';
+import { LRUCache } from 'lru-cache';
+import { type OpenDeliveries, type OpenFilter, readOpenDeliveries } from './open-deliveries.js';
+
+/** Equal questions within this time get the same answer, milliseconds. */
+const REMEMBERED_MS = 1_000;
+/** Answers that are remembered: each can be large. */
+const MAX_REMEMBERED = 20;
+
+/** Open deliveries as they were at a moment. */
+export interface OpenAt extends OpenDeliveries {
+  /** Milliseconds since the epoch. */
+  at: number;
+  /** What was due before is overdue, milliseconds since the epoch: longer than an attempt can take. */
+  overdueBefore: number;
+}
+
+/** Reads what is open, for counts. */
+export class BacklogReader {
+  private readonly client: Client;
+  private readonly graceMs: number;
+  private readonly answers = new LRUCache<string, Promise<OpenAt>>({
+    max: MAX_REMEMBERED,
+    ttl: REMEMBERED_MS,
+    ttlAutopurge: false,
+  });
+
+  /** @param graceMs a delivery that has been due for longer is overdue, milliseconds */
+  constructor(client: Client, graceMs: number) {
+    this.client = client;
+    this.graceMs = graceMs;
+  }
+
+  /** The open deliveries that match, as they are or were a second ago. */
+  read(filter: OpenFilter): Promise<OpenAt> {
+    const key = JSON.stringify([filter.account_id, filter.endpoint_id, filter.event_kind]);
+    const known = this.answers.get(key);
+    if (known) return known;
+    const reading = this.readNow(filter);
+    this.answers.set(key, reading);
+    reading.catch(() => this.answers.delete(key));
+    return reading;
+  }
+
+  private async readNow(filter: OpenFilter): Promise<OpenAt> {
+    const at = Date.now();
+    return { at, overdueBefore: at - this.graceMs, ...(await readOpenDeliveries(this.client, filter)) };
+  }
+}
