@@ -170,6 +170,29 @@ describe('lists by several filters', () => {
     }
   });
 
+  it('show nothing of another account to a cursor that names its execution, and refuse what is no cursor', async () => {
+    const other = await system.account();
+    const cursor = (parts: unknown[]) => Buffer.from(JSON.stringify(parts)).toString('base64url');
+    const { workflow_id, run_id } = all.find((delivery) => delivery.workflow_id.startsWith('group:')) ?? {};
+    assert.ok(run_id);
+    for (const list of ['deliveries', 'events', 'deliveries?open=true', 'events?open=true']) {
+      const path: string = `/v18.0/${list}${list.includes('?') ? '&' : '?'}limit=100`;
+      const forged: string = `${path}&after=${cursor(['.', workflow_id, run_id, 0])}`;
+      assert.deepEqual((await other.request('GET', forged)).json.data, []);
+      assert.ok((await client.request('GET', forged)).json.data.length > 0);
+      for (const parts of [
+        [],
+        ['', workflow_id, 'x', 0],
+        ['', workflow_id, run_id, -1],
+        ['', 1, run_id, 0],
+        ['', workflow_id],
+      ]) {
+        const answer = await client.request('GET', `${path}&after=${cursor(parts)}`);
+        assert.equal(answer.status, 400, JSON.stringify(parts));
+      }
+    }
+  });
+
   it('go on where they were while 50 events arrive each second', async () => {
     const before = await readAll(client, '/v18.0/events?limit=100');
     let posted = 0;
