@@ -88,6 +88,10 @@ describe('docs/answers.md', () => {
         data.length === 3 && data.every(({ status }: { status: string }) => status !== 'delivering'),
     );
     await until(
+      () => read(`/v18.0/stats?endpoint_id=${failing}`),
+      ({ open }) => open.by_status.retrying === 1,
+    );
+    await until(
       () => read('/v18.0/endpoints?health=failing'),
       ({ data }) => data[0]?.incident !== undefined,
     );
@@ -101,6 +105,7 @@ describe('docs/answers.md', () => {
       paused: [`/v18.0/explain?endpoint_id=${paused}&${key}`],
       change: [`/v18.0/changes?resource=endpoint:${paused}&limit=1`],
       failing: ['/v18.0/endpoints?health=failing'],
+      stats: [`/v18.0/stats?endpoint_id=${failing}`],
       open: ['/v18.0/deliveries?open=true'],
     };
     let document = await readFile(DOCUMENT, 'utf8');
