@@ -5,6 +5,7 @@ import { installRuntime } from '../src/temporal/server/connection.js';
 import { measureEconomy } from './economy.js';
 import { measureFloor } from './floor.js';
 import { measureMe, type RouteSpeed } from './me.js';
+import { measureReads } from './reads.js';
 import { measureFanOut, measureIsolation, measureLatency, measureSaturated } from './scenarios.js';
 import { type BenchServers, startServers } from './support/system.js';
 
@@ -13,6 +14,8 @@ const EVENTS = Number(process.env['BENCH_EVENTS'] ?? 8_000);
 const SLOW_EVENTS = EVENTS / 5;
 const CONCURRENCY = 32;
 const STEADY = 50;
+/** Deliveries that are there while lists and single ones are read: p50, p95. */
+const READ_DELIVERIES = Number(process.env['BENCH_DELIVERIES'] ?? 20_000);
 const RESULT_FILE = 'bench-result.json';
 
 const say = (line = '') => process.stdout.write(`${line}\n`);
@@ -165,6 +168,11 @@ async function run(): Promise<Record<string, unknown>> {
     note('bare_koa', bare, '    a bare Koa route', speed(bare));
     const share = (me.perSecond / bare.perSecond).toFixed(2);
     note('me', me, '(h) GET /v18.0/me, token check and limits on', `${speed(me)}; ${share} x the bare route`);
+  }
+  if (wanted('reads')) {
+    const reads = await onFreshServers((servers) => measureReads(servers, READ_DELIVERIES));
+    for (const { call, p50, p95 } of reads)
+      note(`read ${call}`, { p50, p95 }, `(i) ${call}`, `${p50.toFixed(0)}, ${p95.toFixed(0)} ms`);
   }
   return result;
 }

@@ -1,5 +1,5 @@
 import { request } from 'undici';
-import { PURCHASE } from './load.js';
+import { purchase } from './load.js';
 import type { BenchAccount } from './system.js';
 
 /** A kind of request, sent again and again. */
@@ -58,7 +58,7 @@ export async function prepareRequests({ url, key }: BenchAccount): Promise<Reque
       name: 'POST /events, with a key',
       async send(count) {
         const headers = { ...json, 'idempotency-key': `${RUN}-${count}` };
-        const { status, text } = await call('POST', '/v18.0/events/purchase', headers, PURCHASE);
+        const { status, text } = await call('POST', '/v18.0/events/purchase', headers, purchase('order-1'));
         return status === 202 ? { status, eventId: (JSON.parse(text) as { id: string }).id } : { status };
       },
     },

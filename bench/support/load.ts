@@ -3,17 +3,22 @@ import { Pool } from 'undici';
 import type { BenchAccount } from './system.js';
 
 /** A purchase of ordinary size. */
-export const PURCHASE = JSON.stringify({
-  order_id: 'order-1',
-  customer_email: 'ada@example.com',
-  total: 12.5,
-  items: [{ name: 'Notebook', qty: 2 }],
-  created_at: '2026-01-31T12:00:00Z',
-});
+export const purchase = (order: string) =>
+  JSON.stringify({
+    order_id: order,
+    customer_email: 'ada@example.com',
+    total: 12.5,
+    items: [{ name: 'Notebook', qty: 2 }],
+    created_at: '2026-01-31T12:00:00Z',
+  });
+
+let orders = 0;
 
 /** An event that was sent. */
 export interface Sent {
   id: string;
+  /** Its `order_id`. */
+  order: string;
   /** As by `performance.now()`: when the request was sent, and when its answer had come. */
   sentAt: number;
   answeredAt: number;
@@ -23,17 +28,19 @@ function sender(account: BenchAccount, connections: number) {
   const pool = new Pool(account.url, { connections, pipelining: 1 });
   const headers = { authorization: `Bearer ${account.key}`, 'content-type': 'application/json' };
   const send = async (): Promise<Sent> => {
+    orders += 1;
+    const order = `order-${orders}`;
     const sentAt = performance.now();
     const response = await pool.request({
       method: 'POST',
       path: '/v18.0/events/purchase',
       headers,
-      body: PURCHASE,
+      body: purchase(order),
     });
     const body = (await response.body.json()) as { id: string };
     if (response.statusCode !== 202)
       throw new Error(`answered ${response.statusCode}: ${JSON.stringify(body)}`);
-    return { id: body.id, sentAt, answeredAt: performance.now() };
+    return { id: body.id, order, sentAt, answeredAt: performance.now() };
   };
   return { send, close: () => pool.close() };
 }
