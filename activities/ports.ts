@@ -182,6 +182,12 @@ export interface HttpPoster {
   exchange(request: HttpRequest): Promise<HttpExchange>;
 }
 
+/** Measures attempts. */
+export interface AttemptObserver {
+  /** An attempt has been made, or was not to be made now. */
+  attempted(request: AttemptRequest, report: AttemptReport): void;
+}
+
 /** What an attempt needs. */
 export interface AttemptDependencies {
   endpoints: EndpointDirectory;
@@ -190,6 +196,7 @@ export interface AttemptDependencies {
   poster: HttpPoster;
   health: EndpointWatch;
   incidents: IncidentLog;
+  observer?: AttemptObserver | undefined;
   /** Sent as `User-Agent`. */
   userAgent: string;
 }

@@ -17,9 +17,15 @@ export function createAttemptDelivery(dependencies: AttemptDependencies) {
   const gate = createGate(dependencies);
   const send = createSend(dependencies);
   const conclude = createConclude(dependencies);
-  const { health } = dependencies;
+  const { health, observer } = dependencies;
 
   return async function attemptDelivery(request: AttemptRequest): Promise<AttemptReport> {
+    const report = await attemptOnce(request);
+    observer?.attempted(request, report);
+    return report;
+  };
+
+  async function attemptOnce(request: AttemptRequest): Promise<AttemptReport> {
     const passed = await gate(request);
     if (passed.kind !== 'passed') return passed;
     const { endpoint, end } = passed;
@@ -37,5 +43,5 @@ export function createAttemptDelivery(dependencies: AttemptDependencies) {
       outcome: await conclude(request, { attempt, outcome, failing, verificationRevision, wasUnhealthy }),
       ...(not_before !== undefined && { retry_after: new Date(not_before).toISOString() }),
     };
-  };
+  }
 }

@@ -6,6 +6,7 @@ import type { ApiDependencies, Middleware, State } from './http/context.js';
 import { requireJsonAccepted } from './http/middleware/accept.js';
 import { setAnswerHeaders, VERSIONED } from './http/middleware/answer-headers.js';
 import { authenticate } from './http/middleware/authenticate.js';
+import { measure } from './http/middleware/measure.js';
 import { answerProblems } from './http/middleware/problems.js';
 import { identifyRequest } from './http/middleware/request-id.js';
 import { limitTime } from './http/middleware/time-limit.js';
@@ -56,6 +57,7 @@ export function createApp(dependencies: ApiDependencies & { limiters: Limiters }
   const hops = dependencies.settings.HOOKLINE_PROXY_HOPS;
   app.proxy = hops > 0;
   app.maxIpsCount = hops;
+  app.use(measure(dependencies.metrics));
   app.use(identifyRequest(dependencies.logger));
   app.use(setAnswerHeaders);
   app.use(answerProblems(dependencies.logger, dependencies.isUnavailable));

@@ -10,6 +10,7 @@ import { startMongo, startTemporal } from '../embedded/index.js';
 import { connectDatabase } from '../models/database.js';
 import { migrate } from './migrate.js';
 import { createLogger, say, shortPath } from './process/output.js';
+import { withSdkMetrics } from './process/sdk-metrics.js';
 import { loadOrCreateSecretKeys } from './process/secrets.js';
 import { untilStopped } from './process/stop.js';
 import { startService } from './service.js';
@@ -21,7 +22,8 @@ const LOOPBACK_NETWORKS = ['127.0.0.0/8', '::1/128'];
  * A whole system on this machine. The first start makes an account and shows one purchase on its way; each later one finds everything
  * as it was.
  */
-export async function dev(configured: Settings): Promise<void> {
+export async function dev(given: Settings): Promise<void> {
+  const configured = await withSdkMetrics(given);
   const dataDir = resolve(configured.HOOKLINE_DATA_DIR);
   const logFile = join(dataDir, 'logs', 'hookline.log');
   const logger = createLogger(configured, logFile);

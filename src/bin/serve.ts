@@ -1,14 +1,16 @@
 import type { Settings } from '../config/schema.js';
 import { createLogger } from './process/output.js';
+import { withSdkMetrics } from './process/sdk-metrics.js';
 import { untilStopped } from './process/stop.js';
 import { type Role, startService } from './service.js';
 
 const ROLES = ['all', 'api', 'worker'] as const satisfies Role[];
 
 /** Runs the service until it is told to stop. */
-export async function serve(settings: Settings, roleName: string): Promise<void> {
+export async function serve(configured: Settings, roleName: string): Promise<void> {
   const role = ROLES.find((known) => known === roleName);
   if (!role) throw new Error(`There is no role "${roleName}"; use one of: ${ROLES.join(', ')}.`);
+  const settings = await withSdkMetrics(configured);
   const logger = createLogger(settings);
   const service = await startService(settings, role, logger);
   logger.info({ role, url: service.url }, 'serving');

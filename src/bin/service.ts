@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { Registry } from 'prom-client';
 import type { Settings } from '../config/schema.js';
 import { EndpointHealth } from '../domain/endpoint/endpoint-health.js';
 import type { Closing } from '../domain/stats/closing.js';
@@ -6,6 +7,9 @@ import { BUNDLE_PATH } from '../temporal/server/bundle.js';
 import type { Api, ApiParts } from './service/api.js';
 import { createAttempts } from './service/attempts.js';
 import { sweepChanges } from './service/change-sweep.js';
+import { createDeliveryMetrics } from './service/counts/attempt-metrics.js';
+import { metricsPage } from './service/counts/metrics-page.js';
+import { createStartMetrics } from './service/counts/start-metrics.js';
 import { keepTallies } from './service/counts/tallies.js';
 import { addressPolicyOf, portsOf } from './service/egress.js';
 import { healthListener } from './service/health-listener.js';
@@ -62,19 +66,22 @@ async function startParts(
   const ownPorts = new Set(portsOf(settings));
   const health = new EndpointHealth(settings.HOOKLINE_SLOW_ANSWER);
   const incidents = createIncidents(settings, servers);
+  const registry = new Registry();
+  const observer = createDeliveryMetrics(registry);
 
   const attempts =
     role === 'api'
       ? undefined
-      : await createAttempts(settings, servers, { health, incidents, addressPolicy, ownPorts });
+      : await createAttempts(settings, servers, { health, incidents, observer, addressPolicy, ownPorts });
   stops.add(() => attempts?.poster.close());
 
   const earlyAttempts = role === 'all' ? attempts?.earlyAttempts : undefined;
-  const starter = createStarter(settings, servers, health, earlyAttempts);
+  const starter = createStarter(settings, servers, health, earlyAttempts, createStartMetrics(registry));
 
   const tallies = attempts && keepTallies(servers.database.tallies, logger);
   stops.add(() => tallies?.stop());
   const closed = (closings: readonly Closing[]) => {
+    observer.closed(closings);
     for (const closing of closings) tallies?.tally.add(closing, Date.now());
   };
   const worker = attempts && runWorker(settings, servers, attempts, starter, bundlePath, closed);
@@ -85,18 +92,28 @@ async function startParts(
   // At the same time as the worker, which loads the workflows in a thread of its own.
   const serving =
     role === 'worker'
-      ? serveHealth(settings, readiness, stops)
-      : serveApi(settings, servers, { addressPolicy, starter, incidents, readiness, logger }, stops);
+      ? serveHealth(settings, { readiness, registry }, stops)
+      : serveApi(
+          settings,
+          servers,
+          { addressPolicy, starter, incidents, readiness, registry, logger },
+          stops,
+        );
   const [running, http] = await Promise.all([worker, serving]);
   ownPorts.add(http.port);
   return { url: http.url, failed: new Promise((_, reject) => running?.done.catch(reject)) };
 }
 
 /** Says how a worker is, for those that start it and watch it. */
-async function serveHealth(settings: Settings, readiness: Readiness, stops: Stops): Promise<HttpServer> {
+async function serveHealth(
+  settings: Settings,
+  { readiness, registry }: { readiness: Readiness; registry: Registry },
+  stops: Stops,
+): Promise<HttpServer> {
   const http = await listen(settings);
   stops.add(() => http.close());
-  http.answer(healthListener(readiness));
+  const sdkAddress = settings.HOOKLINE_TEMPORAL_METRICS_ADDRESS;
+  http.answer(healthListener(readiness, metricsPage(registry, { sdkAddress })));
   return http;
 }
 

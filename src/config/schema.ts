@@ -217,7 +217,9 @@ export const settingsSchema = z.object({
     .string()
     .min(1)
     .optional()
-    .describe('Where the Temporal SDK’s own metrics are served, `host:port`'),
+    .describe(
+      'Where the Temporal SDK serves its own metrics, `host:port`; without it, on a free port of this machine. `/metrics` has them in any case',
+    ),
 });
 
 export type Settings = z.output<typeof settingsSchema>;

@@ -29,6 +29,8 @@ export interface Caller {
 /** What middlewares leave for those behind them. */
 export interface State {
   request_id: string;
+  /** The operation that answers, once it is known. */
+  operation?: string;
   caller: Caller;
 }
 
@@ -57,6 +59,8 @@ export interface ApiDependencies {
   /** The API's address as its callers see it, which is the OAuth issuer. */
   publicUrl: string;
   metrics: Metrics;
+  /** What `/metrics` answers. */
+  metricsPage: { contentType: string; text(): Promise<string> };
   logger: Logger;
   /** What must hold for the service to be ready: name and check; a check that rejects says why. */
   readiness: Record<string, () => Promise<void>>;

@@ -1,26 +1,39 @@
-import { Counter, Registry } from 'prom-client';
+import { Counter, Histogram, type Registry } from 'prom-client';
 
-/** What the API counts, for Prometheus. No label holds anything of a request but its policy. */
+/** What the API counts, for Prometheus. No label holds anything of a request but its operation, status and policy. */
 export interface Metrics {
-  registry: Registry;
   rateLimited: Counter<'policy'>;
   rateLimitStoreFailures: Counter;
+  requests: Counter<'operation' | 'status'>;
+  requestDuration: Histogram<'operation'>;
 }
 
-export function createMetrics(): Metrics {
-  const registry = new Registry();
+export function createMetrics(registry: Registry): Metrics {
+  const registers = [registry];
   return {
-    registry,
     rateLimited: new Counter({
       name: 'hookline_rate_limited_requests_total',
       help: 'Requests refused because a rate limit was exceeded',
       labelNames: ['policy'],
-      registers: [registry],
+      registers,
     }),
     rateLimitStoreFailures: new Counter({
       name: 'hookline_rate_limit_store_failures_total',
       help: 'Times that a process could not share what it counted for the rate limits, and went on with what it knew',
-      registers: [registry],
+      registers,
+    }),
+    requests: new Counter({
+      name: 'hookline_http_requests_total',
+      help: 'Requests answered, by operation of the OpenAPI document and status',
+      labelNames: ['operation', 'status'],
+      registers,
+    }),
+    requestDuration: new Histogram({
+      name: 'hookline_http_request_duration_seconds',
+      help: 'Time from a request to its answer',
+      labelNames: ['operation'],
+      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 5, 10],
+      registers,
     }),
   };
 }

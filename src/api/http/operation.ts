@@ -84,8 +84,9 @@ export function answerOperations(operations: readonly Operation[]): Middleware {
 }
 
 function mount(router: Router<State>, operation: Operation): void {
-  const { method, path, scope, query, handle } = operation;
+  const { method, path, id, scope, query, handle } = operation;
   router[method](path, async (ctx) => {
+    ctx.state.operation = id;
     requireScope(ctx, scope);
     await handle(ctx, {
       query: readQuery(ctx, query ?? NO_PARAMETERS),

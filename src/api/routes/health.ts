@@ -2,7 +2,7 @@ import type Router from '@koa/router';
 import type { ApiDependencies, State } from '../http/context.js';
 
 /** `/healthz`: the process is alive. `/readyz`: everything that it needs for its work is reachable. `/metrics`: for Prometheus. */
-export function healthRoutes(router: Router<State>, { readiness, metrics }: ApiDependencies): void {
+export function healthRoutes(router: Router<State>, { readiness, metricsPage }: ApiDependencies): void {
   for (const path of ['/healthz', '/readyz']) {
     router.get(path, async (ctx) => {
       const report = await reportHealth(path, readiness);
@@ -12,8 +12,8 @@ export function healthRoutes(router: Router<State>, { readiness, metrics }: ApiD
   }
 
   router.get('/metrics', async (ctx) => {
-    ctx.type = metrics.registry.contentType;
-    ctx.body = await metrics.registry.metrics();
+    ctx.type = metricsPage.contentType;
+    ctx.body = await metricsPage.text();
   });
 }
 

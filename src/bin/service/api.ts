@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
 import { createApp } from '../../api/app.js';
 import { createMetrics } from '../../api/http/metrics.js';
 import { createLimiters, type Limiters } from '../../api/limits/limiters.js';
@@ -19,6 +20,8 @@ import { DeliveryControl } from '../../temporal/write/delivery-control.js';
 import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
 import { EndpointWorkflows } from '../../temporal/write/endpoint-workflows.js';
 import type { Incidents } from '../../temporal/write/incidents.js';
+import { BacklogMetrics } from './counts/backlog-metrics.js';
+import { metricsPage } from './counts/metrics-page.js';
 import { Outages } from './outages.js';
 import type { Readiness } from './readiness.js';
 import type { Servers } from './servers.js';
@@ -30,6 +33,8 @@ export interface ApiParts {
   incidents: Incidents;
   readiness: Readiness;
   logger: Logger;
+  /** What this process counts. */
+  registry: Registry;
   /** Where it listens. */
   url: string;
 }
@@ -45,7 +50,9 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
   const { database, temporal } = servers;
   const { client } = temporal;
   const { starter, logger } = parts;
-  const metrics = createMetrics();
+  const metrics = createMetrics(parts.registry);
+  const backlog = new BacklogReader(client, overdueAfter(settings.HOOKLINE_ATTEMPT_TIMEOUT));
+  const backlogMetrics = new BacklogMetrics(parts.registry, backlog);
   const limiters = createLimiters(settings, metrics);
   const outages = new Outages(
     [
@@ -71,7 +78,11 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
     endpointWorkflows: createEndpointWorkflows(settings, servers),
     control: new DeliveryControl(client, starter, deliveries),
     deliveries,
-    backlog: new BacklogReader(client, overdueAfter(settings.HOOKLINE_ATTEMPT_TIMEOUT)),
+    backlog,
+    metricsPage: metricsPage(parts.registry, {
+      refresh: () => backlogMetrics.refresh(),
+      sdkAddress: settings.HOOKLINE_TEMPORAL_METRICS_ADDRESS,
+    }),
     events: new EventReader(client, starter.recentGroups),
     isUnavailable: (error) => outages.recognize(error),
   });

@@ -1,7 +1,7 @@
 import { createAttemptDelivery } from '../../../activities/delivery/attempt-delivery.js';
 import { EarlyAttempts } from '../../../activities/delivery/early-attempts.js';
 import { createPoster } from '../../../activities/http/poster.js';
-import type { ActivityDependencies, HttpPoster } from '../../../activities/ports.js';
+import type { ActivityDependencies, AttemptObserver, HttpPoster } from '../../../activities/ports.js';
 import type { Settings } from '../../config/schema.js';
 import { RELEASE } from '../../domain/basics/release.js';
 import type { AddressPolicy } from '../../domain/endpoint/address-policy.js';
@@ -27,6 +27,7 @@ export interface AttemptParts {
   health: EndpointHealth;
   incidents: Incidents;
   addressPolicy: AddressPolicy;
+  observer: AttemptObserver;
   /** Ports of this service and its servers: at this machine no endpoint may be there. */
   ownPorts: ReadonlySet<number>;
 }
@@ -35,7 +36,7 @@ export interface AttemptParts {
 export async function createAttempts(
   settings: Settings,
   { database }: Servers,
-  { health, incidents, addressPolicy, ownPorts }: AttemptParts,
+  { health, incidents, observer, addressPolicy, ownPorts }: AttemptParts,
 ): Promise<Attempts> {
   const poster = createPoster(await connectorOptions(settings, addressPolicy, () => [...ownPorts]));
   const attempt = createAttemptDelivery({
@@ -45,6 +46,7 @@ export async function createAttempts(
     poster,
     health,
     incidents,
+    observer,
     userAgent: USER_AGENT,
   });
   return { poster, attempt, earlyAttempts: new EarlyAttempts(attempt) };

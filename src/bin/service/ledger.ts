@@ -3,6 +3,7 @@ import type { Settings } from '../../config/schema.js';
 import type { EndpointHealth } from '../../domain/endpoint/endpoint-health.js';
 import { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
 import { Incidents } from '../../temporal/write/incidents.js';
+import type { StartObserver } from '../../temporal/write/start-calls.js';
 import type { Servers } from './servers.js';
 
 /** What opens and closes the incidents of failing endpoints. */
@@ -21,11 +22,13 @@ export function createStarter(
   { temporal: { client } }: Servers,
   health: EndpointHealth,
   earlyAttempts: EarlyAttempts | undefined,
+  observer?: StartObserver,
 ): DeliveryStarter {
   return new DeliveryStarter({
     client,
     taskQueue: settings.HOOKLINE_TASK_QUEUE,
     earlyAttempts,
+    observer,
     startsInFlight: settings.HOOKLINE_GROUP_COMMIT === 'on' ? settings.HOOKLINE_STARTS_IN_FLIGHT : 0,
     health,
     releasePerSecond: settings.HOOKLINE_RELEASE_RATE,

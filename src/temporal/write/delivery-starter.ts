@@ -33,7 +33,7 @@ export const MAX_STARTED_AT_ONCE = 5 * MAX_GROUP_SIZE;
 const NONE_FAILING: ReadonlyMap<string, FailingMark> = new Map();
 
 export interface DeliveryStarterOptions
-  extends Pick<StartCallOptions, 'client' | 'taskQueue' | 'settings' | 'earlyAttempts'> {
+  extends Pick<StartCallOptions, 'client' | 'taskQueue' | 'settings' | 'earlyAttempts' | 'observer'> {
   /** What this process knows of endpoints. */
   health: EndpointHealth;
   /** First attempts in flight in this process; beyond it, further ones are made in the isolated lane. */

@@ -39,6 +39,12 @@ export interface EarlyAttempts {
   beginGroup(runId: string, group: DeliveryGroup, timeoutMs: number): void;
 }
 
+/** Measures start calls. */
+export interface StartObserver {
+  /** A call has started so many deliveries. */
+  started(deliveries: number, seconds: number, isGroup: boolean): void;
+}
+
 export interface StartCallOptions {
   client: Client;
   taskQueue: string;
@@ -48,6 +54,7 @@ export interface StartCallOptions {
   recentGroups: RecentGroups;
   /** Whether a delivery's first attempt belongs in the isolated lane. */
   isIsolated(delivery: PendingDelivery): boolean;
+  observer?: StartObserver | undefined;
 }
 
 /** The calls that start executions of deliveries. A delivery or group that has been started already is not started again. */
@@ -123,13 +130,22 @@ export class StartCalls implements Starts {
     >,
   ): Promise<WorkflowHandleWithStartDetails> {
     const { client, taskQueue, settings, earlyAttempts } = this.options;
-    return client.workflow.start<typeof deliverEvent>('deliverEvent', {
-      ...options,
-      workflowId: deliveryWorkflowId(event.account_id, { event_id: event.event_id, endpoint_id }),
-      taskQueue,
-      args: [{ ...event, endpoint_id, ...settings, schedule, ...more }],
-      requestEagerStart: earlyAttempts !== undefined,
-    });
+    return this.measured(1, false, () =>
+      client.workflow.start<typeof deliverEvent>('deliverEvent', {
+        ...options,
+        workflowId: deliveryWorkflowId(event.account_id, { event_id: event.event_id, endpoint_id }),
+        taskQueue,
+        args: [{ ...event, endpoint_id, ...settings, schedule, ...more }],
+        requestEagerStart: earlyAttempts !== undefined,
+      }),
+    );
+  }
+
+  private async measured<T>(deliveries: number, isGroup: boolean, start: () => Promise<T>): Promise<T> {
+    const began = performance.now();
+    const result = await start();
+    this.options.observer?.started(deliveries, (performance.now() - began) / 1_000, isGroup);
+    return result;
   }
 
   private async startOneGroup(pending: readonly PendingDelivery[], id: string): Promise<void> {
@@ -149,32 +165,34 @@ export class StartCalls implements Starts {
       pending.map(({ event }) => event.keys ?? []),
     );
     const heads = pending.flatMap(({ head }, index) => (head ? [index] : []));
-    const handle = await client.workflow.start<typeof deliverTogether>('deliverTogether', {
-      workflowId,
-      taskQueue,
-      args: [
-        {
-          ...group,
-          ...settings,
-          slow_ms: slowMs(settings),
-          ...(held && { held }),
-          ...(isolated && { isolated }),
-        },
-      ],
-      workflowIdReusePolicy: 'REJECT_DUPLICATE',
-      workflowIdConflictPolicy: 'USE_EXISTING',
-      requestEagerStart: earlyAttempts !== undefined,
-      memo: { ...memo, heads } satisfies GroupMemo,
-      typedSearchAttributes: new TypedSearchAttributes([
-        { key: ACCOUNT_ATTRIBUTE, value: attributes.accounts },
-        { key: ENDPOINT_ATTRIBUTE, value: attributes.endpoints },
-        { key: EVENT_ATTRIBUTE, value: attributes.events },
-        { key: KIND_ATTRIBUTE, value: group.events[0]?.event_kind ?? '' },
-        { key: STATUS_ATTRIBUTE, value: GROUP_STATUS },
-        acceptedAttribute(group.events.map(({ event_id }) => event_id)),
-        ...(heads.length > 0 ? [{ key: EVENT_HEAD_ATTRIBUTE, value: true }] : []),
-      ]),
-    });
+    const handle = await this.measured(pending.length, true, () =>
+      client.workflow.start<typeof deliverTogether>('deliverTogether', {
+        workflowId,
+        taskQueue,
+        args: [
+          {
+            ...group,
+            ...settings,
+            slow_ms: slowMs(settings),
+            ...(held && { held }),
+            ...(isolated && { isolated }),
+          },
+        ],
+        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        requestEagerStart: earlyAttempts !== undefined,
+        memo: { ...memo, heads } satisfies GroupMemo,
+        typedSearchAttributes: new TypedSearchAttributes([
+          { key: ACCOUNT_ATTRIBUTE, value: attributes.accounts },
+          { key: ENDPOINT_ATTRIBUTE, value: attributes.endpoints },
+          { key: EVENT_ATTRIBUTE, value: attributes.events },
+          { key: KIND_ATTRIBUTE, value: group.events[0]?.event_kind ?? '' },
+          { key: STATUS_ATTRIBUTE, value: GROUP_STATUS },
+          acceptedAttribute(group.events.map(({ event_id }) => event_id)),
+          ...(heads.length > 0 ? [{ key: EVENT_HEAD_ATTRIBUTE, value: true }] : []),
+        ]),
+      }),
+    );
     if (handle.eagerlyStarted && !isolated)
       earlyAttempts?.beginGroup(handle.firstExecutionRunId, group, settings.attempt_timeout_ms);
     recentGroups.add(

@@ -131,7 +131,10 @@ describe('Dockerfile', () => {
     // A server that is away makes a process unready, not unhealthy: to restart it would mend nothing.
     const down = () => Promise.reject(new Error('down'));
     const worker = createServer(
-      healthListener({ mongodb: down, temporal: down, migrated: down, worker: down }),
+      healthListener(
+        { mongodb: down, temporal: down, migrated: down, worker: down },
+        { contentType: 'text/plain', text: async () => '' },
+      ),
     );
     await once(worker.listen(0, '127.0.0.1'), 'listening');
     const { port } = worker.address() as AddressInfo;

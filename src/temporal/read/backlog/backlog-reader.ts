@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
+import { equals, toQuery } from '../visibility/query.js';
 import { type OpenDeliveries, type OpenFilter, readOpenDeliveries } from './open-deliveries.js';
 
 /** Equal questions within this time get the same answer, milliseconds. */
@@ -40,6 +41,12 @@ export class BacklogReader {
     this.answers.set(key, reading);
     reading.catch(() => this.answers.delete(key));
     return reading;
+  }
+
+  /** How many endpoints are failing, in all accounts. */
+  async openIncidents(): Promise<number> {
+    const query = toQuery([equals('WorkflowType', 'endpointIncident'), equals('ExecutionStatus', 'Running')]);
+    return (await this.client.workflow.count(query)).count;
   }
 
   private async readNow(filter: OpenFilter): Promise<OpenAt> {

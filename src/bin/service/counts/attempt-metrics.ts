@@ -1,0 +1,70 @@
+import { Counter, Histogram, type Registry } from 'prom-client';
+import type { AttemptObserver } from '../../../../activities/ports.js';
+import { idTime } from '../../../domain/basics/id-time.js';
+import type { Attempt } from '../../../domain/delivery/delivery.js';
+import type { Closing } from '../../../domain/stats/closing.js';
+
+/** What a worker measures of deliveries and attempts. */
+export interface DeliveryMetrics extends AttemptObserver {
+  closed(closings: readonly Closing[]): void;
+}
+
+export function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
+  const registers = [registry];
+  const closed = new Counter({
+    name: 'hookline_deliveries_closed_total',
+    help: 'Deliveries that were closed, by how',
+    labelNames: ['status'],
+    registers,
+  });
+  const attempts = new Counter({
+    name: 'hookline_attempts_total',
+    help: 'Attempts made, by what they mean for their delivery, and the class of the answer or why there was none',
+    labelNames: ['outcome', 'answer'],
+    registers,
+  });
+  const held = new Counter({
+    name: 'hookline_attempts_not_made_total',
+    help: 'Attempts that were due and not made: deferred to a turn, or by the state of the endpoint',
+    labelNames: ['reason'],
+    registers,
+  });
+  const duration = new Histogram({
+    name: 'hookline_attempt_duration_seconds',
+    help: 'Time from the beginning of an attempt to the end of its answer',
+    labelNames: ['outcome', 'lane'],
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers,
+  });
+  const arrival = new Histogram({
+    name: 'hookline_publish_to_arrival_seconds',
+    help: 'Time from the acceptance of an event to the success of a delivery, resent ones aside',
+    labelNames: ['attempt'],
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3_600, 21_600, 86_400, 345_600],
+    registers,
+  });
+  return {
+    closed(closings) {
+      for (const { status } of closings) closed.inc({ status });
+    },
+    attempted({ event_id, isolated = false }, report) {
+      if (report.kind !== 'attempted') {
+        held.inc({ reason: report.kind === 'deferred' ? 'deferred' : report.endpoint });
+        return;
+      }
+      const { attempt, outcome } = report;
+      attempts.inc({ outcome, answer: answerOf(attempt) });
+      duration.observe({ outcome, lane: isolated ? 'isolated' : 'direct' }, attempt.duration_ms / 1_000);
+      if (outcome !== 'delivered' || attempt.trigger === 'manual') return;
+      const arrivedAt = Date.parse(attempt.at) + attempt.duration_ms;
+      // Clocks of machines differ by moments.
+      const took = Math.max(arrivedAt - idTime(event_id), 0);
+      arrival.observe({ attempt: attempt.number === 1 ? 'first' : 'later' }, took / 1_000);
+    },
+  };
+}
+
+/** `2xx`, or the error's code. */
+function answerOf({ status_code, error_code }: Attempt): string {
+  return status_code === undefined ? (error_code ?? 'unknown') : `${Math.floor(status_code / 100)}xx`;
+}

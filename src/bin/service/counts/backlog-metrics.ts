@@ -1,0 +1,105 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { withTimeout } from '../../../domain/basics/with-timeout.js';
+import { BacklogCount, OPEN_STATUSES } from '../../../domain/stats/backlog.js';
+import type { BacklogReader } from '../../../temporal/read/backlog/backlog-reader.js';
+
+/** A reading is shown for this long, milliseconds, and a slow one for longer: reading takes at most this part of the time. */
+const SHOWN_MS = 10_000;
+const PART = 20;
+
+/** How long an answer waits for a reading, milliseconds; Prometheus waits for ten seconds. One that comes later is shown next time. */
+const WAIT_MS = 3_000;
+
+/** Reads the backlog of the whole installation for the metrics, when they are asked for. */
+export class BacklogMetrics {
+  private readonly reader: Pick<BacklogReader, 'read' | 'openIncidents'>;
+  private readonly shownMs: number;
+  private readonly gauges: ReturnType<typeof createGauges>;
+  private reading: Promise<void> | undefined;
+  private nextAt = 0;
+
+  /** @param shownMs how long a reading is shown, milliseconds */
+  constructor(
+    registry: Registry,
+    reader: Pick<BacklogReader, 'read' | 'openIncidents'>,
+    shownMs: number = SHOWN_MS,
+  ) {
+    this.reader = reader;
+    this.shownMs = shownMs;
+    this.gauges = createGauges(registry);
+    this.forget();
+  }
+
+  /** Brings the gauges up to date, unless they are, or it takes too long. */
+  async refresh(): Promise<void> {
+    if (Date.now() >= this.nextAt) {
+      this.reading ??= this.read().finally(() => {
+        this.reading = undefined;
+      });
+    }
+    if (this.reading !== undefined) await withTimeout(WAIT_MS, this.reading).catch(() => {});
+  }
+
+  private async read(): Promise<void> {
+    const began = Date.now();
+    try {
+      const [open, incidents] = await Promise.all([this.reader.read({}), this.reader.openIncidents()]);
+      const count = new BacklogCount(open.overdueBefore);
+      for (const delivery of open.deliveries) count.add(delivery);
+      const { by_status, overdue, oldest_created_at, overdue_since } = count.result;
+      const { gauges } = this;
+      for (const status of OPEN_STATUSES) gauges.deliveries.set({ status }, by_status[status]);
+      gauges.oldest.set(secondsSince(oldest_created_at, open.at));
+      gauges.overdue.set(overdue);
+      gauges.overdueFor.set(secondsSince(overdue_since, open.at));
+      gauges.complete.set(open.isComplete ? 1 : 0);
+      gauges.incidents.set(incidents);
+    } catch {
+      this.forget();
+      this.gauges.failures.inc();
+    }
+    this.nextAt = Date.now() + Math.max(this.shownMs, PART * (Date.now() - began));
+  }
+
+  /** Numbers that nobody knows are not shown, so that an alert can tell. */
+  private forget(): void {
+    const { deliveries, failures: _, ...others } = this.gauges;
+    deliveries.reset();
+    for (const gauge of Object.values(others)) gauge.remove();
+  }
+}
+
+function createGauges(registry: Registry) {
+  const gauge = (name: string, help: string) => new Gauge({ name, help, registers: [registry] });
+  return {
+    deliveries: new Gauge({
+      name: 'hookline_backlog_deliveries',
+      help: 'Open deliveries of the installation, by status',
+      labelNames: ['status'],
+      registers: [registry],
+    }),
+    oldest: gauge('hookline_backlog_oldest_seconds', 'Age of the oldest event with an open delivery'),
+    overdue: gauge(
+      'hookline_backlog_overdue',
+      'Open deliveries that have been due for longer than an attempt can take, without a result',
+    ),
+    overdueFor: gauge(
+      'hookline_backlog_overdue_seconds',
+      'How long the longest overdue delivery has been due',
+    ),
+    complete: gauge(
+      'hookline_backlog_complete',
+      '1 if all open deliveries were counted; 0 if there are more than are read, so that the numbers are the least there can be',
+    ),
+    incidents: gauge('hookline_incidents_open', 'Endpoints that are failing'),
+    failures: new Counter({
+      name: 'hookline_backlog_read_failures_total',
+      help: 'Times that the backlog could not be read',
+      registers: [registry],
+    }),
+  };
+}
+
+function secondsSince(time: string | undefined, now: number): number {
+  return time === undefined ? 0 : Math.max(now - Date.parse(time), 0) / 1_000;
+}

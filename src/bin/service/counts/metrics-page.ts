@@ -1,0 +1,63 @@
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { request } from 'undici';
+
+/** How long the SDK may take to answer, milliseconds. It is in this process. */
+const SDK_ANSWERS_WITHIN_MS = 1_000;
+
+/** What a process answers at `/metrics`. */
+export interface MetricsPage {
+  contentType: string;
+  /** Everything there is, in the text format of Prometheus. */
+  text(): Promise<string>;
+}
+
+/**
+ * The metrics of this process: what it counts itself, those of Node.js, and those of Temporal's SDK, which serves them at an address of its
+ * own.
+ *
+ * @param refresh brings up to date what is read when it is asked for
+ * @param sdkAddress `host:port`; absent if the SDK serves none
+ */
+export function metricsPage(
+  registry: Registry,
+  { refresh, sdkAddress }: { refresh?: () => Promise<void>; sdkAddress: string | undefined },
+): MetricsPage {
+  return {
+    contentType: registry.contentType,
+    async text() {
+      const [, sdk] = await Promise.all([refresh?.(), sdkAddress ? readSdk(sdkAddress) : '']);
+      const parts = [await registry.metrics(), await ofProcess().metrics(), sdk];
+      return `${parts.map((part) => part.trim()).join('\n\n')}\n`;
+    },
+  };
+}
+
+let processRegistry: Registry | undefined;
+
+/** Metrics of Node.js: one set for each process, however many services a test runs in it. */
+function ofProcess(): Registry {
+  if (!processRegistry) {
+    processRegistry = new Registry();
+    collectDefaultMetrics({ register: processRegistry });
+  }
+  return processRegistry;
+}
+
+async function readSdk(address: string): Promise<string> {
+  try {
+    const { statusCode, body } = await request(`http://${reachable(address)}/metrics`, {
+      headersTimeout: SDK_ANSWERS_WITHIN_MS,
+      bodyTimeout: SDK_ANSWERS_WITHIN_MS,
+    });
+    const text = await body.text();
+    if (statusCode === 200) return text;
+  } catch {
+    // What this process counts itself is worth having by itself.
+  }
+  return "# The metrics of Temporal's SDK could not be read.";
+}
+
+/** Where something is that listens on all addresses. */
+function reachable(address: string): string {
+  return address.replace(/^0\.0\.0\.0:/, '127.0.0.1:').replace(/^\[::\]:/, '[::1]:');
+}
