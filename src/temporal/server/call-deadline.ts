@@ -15,6 +15,12 @@ export const CALL_DEADLINE_MS = 7_500;
  */
 export function withCallDeadlines(native: NativeConnection): ConnectionLike {
   const service = native.workflowService;
+  /** A caller's own deadline counts, too: a deadline within another one replaces it. */
+  const deadline = () =>
+    Math.min(
+      Date.now() + CALL_DEADLINE_MS,
+      Number(native.callContextStorage.getStore()?.deadline ?? Infinity),
+    );
   const workflowService = new Proxy(service, {
     get(_, name) {
       const member: unknown = Reflect.get(service, name);
@@ -22,7 +28,7 @@ export function withCallDeadlines(native: NativeConnection): ConnectionLike {
       return (...args: unknown[]) =>
         waitsOnPurpose(args[0])
           ? member.apply(service, args)
-          : native.withDeadline(Date.now() + CALL_DEADLINE_MS, () => member.apply(service, args));
+          : native.withDeadline(deadline(), () => member.apply(service, args));
     },
   });
   return Object.create(native, { workflowService: { value: workflowService } });

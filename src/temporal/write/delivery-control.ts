@@ -1,5 +1,9 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   type Client,
+  isGrpcServiceError,
+  ServiceError,
   WorkflowExecutionAlreadyStartedError,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
@@ -20,6 +24,12 @@ export type OperatorAction = keyof typeof OPERATOR_UPDATES;
 
 /** How long an answer of a live delivery is waited for, milliseconds. It takes a few; after this, no worker is running. */
 const ANSWER_LIMIT_MS = 5_000;
+
+/** How long the task after a failed one is given before the update is sent again, milliseconds. */
+const NEXT_TASK_MS = 20;
+
+/** The gRPC code of an update whose workflow task failed. */
+const FAILED_PRECONDITION = 9;
 
 /** Steers deliveries. The same updates can be sent from Temporal UI. */
 export class DeliveryControl {
@@ -64,10 +74,20 @@ export class DeliveryControl {
     argument: Argument,
   ): Promise<Result | undefined> {
     const handle = this.client.workflow.getHandle(workflowId);
+    const deadline = Date.now() + ANSWER_LIMIT_MS;
+    const updateId = randomUUID();
+    const execute = async (): Promise<Result> => {
+      try {
+        return await handle.executeUpdate<Result, [Argument]>(update, { args: [argument], updateId });
+      } catch (error) {
+        if (!failedWithItsTask(error)) throw error;
+        if (Date.now() >= deadline) throw new NoWorkerError(ANSWER_LIMIT_MS);
+        await delay(NEXT_TASK_MS);
+        return execute();
+      }
+    };
     try {
-      return await this.client.withDeadline(Date.now() + ANSWER_LIMIT_MS, () =>
-        handle.executeUpdate<Result, [Argument]>(update, { args: [argument] }),
-      );
+      return await this.client.withDeadline(deadline, execute);
     } catch (error) {
       if (error instanceof WorkflowNotFoundError) return undefined;
       if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) throw new NoWorkerError(ANSWER_LIMIT_MS);
@@ -110,6 +130,18 @@ export class DeliveryControl {
       throw error;
     }
   }
+}
+
+/**
+ * Whether an update failed with the workflow task that it came in, as when it arrives while the execution closes. It had no effect then, and
+ * what becomes of it is known after the next task.
+ */
+function failedWithItsTask(error: unknown): boolean {
+  return (
+    error instanceof ServiceError &&
+    isGrpcServiceError(error.cause) &&
+    error.cause.code === FAILED_PRECONDITION
+  );
 }
 
 function stillOpen(): DeliveryStateConflictError {

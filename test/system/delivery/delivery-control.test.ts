@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
-import { parseDeliveryId } from '../../../src/domain/basics/ids.js';
+import { deliveryId, parseDeliveryId } from '../../../src/domain/basics/ids.js';
 import type { Delivery } from '../../../src/temporal/read/delivery-view.js';
+import { CALL_DEADLINE_MS } from '../../../src/temporal/server/call-deadline.js';
 import type { Answer, ApiClient } from '../../support/api-client.js';
 import { type Handler, inTurn, type Receiver, reply, startReceiver } from '../../support/receiver.js';
+import { startGroup } from '../../support/start-group.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
@@ -126,6 +128,29 @@ describe('control of a delivery', () => {
     const late = await act(delivery.id, 'retry');
     assert.deepEqual([late.status, late.json.detail], [409, 'The delivery is closed: cancelled.']);
     assert.equal(received(delivery).length, 1);
+  });
+
+  it('answers 200 or 409, or that it takes too long, to acts upon deliveries that close meanwhile', async function () {
+    this.timeout(60_000);
+    receiver.handle(reply(500));
+    const { id: endpoint_id } = await client.register(receiver.url);
+    const actUpon = async (id: string) => {
+      let cancelled = 0;
+      for (const action of ['cancel', 'retry', 'pause', 'resume', 'cancel', 'retry']) {
+        const answers = await Promise.all([act(id, action), act(id, action), act(id, action)]);
+        for (const { status } of answers) assert.ok([200, 409, 503].includes(status), `${action}: ${status}`);
+        if (action === 'cancel') cancelled += answers.filter(({ status }) => status === 200).length;
+      }
+      assert.ok(cancelled <= 1, `cancelled ${cancelled} times`);
+    };
+    for (let round = 0; round < 4; round += 1) {
+      const times = Array.from({ length: 5 }, () => Date.now());
+      const { events } = await startGroup(system, client, endpoint_id, times);
+      const ids = events.map(({ event_id }) => deliveryId({ event_id, endpoint_id }));
+      const waits = ({ status }: Delivery) => status === 'retrying' || status === 'parked';
+      await Promise.all(ids.map((id) => client.deliveryUntil(id, waits)));
+      await Promise.all(ids.map(actUpon));
+    }
   });
 
   it('takes the same updates as Temporal UI sends them: without an argument, or with any', async () => {
@@ -317,7 +342,12 @@ describe('control of a delivery that no worker runs', () => {
       const client = await system.account();
       await client.register(receiver.url);
       const [delivery] = (await client.purchase()).deliveries;
+      const began = performance.now();
       const answer = await client.request('POST', `/v18.0/deliveries/${delivery?.id}/cancel`);
+      assert.ok(
+        performance.now() - began < CALL_DEADLINE_MS,
+        `answered after ${performance.now() - began} ms`,
+      );
       assert.equal(answer.status, 503);
       assert.equal(answer.headers.get('retry-after'), '5');
       assert.match(answer.json.detail, /^No worker answered within 5 seconds\./);
