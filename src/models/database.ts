@@ -27,6 +27,12 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const SILENCE_TIMEOUT_MS = 7_000;
 /** How often each server is asked whether it is there, milliseconds: a frozen one is noticed after this and the time to connect. */
 const HEARTBEAT_MS = 5_000;
+/**
+ * How often an operation is tried again if the server accepts no connection, so that nothing was sent: after waits of up to 0.1, 0.2, 0.4 … s,
+ * 3 s in all on average. The driver's default, 2, gives up before the heartbeat has found out that the server is gone, from when on
+ * operations wait for it.
+ */
+const CONNECT_RETRIES = 6;
 
 /** The servers in a connection string, without name and password. */
 const HOSTS = /^mongodb(?:\+srv)?:\/\/(?:[^/]*@)?([^/?]+)/;
@@ -80,6 +86,7 @@ export async function connectDatabase(
     connectTimeoutMS: CONNECT_TIMEOUT_MS,
     socketTimeoutMS: patience === 'unlimited' ? 0 : SILENCE_TIMEOUT_MS,
     heartbeatFrequencyMS: HEARTBEAT_MS,
+    maxAdaptiveRetries: CONNECT_RETRIES,
   });
   await connection.asPromise().catch((error: Error) => {
     const [, hosts = 'MONGODB_URI'] = HOSTS.exec(uri) ?? [];

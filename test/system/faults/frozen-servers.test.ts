@@ -166,4 +166,16 @@ describe('a server that accepts and stays silent', function () {
       clearTimeout(back);
     }
   });
+
+  it('MongoDB: killed and back after 2 s, nobody notices', async () => {
+    await mongodb.cut();
+    const answers = askEverything();
+    const back = setTimeout(() => void mongodb.restore(), 2_000);
+    try {
+      const failed = (await answers).filter(({ status }) => status >= 400);
+      assert.deepEqual(failed, [], JSON.stringify(log.filter(({ level }) => level >= 50)));
+    } finally {
+      clearTimeout(back);
+    }
+  });
 });
