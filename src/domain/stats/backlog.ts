@@ -74,6 +74,14 @@ export class BacklogCount {
   }
 }
 
+/** Sorts counts: the largest first, and those of the same size by their names. */
+export function largestFirst(
+  [name, { deliveries }]: readonly [string, { deliveries: number }],
+  [otherName, other]: readonly [string, { deliveries: number }],
+): number {
+  return other.deliveries - deliveries || (name < otherName ? -1 : 1);
+}
+
 /** The backlog of each value of something, the largest first. */
 export function backlogBy(
   deliveries: readonly OpenDelivery[],
@@ -87,7 +95,5 @@ export function backlogBy(
     counts.set(key, count);
     count.add(delivery);
   }
-  return [...counts]
-    .map(([key, count]): [string, Backlog] => [key, count.result])
-    .sort(([, one], [, other]) => other.deliveries - one.deliveries);
+  return [...counts].map(([key, count]): [string, Backlog] => [key, count.result]).sort(largestFirst);
 }

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
-import { isClosed } from '../../../src/domain/delivery/delivery.js';
+import { newId } from '../../../src/domain/basics/ids.js';
+import { type Attempt, isClosed } from '../../../src/domain/delivery/delivery.js';
+import type { LiveGroup } from '../../../src/domain/delivery/delivery-group.js';
+import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { BacklogReader } from '../../../src/temporal/read/backlog/backlog-reader.js';
 import type { DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
@@ -243,6 +246,62 @@ describe('what is overdue', () => {
       const answer = await client.request('GET', '/v18.0/stats');
       assert.equal(answer.json.open.deliveries, 3);
       assert.equal(answer.json.open.overdue, 0, 'these have been due for some moments only');
+    } finally {
+      await receiver.close();
+    }
+  });
+});
+
+describe('the tally of a group that goes on in another run', () => {
+  let system: TestSystem;
+  before(async () => {
+    system = await startSystem();
+  });
+  after(() => system.stop());
+
+  it('does not count again what an earlier run has counted', async () => {
+    const client = await system.account();
+    const receiver = await startReceiver();
+    try {
+      const { id: endpoint_id } = await client.register(receiver.url);
+      const at = new Date().toISOString();
+      const event = () => ({
+        account_id: client.accountId,
+        event_id: newId('event'),
+        event_kind: 'purchase',
+        payload: PURCHASE,
+        accepted_at: at,
+      });
+      const failed: Attempt = { number: 1, at, duration_ms: 1, status_code: 500, trigger: 'schedule' };
+      const group: LiveGroup = {
+        events: [event(), event()],
+        deliveries: [0, 1].map((index) => ({ endpoint_id, event: index })),
+        schedule: [60_000],
+        attempt_timeout_ms: 5_000,
+        park_limit_ms: 60_000,
+        so_far: [
+          {
+            record: { status: 'exhausted', attempts: [failed], closed_at: at },
+            state: { kind: 'closed' },
+            failed: 1,
+          },
+          {
+            record: { status: 'retrying', attempts: [failed], next_attempt_at: at },
+            state: { kind: 'waiting', plan: { at: Date.parse(at), trigger: 'schedule' } },
+            failed: 1,
+          },
+        ],
+      };
+      const workflowId = groupWorkflowId(newId('group'));
+      const { workflow } = system.temporal.client;
+      const taskQueue = system.settings.HOOKLINE_TASK_QUEUE;
+      await workflow.execute('deliverTogether', { workflowId, taskQueue, args: [group] });
+      const { json } = await until(
+        () => client.request('GET', '/v18.0/stats'),
+        ({ json }) => json.closed.deliveries > 0,
+      );
+      assert.deepEqual(json.closed.by_status, { delivered: 1, exhausted: 0, expired: 0, cancelled: 0 });
+      assert.equal(json.closed.attempts, 2);
     } finally {
       await receiver.close();
     }

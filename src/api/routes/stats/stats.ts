@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import { Problem } from '../../../domain/http/problem.js';
-import { type Backlog, BacklogCount, backlogBy, type OpenDelivery } from '../../../domain/stats/backlog.js';
+import {
+  type Backlog,
+  BacklogCount,
+  backlogBy,
+  largestFirst,
+  type OpenDelivery,
+} from '../../../domain/stats/backlog.js';
 import { type ClosedSlot, slotsOf, sumOf, sumsBy } from '../../../domain/stats/closed-count.js';
 import { RESOLUTIONS, type Resolution, spansWithin } from '../../../domain/stats/tally.js';
 import type { OpenAt } from '../../../temporal/read/backlog/backlog-reader.js';
@@ -113,10 +119,8 @@ function viewClosed(
   slots: readonly ClosedSlot[],
   { from, to, interval, ms }: Period & { interval: string; ms: number },
 ) {
-  const largestFirst = (sums: ReturnType<typeof sumsBy<string>>) =>
-    sums.sort(([, one], [, other]) => other.deliveries - one.deliveries);
-  const endpoints = largestFirst(sumsBy(slots, ({ endpoint_id }) => endpoint_id));
-  const kinds = largestFirst(sumsBy(slots, ({ event_kind }) => event_kind));
+  const endpoints = sumsBy(slots, ({ endpoint_id }) => endpoint_id).sort(largestFirst);
+  const kinds = sumsBy(slots, ({ event_kind }) => event_kind).sort(largestFirst);
   const times = sumsBy(slots, ({ at }) => iso(Math.floor(at / ms) * ms));
   return {
     ...sumOf(slots),

@@ -1,10 +1,14 @@
 import type { Client } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
+import pLimit from 'p-limit';
 import { equals, toQuery } from '../visibility/query.js';
 import { type OpenDeliveries, type OpenFilter, readOpenDeliveries } from './open-deliveries.js';
 
 /** Equal questions within this time get the same answer, milliseconds. */
 const REMEMBERED_MS = 1_000;
+/** Readings at once in this process: each is several of the list calls that Temporal limits for the namespace. */
+const READINGS_AT_ONCE = 4;
+
 /** Answers that are remembered: each can be large. */
 const MAX_REMEMBERED = 20;
 
@@ -20,6 +24,7 @@ export interface OpenAt extends OpenDeliveries {
 export class BacklogReader {
   private readonly client: Client;
   private readonly graceMs: number;
+  private readonly limit = pLimit(READINGS_AT_ONCE);
   private readonly answers = new LRUCache<string, Promise<OpenAt>>({
     max: MAX_REMEMBERED,
     ttl: REMEMBERED_MS,
@@ -37,7 +42,7 @@ export class BacklogReader {
     const key = JSON.stringify([filter.account_id, filter.endpoint_id, filter.event_kind]);
     const known = this.answers.get(key);
     if (known) return known;
-    const reading = this.readNow(filter);
+    const reading = this.limit(() => this.readNow(filter));
     this.answers.set(key, reading);
     reading.catch(() => this.answers.delete(key));
     return reading;
