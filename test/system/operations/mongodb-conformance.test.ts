@@ -123,6 +123,15 @@ for (const [server, uri] of targets) {
       );
     });
 
+    it('makes 1,000 updates of one command, of documents that are there and that are not', async () => {
+      const counters = fresh<{ _id: string; n: number }>();
+      const updates = Array.from({ length: 1_000 }, (_, i) => ({
+        updateOne: { filter: { _id: `counter-${i % 500}` }, update: { $inc: { n: 1 } }, upsert: true },
+      }));
+      await counters.bulkWrite(updates, { ordered: false });
+      assert.equal(await counters.countDocuments({ n: 2 }), 500);
+    });
+
     it('lets one of 50 conditional updates at once through', async () => {
       const things = fresh<{ _id: string; holder: string | null }>();
       await things.insertOne({ _id: 'one', holder: null });

@@ -100,6 +100,10 @@ func Expression(field string) string {
 			}
 `, 1},
 
+	// Each update of a command gives back the connection that it read with. There are 100 of them, and a command that wanted more
+	// than that waited for itself, and the whole database for it.
+	{handler + "msg_update.go", "iter, &u)\n", "iter, &u)\n		closer.Close()\n", 1},
+
 	// Indexes keep when their documents expire.
 	{metadata + "settings.go", "	Unique bool           `json:\"unique\"`\n", "	Unique bool           `json:\"unique\"`\n	ExpireAfterSeconds *int64 `json:\"expireAfterSeconds,omitempty\"`\n", 1},
 	{metadata + "settings.go", indexFields, indexFields + "\n	ExpireAfterSeconds: index.ExpireAfterSeconds,", 1},
