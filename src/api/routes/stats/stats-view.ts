@@ -31,7 +31,9 @@ const leftOut = count
 /** What `GET /stats` answers. */
 export const statsSchema = z
   .object({
-    as_of: timeSchema.describe('When the open deliveries were counted: at most a second ago'),
+    as_of: timeSchema.describe(
+      'When the open deliveries were counted: at most a second ago, or up to ten if counting takes long',
+    ),
     open: z.object({
       ...backlogShape,
       exact: z

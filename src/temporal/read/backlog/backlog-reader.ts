@@ -1,11 +1,9 @@
 import type { Client } from '@temporalio/client';
-import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
+import { SlowAnswers } from '../../../domain/basics/slow-answers.js';
 import { equals, toQuery } from '../visibility/query.js';
 import { type OpenDeliveries, type OpenFilter, readOpenDeliveries } from './open-deliveries.js';
 
-/** Equal questions within this time get the same answer, milliseconds. */
-const REMEMBERED_MS = 1_000;
 /** Readings at once in this process: each is several of the list calls that Temporal limits for the namespace. */
 const READINGS_AT_ONCE = 4;
 
@@ -25,11 +23,7 @@ export class BacklogReader {
   private readonly client: Client;
   private readonly graceMs: number;
   private readonly limit = pLimit(READINGS_AT_ONCE);
-  private readonly answers = new LRUCache<string, Promise<OpenAt>>({
-    max: MAX_REMEMBERED,
-    ttl: REMEMBERED_MS,
-    ttlAutopurge: false,
-  });
+  private readonly answers = new SlowAnswers<OpenAt>(MAX_REMEMBERED);
 
   /** @param graceMs a delivery that has been due for longer is overdue, milliseconds */
   constructor(client: Client, graceMs: number) {
@@ -37,15 +31,10 @@ export class BacklogReader {
     this.graceMs = graceMs;
   }
 
-  /** The open deliveries that match, as they are or were a second ago. */
+  /** The open deliveries that match, as they are or were some seconds ago: the longer reading takes, up to ten. */
   read(filter: OpenFilter): Promise<OpenAt> {
-    const key = JSON.stringify([filter.account_id, filter.endpoint_id, filter.event_kind]);
-    const known = this.answers.get(key);
-    if (known) return known;
-    const reading = this.limit(() => this.readNow(filter));
-    this.answers.set(key, reading);
-    reading.catch(() => this.answers.delete(key));
-    return reading;
+    const question = JSON.stringify([filter.account_id, filter.endpoint_id, filter.event_kind]);
+    return this.answers.get(question, () => this.limit(() => this.readNow(filter)));
   }
 
   /** How many endpoints are failing, in all accounts. */
