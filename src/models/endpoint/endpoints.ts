@@ -302,15 +302,22 @@ export class EndpointRepository {
   /** Encrypts with the newest key every secret that an older key encrypted. @returns the number of endpoints changed */
   async resealAll(): Promise<number> {
     let resealed = 0;
-    for await (const document of this.model.find().lean<EndpointDocument[]>().cursor()) {
-      if (!this.codec.isOutdated(document)) continue;
-      const { modifiedCount } = await this.model.updateOne(
-        { _id: document._id, updated_at: document.updated_at },
-        { $set: this.codec.reseal(document) },
-      );
-      resealed += modifiedCount;
-    }
+    for await (const document of this.model.find().lean<EndpointDocument[]>().cursor())
+      if (await this.reseal(document)) resealed += 1;
     return resealed;
+  }
+
+  /** A verification that begins stores a secret, but makes no new version. @returns whether there was something to encrypt again */
+  private async reseal(document: EndpointDocument): Promise<boolean> {
+    if (!this.codec.isOutdated(document)) return false;
+    const { _id, updated_at, verification_token = null } = document;
+    const { matchedCount } = await this.model.updateOne(
+      { _id, updated_at, verification_token },
+      { $set: this.codec.reseal(document) },
+    );
+    if (matchedCount > 0) return true;
+    const changed = await this.model.findById(_id).lean<EndpointDocument>();
+    return changed !== null && this.reseal(changed);
   }
 
   /** @returns whether there was one to remove */

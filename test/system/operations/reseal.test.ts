@@ -7,6 +7,18 @@ import type { EndpointInput } from '../../../src/models/endpoint/endpoint-docume
 import { runHookline } from '../../support/process.js';
 import { testEnvironment } from '../../support/system.js';
 
+const input: EndpointInput = {
+  target_url: 'https://subscriber.example/',
+  event_kinds: ['purchase'],
+  description: '',
+  metadata: {},
+  headers: { authorization: 'Bearer of-the-subscriber' },
+  verify_token: 'for-the-verification',
+  status: 'active',
+  status_when_verified: 'active',
+  verification_method: 'challenge',
+};
+
 describe('hookline reseal', () => {
   it('seals every secret with the first key, so that the others can be dropped', async () => {
     const environment = await testEnvironment();
@@ -17,17 +29,6 @@ describe('hookline reseal', () => {
     const open = (keys: string) => connectDatabase(uri, { box: new SecretBox(parseSecretKeys(keys)) });
 
     const before = await open(old);
-    const input: EndpointInput = {
-      target_url: 'https://subscriber.example/',
-      event_kinds: ['purchase'],
-      description: '',
-      metadata: {},
-      headers: { authorization: 'Bearer of-the-subscriber' },
-      verify_token: 'for-the-verification',
-      status: 'active',
-      status_when_verified: 'active',
-      verification_method: 'challenge',
-    };
     await before.endpoints.create(accountId, input, OPERATOR, 'v1a');
     const { id } = await before.endpoints.create(accountId, { ...input, headers: {} }, OPERATOR);
     await before.endpoints.beginVerification(accountId, id, 'a-token');
@@ -52,5 +53,32 @@ describe('hookline reseal', () => {
       ],
     );
     await after.close();
+  });
+
+  it('keeps the token of a verification that begins meanwhile, and seals the rest', async () => {
+    const { MONGODB_URI: uri = '', HOOKLINE_SECRET_KEYS: old = '' } = await testEnvironment();
+    const fresh = newSecretKey();
+    const accountId = newId('account');
+    const box = new SecretBox(parseSecretKeys(`${fresh},${old}`));
+    const before = await connectDatabase(uri, { box: new SecretBox(parseSecretKeys(old)) });
+    const during = await connectDatabase(uri, { box });
+    const after = await connectDatabase(uri, { box: new SecretBox(parseSecretKeys(fresh)) });
+    const { id } = await before.endpoints.create(accountId, input, OPERATOR);
+    await before.endpoints.beginVerification(accountId, id, 'earlier');
+
+    let begun: Promise<void> | undefined;
+    const isOutdated = box.isOutdated.bind(box);
+    box.isOutdated = (text) => {
+      begun ??= during.endpoints.beginVerification(accountId, id, 'later');
+      return isOutdated(text);
+    };
+    assert.equal(await during.endpoints.resealAll(), 1);
+    await begun;
+
+    const endpoint = await after.endpoints.getFresh(accountId, id);
+    assert.ok(endpoint);
+    const { headers, verification_token } = after.endpoints.secretsOf(endpoint);
+    assert.deepEqual([headers, verification_token], [input.headers, 'later']);
+    await Promise.all([before, during, after].map((database) => database.close()));
   });
 });
