@@ -11,6 +11,7 @@ import {
   createVerificationAttempt,
 } from './endpoint/verify-endpoint.js';
 import type { ActivityDependencies } from './ports.js';
+import { createActForReplay, createFindForReplay } from './replay/replay.js';
 
 /** All side effects of the workflows. Each takes what it needs from the dependencies. */
 export function createActivities(dependencies: ActivityDependencies) {
@@ -20,6 +21,8 @@ export function createActivities(dependencies: ActivityDependencies) {
     startDeliveries: createStartDeliveries(dependencies),
     releaseParkedDeliveries: createReleaseParkedDeliveries(dependencies),
     requestCancellation,
+    findForReplay: createFindForReplay(dependencies),
+    actForReplay: createActForReplay(dependencies),
     ...createIncidentActivities(dependencies),
     retireSecrets: createRetireSecrets(dependencies),
     tryHandshake: createVerificationAttempt(dependencies),

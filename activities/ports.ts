@@ -20,6 +20,7 @@ import type {
 } from '../src/domain/endpoint/endpoint.js';
 import type { FailingMark } from '../src/domain/endpoint/incident.js';
 import type { ReleaseOptions, ReleaseResult } from '../src/domain/endpoint/release.js';
+import type { ReplayItem, ReplayPlan, ReplayResult } from '../src/domain/replay/replay.js';
 
 /** First attempts to make side by side. */
 export interface GroupAttemptRequest extends DeliveryGroup {
@@ -239,6 +240,36 @@ export interface EarlyAttempts {
   attemptGroup(runId: string, request: GroupAttemptRequest): Promise<(AttemptReport | null)[]>;
 }
 
+/** A page of what a replay acts on. */
+export interface ReplayPage {
+  items: ReplayItem[];
+  /** Deliveries whose endpoint was deleted: nothing can be sent to it. */
+  gone: number;
+  /** Where the next page begins; absent on the last one. */
+  next?: unknown;
+  /** Up to when events have been looked through. ISO 8601, UTC. */
+  up_to: string;
+}
+
+/** What replays find and do. */
+export interface ReplayLedger {
+  /** @param cursor `next` of an earlier page; absent for the first one */
+  find(plan: ReplayPlan, cursor: unknown): Promise<ReplayPage>;
+  /** Acts on one delivery, once, however often it is called. @throws if it is to be called again */
+  act(plan: ReplayPlan, item: ReplayItem): Promise<ReplayResult>;
+  /**
+   * Records that a replay is going to act on some deliveries, before it does.
+   *
+   * @param at the same on every repeat; milliseconds since the epoch
+   * @returns takes back what is recorded of deliveries to which nothing was done
+   */
+  announce(
+    plan: ReplayPlan,
+    items: readonly ReplayItem[],
+    at: number,
+  ): Promise<(deliveryIds: ReadonlySet<string>) => Promise<void>>;
+}
+
 /** What the activities need. */
 export interface ActivityDependencies {
   /** Makes one attempt. @throws if it could not be made */
@@ -248,6 +279,7 @@ export interface ActivityDependencies {
   pending: PendingEndpoints;
   poster: HttpPoster;
   ledger: LedgerWriter;
+  replays: ReplayLedger;
   /** Sent as `User-Agent`. */
   userAgent: string;
   /** The address of the API as subscribers see it; absent if they cannot reach it. */

@@ -80,7 +80,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliveryRe
 }
 
 /** Ends the execution as Canceled. If nobody has requested that from the server yet, it does so itself. */
-async function endCancelled(): Promise<never> {
+export async function endCancelled(): Promise<never> {
   const { requestCancellation } = proxyActivities<Activities>({ startToCloseTimeout: '30s' });
   const scope = CancellationScope.current();
   // The cancellation may arrive before the activity's result.

@@ -4,5 +4,6 @@ export { deliverTogether } from './deliver-together.js';
 export { endpointIncident } from './endpoint-incident.js';
 export { fanOutEvent } from './fan-out-event.js';
 export { releaseParked } from './release-parked.js';
+export { replayDeliveries } from './replay-deliveries.js';
 export { secretRotation } from './secret-rotation.js';
 export { verifyEndpoint } from './verify-endpoint.js';

@@ -11,6 +11,7 @@ import type {
 } from '../src/domain/delivery/delivery.js';
 import type { DeliverySnapshot } from '../src/domain/delivery/delivery-state.js';
 import type { IncidentOutcome, OpenIncident } from '../src/domain/endpoint/incident.js';
+import type { ReplayItem, ReplayPlan, ReplayProgress } from '../src/domain/replay/replay.js';
 
 export interface DeliverEventInput extends AcceptedEvent, DeliverySettings {
   endpoint_id: string;
@@ -79,4 +80,24 @@ export interface FanOutEventInput extends AcceptedEvent, DeliverySettings {
 export interface FanOutEventResult {
   /** How many were started. */
   deliveries: number;
+}
+
+/** Where a page of what a replay acts on begins: the activity that finds pages made it, and alone reads it. */
+export type ReplayCursor = unknown;
+
+export interface ReplayDeliveriesInput {
+  plan: ReplayPlan;
+  /** Present if the run continues another one. */
+  so_far?: ReplaySoFar;
+}
+
+/** How far a replay is. */
+export interface ReplaySoFar {
+  progress: ReplayProgress;
+  /** Found, and not acted on yet. */
+  items: ReplayItem[];
+  /** Where the next page begins; absent for the first page. */
+  cursor?: ReplayCursor;
+  /** There is no next page. */
+  is_last?: boolean;
 }

@@ -15,7 +15,7 @@ import { describeAttempt } from '../src/domain/delivery/outcome.js';
 import { STATUS_ATTRIBUTE } from '../src/domain/ledger/search-attributes.js';
 import { timerSummary } from '../src/domain/ledger/timer-summary.js';
 import type { DeliverEventInput } from './inputs.js';
-import { endpointChanged, OPERATOR_UPDATES, type Operator, operatorName } from './messages.js';
+import { endpointChanged, OPERATOR_UPDATES, type Operator, operatorName, replayIn } from './messages.js';
 
 const ACTIONS = Object.keys(OPERATOR_UPDATES) as Action[];
 
@@ -88,7 +88,7 @@ export class LiveDelivery {
   }
 
   private act(action: Action, operator: unknown): DeliveryRecord {
-    this.machine.act(action, operatorName(operator));
+    this.machine.act(action, operatorName(operator), replayIn(operator));
     this.stirred = true;
     return this.record;
   }

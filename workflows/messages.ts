@@ -1,10 +1,13 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { DeliveryRecord } from '../src/domain/delivery/delivery.js';
 import type { VerificationSubject } from '../src/domain/endpoint/endpoint.js';
+import type { ReplayProgress } from '../src/domain/replay/replay.js';
 
 /** Who steers a delivery: the id of an API key, or a name given in Temporal UI, which can send anything or nothing. */
 export interface Operator {
   by?: string;
+  /** The replay that acts for them. */
+  replay?: string;
 }
 
 const MAX_NAME = 200;
@@ -13,6 +16,14 @@ const MAX_NAME = 200;
 export function operatorName(operator: unknown): string {
   const by = typeof operator === 'object' && operator !== null && 'by' in operator ? operator.by : operator;
   return typeof by === 'string' && by.trim() !== '' ? by.trim().slice(0, MAX_NAME) : 'an operator';
+}
+
+const REPLAY_ID = /^rpl_[0-9A-Z]{26}$/;
+
+/** The replay that acts for an operator; `undefined` if none does, whatever was sent. */
+export function replayIn(operator: unknown): string | undefined {
+  const { replay } = (operator ?? {}) as Operator;
+  return typeof replay === 'string' && REPLAY_ID.test(replay) ? replay : undefined;
 }
 
 /** Make an attempt now. Refused while one is in flight, and while the delivery is paused. */
@@ -103,3 +114,15 @@ export interface Confirmation extends VerificationSubject {
 
 /** The subscriber of an endpoint that waits to be verified has called the confirmation URL, with the right token. */
 export const confirmed = defineSignal<[Confirmation]>('confirmed');
+
+/** Act on nothing more until the replay is resumed. What is under way ends: about a second's worth. */
+export const pauseReplay = defineUpdate<ReplayProgress, [Operator | undefined]>('pauseReplay');
+
+/** End a replay's pause. */
+export const resumeReplay = defineUpdate<ReplayProgress, [Operator | undefined]>('resumeReplay');
+
+/** Act on nothing more at all. What has been done stays. */
+export const cancelReplay = defineUpdate<ReplayProgress, [Operator | undefined]>('cancelReplay');
+
+/** What an operator can do to a replay, by the name that the HTTP interface gives it. */
+export const REPLAY_UPDATES = { pause: pauseReplay, resume: resumeReplay, cancel: cancelReplay } as const;

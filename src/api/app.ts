@@ -35,6 +35,7 @@ import { explainOperations } from './routes/explain/explain.js';
 import { healthRoutes } from './routes/health.js';
 import { meOperations } from './routes/profiles/me.js';
 import { profileOperations } from './routes/profiles/profiles.js';
+import { replayOperations } from './routes/replays/replays.js';
 import { statsOperations } from './routes/stats/stats.js';
 
 /** Every answer comes within ten seconds, whatever a server behind does; two seconds are for a busy process. Milliseconds. */
@@ -84,6 +85,7 @@ function operationsOf(dependencies: ApiDependencies): Operation[] {
     ...endpointVerificationOperations(dependencies),
     ...deliveryOperations(dependencies),
     ...explainOperations(dependencies),
+    ...replayOperations(dependencies),
     ...meOperations(dependencies),
     ...profileOperations(dependencies),
     ...apiKeyOperations(dependencies),

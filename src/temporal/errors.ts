@@ -33,3 +33,17 @@ export class InvalidCursorError extends Error {
     super('The cursor is not valid.');
   }
 }
+
+/** The replay is in a state that does not allow what was asked for. The message says why. */
+export class ReplayStateConflictError extends Error {
+  override readonly name = 'ReplayStateConflictError';
+}
+
+/** The account has as many replays that are not over as it may have. */
+export class TooManyReplaysError extends Error {
+  override readonly name = 'TooManyReplaysError';
+
+  constructor(limit: number) {
+    super(`The account has ${limit} replays that are running or paused, which is the limit.`);
+  }
+}

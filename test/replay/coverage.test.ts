@@ -12,6 +12,7 @@ import { HISTORIES, payloadsOf, type RecordedHistory, workflowTypeOf } from './h
  * a reason has to add it here, and then a history of it.
  */
 const ACTIVITIES = {
+  actForReplay: true,
   attemptDelivery: true,
   attemptGroup: true,
   attemptMembers: true,
@@ -19,6 +20,7 @@ const ACTIVITIES = {
   disableEndpoint: true,
   closeIncident: true,
   emitOperationalEvent: true,
+  findForReplay: true,
   giveUpEndpoint: true,
   markEndpoint: true,
   openIncident: true,

@@ -4,13 +4,17 @@ import type { Settings } from '../../config/schema.js';
 import type { Scope } from '../../domain/access/api-key.js';
 import type { AddressPolicy } from '../../domain/endpoint/address-policy.js';
 import type { Database } from '../../models/database.js';
+import type { Registrations } from '../../models/endpoint/registrations.js';
 import type { BacklogReader } from '../../temporal/read/backlog/backlog-reader.js';
 import type { DeliveryReader } from '../../temporal/read/delivery-reader.js';
 import type { EventReader } from '../../temporal/read/event-reader.js';
+import type { ReplayFinder } from '../../temporal/read/replay/replay-finder.js';
+import type { ReplayReader } from '../../temporal/read/replay/replay-reader.js';
 import type { DeliveryControl } from '../../temporal/write/delivery-control.js';
 import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
 import type { EndpointWorkflows } from '../../temporal/write/endpoint-workflows.js';
 import type { Incidents } from '../../temporal/write/incidents.js';
+import type { Replays } from '../../temporal/write/replay/replays.js';
 import type { PayloadChecks } from '../payloads/payload-checks.js';
 import type { Metrics } from './metrics.js';
 
@@ -56,6 +60,10 @@ export interface ApiDependencies {
   backlog: BacklogReader;
   incidents: Incidents;
   events: EventReader;
+  replays: Replays;
+  replayReader: ReplayReader;
+  replayFinder: ReplayFinder;
+  registrations: Registrations;
   /** The API's address as its callers see it, which is the OAuth issuer. */
   publicUrl: string;
   metrics: Metrics;

@@ -1,7 +1,14 @@
 import ipaddr from 'ipaddr.js';
+import { z } from 'zod';
 import { ownProfileId } from '../../domain/access/profile.js';
 import { isId } from '../../domain/basics/ids.js';
-import type { Actor, Origin } from '../../domain/change/change.js';
+import type { Actor, ChangeAction, Origin } from '../../domain/change/change.js';
+import type { ChangeRepository } from '../../models/change/changes.js';
+import {
+  DeliveryStateConflictError,
+  ReplayStateConflictError,
+  TooManyReplaysError,
+} from '../../temporal/errors.js';
 import type { Caller, Context } from './context.js';
 
 /** Who asks for a change, from where: what is recorded with it. */
@@ -24,4 +31,45 @@ function actorOf({ id, account_id, profile_id }: Caller): Actor {
 /** IPv4 addresses as such, also where the socket speaks IPv6. */
 function plainAddress(ip: string): string {
   return ipaddr.isValid(ip) ? ipaddr.process(ip).toString() : ip;
+}
+
+export const reasonSchema = z
+  .string()
+  .min(1)
+  .max(300)
+  .optional()
+  .describe('Why: it is recorded with who did it (GET /changes)');
+
+/** The body of an act. */
+export const actBody = z.strictObject({ reason: reasonSchema });
+
+/** Errors that say that nothing was done. */
+const REFUSALS = [DeliveryStateConflictError, ReplayStateConflictError, TooManyReplaysError];
+
+/**
+ * Records an act before it is done, so that none is done without a record, and takes the record back if nothing was done.
+ *
+ * @param act returns `undefined` if there is nothing to act upon
+ */
+export async function recordedAct<T>(
+  changes: ChangeRepository,
+  ctx: Context,
+  {
+    reason,
+    ...change
+  }: { resource: string; action: ChangeAction; reason: string | undefined; after?: string },
+  act: () => Promise<T | undefined>,
+): Promise<T | undefined> {
+  const takeBack = await changes.announce(
+    { ...originOf(ctx), ...(reason !== undefined && { reason }) },
+    { account_id: ctx.state.caller.account_id, ...change },
+  );
+  try {
+    const result = await act();
+    if (result === undefined) await takeBack();
+    return result;
+  } catch (error) {
+    if (REFUSALS.some((refusal) => error instanceof refusal)) await takeBack();
+    throw error;
+  }
 }

@@ -11,15 +11,19 @@ import type { Settings } from '../../config/schema.js';
 import type { AddressPolicy } from '../../domain/endpoint/address-policy.js';
 import { overdueAfter } from '../../domain/stats/backlog.js';
 import type { Database } from '../../models/database.js';
+import { Registrations } from '../../models/endpoint/registrations.js';
 import { isDatabaseUnavailable } from '../../models/mongo/unavailable.js';
 import { BacklogReader } from '../../temporal/read/backlog/backlog-reader.js';
 import { DeliveryReader } from '../../temporal/read/delivery-reader.js';
 import { EventReader } from '../../temporal/read/event-reader.js';
+import { ReplayFinder } from '../../temporal/read/replay/replay-finder.js';
+import { ReplayReader } from '../../temporal/read/replay/replay-reader.js';
 import { isTemporalUnavailable } from '../../temporal/server/unavailable.js';
 import { DeliveryControl } from '../../temporal/write/delivery-control.js';
 import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
 import { EndpointWorkflows } from '../../temporal/write/endpoint-workflows.js';
 import type { Incidents } from '../../temporal/write/incidents.js';
+import { Replays } from '../../temporal/write/replay/replays.js';
 import { BacklogMetrics } from './counts/backlog-metrics.js';
 import { metricsPage } from './counts/metrics-page.js';
 import { Outages } from './outages.js';
@@ -66,6 +70,8 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
     metrics.rateLimitStoreFailures.inc();
   });
   const deliveries = new DeliveryReader(client, starter.recentGroups);
+  const registrations = new Registrations(database);
+  const replayReader = new ReplayReader(client);
   const payloads = new PayloadChecks();
   const app = createApp({
     settings,
@@ -84,6 +90,10 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
       sdkAddress: settings.HOOKLINE_TEMPORAL_METRICS_ADDRESS,
     }),
     events: new EventReader(client, starter.recentGroups),
+    replays: new Replays({ client, taskQueue: settings.HOOKLINE_TASK_QUEUE, reader: replayReader }),
+    replayReader,
+    replayFinder: new ReplayFinder(client, registrations),
+    registrations,
     isUnavailable: (error) => outages.recognize(error),
   });
   return {

@@ -1,8 +1,18 @@
 import type { EarlyAttempts } from '../../../activities/delivery/early-attempts.js';
+import type { ReplayLedger } from '../../../activities/ports.js';
 import type { Settings } from '../../config/schema.js';
+import { deliveryId } from '../../domain/basics/ids.js';
+import type { ChangeAction } from '../../domain/change/change.js';
 import type { EndpointHealth } from '../../domain/endpoint/endpoint-health.js';
+import type { ReplayItem, ReplayPlan } from '../../domain/replay/replay.js';
+import { Registrations } from '../../models/endpoint/registrations.js';
+import { DeliveryReader } from '../../temporal/read/delivery-reader.js';
+import { ReplayFinder } from '../../temporal/read/replay/replay-finder.js';
+import type { ReplayCursor } from '../../temporal/read/replay/replay-page.js';
+import { DeliveryControl } from '../../temporal/write/delivery-control.js';
 import { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
 import { Incidents } from '../../temporal/write/incidents.js';
+import { ReplayActs } from '../../temporal/write/replay/replay-acts.js';
 import type { StartObserver } from '../../temporal/write/start-calls.js';
 import type { Servers } from './servers.js';
 
@@ -39,4 +49,38 @@ export function createStarter(
       park_limit_ms: settings.HOOKLINE_PARK_LIMIT,
     },
   });
+}
+
+/** What replays find and do, for their activities. */
+export function createReplayLedger(
+  { database, temporal: { client } }: Servers,
+  starter: DeliveryStarter,
+): ReplayLedger {
+  const registrations = new Registrations(database);
+  const finder = new ReplayFinder(client, registrations);
+  const deliveries = new DeliveryReader(client, starter.recentGroups);
+  const acts = new ReplayActs(client, starter, new DeliveryControl(client, starter, deliveries));
+  return {
+    async find(plan, cursor) {
+      const { found, ...rest } = await finder.page(plan, cursor as ReplayCursor | undefined);
+      const items = found.filter(({ is_gone }) => !is_gone).map(({ item }) => item);
+      return { ...rest, items, gone: found.length - items.length };
+    },
+    async act(plan, item) {
+      const endpoint = await registrations.now(plan.account_id, item.endpoint_id);
+      return acts.act(plan, item, endpoint?.target);
+    },
+    announce: (plan, items, at) =>
+      database.changes.announceReplay(
+        plan.account_id,
+        { ...plan.origin, replay: plan.replay_id },
+        new Map(items.map((item) => [deliveryId(item), actionOn(item, plan)])),
+        new Date(at),
+      ),
+  };
+}
+
+function actionOn({ is_new }: ReplayItem, { action }: ReplayPlan): ChangeAction {
+  if (action === 'resend') return is_new ? 'replayed' : 'resent';
+  return ({ retry: 'retried', cancel: 'cancelled', resume: 'resumed' } as const)[action];
 }

@@ -4,6 +4,7 @@ import { type RunningWorker, startWorker } from '../../temporal/server/worker.js
 import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
 import { type Attempts, USER_AGENT } from './attempts.js';
 import { endpointDirectory, pendingEndpoints } from './endpoint-ports.js';
+import { createReplayLedger } from './ledger.js';
 import type { Servers } from './servers.js';
 
 /** Beyond an attempt's own limit, before a worker that stops gives up waiting for it, milliseconds. */
@@ -34,6 +35,7 @@ export function runWorker(
       publicUrl: settings.HOOKLINE_PUBLIC_URL,
       ...attempts,
       ledger: starter,
+      replays: createReplayLedger({ database, temporal }, starter),
       userAgent: USER_AGENT,
     },
   );

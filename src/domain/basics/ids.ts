@@ -1,4 +1,4 @@
-import { randomFillSync } from 'node:crypto';
+import { createHash, randomFillSync } from 'node:crypto';
 import { ulid } from 'ulid';
 
 /** What an id names, with its prefix. The prefix makes an id in a log recognizable. */
@@ -11,6 +11,7 @@ const PREFIXES = {
   group: 'grp',
   oauth_client: 'client',
   profile: 'prof',
+  replay: 'rpl',
   request: 'req',
 } as const;
 
@@ -39,6 +40,18 @@ function nextRandom(): number {
   }
   unused -= 1;
   return (pool[unused] ?? 0) / 256;
+}
+
+/**
+ * The id that something always has that is recorded more than once: the same time and name give the same id.
+ *
+ * @param at milliseconds since the epoch that the id sorts by
+ * @param name what names it and nothing else of its kind
+ */
+export function derivedId(kind: IdKind, at: number, name: string): string {
+  const digest = createHash('sha256').update(name).digest();
+  let used = 0;
+  return `${PREFIXES[kind]}_${ulid(at, () => (digest[used++] ?? 0) / 256)}`;
 }
 
 /** The form of ids of that kind. */

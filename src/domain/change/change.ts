@@ -13,6 +13,7 @@ export const RESOURCE_KINDS = [
   'login',
   'oauth_client',
   'profile',
+  'replay',
 ] as const;
 
 export type ResourceKind = (typeof RESOURCE_KINDS)[number];
@@ -38,6 +39,7 @@ export const CHANGE_ACTIONS = [
   'retried',
   'cancelled',
   'resent',
+  'replayed',
 ] as const;
 
 export type ChangeAction = (typeof CHANGE_ACTIONS)[number];
@@ -62,6 +64,8 @@ export interface Origin {
   request_id?: string;
   /** Why, as the actor says it. */
   reason?: string;
+  /** The replay that did it for the actor. */
+  replay?: string;
 }
 
 /** The person at the command line. */

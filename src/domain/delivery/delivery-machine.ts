@@ -27,7 +27,7 @@ export const MAX_ATTEMPTS = 100;
 export const MAX_INTERVENTIONS = 100;
 
 /** What an operator can do to a live delivery. */
-export type Action = Exclude<Intervention['action'], 'resend' | 'terminate'>;
+export type Action = Exclude<Intervention['action'], 'resend' | 'replay' | 'terminate'>;
 
 /** Time and chance. A workflow must take them from sources that a replay repeats. */
 export interface Surroundings {
@@ -167,10 +167,15 @@ export class DeliveryMachine {
     return undefined;
   }
 
-  /** Does what an operator asks for; to be called only if there is no {@link refusal}. */
-  act(action: Action, by: string): void {
+  /**
+   * Does what an operator asks for; to be called only if there is no {@link refusal}.
+   *
+   * @param replay the replay by which it is asked for, if it is
+   */
+  act(action: Action, by: string, replay?: string): void {
     const at = new Date(this.surroundings.now()).toISOString();
-    this.record.interventions = [...(this.record.interventions ?? []), { action, at, by }];
+    const done = { action, at, by, ...(replay !== undefined && { replay }) };
+    this.record.interventions = [...(this.record.interventions ?? []), done];
     switch (action) {
       case 'retry':
         this.state = { kind: 'called', ...this.kept() };

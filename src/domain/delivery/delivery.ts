@@ -101,15 +101,17 @@ export function webhookTimestamp(at: number): number {
 }
 
 /**
- * Something that an operator did to a delivery: to a live one, or `resend` to a closed one, which began this run. `terminate` is done to
- * its execution, by Temporal's own means: the delivery does not learn of it.
+ * Something that an operator did to a delivery: to a live one, or `resend` to a closed one, which began this run. `replay` began a delivery
+ * of an event that the endpoint never had. `terminate` is done to its execution, by Temporal's own means: the delivery does not learn of it.
  */
 export interface Intervention {
-  action: 'retry' | 'cancel' | 'pause' | 'resume' | 'resend' | 'terminate';
+  action: 'retry' | 'cancel' | 'pause' | 'resume' | 'resend' | 'replay' | 'terminate';
   /** ISO 8601, UTC. */
   at: string;
   /** An API key's id, or the name that was given in Temporal UI. */
   by: string;
+  /** The replay that did it, which that key started. */
+  replay?: string;
 }
 
 /** A delivery's whole record: the memo while it is open, the workflow's result (or its failure's details) once it is closed. */

@@ -45,6 +45,8 @@ export interface TimelineItem {
   /** Of an act, and of a termination or reset. */
   action?: Intervention['action'];
   by?: string;
+  /** The replay that did it. */
+  replay?: string;
   /** How it ended. */
   status?: ShownStatus;
 }
@@ -76,6 +78,7 @@ const ACTS: Record<Intervention['action'], string> = {
   pause: 'Paused',
   resume: 'Resumed',
   resend: 'Sent again',
+  replay: 'Sent for the first time',
   terminate: 'Terminated in Temporal',
 };
 
@@ -128,8 +131,16 @@ export function changesOf(before: ShownRecord, after: ShownRecord, at: string): 
   ];
 }
 
-function tellAct({ action, at, by }: Intervention): TimelineItem {
-  return { at, type: 'act', text: `${ACTS[action]} by ${by}.`, action, by };
+function tellAct({ action, at, by, replay }: Intervention): TimelineItem {
+  const through = replay === undefined ? '' : `, through the replay ${replay}`;
+  return {
+    at,
+    type: 'act',
+    text: `${ACTS[action]} by ${by}${through}.`,
+    action,
+    by,
+    ...(replay !== undefined && { replay }),
+  };
 }
 
 function tellAttempt(attempt: Attempt): TimelineItem {

@@ -31,6 +31,8 @@ export const PROBLEMS = {
   endpoint_limit_reached: [409, 'The account has reached its limit of endpoints'],
   client_without_secret: [409, 'The OAuth client has no secret'],
   event_kind_conflict: [409, 'The event kind cannot be changed in this way'],
+  replay_state_conflict: [409, 'The replay is in a state that does not allow this'],
+  replay_limit_reached: [409, 'The account has reached its limit of open replays'],
   event_kind_limit_reached: [409, 'A limit of event kinds or of their versions is reached'],
   version_withdrawn: [410, 'The API version has been withdrawn'],
   precondition_failed: [412, 'The resource has changed since it was read'],

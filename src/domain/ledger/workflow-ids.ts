@@ -50,6 +50,11 @@ export function verificationWorkflowId(accountId: string, endpointId: string): s
   return `verify:${accountId}:${endpointId}`;
 }
 
+/** The id of the workflow that sends an account's deliveries again, or steers many at once. */
+export function replayWorkflowId(accountId: string, replayId: string): string {
+  return `replay:${accountId}:${replayId}`;
+}
+
 /** The id of the workflow that ends the overlap of an endpoint's signing secrets. */
 export function rotationWorkflowId(accountId: string, endpointId: string): string {
   return `rotation:${accountId}:${endpointId}`;

@@ -17,6 +17,7 @@ export interface ChangeDocument {
   address?: string | null;
   request_id?: string | null;
   reason?: string | null;
+  replay?: string | null;
   changed: string[];
   before?: string | null;
   after?: string | null;
@@ -38,6 +39,7 @@ const fields = {
   address: String,
   request_id: String,
   reason: String,
+  replay: String,
   changed: { type: [String], required },
   before: String,
   after: String,
@@ -54,7 +56,7 @@ changeSchema.index({ account_id: 1, resource: 1, at: 1 });
 changeSchema.index({ expires_at: 1 }, { expireAfterSeconds: 0 });
 
 export function toChange(document: ChangeDocument): Change {
-  const { version, person, address, request_id, reason, before, after } = document;
+  const { version, person, address, request_id, reason, replay, before, after } = document;
   return {
     id: document._id,
     resource: document.resource,
@@ -65,6 +67,7 @@ export function toChange(document: ChangeDocument): Change {
     ...(address && { address }),
     ...(request_id && { request_id }),
     ...(reason && { reason }),
+    ...(replay && { replay }),
     changed: document.changed,
     ...(before && { before: JSON.parse(before) as ShownResource }),
     ...(after && { after: JSON.parse(after) as ShownResource }),

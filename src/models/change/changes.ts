@@ -1,6 +1,13 @@
 import type { Connection, Model } from 'mongoose';
-import { newId } from '../../domain/basics/ids.js';
-import type { Change, Origin, ResourceKind, ShownResource } from '../../domain/change/change.js';
+import { derivedId, newId } from '../../domain/basics/ids.js';
+import {
+  type Change,
+  type ChangeAction,
+  type Origin,
+  type ResourceKind,
+  resourceName,
+  type ShownResource,
+} from '../../domain/change/change.js';
 import { isDuplicateKey } from '../mongo/duplicate-key.js';
 import { type ChangeDocument, changeSchema, toChange } from './change-document.js';
 
@@ -26,7 +33,7 @@ export type PastState =
 
 type NewChange = Omit<
   ChangeDocument,
-  '_id' | 'actor' | 'actor_type' | 'person' | 'address' | 'request_id' | 'reason' | 'expires_at'
+  '_id' | 'actor' | 'actor_type' | 'person' | 'address' | 'request_id' | 'reason' | 'replay' | 'expires_at'
 >;
 
 /** Moves the changes that are still in the documents of one kind of resource. */
@@ -94,6 +101,38 @@ export class ChangeRepository {
     await this.model.create(record);
     return async () => {
       await this.model.deleteOne({ _id: record._id });
+    };
+  }
+
+  /**
+   * Records what a replay is about to do to deliveries. Repeated, it records nothing twice.
+   *
+   * @param done what is done to which delivery, by the delivery's id
+   * @param at the same on every repeat
+   * @returns takes back the records of deliveries to which nothing was done
+   */
+  async announceReplay(
+    accountId: string,
+    origin: Origin & { replay: string },
+    done: ReadonlyMap<string, ChangeAction>,
+    at: Date,
+  ): Promise<(deliveryIds: ReadonlySet<string>) => Promise<void>> {
+    const idOf = (deliveryId: string) => derivedId('change', at.getTime(), `${origin.replay} ${deliveryId}`);
+    const known = await this.model.find({ _id: { $in: [...done.keys()].map(idOf) } }, { _id: 1 }).lean();
+    const recorded = new Set(known.map(({ _id }) => _id));
+    const records = [...done].map(([id, action]) => ({
+      ...this.record(origin, {
+        account_id: accountId,
+        resource: resourceName('delivery', id),
+        action,
+        at,
+        changed: [],
+      }),
+      _id: idOf(id),
+    }));
+    await this.model.insertMany(records.filter(({ _id }) => !recorded.has(_id)));
+    return async (ids) => {
+      await this.model.deleteMany({ _id: { $in: [...ids].map(idOf) } });
     };
   }
 

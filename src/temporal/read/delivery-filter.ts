@@ -1,4 +1,5 @@
 import { type AttemptErrorCode, SHOWN_STATUSES, type ShownStatus } from '../../domain/delivery/delivery.js';
+import { resultIn } from '../../domain/delivery/reasons.js';
 import {
   ACCOUNT_ATTRIBUTE,
   ENDPOINT_ATTRIBUTE,
@@ -16,6 +17,7 @@ import {
   statusClauses,
 } from './delivery-view.js';
 import { hasKey } from './group/group-memo.js';
+import type { Located, RowReader } from './row-reader.js';
 import { anyOf, type Clause, equals, isOneOf } from './visibility/query.js';
 import type { Execution } from './visibility/visibility.js';
 
@@ -69,6 +71,24 @@ export function matchingRows(execution: Execution, accountId: string, filter: De
 /** Whether deliveries are narrowed down by what only their records tell. */
 export function needsRecords({ error_code, status_code }: DeliveryFilter): boolean {
   return error_code !== undefined || status_code !== undefined;
+}
+
+/** Whether the latest attempt of a delivery ended as a filter says. Its reason may tell; otherwise its record is read. */
+export async function hasResult(
+  item: Located,
+  { error_code, status_code }: DeliveryFilter,
+  rows: RowReader,
+): Promise<boolean> {
+  const told = resultIn(item.row.summary.reason ?? '');
+  if (told !== undefined && status_code !== undefined)
+    return told !== 'unanswered' && told.status_code === status_code;
+  if (told !== undefined && told !== 'unanswered') return false;
+  const last = (await rows.record(item))?.attempts.at(-1);
+  return (
+    last !== undefined &&
+    (error_code === undefined || last.error_code === error_code) &&
+    (status_code === undefined || last.status_code === status_code)
+  );
 }
 
 /** The statuses that a delivery can have: an attempt that was answered with success was the last one. */

@@ -1,7 +1,6 @@
 import type { Client } from '@temporalio/client';
-import { resultIn } from '../../domain/delivery/reasons.js';
 import { EVENT_ATTRIBUTE } from '../../domain/ledger/search-attributes.js';
-import { clausesOf, type DeliveryFilter, matchingRows, needsRecords } from './delivery-filter.js';
+import { clausesOf, type DeliveryFilter, hasResult, matchingRows, needsRecords } from './delivery-filter.js';
 import type { DeliverySummary } from './delivery-view.js';
 import { findRuns, newestRuns } from './earlier-runs.js';
 import { type Located, RowReader } from './row-reader.js';
@@ -75,18 +74,8 @@ export class DeliveryList {
     return current.filter((_, index) => matches[index]);
   }
 
-  private async hasResult(item: Located): Promise<boolean> {
-    const { error_code, status_code } = this.filter;
-    const told = resultIn(item.row.summary.reason ?? '');
-    if (told !== undefined && status_code !== undefined)
-      return told !== 'unanswered' && told.status_code === status_code;
-    if (told !== undefined && told !== 'unanswered') return false;
-    const last = (await this.rows.record(item))?.attempts.at(-1);
-    return (
-      last !== undefined &&
-      (error_code === undefined || last.error_code === error_code) &&
-      (status_code === undefined || last.status_code === status_code)
-    );
+  private hasResult(item: Located): Promise<boolean> {
+    return hasResult(item, this.filter, this.rows);
   }
 
   /**

@@ -11,7 +11,10 @@ import { describeExecution, type Execution } from './visibility/visibility.js';
 /** Key of the memo of a run that resends a delivery. */
 export const RESEND_MEMO = 'resend';
 
-/** Value of that memo: the execution that stood for the delivery before, its own or a group's. */
+/** Key of the memo of a run that a replay has started; its value is the replay's id. */
+export const REPLAY_MEMO = 'replay';
+
+/** Value of the first memo: the execution that stood for the delivery before, its own or a group's. */
 export interface ResendMemo {
   workflow_id: string;
   run_id: string;

@@ -1,35 +1,17 @@
-import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
-import {
-  type Client,
-  isGrpcServiceError,
-  ServiceError,
-  WorkflowExecutionAlreadyStartedError,
-  WorkflowNotFoundError,
-  WorkflowUpdateFailedError,
-  WorkflowUpdateRPCTimeoutOrCancelledError,
-} from '@temporalio/client';
-import { ApplicationFailure, type UpdateDefinition } from '@temporalio/common';
+import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import type { UpdateDefinition } from '@temporalio/common';
 import { handOver, OPERATOR_UPDATES } from '../../../workflows/messages.js';
 import type { DeliveryKey } from '../../domain/basics/ids.js';
 import { type DeliveryRecord, type DeliveryTarget, isClosed } from '../../domain/delivery/delivery.js';
 import { deliveryWorkflowId } from '../../domain/ledger/workflow-ids.js';
-import { DeliveryStateConflictError, NoWorkerError } from '../errors.js';
+import { DeliveryStateConflictError } from '../errors.js';
 import type { DeliveryReader } from '../read/delivery-reader.js';
 import { readStartedEvent } from '../read/history.js';
 import type { DeliveryStarter } from './delivery-starter.js';
+import { sendUpdate } from './send-update.js';
 
 /** What can be done to a live delivery. */
 export type OperatorAction = keyof typeof OPERATOR_UPDATES;
-
-/** How long an answer of a live delivery is waited for, milliseconds. It takes a few; after this, no worker is running. */
-const ANSWER_LIMIT_MS = 5_000;
-
-/** How long the task after a failed one is given before the update is sent again, milliseconds. */
-const NEXT_TASK_MS = 20;
-
-/** The gRPC code of an update whose workflow task failed. */
-const FAILED_PRECONDITION = 9;
 
 /** Steers deliveries. The same updates can be sent from Temporal UI. */
 export class DeliveryControl {
@@ -47,6 +29,7 @@ export class DeliveryControl {
    * Does something to a live delivery, and waits for its answer.
    *
    * @param by who does it: an API key's id
+   * @param replay the replay through which they do it. It does it once: a repeat has no effect
    * @returns the delivery's record after it; `undefined` if the account has no such live delivery
    * @throws DeliveryStateConflictError if the delivery's state does not allow it, NoWorkerError if no worker answers
    */
@@ -55,9 +38,11 @@ export class DeliveryControl {
     accountId: string,
     key: DeliveryKey,
     by: string,
+    replay?: string,
   ): Promise<DeliveryRecord | undefined> {
     const workflowId = deliveryWorkflowId(accountId, key);
-    const steer = () => this.update(workflowId, OPERATOR_UPDATES[action], { by });
+    const operator = { by, ...(replay !== undefined && { replay }) };
+    const steer = () => this.update(workflowId, OPERATOR_UPDATES[action], operator, replay);
     const done = await steer();
     if (done) return done;
     // A group's member goes on by itself before it is acted upon.
@@ -67,35 +52,14 @@ export class DeliveryControl {
     return steer();
   }
 
-  /** @returns what the execution answers; `undefined` if it is not running */
-  private async update<Result, Argument>(
+  private update<Result, Argument>(
     workflowId: string,
     update: UpdateDefinition<Result, [Argument]>,
     argument: Argument,
+    updateId?: string,
   ): Promise<Result | undefined> {
-    const handle = this.client.workflow.getHandle(workflowId);
-    const deadline = Date.now() + ANSWER_LIMIT_MS;
-    const updateId = randomUUID();
-    const execute = async (): Promise<Result> => {
-      try {
-        return await handle.executeUpdate<Result, [Argument]>(update, { args: [argument], updateId });
-      } catch (error) {
-        if (!failedWithItsTask(error)) throw error;
-        if (Date.now() >= deadline) throw new NoWorkerError(ANSWER_LIMIT_MS);
-        await delay(NEXT_TASK_MS);
-        return execute();
-      }
-    };
-    try {
-      return await this.client.withDeadline(deadline, execute);
-    } catch (error) {
-      if (error instanceof WorkflowNotFoundError) return undefined;
-      if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) throw new NoWorkerError(ANSWER_LIMIT_MS);
-      if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure) {
-        throw new DeliveryStateConflictError(`Refused: ${error.cause.message}.`);
-      }
-      throw error;
-    }
+    const refused = (message: string) => new DeliveryStateConflictError(message);
+    return sendUpdate(this.client, workflowId, update, argument, { refused, updateId });
   }
 
   /**
@@ -130,18 +94,6 @@ export class DeliveryControl {
       throw error;
     }
   }
-}
-
-/**
- * Whether an update failed with the workflow task that it came in, as when it arrives while the execution closes. It had no effect then, and
- * what becomes of it is known after the next task.
- */
-function failedWithItsTask(error: unknown): boolean {
-  return (
-    error instanceof ServiceError &&
-    isGrpcServiceError(error.cause) &&
-    error.cause.code === FAILED_PRECONDITION
-  );
 }
 
 function stillOpen(): DeliveryStateConflictError {

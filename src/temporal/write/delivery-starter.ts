@@ -22,7 +22,7 @@ import { Admission, type PendingDelivery } from './admission.js';
 import { startFanOut } from './fan-out.js';
 import { listWaiting, release } from './parked-deliveries.js';
 import { releaseBacklog } from './release-backlog.js';
-import { type StartCallOptions, StartCalls } from './start-calls.js';
+import { type Sender, type StartCallOptions, StartCalls } from './start-calls.js';
 import { StartSlots } from './start-slots.js';
 
 /** Up to this many deliveries of an event are admitted together with those of other events. */
@@ -124,12 +124,13 @@ export class DeliveryStarter {
   }
 
   /** Starts a new run of a closed delivery. See {@link StartCalls.resend}. */
-  resend(
-    event: AcceptedEvent,
-    target: DeliveryTarget,
-    previous: ResendMemo & { by: string },
-  ): Promise<string> {
+  resend(event: AcceptedEvent, target: DeliveryTarget, previous: ResendMemo & Sender): Promise<string> {
     return this.calls.resend(event, target, previous);
+  }
+
+  /** Starts a delivery of an event that the endpoint never had. See {@link StartCalls.sendMissed}. */
+  sendMissed(event: AcceptedEvent, target: DeliveryTarget, sender: Required<Sender>): Promise<void> {
+    return this.calls.sendMissed(event, target, sender);
   }
 
   /**

@@ -4,6 +4,10 @@ import {
   type WorkflowHandleWithStartDetails,
   type WorkflowStartOptions,
 } from '@temporalio/client';
+import {
+  type InternalWorkflowStartOptions,
+  InternalWorkflowStartOptionsSymbol,
+} from '@temporalio/client/lib/internal.js';
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { deliverEvent, deliverTogether } from '../../../workflows/index.js';
 import type { DeliverEventInput } from '../../../workflows/inputs.js';
@@ -13,6 +17,7 @@ import type {
   DeliveryGroup,
   DeliverySettings,
   DeliveryTarget,
+  Intervention,
 } from '../../domain/delivery/delivery.js';
 import { slowMs } from '../../domain/delivery/delivery-group.js';
 import { type HeldBack, holdBack } from '../../domain/delivery/hold-back.js';
@@ -28,7 +33,7 @@ import {
   STATUS_ATTRIBUTE,
 } from '../../domain/ledger/search-attributes.js';
 import { deliveryWorkflowId, groupWorkflowId } from '../../domain/ledger/workflow-ids.js';
-import { RESEND_MEMO, type ResendMemo } from '../read/earlier-runs.js';
+import { REPLAY_MEMO, RESEND_MEMO, type ResendMemo } from '../read/earlier-runs.js';
 import { type GroupMemo, indexMembers } from '../read/group/group-memo.js';
 import type { RecentGroups } from '../read/group/recent-groups.js';
 import type { PendingDelivery, Starts } from './admission.js';
@@ -84,21 +89,42 @@ export class StartCalls implements Starts {
   async resend(
     event: AcceptedEvent,
     target: DeliveryTarget,
-    { by, ...of }: ResendMemo & { by: string },
+    { by, replay, ...of }: ResendMemo & Sender,
   ): Promise<string> {
-    const resent = { action: 'resend', at: new Date().toISOString(), by } as const;
     const { firstExecutionRunId } = await this.startDeliverEvent(
       event,
       target,
-      { isolated: true, resent },
+      { isolated: true, resent: intervention('resend', { by, replay }) },
       {
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
         workflowIdConflictPolicy: 'FAIL',
-        memo: { [RESEND_MEMO]: of },
+        memo: { [RESEND_MEMO]: of, ...(replay !== undefined && { [REPLAY_MEMO]: replay }) },
         typedSearchAttributes: deliveryAttributes(event, target.endpoint_id),
+        ...(replay !== undefined &&
+          onceOnly(`${replay} ${of.run_id} ${event.event_id} ${target.endpoint_id}`)),
       },
     );
     return firstExecutionRunId;
+  }
+
+  /**
+   * Starts a delivery of an event that the endpoint never had. A repeat starts nothing.
+   *
+   * @throws WorkflowExecutionAlreadyStartedError if there is such a delivery
+   */
+  async sendMissed(event: AcceptedEvent, target: DeliveryTarget, sender: Required<Sender>): Promise<void> {
+    await this.startDeliverEvent(
+      event,
+      target,
+      { isolated: true, resent: intervention('replay', sender) },
+      {
+        workflowIdReusePolicy: 'REJECT_DUPLICATE',
+        workflowIdConflictPolicy: 'FAIL',
+        memo: { [REPLAY_MEMO]: sender.replay },
+        typedSearchAttributes: deliveryAttributes(event, target.endpoint_id),
+        ...onceOnly(`${sender.replay} ${event.event_id} ${target.endpoint_id}`),
+      },
+    );
   }
 
   private async startDelivery(delivery: PendingDelivery): Promise<void> {
@@ -127,7 +153,8 @@ export class StartCalls implements Starts {
     options: Pick<
       WorkflowStartOptions,
       'workflowIdReusePolicy' | 'workflowIdConflictPolicy' | 'memo' | 'typedSearchAttributes'
-    >,
+    > &
+      Pick<InternalWorkflowStartOptions, typeof InternalWorkflowStartOptionsSymbol>,
   ): Promise<WorkflowHandleWithStartDetails> {
     const { client, taskQueue, settings, earlyAttempts } = this.options;
     return this.measured(1, false, () =>
@@ -200,6 +227,26 @@ export class StartCalls implements Starts {
       keys.map((key) => deliveryWorkflowId(key.account_id, key)),
     );
   }
+}
+
+/** Who sends a delivery again, and through which replay, if through one. */
+export interface Sender {
+  by: string;
+  replay?: string | undefined;
+}
+
+function intervention(action: 'resend' | 'replay', { by, replay }: Sender): Intervention {
+  return { action, at: new Date().toISOString(), by, ...(replay !== undefined && { replay }) };
+}
+
+/**
+ * Temporal answers a start whose request id the execution's latest run was started with, open or closed, with that run: a call that is
+ * repeated after its answer was lost starts nothing, even if the run it had started is over. The client has no public option for it.
+ */
+function onceOnly(
+  name: string,
+): Pick<InternalWorkflowStartOptions, typeof InternalWorkflowStartOptionsSymbol> {
+  return { [InternalWorkflowStartOptionsSymbol]: { requestId: name } };
 }
 
 /** If the workflow is running already, or has run, that is what was wanted. */

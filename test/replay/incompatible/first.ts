@@ -9,6 +9,7 @@ export const {
   endpointIncident,
   fanOutEvent,
   releaseParked,
+  replayDeliveries,
   secretRotation,
   verifyEndpoint,
 } = change((workflow) => async (input) => {

@@ -5,6 +5,8 @@ import {
   InvalidCursorError,
   LedgerBusyError,
   NoWorkerError,
+  ReplayStateConflictError,
+  TooManyReplaysError,
 } from '../../../temporal/errors.js';
 import type { Context, Middleware } from '../context.js';
 
@@ -81,6 +83,10 @@ function ledgerProblem(error: unknown): Problem | undefined {
     );
   if (error instanceof DeliveryStateConflictError)
     return new Problem('delivery_state_conflict', error.message, { cause: error });
+  if (error instanceof ReplayStateConflictError)
+    return new Problem('replay_state_conflict', error.message, { cause: error });
+  if (error instanceof TooManyReplaysError)
+    return new Problem('replay_limit_reached', error.message, { cause: error });
   if (error instanceof InvalidCursorError)
     return new Problem('invalid_request', error.message, {
       errors: [{ parameter: 'after', detail: 'must be a cursor that an earlier page of this list gave' }],

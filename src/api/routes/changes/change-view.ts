@@ -21,6 +21,7 @@ export const changeSchema = z
     address: z.string().optional().describe('From where; absent if it was not a request'),
     request_id: z.string().optional().describe('The x-request-id of the request that did it'),
     reason: z.string().optional().describe('Why, as the actor gave it'),
+    replay: z.string().optional().describe('The replay that did it for the actor'),
     changed: z
       .array(z.string())
       .describe(

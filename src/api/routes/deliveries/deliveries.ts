@@ -4,11 +4,10 @@ import { type ChangeAction, resourceName } from '../../../domain/change/change.j
 import { toTarget } from '../../../domain/delivery/recipients.js';
 import { timelineText } from '../../../domain/explain/timeline.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
-import { DeliveryStateConflictError } from '../../../temporal/errors.js';
 import { viewAttempt } from '../../../temporal/read/attempt-view.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
-import { originOf } from '../../http/origin.js';
+import { actBody, recordedAct } from '../../http/origin.js';
 import { pagingParameters, renderPage } from '../../http/paging.js';
 import { pageOf } from '../../http/schemas.js';
 import {
@@ -30,43 +29,15 @@ const ACTIONS = {
 /** What is recorded of them. */
 const DONE = { retry: 'retried', cancel: 'cancelled', pause: 'paused', resume: 'resumed' } as const;
 
-const actBody = z.strictObject({
-  reason: z
-    .string()
-    .min(1)
-    .max(300)
-    .optional()
-    .describe('Why: it is recorded with who did it (GET /changes)'),
-});
-
 /** Deliveries: what became of events. They are read from Temporal, and steered there. */
 export function deliveryOperations({ database, deliveries, control }: ApiDependencies): Operation[] {
-  /**
-   * Records an act before it is done, so that none is done without a record, and takes the record back if nothing was done.
-   *
-   * @param act returns `undefined` if there is nothing to act upon
-   */
-  const recorded = async <T>(
+  const recorded = <T>(
     ctx: Context,
     action: ChangeAction,
     id: string,
     reason: string | undefined,
     act: () => Promise<T | undefined>,
-  ): Promise<T | undefined> => {
-    const { account_id } = ctx.state.caller;
-    const takeBack = await database.changes.announce(
-      { ...originOf(ctx), ...(reason !== undefined && { reason }) },
-      { account_id, resource: resourceName('delivery', id), action },
-    );
-    try {
-      const result = await act();
-      if (result === undefined) await takeBack();
-      return result;
-    } catch (error) {
-      if (error instanceof DeliveryStateConflictError) await takeBack();
-      throw error;
-    }
-  };
+  ) => recordedAct(database.changes, ctx, { resource: resourceName('delivery', id), action, reason }, act);
 
   const find = async (accountId: string, id: string) => {
     const delivery = await deliveries.get(accountId, readKey(id));

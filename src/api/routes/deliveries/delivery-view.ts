@@ -56,9 +56,10 @@ export const deliverySummarySchema = z
 
 const interventionSchema = z
   .object({
-    action: z.enum(['retry', 'cancel', 'pause', 'resume', 'resend', 'terminate']),
+    action: z.enum(['retry', 'cancel', 'pause', 'resume', 'resend', 'replay', 'terminate']),
     at: time,
     by: z.string(),
+    replay: z.string().optional().describe('The replay that did it'),
   })
   .meta({ id: 'Intervention' });
 
@@ -109,6 +110,7 @@ export const timelineSchema = z
           next_attempt_at: time.optional().describe('Of a wait: until when'),
           action: interventionSchema.shape.action.optional(),
           by: z.string().optional(),
+          replay: z.string().optional().describe('Of an act: the replay that did it'),
           status: z.enum(SHOWN_STATUSES).optional().describe('Of the end: how the delivery ended'),
         })
         .meta({ id: 'TimelineItem' }),

@@ -163,7 +163,10 @@ class Told {
 
 function startOf({ so_far, resent }: DeliverEventInput): Pick<TimelineItem, 'type' | 'text'> {
   if (so_far) return { type: 'left_group', text: 'Left its group, and goes on as an execution of its own.' };
-  return { type: 'started', text: resent ? 'Started again.' : 'Started as an execution of its own.' };
+  return {
+    type: 'started',
+    text: resent?.action === 'resend' ? 'Started again.' : 'Started as an execution of its own.',
+  };
 }
 
 function released(event: HistoryEvent): TimelineItem {

@@ -1,0 +1,73 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { Context } from '@temporalio/activity';
+import pLimit from 'p-limit';
+import type { ReplayItem, ReplayPlan, ReplayResult } from '../../src/domain/replay/replay.js';
+import type { ActivityDependencies, ReplayPage } from '../ports.js';
+
+/** Deliveries that are acted on at once. */
+const ACTS_AT_ONCE = 10;
+const SECOND_MS = 1_000;
+/** How often an activity shows that its process lives, milliseconds: a part of the workflow's `heartbeatTimeout`. */
+const HEARTBEAT_MS = 2_000;
+
+/** Deliveries that a replay acts on together. */
+interface ReplayBatch {
+  plan: ReplayPlan;
+  items: ReplayItem[];
+  /** When the workflow asked for it: the same on every repeat. Milliseconds since the epoch. */
+  at: number;
+}
+
+/** Finds what a replay acts on next. It changes nothing. */
+export function createFindForReplay({ replays }: Pick<ActivityDependencies, 'replays'>) {
+  return function findForReplay(request: { plan: ReplayPlan; cursor?: unknown }): Promise<ReplayPage> {
+    return whileBeating(() => replays.find(request.plan, request.cursor));
+  };
+}
+
+/** Acts on some deliveries, at the replay's rate. Repeated after a crash, it acts on those that were left. */
+export function createActForReplay({ replays }: Pick<ActivityDependencies, 'replays'>) {
+  return function actForReplay({ plan, items, at }: ReplayBatch): Promise<ReplayResult[]> {
+    return whileBeating(async () => {
+      const takeBack = await replays.announce(plan, items, at);
+      const results = await paced(items, plan.rate, (item) => replays.act(plan, item));
+      const undone = new Set(results.filter(({ result }) => result !== 'done').map(({ id }) => id));
+      if (undone.size > 0) await takeBack(undone);
+      return results;
+    });
+  };
+}
+
+/**
+ * Acts on items in order, no more of them per second than the rate; it takes as long as the rate asks for.
+ *
+ * @throws what an act has thrown, once no other is under way
+ */
+async function paced<T, R>(items: readonly T[], rate: number, act: (item: T) => Promise<R>): Promise<R[]> {
+  const limit = pLimit(ACTS_AT_ONCE);
+  const began = Date.now();
+  const untilTurn = (index: number) => delay(Math.max(began + (index * SECOND_MS) / rate - Date.now(), 0));
+  const settled = await Promise.allSettled(
+    items.map((item, index) =>
+      limit(async () => {
+        await untilTurn(index);
+        return act(item);
+      }),
+    ),
+  );
+  await untilTurn(items.length);
+  return settled.map((one) => {
+    if (one.status === 'rejected') throw one.reason;
+    return one.value;
+  });
+}
+
+async function whileBeating<T>(work: () => Promise<T>): Promise<T> {
+  const context = Context.current();
+  const beat = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
+  try {
+    return await work();
+  } finally {
+    clearInterval(beat);
+  }
+}

@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import { ATTEMPT_ERROR_CODES, SHOWN_STATUSES } from '../../../domain/delivery/delivery.js';
+import type { InputError } from '../../../domain/http/problem.js';
+import {
+  DEFAULT_REPLAY_PERIOD_DAYS,
+  DEFAULT_REPLAY_RATE,
+  MAX_REPLAY_PERIOD_DAYS,
+  MAX_REPLAY_RATE,
+  REPLAY_ACTIONS,
+  REPLAY_MODES,
+  selectedStatuses,
+} from '../../../domain/replay/replay.js';
+import { reasonSchema } from '../../http/origin.js';
+import { deliveryParameters, kindParameter, timeParameter } from '../deliveries/filters.js';
+
+const DAY_MS = 24 * 3_600_000;
+
+const { endpoint_id, event_id, key } = deliveryParameters;
+
+const filterSchema = z
+  .strictObject({
+    endpoint_id,
+    event_id,
+    event_kind: kindParameter,
+    key,
+    status: z.array(z.enum(SHOWN_STATUSES)).min(1).optional(),
+    error_code: z
+      .enum(ATTEMPT_ERROR_CODES)
+      .optional()
+      .describe('Why the latest attempt had no answer that counts'),
+    status_code: z
+      .int()
+      .min(100)
+      .max(599)
+      .optional()
+      .describe('HTTP status that answered the latest attempt'),
+    created_after: timeParameter,
+    created_before: timeParameter,
+  })
+  .describe(
+    `What GET /deliveries is filtered by. The period is at most ${MAX_REPLAY_PERIOD_DAYS} days; without created_after it begins ${DEFAULT_REPLAY_PERIOD_DAYS} days before its end, which is now at the latest`,
+  );
+
+export const replayBody = z.strictObject({
+  action: z
+    .enum(REPLAY_ACTIONS)
+    .default('resend')
+    .describe('resend: send closed deliveries again; retry, cancel, resume: do that to open ones'),
+  mode: z
+    .enum(REPLAY_MODES)
+    .optional()
+    .describe(
+      'Of resend. failed (default): what ended exhausted, expired or cancelled. missed: that, and every event that the endpoint never had; it needs endpoint_id and created_after. all: everything closed',
+    ),
+  filter: filterSchema.default({}),
+  registration: z
+    .enum(['now', 'then'])
+    .optional()
+    .describe(
+      'Of missed: which registration of the endpoint selects events. now (default): as it is; then: as it was when each event was accepted',
+    ),
+  as_of: timeParameter.describe('Of missed, instead of registration: as the endpoint was at this time'),
+  rate: z
+    .int()
+    .min(1)
+    .max(MAX_REPLAY_RATE)
+    .default(DEFAULT_REPLAY_RATE)
+    .describe('Deliveries per second, at most'),
+  dry_run: z.boolean().default(false).describe('Only count what it would do'),
+  reason: reasonSchema,
+});
+
+export type ReplayBody = z.output<typeof replayBody>;
+
+/** The period that a replay covers. @param now milliseconds since the epoch */
+export function periodOf({ filter }: ReplayBody, now: number): { from: Date; to: Date } {
+  const to = new Date(Math.min(filter.created_before?.getTime() ?? now, now));
+  return { to, from: filter.created_after ?? new Date(to.getTime() - DEFAULT_REPLAY_PERIOD_DAYS * DAY_MS) };
+}
+
+/** What of a replay does not go together. @param now milliseconds since the epoch */
+export function contradictions(body: ReplayBody, now: number): InputError[] {
+  const { action, mode, filter, registration, as_of } = body;
+  const { from, to } = periodOf(body, now);
+  const errors: InputError[] = [];
+  const refuse = (pointer: string, detail: string) => errors.push({ pointer, detail });
+  if (action !== 'resend' && mode) refuse('/mode', `must be absent: ${action} acts on open deliveries`);
+  if (mode === 'missed') {
+    if (!filter.endpoint_id)
+      refuse('/filter/endpoint_id', 'is missing: name the endpoint that missed events');
+    if (!filter.created_after) refuse('/filter/created_after', 'is missing: say since when');
+    for (const name of ['status', 'error_code', 'status_code'] as const)
+      if (filter[name] !== undefined) refuse(`/filter/${name}`, 'must be absent: a missed event has none');
+    if (registration && as_of) refuse('/as_of', 'must be absent, or registration');
+  } else {
+    if (registration) refuse('/registration', 'must be absent, unless mode is missed');
+    if (as_of) refuse('/as_of', 'must be absent, unless mode is missed');
+  }
+  if (from >= to) refuse('/filter/created_after', 'must be before created_before, and in the past');
+  else if (to.getTime() - from.getTime() > MAX_REPLAY_PERIOD_DAYS * DAY_MS)
+    refuse('/filter/created_after', `must be at most ${MAX_REPLAY_PERIOD_DAYS} days before created_before`);
+  const statuses = selectedStatuses({ action, ...(mode && { mode }) }, filter.status);
+  if (errors.length === 0 && statuses.length === 0)
+    refuse('/filter/status', 'must name a status of deliveries that this replay acts on');
+  return errors;
+}

@@ -1,0 +1,88 @@
+import { deliveryId } from '../../../domain/basics/ids.js';
+import type { Registration, ReplayPlan } from '../../../domain/replay/replay.js';
+import type { ReplayFinder } from './replay-finder.js';
+import type { ReplayCursor } from './replay-page.js';
+
+/** Ids that are shown of what is counted. */
+export const SAMPLE_SIZE = 10;
+/** A preview ends after about this, counted so far. Milliseconds. */
+const PREVIEW_TIME_MS = 3_000;
+
+/** How many there are, and the first of their ids. */
+export interface Counted {
+  count: number;
+  sample: string[];
+}
+
+/** What a replay would do. */
+export interface ReplayPreview {
+  /** Deliveries that it would find. */
+  found: number;
+  /** Those that it would skip, because their endpoint was deleted. */
+  skipped: number;
+  /** The ids of the first others. */
+  sample: string[];
+  /** Whether everything has been counted: the time for an answer is limited. */
+  complete: boolean;
+  /** Up to when events have been looked through. ISO 8601, UTC. */
+  up_to: string;
+  /** Of `missed`: those of `found` that the endpoint never had. */
+  never_sent?: number;
+  /** Of `missed`: how the choice of the registration decides. */
+  difference?: {
+    compared_with: Registration;
+    /** Events that the other registration does not select. */
+    added: Counted;
+    /** Events that only the other one selects: they would not be sent. */
+    left_out: Counted;
+  };
+}
+
+/** Counts what a replay would do, without doing anything. */
+export async function previewReplay(finder: ReplayFinder, plan: ReplayPlan): Promise<ReplayPreview> {
+  const chosen = plan.registration ?? 'now';
+  const other = chosen === 'now' ? 'then' : 'now';
+  const [sent, added, leftOut] = [new Count(), new Count(), new Count()];
+  let [skipped, neverSent] = [0, 0];
+  const deadline = Date.now() + PREVIEW_TIME_MS;
+  let cursor: ReplayCursor | undefined;
+  let up_to: string;
+  do {
+    const page = await finder.page(plan, cursor, [chosen, other]);
+    for (const { item, is_gone, selected_by: [byChosen, byOther] = [true, true] } of page.found) {
+      const id = deliveryId(item);
+      if (byChosen && !byOther) added.add(id);
+      if (!byChosen) leftOut.add(id);
+      else if (is_gone) skipped += 1;
+      else sent.add(id);
+      if (byChosen && item.is_new) neverSent += 1;
+    }
+    cursor = page.next;
+    up_to = page.up_to;
+  } while (cursor && Date.now() < deadline);
+  return {
+    found: sent.count + skipped,
+    skipped,
+    sample: sent.sample,
+    complete: cursor === undefined,
+    up_to,
+    ...(plan.mode === 'missed' && {
+      never_sent: neverSent,
+      difference: { compared_with: other, added: added.counted, left_out: leftOut.counted },
+    }),
+  };
+}
+
+class Count {
+  count = 0;
+  readonly sample: string[] = [];
+
+  add(id: string): void {
+    this.count += 1;
+    if (this.sample.length < SAMPLE_SIZE) this.sample.push(id);
+  }
+
+  get counted(): Counted {
+    return { count: this.count, sample: this.sample };
+  }
+}

@@ -1,0 +1,88 @@
+import type { Client } from '@temporalio/client';
+import { ACCOUNT_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';
+import { replayWorkflowId } from '../../../domain/ledger/workflow-ids.js';
+import { isOver, NO_PROGRESS, type ReplayProgress } from '../../../domain/replay/replay.js';
+import { isCurrent } from '../delivery-view.js';
+import { equals } from '../visibility/query.js';
+import { describeExecution, type Execution, listExecutions, type Page } from '../visibility/visibility.js';
+
+/** The type of the workflow. */
+const REPLAY_TYPE = 'replayDeliveries';
+
+/** The memo of a replay's execution. */
+export interface ReplayMemo {
+  /** What was asked for, as it is shown: without the values of business keys. */
+  replay: ReplayDefinition;
+  progress: ReplayProgress;
+}
+
+/** What was asked for. */
+export interface ReplayDefinition {
+  action: string;
+  mode?: string;
+  registration?: string;
+  filter: Record<string, unknown>;
+  rate: number;
+  by: string;
+  reason?: string;
+  created_at: string;
+}
+
+/** A replay as the HTTP interface shows it. */
+export type ReplayView = { id: string } & ReplayDefinition &
+  ReplayProgress & {
+    closed_at: string | undefined;
+    workflow_id: string;
+    run_id: string;
+  };
+
+/** Reads replays. It needs no worker. */
+export class ReplayReader {
+  private readonly client: Client;
+
+  constructor(client: Client) {
+    this.client = client;
+  }
+
+  /** A replay of an account; `undefined` if it has no such replay. */
+  async get(accountId: string, id: string): Promise<ReplayView | undefined> {
+    const execution = await describeExecution(this.client, replayWorkflowId(accountId, id));
+    return execution && view(execution);
+  }
+
+  /** A page of an account's replays: open ones first, then the latest closed. */
+  async list(accountId: string, limit: number, after?: string): Promise<Page<ReplayView>> {
+    const { data, ...rest } = await listExecutions(this.client, clauses(accountId), limit, after);
+    return { data: data.map(view), ...rest };
+  }
+
+  /** The ids of replays that visibility lists as open, at most a number of them. */
+  async openIds(accountId: string, limit: number): Promise<string[]> {
+    const open = [...clauses(accountId), equals('ExecutionStatus', 'Running')];
+    const { data } = await listExecutions(this.client, open, limit, undefined);
+    return data.map(idOf);
+  }
+}
+
+function clauses(accountId: string) {
+  return [equals('WorkflowType', REPLAY_TYPE), isCurrent, equals(ACCOUNT_ATTRIBUTE.name, accountId)];
+}
+
+function idOf({ workflowId }: Execution): string {
+  return workflowId.split(':').at(-1) ?? '';
+}
+
+function view(execution: Execution): ReplayView {
+  const { replay, progress = NO_PROGRESS } = (execution.memo ?? {}) as unknown as ReplayMemo;
+  const isOpen = execution.status.name === 'RUNNING';
+  return {
+    id: idOf(execution),
+    ...replay,
+    ...progress,
+    // Terminated in Temporal, it could not say so itself.
+    state: isOpen || isOver(progress.state) ? progress.state : 'cancelled',
+    closed_at: execution.closeTime?.toISOString(),
+    workflow_id: execution.workflowId,
+    run_id: execution.runId,
+  };
+}

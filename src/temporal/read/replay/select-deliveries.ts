@@ -1,0 +1,101 @@
+import type { Client } from '@temporalio/client';
+import {
+  accepts,
+  type ReplayItem,
+  type ReplayPlan,
+  selectedStatuses,
+} from '../../../domain/replay/replay.js';
+import { clausesOf, type DeliveryFilter, hasResult, matchingRows, needsRecords } from '../delivery-filter.js';
+import { recordInMemo, startedAt } from '../delivery-view.js';
+import { findRuns, newestRuns } from '../earlier-runs.js';
+import { type Located, RowReader } from '../row-reader.js';
+import type { Execution } from '../visibility/visibility.js';
+import { cutPart, type Found, type PartRequest, type Selection, type WindowPart } from './replay-page.js';
+
+/** Workflow ids in one query. */
+const IDS_AT_ONCE = 100;
+
+/** Deliveries that match a replay's filter, each in the newest run that it had when the replay was asked for. */
+export const selectDeliveries: Selection = {
+  clauses(plan) {
+    const { created_after: _, created_before: __, ...filter } = filterOf(plan);
+    return clausesOf(plan.account_id, filter);
+  },
+
+  async part(executions, request): Promise<WindowPart> {
+    const { client, plan } = request;
+    const rows = executions
+      .filter((execution) => isOld(execution, plan))
+      .flatMap((execution) =>
+        matchingRows(execution, plan.account_id, filterOf(plan)).map((row) => ({ execution, row })),
+      );
+    const { part, after } = cutPart(newestRuns(rows, rows), ({ row }) => row.summary.id, request);
+    const current = newestRuns(part, await runsOf(client, plan, part));
+    const matching = await withResult(client, plan, current);
+    return { found: await toFound(matching, request), ...(after !== undefined && { after }) };
+  },
+};
+
+function filterOf(plan: ReplayPlan): DeliveryFilter {
+  const { created_after, created_before, statuses, ...filter } = plan.filter;
+  return {
+    ...filter,
+    statuses: selectedStatuses(plan, statuses),
+    created_after: new Date(created_after),
+    created_before: new Date(created_before),
+  };
+}
+
+/**
+ * Whether an execution was there when the replay was asked for. A group that has carried on since counts, a delivery that has left its group
+ * does not: somebody acts on it, or the replay did.
+ */
+function isOld(execution: Execution, { at }: ReplayPlan): boolean {
+  const started =
+    execution.type === 'deliverEvent' ? execution.startTime.toISOString() : startedAt(execution);
+  return started <= at;
+}
+
+async function runsOf(client: Client, plan: ReplayPlan, items: readonly Located[]): Promise<Located[]> {
+  const runs: Located[] = [];
+  for (let first = 0; first < items.length; first += IDS_AT_ONCE)
+    runs.push(...(await findRuns(client, plan.account_id, items.slice(first, first + IDS_AT_ONCE))));
+  return runs.filter(({ execution }) => isOld(execution, plan));
+}
+
+/** Those whose records are as the filter says, and accept what the replay does. */
+async function withResult(client: Client, plan: ReplayPlan, items: readonly Located[]): Promise<Located[]> {
+  const filter = filterOf(plan);
+  const rows = new RowReader(client);
+  const wanted = await Promise.all(
+    items.map(
+      async (item) =>
+        // Whoever pauses a delivery takes it out of its group, so the memo says it.
+        accepts(plan.action, item.row.index === undefined ? recordInMemo(item.execution) : undefined) &&
+        (!needsRecords(filter) || (await hasResult(item, filter, rows))),
+    ),
+  );
+  return items.filter((_, index) => wanted[index]);
+}
+
+async function toFound(items: readonly Located[], { plan, registrations }: PartRequest): Promise<Found[]> {
+  const isThere = new Map<string, Promise<boolean>>();
+  const exists = (id: string): Promise<boolean> => {
+    const known = isThere.get(id) ?? registrations.now(plan.account_id, id).then((one) => one !== undefined);
+    isThere.set(id, known);
+    return known;
+  };
+  return Promise.all(
+    items.map(async ({ execution, row }) => {
+      const { event_id, endpoint_id } = row.summary;
+      const isGone = plan.action === 'resend' && !(await exists(endpoint_id));
+      const item: ReplayItem = {
+        event_id,
+        endpoint_id,
+        run_id: execution.runId,
+        ...(row.index !== undefined && { workflow_id: execution.workflowId }),
+      };
+      return { item, ...(isGone && { is_gone: true }) };
+    }),
+  );
+}

@@ -1,0 +1,152 @@
+import pLimit from 'p-limit';
+import { createdAt } from '../../../domain/basics/id-time.js';
+import { type AcceptedEvent, isClosed, pickEvent } from '../../../domain/delivery/delivery.js';
+import { refusalOf, type Subscription } from '../../../domain/delivery/recipients.js';
+import {
+  ACCOUNT_ATTRIBUTE,
+  ENDPOINT_ATTRIBUTE,
+  EVENT_ATTRIBUTE,
+  EVENT_HEAD_ATTRIBUTE,
+  KIND_ATTRIBUTE,
+} from '../../../domain/ledger/search-attributes.js';
+import { type Registration, type ReplayPlan, selectedStatuses } from '../../../domain/replay/replay.js';
+import { DELIVERY_TYPES, deliveriesOf, headsOf, isCurrent, isWithin } from '../delivery-view.js';
+import { newestRuns } from '../earlier-runs.js';
+import { hasKey } from '../group/group-memo.js';
+import { readInput } from '../history.js';
+import type { Located } from '../row-reader.js';
+import { equals, isOneOf, isTrue, toQuery } from '../visibility/query.js';
+import type { Execution } from '../visibility/visibility.js';
+import type { Registrations } from './registrations.js';
+import { cutPart, type Found, type PartRequest, type Selection } from './replay-page.js';
+
+/** The kind of events that an endpoint's owner sends to that endpoint alone. */
+const TEST_KIND = 'endpoint.test';
+/** Events that are compared with their deliveries at once, and histories that are read at once. */
+const EVENTS_AT_ONCE = 100;
+const READS_AT_ONCE = 10;
+
+/** An event, and the execution that stands for it. */
+interface Head {
+  id: string;
+  kind: string;
+  execution: Execution;
+}
+
+/** Events that an endpoint did not get: their deliveries to it failed, or it never had one although its registration selects the event. */
+export const selectMissed: Selection = {
+  clauses({ account_id, filter }) {
+    return [
+      isTrue(EVENT_HEAD_ATTRIBUTE.name),
+      isCurrent,
+      equals(ACCOUNT_ATTRIBUTE.name, account_id),
+      ...(filter.event_id ? [equals(EVENT_ATTRIBUTE.name, filter.event_id)] : []),
+      ...(filter.event_kind ? [equals(KIND_ATTRIBUTE.name, filter.event_kind)] : []),
+      ...(filter.key_token ? [equals(ACCOUNT_ATTRIBUTE.name, filter.key_token)] : []),
+    ];
+  },
+
+  async part(executions, request) {
+    const heads = new Map<string, Head>();
+    for (const execution of executions)
+      for (const head of headsIn(execution, request.plan)) heads.set(head.id, head);
+    const limit = Math.min(request.limit, EVENTS_AT_ONCE);
+    const cut = cutPart([...heads.values()], ({ id }) => id, { after: request.after, limit });
+    const deliveries = await deliveriesTo(cut.part, request);
+    const inputs = new Map<string, Promise<unknown>>();
+    const reads = pLimit(READS_AT_ONCE);
+    const found = await Promise.all(
+      cut.part.map((head) => {
+        const delivery = deliveries.get(head.id);
+        return delivery ? againIfFailed(delivery, request.plan) : reads(() => asNew(head, request, inputs));
+      }),
+    );
+    return { found: found.flat(), ...(cut.after !== undefined && { after: cut.after }) };
+  },
+};
+
+function headsIn(execution: Execution, { account_id, at, filter }: ReplayPlan): Head[] {
+  const kind = execution.typedSearchAttributes.get(KIND_ATTRIBUTE) ?? '';
+  if (kind === TEST_KIND) return [];
+  const isKeyed = filter.key_token ? hasKey(execution, filter.key_token) : () => true;
+  const period = {
+    created_after: new Date(filter.created_after),
+    created_before: new Date(filter.created_before),
+  };
+  return headsOf(execution, account_id)
+    .filter((id) => isWithin(id, period) && createdAt(id) <= at && isKeyed(id))
+    .filter((id) => filter.event_id === undefined || filter.event_id === id)
+    .map((id) => ({ id, kind, execution }));
+}
+
+/** The deliveries of some events to the replay's endpoint, each in its newest run, by event. */
+async function deliveriesTo(
+  heads: readonly Head[],
+  { client, plan: { account_id, filter } }: PartRequest,
+): Promise<Map<string, Located>> {
+  if (heads.length === 0) return new Map();
+  const endpointId = filter.endpoint_id ?? '';
+  const query = toQuery([
+    isOneOf('WorkflowType', DELIVERY_TYPES),
+    isCurrent,
+    equals(ACCOUNT_ATTRIBUTE.name, account_id),
+    equals(ENDPOINT_ATTRIBUTE.name, endpointId),
+    isOneOf(
+      EVENT_ATTRIBUTE.name,
+      heads.map(({ id }) => id),
+    ),
+  ]);
+  const runs: Located[] = [];
+  for await (const execution of client.workflow.list({ query }))
+    for (const row of deliveriesOf(execution, account_id))
+      if (row.summary.endpoint_id === endpointId) runs.push({ execution, row });
+  return new Map(newestRuns(runs, runs).map((one) => [one.row.summary.event_id, one]));
+}
+
+function againIfFailed({ execution, row }: Located, plan: ReplayPlan): Found[] {
+  const { status, event_id, endpoint_id } = row.summary;
+  if (!isClosed(status) || !selectedStatuses(plan).includes(status)) return [];
+  const group = row.index !== undefined && { workflow_id: execution.workflowId };
+  return [{ item: { event_id, endpoint_id, run_id: execution.runId, ...group } }];
+}
+
+/** An event that the endpoint never had, if one of the registrations selects it. */
+async function asNew(
+  { id, kind, execution }: Head,
+  { client, plan, registrations, compared }: PartRequest,
+  inputs: Map<string, Promise<unknown>>,
+): Promise<Found[]> {
+  const { account_id, filter } = plan;
+  const { workflowId, runId } = execution;
+  const reading = inputs.get(runId) ?? readInput(client, { workflowId, runId });
+  inputs.set(runId, reading);
+  const payload = payloadIn(await reading, id);
+  if (payload === undefined) return [];
+  const endpoint_id = filter.endpoint_id ?? '';
+  const selected_by = await Promise.all(
+    compared.map(async (registration) => {
+      const subscription = await subscriptionBy(registration, registrations, { account_id, endpoint_id, id });
+      return subscription !== undefined && refusalOf(subscription, kind, payload) === undefined;
+    }),
+  );
+  if (!selected_by.includes(true)) return [];
+  const item = { event_id: id, endpoint_id, run_id: runId, workflow_id: workflowId, is_new: true } as const;
+  return [{ item, selected_by }];
+}
+
+async function subscriptionBy(
+  registration: Registration,
+  registrations: Registrations,
+  { account_id, endpoint_id, id }: { account_id: string; endpoint_id: string; id: string },
+): Promise<Subscription | undefined> {
+  if (registration === 'now') return (await registrations.now(account_id, endpoint_id))?.subscription;
+  const time = registration === 'then' ? createdAt(id) : registration;
+  return registrations.at(account_id, endpoint_id, new Date(time));
+}
+
+/** An event's payload in what an execution was started with, parsed; `undefined` if it is not there. */
+function payloadIn(input: unknown, eventId: string): unknown {
+  const { events = [input as AcceptedEvent] } = input as { events?: AcceptedEvent[] };
+  const event = events.find(({ event_id }) => event_id === eventId);
+  return event && JSON.parse(pickEvent(event).payload);
+}

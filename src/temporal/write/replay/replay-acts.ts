@@ -1,0 +1,124 @@
+import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { deliveryId } from '../../../domain/basics/ids.js';
+import type { DeliveryTarget } from '../../../domain/delivery/delivery.js';
+import { deliveryWorkflowId } from '../../../domain/ledger/workflow-ids.js';
+import type { ReplayItem, ReplayPlan, ReplayResult } from '../../../domain/replay/replay.js';
+import { DeliveryStateConflictError, NoWorkerError } from '../../errors.js';
+import { recordInMemo } from '../../read/delivery-view.js';
+import { REPLAY_MEMO } from '../../read/earlier-runs.js';
+import { readStartedEvent } from '../../read/history.js';
+import { describeExecution, type Execution } from '../../read/visibility/visibility.js';
+import { isTemporalUnavailable } from '../../server/unavailable.js';
+import type { DeliveryControl } from '../delivery-control.js';
+import type { DeliveryStarter } from '../delivery-starter.js';
+
+type Outcome = 'done' | 'skipped';
+
+/** Why an event cannot be sent again. */
+class NotKeptError extends Error {}
+
+/**
+ * What a replay does to a delivery. Everything is done once, however often it is asked for: what the replay has done before is found on the
+ * delivery, and what two processes do at the same time is told apart by Temporal.
+ */
+export class ReplayActs {
+  private readonly client: Client;
+  private readonly starter: DeliveryStarter;
+  private readonly control: DeliveryControl;
+
+  constructor(client: Client, starter: DeliveryStarter, control: DeliveryControl) {
+    this.client = client;
+    this.starter = starter;
+    this.control = control;
+  }
+
+  /**
+   * Acts on one delivery.
+   *
+   * @param target its endpoint as it is now; `undefined` if that was deleted
+   * @throws if Temporal or a worker does not answer: then it is to be repeated
+   */
+  async act(plan: ReplayPlan, item: ReplayItem, target: DeliveryTarget | undefined): Promise<ReplayResult> {
+    const id = deliveryId(item);
+    try {
+      return { id, result: await this.outcomeOf(plan, item, target) };
+    } catch (error) {
+      if (error instanceof NoWorkerError || isTemporalUnavailable(error)) throw error;
+      return { id, result: 'failed', detail: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  private async outcomeOf(
+    plan: ReplayPlan,
+    item: ReplayItem,
+    target: DeliveryTarget | undefined,
+  ): Promise<Outcome> {
+    const workflowId = deliveryWorkflowId(plan.account_id, item);
+    const own = await describeExecution(this.client, workflowId);
+    if (plan.action !== 'resend') return this.steer(plan, item, own);
+    if (own?.memo?.[REPLAY_MEMO] === plan.replay_id) return 'done';
+    if (!target) return 'skipped';
+    return item.is_new ? this.sendMissed(plan, item, target, own) : this.resend(plan, item, target, own);
+  }
+
+  /** Sends a closed delivery again, if it is still what was found: nobody has sent it again. */
+  private async resend(
+    { origin, replay_id: replay }: ReplayPlan,
+    item: ReplayItem,
+    target: DeliveryTarget,
+    own: Execution | undefined,
+  ): Promise<Outcome> {
+    const { event_id, run_id } = item;
+    // Of a group's delivery there is no own execution until it is sent again.
+    const isAsFound = item.workflow_id === undefined ? own?.runId === run_id : own === undefined;
+    if (!isAsFound || own?.status.name === 'RUNNING') return 'skipped';
+    const workflow_id = item.workflow_id ?? own?.workflowId ?? '';
+    const event = await readStartedEvent(this.client, { workflowId: workflow_id, runId: run_id }, event_id);
+    if (!event) throw new NotKeptError('Its event is not kept any more.');
+    const previous = { workflow_id, run_id, by: origin.actor.id, replay };
+    return unlessThere(this.starter.resend(event, target, previous));
+  }
+
+  /** Sends an event to an endpoint that never had it. */
+  private async sendMissed(
+    { origin, replay_id: replay }: ReplayPlan,
+    { event_id, workflow_id = '', run_id }: ReplayItem,
+    target: DeliveryTarget,
+    own: Execution | undefined,
+  ): Promise<Outcome> {
+    if (own) return 'skipped';
+    const event = await readStartedEvent(this.client, { workflowId: workflow_id, runId: run_id }, event_id);
+    if (!event) throw new NotKeptError('Its event is not kept any more.');
+    return unlessThere(this.starter.sendMissed(event, target, { by: origin.actor.id, replay }));
+  }
+
+  /** Retries, cancels or resumes an open delivery. */
+  private async steer(
+    { action, account_id, origin, replay_id }: ReplayPlan,
+    item: ReplayItem,
+    own: Execution | undefined,
+  ): Promise<Outcome> {
+    if (action === 'resend') throw new TypeError('not an act on an open delivery');
+    const { interventions = [] } = (own && recordInMemo(own)) ?? {};
+    if (interventions.some(({ replay }) => replay === replay_id)) return 'done';
+    if (own && item.workflow_id === undefined && own.runId !== item.run_id) return 'skipped';
+    try {
+      const record = await this.control.act(action, account_id, item, origin.actor.id, replay_id);
+      return record ? 'done' : 'skipped';
+    } catch (error) {
+      if (error instanceof DeliveryStateConflictError) return 'skipped';
+      throw error;
+    }
+  }
+}
+
+/** Somebody else was faster. */
+async function unlessThere(start: Promise<unknown>): Promise<Outcome> {
+  try {
+    await start;
+    return 'done';
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return 'skipped';
+    throw error;
+  }
+}

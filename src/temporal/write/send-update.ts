@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type Client,
+  isGrpcServiceError,
+  ServiceError,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client';
+import { ApplicationFailure, type UpdateDefinition } from '@temporalio/common';
+import { NoWorkerError } from '../errors.js';
+
+/** How long the answer of an execution is waited for, milliseconds. It takes a few; after this, no worker is running. */
+const ANSWER_LIMIT_MS = 5_000;
+
+/** How long the task after a failed one is given before the update is sent again, milliseconds. */
+const NEXT_TASK_MS = 20;
+
+/** The gRPC code of an update whose workflow task failed. */
+const FAILED_PRECONDITION = 9;
+
+/**
+ * Sends an update to an execution, and waits for its answer.
+ *
+ * @param refused makes the error that is thrown if the execution refuses it
+ * @param updateId names the update, so that a repeat gets the answer of the first one
+ * @returns what the execution answers; `undefined` if it is not running
+ * @throws NoWorkerError if no worker answers
+ */
+export async function sendUpdate<Result, Argument>(
+  client: Client,
+  workflowId: string,
+  update: UpdateDefinition<Result, [Argument]>,
+  argument: Argument,
+  {
+    refused,
+    updateId = randomUUID(),
+  }: { refused: (message: string) => Error; updateId?: string | undefined },
+): Promise<Result | undefined> {
+  const handle = client.workflow.getHandle(workflowId);
+  const deadline = Date.now() + ANSWER_LIMIT_MS;
+  const execute = async (): Promise<Result> => {
+    try {
+      return await handle.executeUpdate<Result, [Argument]>(update, { args: [argument], updateId });
+    } catch (error) {
+      if (!failedWithItsTask(error)) throw error;
+      if (Date.now() >= deadline) throw new NoWorkerError(ANSWER_LIMIT_MS);
+      await delay(NEXT_TASK_MS);
+      return execute();
+    }
+  };
+  try {
+    return await client.withDeadline(deadline, execute);
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return undefined;
+    if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) throw new NoWorkerError(ANSWER_LIMIT_MS);
+    if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure)
+      throw refused(`Refused: ${error.cause.message}.`);
+    throw error;
+  }
+}
+
+/**
+ * Whether an update failed with the workflow task that it came in, as when it arrives while the execution closes. It had no effect then, and
+ * what becomes of it is known after the next task.
+ */
+function failedWithItsTask(error: unknown): boolean {
+  return (
+    error instanceof ServiceError &&
+    isGrpcServiceError(error.cause) &&
+    error.cause.code === FAILED_PRECONDITION
+  );
+}

@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import type { ApiClient } from '../../support/api-client.js';
+import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
+import {
+  listed,
+  purchases,
+  readReplay,
+  replay,
+  replayAsPreviewed,
+  replayOver,
+} from '../../support/replays.js';
+import { startSystem, type TestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+/** Posted side by side, so that many of them are in groups. */
+const MANY = 25;
+
+describe('a replay', () => {
+  let system: TestSystem;
+  let receiver: Receiver;
+  let client: ApiClient;
+  let endpointId: string;
+
+  before(async () => {
+    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '20ms', HOOKLINE_PROBE_INTERVAL: '200ms' });
+  });
+  after(() => system.stop());
+  beforeEach(async () => {
+    receiver = await startReceiver();
+    client = await system.account();
+    endpointId = (await client.register(receiver.url)).id;
+  });
+  afterEach(() => receiver.close());
+
+  const set = async (change: object) => {
+    const { status, text } = await client.request('PATCH', `/v18.0/endpoints/${endpointId}`, {
+      body: change,
+      headers: { 'content-type': 'application/merge-patch+json' },
+    });
+    assert.equal(status, 200, text);
+  };
+  const timesSent = () => {
+    const times = new Map<string, number>();
+    for (const { headers } of receiver.received) {
+      const id = String(headers['webhook-id']);
+      times.set(id, (times.get(id) ?? 0) + 1);
+    }
+    return times;
+  };
+
+  it('sends again what failed, each once, and every delivery says by which replay', async () => {
+    const delivered = await purchases(client, 3);
+    await listed(client, 'status=delivered', 3);
+    receiver.handle(reply(500));
+    const ids = await purchases(client, MANY);
+    await listed(client, 'status=exhausted', MANY);
+    receiver.handle(reply(200));
+    const before = receiver.received.length;
+
+    const done = await replayAsPreviewed(client, {
+      mode: 'failed',
+      filter: { endpoint_id: endpointId },
+      reason: 'it was down',
+    });
+    assert.equal(done.found, MANY);
+    assert.ok(done.sample.every((id) => ids.includes(id)));
+    await listed(client, 'status=delivered', MANY + delivered.length);
+    const again = receiver.received.slice(before).map(({ headers }) => headers['webhook-id']);
+    assert.equal(again.length, MANY);
+    assert.equal(new Set(again).size, MANY);
+    for (const id of ids) {
+      const { interventions, earlier_runs } = await client.delivery(id);
+      assert.deepEqual(
+        interventions?.map(({ action, by, replay }) => ({ action, by, replay })),
+        [{ action: 'resend', by: client.keyId, replay: done.id }],
+      );
+      assert.equal(earlier_runs?.[0]?.status, 'exhausted');
+    }
+    const [first = ''] = ids;
+    const timeline = await client.request('GET', `/v18.0/deliveries/${first}/timeline`);
+    assert.ok(
+      timeline.json.data.some((one: { replay?: string }) => one.replay === done.id),
+      timeline.text,
+    );
+    const { json } = await client.request('GET', `/v18.0/changes?resource=delivery:${first}`);
+    assert.deepEqual(
+      json.data.map(({ action, replay, reason, actor }: Record<string, unknown>) => ({
+        action,
+        replay,
+        reason,
+        actor,
+      })),
+      [
+        {
+          action: 'resent',
+          replay: done.id,
+          reason: 'it was down',
+          actor: { type: 'api_key', id: client.keyId },
+        },
+      ],
+    );
+    // What has been sent again has not failed any more.
+    assert.equal((await replayAsPreviewed(client, { mode: 'failed' })).found, 0);
+  });
+
+  it('is narrowed down by every filter of the list of deliveries', async () => {
+    receiver.handle((request, response, body) => {
+      const status = String(body).includes('order-1"') ? 503 : 500;
+      return reply(status)(request, response, body);
+    });
+    await purchases(client, 4);
+    await client.register(`${receiver.url}/other`);
+    const [other = ''] = await purchases(client, 1);
+    const rows = await listed(client, 'status=exhausted', 6);
+    const [anyId = ''] = rows;
+    const { event_id, created_at } = await client.delivery(anyId);
+    const { endpoint_id } = await client.delivery(other);
+    const time = Date.parse(created_at);
+    const found = async (filter: object) => (await replay(client, { filter, dry_run: true })).found;
+    const list = async (query: string) =>
+      (await client.request('GET', `/v18.0/deliveries?status=exhausted&limit=100&${query}`)).json.data.length;
+    for (const [name, value] of Object.entries({
+      event_id,
+      endpoint_id,
+      event_kind: 'order.shipped',
+      error_code: 'timeout',
+      key: 'order_id:order-2',
+      created_after: created_at,
+      created_before: new Date(time + 1).toISOString(),
+    }))
+      assert.equal(await found({ [name]: value }), await list(`${name}=${encodeURIComponent(value)}`), name);
+    assert.equal(await found({ status_code: 503 }), await list('status_code=503'));
+    assert.ok((await found({ status_code: 503 })) > 0);
+    assert.equal(await found({ status: ['expired'] }), 0);
+  });
+
+  it('sends everything again', async () => {
+    const ids = await purchases(client, MANY);
+    await listed(client, 'status=delivered', MANY);
+    const done = await replayAsPreviewed(client, { mode: 'all', filter: { endpoint_id: endpointId } });
+    assert.equal(done.found, ids.length);
+    await receiver.waitFor((all) => all.length === 2 * MANY);
+    assert.deepEqual([...new Set(timesSent().values())], [2]);
+  });
+
+  it('cancels, resumes and retries open deliveries, in groups and alone', async () => {
+    await set({ status: 'paused' });
+    const ids = await purchases(client, MANY);
+    await listed(client, 'status=parked', MANY);
+    const [first = '', second = ''] = ids;
+    for (const id of [first, second]) await client.request('POST', `/v18.0/deliveries/${id}/pause`);
+
+    // A paused delivery accepts no retry.
+    const retried = await replayAsPreviewed(client, { action: 'retry' });
+    assert.equal(retried.found, MANY - 2);
+    const resumed = await replayAsPreviewed(client, { action: 'resume' });
+    assert.equal(resumed.found, 2);
+    await listed(client, 'status=parked', MANY);
+    const acts = (await client.delivery(first)).interventions?.map(({ action, replay }) => ({
+      action,
+      replay,
+    }));
+    assert.deepEqual(acts, [
+      { action: 'pause', replay: undefined },
+      { action: 'resume', replay: resumed.id },
+    ]);
+    const cancelled = await replayAsPreviewed(client, {
+      action: 'cancel',
+      filter: { endpoint_id: endpointId },
+    });
+    assert.equal(cancelled.found, MANY);
+    assert.equal((await listed(client, 'status=cancelled', MANY)).length, MANY);
+    assert.equal(receiver.received.length, 0);
+  });
+
+  it('is paused, resumed and cancelled, and says by whom', async () => {
+    await purchases(client, MANY);
+    await listed(client, 'status=delivered', MANY);
+    const { id } = await replay(client, { mode: 'all', rate: 3 });
+    await until(
+      () => readReplay(client, id),
+      ({ done }) => done > 0,
+    );
+    const act = async (action: string) =>
+      client.request('POST', `/v18.0/replays/${id}/${action}`, { body: { reason: 'why not' } });
+    const paused = await act('pause');
+    assert.equal(paused.json.state, 'paused', paused.text);
+    assert.equal((await act('pause')).json.code, 'replay_state_conflict');
+    const standing = await readReplay(client, id);
+    assert.equal(standing.state, 'paused');
+    assert.equal((await act('resume')).json.state, 'running');
+    await until(
+      () => readReplay(client, id),
+      ({ done }) => done > standing.done,
+    );
+    assert.equal((await act('cancel')).json.state, 'cancelled');
+    const over = await replayOver(client, id);
+    assert.equal(over.state, 'cancelled');
+    assert.ok(over.done < MANY, `${over.done} done`);
+    assert.deepEqual(
+      over.interventions?.map(({ action, by }) => `${action} ${by}`),
+      ['pause', 'resume', 'cancel'].map((action) => `${action} ${client.keyId}`),
+    );
+    assert.equal((await act('resume')).json.code, 'replay_state_conflict');
+    const { json } = await client.request('GET', `/v18.0/changes?resource=replay:${id}`);
+    assert.deepEqual(
+      json.data.map(({ action, reason }: Record<string, string>) => `${action} ${reason}`).reverse(),
+      ['created undefined', 'paused why not', 'resumed why not', 'cancelled why not'],
+    );
+    const list = await until(
+      async () => (await client.request('GET', '/v18.0/replays')).json.data,
+      (rows) => rows.length === 1 && rows[0].state === 'cancelled',
+    );
+    assert.deepEqual(list[0], over);
+  });
+});
