@@ -83,6 +83,12 @@ async function record(client: ApiClient, version: string, url: string): Promise<
   });
   await ask('client secret rotated', 'POST', `/oauth_clients/${registered.id}/secret/rotate`, { body: {} });
   await ask('changes', 'GET', `/changes?resource=oauth_client:${registered.id}&limit=2`);
+  const replay = await ask('replay created', 'POST', '/replays', {
+    body: { filter: { event_id: event.id } },
+  });
+  await ask('replay', 'GET', `/replays/${replay.id}`);
+  await ask('dry run of a replay', 'POST', '/replays', { body: { dry_run: true } });
+  await ask('replay with a contradiction', 'POST', '/replays', { body: { registration: 'now' } });
   await ask('account created', 'POST', '/accounts', { body: { name: 'Acme' } });
   await ask('not found', 'GET', '/profiles/prof_00000000000000000000000000');
   await ask('invalid body', 'POST', '/profiles', { body: {} });

@@ -81,6 +81,7 @@ const TAGS = {
   accounts: 'Tenants, for the operator of the installation',
   changes: 'Who changed what',
   explain: 'Why an endpoint got an event, or did not',
+  replays: 'Acts on many deliveries at once: sending them again, retrying, cancelling, resuming',
   webhooks: 'What endpoints receive',
 };
 

@@ -51,6 +51,7 @@ describe('another account', () => {
     const key = await make('/api_keys', { name: 'secret key', scopes: ['profile:read'] });
     const client = await make('/oauth_clients', { name: 'secret client', scopes: ['profile:read'] });
     await victim.request('POST', '/v18.0/event_kinds', { body: { name: 'victims.kind', schema: {} } });
+    const replay = await victim.request('POST', '/v18.0/replays', { body: { mode: 'failed' } });
     ids = {
       event_kinds: 'victims.kind',
       endpoints: endpoint.id,
@@ -59,6 +60,7 @@ describe('another account', () => {
       profiles: profile.id,
       api_keys: key.id,
       oauth_clients: client.id,
+      replays: replay.json.id,
       accounts: victim.accountId,
     };
     marks = [

@@ -21,20 +21,20 @@ export interface AcceptedWindow {
  * then those closed last; when an event was accepted never changes. A window is narrowed until a list shows all of it. Executions that were
  * started before 2026-11-22 do not have the attribute, and are not found.
  *
- * @param from where it begins, end where it ends at the latest; milliseconds since the epoch
- * @param width of the window, milliseconds; it may turn out smaller
+ * @param window `from`: where it begins; `end`: where it ends at the latest, milliseconds since the epoch; `width`: milliseconds, it may turn
+ *   out smaller, unless `isKnown`: then it is read again as it was
  */
 export async function readWindow(
   client: Client,
   clauses: readonly Clause[],
-  { from, end, width }: { from: number; end: number; width: number },
+  { from, end, width, isKnown }: { from: number; end: number; width: number; isKnown: boolean },
 ): Promise<AcceptedWindow> {
   let to = Math.min(from + width, end);
   for (;;) {
     const within = [...clauses, ...between(from, to)];
     const { data } = await listExecutions(client, within, MAX_EXECUTIONS, undefined);
     if (data.length < MAX_EXECUTIONS) return { from, to, executions: data.filter(isIn(from, to)) };
-    if (to - from <= 1) {
+    if (isKnown || to - from <= 1) {
       const executions = await listAll(client, within);
       return { from, to, executions: executions.filter(isIn(from, to)) };
     }

@@ -54,7 +54,7 @@ export class ReplayFinder {
     do {
       const { after, ...from } = next;
       await untilSettled(Math.min(from.from + from.width, end));
-      const window = await readWindow(client, clauses, { ...from, end });
+      const window = await readWindow(client, clauses, { ...from, end, isKnown: after !== undefined });
       const request = { client, plan, registrations, compared, after, limit: PAGE_SIZE };
       const part = await selection.part(window.executions, request);
       found.push(...part.found);

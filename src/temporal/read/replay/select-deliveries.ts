@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import { GROUP_TYPES } from '../../../domain/ledger/workflow-ids.js';
 import {
   accepts,
   type ReplayItem,
@@ -9,6 +10,7 @@ import { clausesOf, type DeliveryFilter, hasResult, matchingRows, needsRecords }
 import { recordInMemo, startedAt } from '../delivery-view.js';
 import { findRuns, newestRuns } from '../earlier-runs.js';
 import { type Located, RowReader } from '../row-reader.js';
+import { anyOf, type Clause, isBefore, isOneOf } from '../visibility/query.js';
 import type { Execution } from '../visibility/visibility.js';
 import { cutPart, type Found, type PartRequest, type Selection, type WindowPart } from './replay-page.js';
 
@@ -19,7 +21,8 @@ const IDS_AT_ONCE = 100;
 export const selectDeliveries: Selection = {
   clauses(plan) {
     const { created_after: _, created_before: __, ...filter } = filterOf(plan);
-    return clausesOf(plan.account_id, filter);
+    const clauses = clausesOf(plan.account_id, filter);
+    return clauses && [...clauses, isOldClause(plan)];
   },
 
   async part(executions, request): Promise<WindowPart> {
@@ -46,13 +49,19 @@ function filterOf(plan: ReplayPlan): DeliveryFilter {
   };
 }
 
+/** What {@link isOld} says, for the server: what a replay starts must not fill the windows that it reads. */
+function isOldClause({ at }: ReplayPlan): Clause {
+  return anyOf([isBefore('StartTime', new Date(Date.parse(at) + 1))], [isOneOf('WorkflowType', GROUP_TYPES)]);
+}
+
 /**
  * Whether an execution was there when the replay was asked for. A group that has carried on since counts, a delivery that has left its group
  * does not: somebody acts on it, or the replay did.
  */
 function isOld(execution: Execution, { at }: ReplayPlan): boolean {
-  const started =
-    execution.type === 'deliverEvent' ? execution.startTime.toISOString() : startedAt(execution);
+  const started = GROUP_TYPES.includes(execution.type)
+    ? startedAt(execution)
+    : execution.startTime.toISOString();
   return started <= at;
 }
 

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { apiClient } from '../../support/api-client.js';
+import { startServiceProcess } from '../../support/process.js';
+import { type Receiver, startReceiver } from '../../support/receiver.js';
+import { listed, purchases, replay, replayOver } from '../../support/replays.js';
+import { startSystem, type TestSystem } from '../../support/system.js';
+
+const DELIVERIES = 300;
+const BEFORE_THE_CRASH = 100;
+
+describe(`a replay of ${DELIVERIES} deliveries`, () => {
+  let system: TestSystem;
+  let receiver: Receiver;
+
+  before(async () => {
+    system = await startSystem({}, 'api');
+    receiver = await startReceiver();
+  });
+  after(async () => {
+    await receiver.close();
+    await system.stop();
+  });
+
+  it('survives the death of its process half-way, twice: each delivery has one more run, and the count is that of its dry run', async function () {
+    this.timeout(180_000);
+    const { accountId, key, keyId } = await system.account();
+    const first = await startServiceProcess(system.environment);
+    const client = apiClient(first.url, { accountId, key, keyId });
+    const { id: endpointId } = await client.register(receiver.url);
+    for (let sent = 0; sent < DELIVERIES; sent += 50) await purchases(client, 50);
+    const ids = await listed(client, 'status=delivered', DELIVERIES);
+    const body = { mode: 'all', filter: { endpoint_id: endpointId } };
+    const preview = await replay(client, { ...body, dry_run: true });
+    assert.equal(preview.found, DELIVERIES);
+
+    const { id } = await replay(client, { ...body, rate: 60 });
+    await receiver.waitFor((all) => all.length >= DELIVERIES + BEFORE_THE_CRASH, 60_000);
+    await first.kill();
+    const second = await startServiceProcess(system.environment);
+    await receiver.waitFor((all) => all.length >= DELIVERIES + 2 * BEFORE_THE_CRASH, 60_000);
+    await second.kill();
+
+    const heir = await startServiceProcess(system.environment);
+    try {
+      const survivor = apiClient(heir.url, { accountId, key, keyId });
+      const over = await replayOver(survivor, id, 90_000);
+      assert.deepEqual(
+        [over.state, over.found, over.done, over.skipped, over.failed],
+        ['finished', preview.found, preview.found, 0, 0],
+      );
+      const now = await listed(survivor, 'status=delivered', DELIVERIES);
+      assert.deepEqual(new Set(now), new Set(ids));
+      for (const one of ids) {
+        const { earlier_runs, interventions } = await survivor.delivery(one);
+        assert.equal(earlier_runs?.length, 1, one);
+        assert.deepEqual(
+          interventions?.map(({ replay }) => replay),
+          [id],
+        );
+      }
+      const recorded = new Map<string, number>();
+      let next: string | undefined = '/v18.0/changes?limit=100';
+      while (next) {
+        const { json } = await survivor.request('GET', next);
+        for (const { action, resource } of json.data)
+          if (action === 'resent') recorded.set(resource, (recorded.get(resource) ?? 0) + 1);
+        next = json.paging.next;
+      }
+      assert.equal(recorded.size, DELIVERIES);
+      assert.deepEqual([...new Set(recorded.values())], [1]);
+    } finally {
+      await heir.kill();
+    }
+  });
+});
