@@ -8,7 +8,7 @@ import type { Found, ReplayCursor, ReplayPage } from './replay-page.js';
 import { selectDeliveries } from './select-deliveries.js';
 import { selectMissed } from './select-missed.js';
 
-/** A page ends with the part that makes it this long. */
+/** What stands in the history of a replay's workflow at once. */
 const PAGE_SIZE = 200;
 /** A page ends after this, even with few items or none. Milliseconds. */
 const PAGE_TIME_MS = 3_000;
@@ -36,12 +36,16 @@ export class ReplayFinder {
    * A page.
    *
    * @param cursor of an earlier page; absent for the first one
-   * @param compared registrations whose selections are compared; the replay's own, if absent
+   * @param options `compared`: registrations whose selections are compared; the replay's own, if absent. `size`: a page ends with the part
+   *   that makes it this long
    */
   async page(
     plan: ReplayPlan,
     cursor?: ReplayCursor,
-    compared: readonly Registration[] = [plan.registration ?? 'now'],
+    {
+      compared = [plan.registration ?? 'now'],
+      size = PAGE_SIZE,
+    }: { compared?: readonly Registration[]; size?: number } = {},
   ): Promise<ReplayPage> {
     const end = Date.parse(plan.filter.created_before);
     const selection = plan.mode === 'missed' ? selectMissed : selectDeliveries;
@@ -55,7 +59,7 @@ export class ReplayFinder {
       const { after, ...from } = next;
       await untilSettled(Math.min(from.from + from.width, end));
       const window = await readWindow(client, clauses, { ...from, end, isKnown: after !== undefined });
-      const request = { client, plan, registrations, compared, after, limit: PAGE_SIZE };
+      const request = { client, plan, registrations, compared, after, limit: size };
       const part = await selection.part(window.executions, request);
       found.push(...part.found);
       const width = window.to - window.from;
@@ -63,7 +67,7 @@ export class ReplayFinder {
         part.after === undefined
           ? { from: window.to, width: nextWidth(width, window.executions.length) }
           : { from: window.from, width, after: part.after };
-    } while (next.from < end && found.length < PAGE_SIZE && Date.now() < deadline);
+    } while (next.from < end && found.length < size && Date.now() < deadline);
     const up_to = new Date(Math.min(next.from, end)).toISOString();
     return { found, up_to, ...(next.from < end && { next }) };
   }

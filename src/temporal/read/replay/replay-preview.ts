@@ -5,6 +5,8 @@ import type { ReplayCursor } from './replay-page.js';
 
 /** Ids that are shown of what is counted. */
 export const SAMPLE_SIZE = 10;
+/** A page is not kept, so it may be long. */
+const PAGE_SIZE = 2_000;
 /** A preview ends after about this, counted so far. Milliseconds. */
 const PREVIEW_TIME_MS = 3_000;
 
@@ -48,7 +50,7 @@ export async function previewReplay(finder: ReplayFinder, plan: ReplayPlan): Pro
   let cursor: ReplayCursor | undefined;
   let up_to: string;
   do {
-    const page = await finder.page(plan, cursor, [chosen, other]);
+    const page = await finder.page(plan, cursor, { compared: [chosen, other], size: PAGE_SIZE });
     for (const { item, is_gone, selected_by: [byChosen, byOther] = [true, true] } of page.found) {
       const id = deliveryId(item);
       if (byChosen && !byOther) added.add(id);
