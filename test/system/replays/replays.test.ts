@@ -15,14 +15,16 @@ import { until } from '../../support/until.js';
 /** Posted side by side, so that many of them are in groups. */
 const MANY = 25;
 
-describe('a replay', () => {
+describe('a replay', function () {
+  // Deliveries to an endpoint that was failing wait for its next probe.
+  this.timeout(90_000);
   let system: TestSystem;
   let receiver: Receiver;
   let client: ApiClient;
   let endpointId: string;
 
   before(async () => {
-    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '20ms', HOOKLINE_PROBE_INTERVAL: '200ms' });
+    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '20ms', HOOKLINE_PROBE_INTERVAL: '20ms' });
   });
   after(() => system.stop());
   beforeEach(async () => {
