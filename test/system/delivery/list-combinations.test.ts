@@ -186,6 +186,8 @@ describe('lists by several filters', () => {
         ['', workflow_id, run_id, -1],
         ['', 1, run_id, 0],
         ['', workflow_id],
+        ['', '', run_id, 0],
+        ['', 'group:\u0000', run_id, 0],
       ]) {
         const answer = await client.request('GET', `${path}&after=${cursor(parts)}`);
         assert.equal(answer.status, 400, JSON.stringify(parts));

@@ -13,6 +13,8 @@ interface Cursor {
 /** In place of a token: nothing follows. No token of Temporal's has this character. */
 const END = '.';
 
+/** Of a delivery, a group or a fan-out: anything else stands for nothing in a list, and Temporal may refuse it. */
+const WORKFLOW_ID = /^(delivery|group|fanout):[\w:-]+$/;
 const RUN_ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 export interface Expansion<T> {
@@ -138,6 +140,7 @@ function decodeCursor(text: string): Cursor {
       if (workflow_id === null && run_id === null && skip === null) return { token };
       if (
         typeof workflow_id === 'string' &&
+        WORKFLOW_ID.test(workflow_id) &&
         typeof run_id === 'string' &&
         RUN_ID.test(run_id) &&
         Number.isInteger(skip) &&
