@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { createReplayLedger, createStarter } from '../../../src/bin/service/ledger.js';
+import { parseDeliveryId } from '../../../src/domain/basics/ids.js';
+import { EndpointHealth } from '../../../src/domain/endpoint/endpoint-health.js';
+import type { ReplayPlan } from '../../../src/domain/replay/replay.js';
+import type { ApiClient } from '../../support/api-client.js';
+import { type Receiver, startReceiver } from '../../support/receiver.js';
+import { listed, purchases } from '../../support/replays.js';
+import { startSystem, type TestSystem } from '../../support/system.js';
+
+describe('an act of a replay', () => {
+  let system: TestSystem;
+  let receiver: Receiver;
+  let client: ApiClient;
+  let id: string;
+  const ledgerOf = ({ settings, database, temporal }: TestSystem) => {
+    const servers = { database, temporal };
+    const starter = createStarter(settings, servers, new EndpointHealth(1_000), undefined);
+    return createReplayLedger(servers, starter);
+  };
+  const planOf = (replay_id: string): ReplayPlan => ({
+    account_id: client.accountId,
+    replay_id,
+    action: 'resend',
+    mode: 'all',
+    filter: { created_after: new Date(0).toISOString(), created_before: new Date().toISOString() },
+    at: new Date().toISOString(),
+    rate: 10,
+    origin: { actor: { type: 'api_key', id: client.keyId } },
+  });
+  const found = async () => {
+    const key = parseDeliveryId(id);
+    assert.ok(key);
+    const { workflow_id, run_id } = await client.delivery(id);
+    return { ...key, run_id, ...(!workflow_id.startsWith('delivery:') && { workflow_id }) };
+  };
+
+  before(async () => {
+    system = await startSystem();
+    receiver = await startReceiver();
+  });
+  after(async () => {
+    await receiver.close();
+    await system.stop();
+  });
+  beforeEach(async () => {
+    client = await system.account();
+    await client.register(receiver.url);
+    [id = ''] = await purchases(client, 1);
+    await listed(client, 'status=delivered', 1);
+  });
+
+  it('is done once, by however many processes at the same moment, and also after its run is over', async () => {
+    const plan = planOf('rpl_01J0000000000000000000000A');
+    const item = await found();
+    const [one, other] = [ledgerOf(system), ledgerOf(system)];
+    const results = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => (index % 2 ? one : other).act(plan, item)),
+    );
+    assert.deepEqual(new Set(results.map(({ result }) => result)), new Set(['done']));
+    await client.deliveryUntil(id, ({ status, earlier_runs }) => status === 'delivered' && !!earlier_runs);
+    assert.equal((await one.act(plan, item)).result, 'done');
+    assert.equal((await client.delivery(id)).earlier_runs?.length, 1);
+  });
+
+  it('is not done to a delivery that somebody else has sent again', async () => {
+    const item = await found();
+    assert.equal((await client.request('POST', `/v18.0/deliveries/${id}/resend`)).status, 202);
+    const resent = await client.deliveryUntil(id, ({ status }) => status === 'delivered');
+    const { result } = await ledgerOf(system).act(planOf('rpl_01J0000000000000000000000B'), item);
+    assert.equal(result, 'skipped');
+    assert.equal((await client.delivery(id)).run_id, resent.run_id);
+  });
+
+  it('is recorded once, however often it is announced, and taken back if it was not done', async () => {
+    const ledger = ledgerOf(system);
+    const plan = planOf('rpl_01J0000000000000000000000C');
+    const item = await found();
+    const recorded = async () =>
+      (await client.request('GET', `/v18.0/changes?resource=delivery:${id}`)).json.data.length;
+    const at = Date.now();
+    await ledger.announce(plan, [item], at);
+    const takeBack = await ledger.announce(plan, [item], at);
+    assert.equal(await recorded(), 1);
+    await takeBack(new Set([id]));
+    assert.equal(await recorded(), 0);
+  });
+});
