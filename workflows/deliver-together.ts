@@ -97,14 +97,18 @@ class TogetherDelivery {
 
   async run(): Promise<DeliverTogetherResult> {
     const first = this.machine.firstAttempts;
-    if (first.length > 0 && !this.input.so_far) await this.attemptFirst(first);
-    for (;;) {
+    let now = Date.now();
+    if (first.length > 0 && !this.input.so_far) {
+      await this.attemptFirst(first);
+      now = this.machine.settledAt;
+    }
+    for (; ; now = Date.now()) {
       this.stirred = false;
       await this.handOverLongest();
-      const { due, wakeAt, because } = this.machine.step(Date.now());
+      const { due, wakeAt, because } = this.machine.step(now);
       for (const batch of batches(this.machine, this.input, due)) this.begin(batch);
       this.count();
-      this.show();
+      this.show(now);
       if (this.isOver) return this.result;
       if (this.batchesInFlight === 0 && workflowInfo().continueAsNewSuggested) await this.carryOn();
       const isStirred = () => this.stirred || this.broken !== undefined || this.isOver;
@@ -282,9 +286,9 @@ class TogetherDelivery {
   }
 
   /** Writes how the deliveries stand where lists and operators look. */
-  private show(): void {
+  private show(now: number): void {
     const { records, isOpen } = this.machine;
-    const settled = this.batchesInFlight === 0 || Date.now() - this.shown.at >= SHOW_INTERVAL_MS;
+    const settled = this.batchesInFlight === 0 || now - this.shown.at >= SHOW_INTERVAL_MS;
     if (!settled) return;
     const summary = summarizeMembers(records, isOpen);
     const states = JSON.stringify(summary);
@@ -294,7 +298,7 @@ class TogetherDelivery {
       setCurrentDetails(describe(summary));
     }
     if (status !== this.shown.status) upsertSearchAttributes([{ key: STATUS_ATTRIBUTE, value: status }]);
-    this.shown = { states, status, at: Date.now() };
+    this.shown = { states, status, at: now };
   }
 }
 

@@ -76,6 +76,14 @@ export class GroupMachine {
     });
   }
 
+  /**
+   * The end of the latest attempts, by their reports. It stands for the time right after a local activity: one that waited for a slot ends
+   * later by the clock of the first execution than by that of a replay.
+   */
+  get settledAt(): number {
+    return this.now;
+  }
+
   /** Whether something is still to happen to a delivery of the group. */
   get isOpen(): boolean {
     return this.members.some((machine) => machine && !isClosed(machine.record.status));

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { type Connection, type Model, Schema } from 'mongoose';
 import { looksLikeApiKey, newApiKey, type Scope } from '../../domain/access/api-key.js';
 import { hashSecret } from '../../domain/access/secret-hash.js';
@@ -65,12 +66,14 @@ schema.index({ account_id: 1, key_id: 1 });
 const CACHE_MS = 2_000;
 /** How exact `last_used_at` is, milliseconds: one update per key, process and minute. */
 const USE_PRECISION_MS = 60_000;
+/** Keys whose use is remembered; of more than these, some are noted more often. */
+const MAX_NOTED = 10_000;
 
 export class ApiKeyRepository {
   private readonly model: Model<ApiKeyDocument>;
   private readonly documents: Recorded<ApiKeyDocument>;
   private readonly cache = new ShortCache<ApiKey | undefined>(CACHE_MS);
-  private readonly noted = new Map<string, number>();
+  private readonly noted = new LRUCache<string, true>({ max: MAX_NOTED, ttl: USE_PRECISION_MS });
 
   constructor(connection: Connection, changes: ChangeRepository) {
     this.model = connection.model<ApiKeyDocument>('api_key', schema, 'api_keys');
@@ -149,10 +152,9 @@ export class ApiKeyRepository {
 
   /** Records that a key was used. Rejects if that cannot be written; a request need not wait for it. */
   async noteUse(key: string, keyId: string): Promise<void> {
-    const now = Date.now();
-    if (now - (this.noted.get(keyId) ?? 0) < USE_PRECISION_MS) return;
-    this.noted.set(keyId, now);
-    await this.model.updateOne({ _id: hashSecret(key) }, { last_used_at: new Date(now) });
+    if (this.noted.has(keyId)) return;
+    this.noted.set(keyId, true);
+    await this.model.updateOne({ _id: hashSecret(key) }, { last_used_at: new Date() });
   }
 
   private async findUnrevoked(accountId: string, keyId: string): Promise<ApiKeyDocument | undefined> {
