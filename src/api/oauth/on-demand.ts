@@ -1,10 +1,15 @@
 import Router from '@koa/router';
+import { Problem } from '../../domain/http/problem.js';
 import type { ApiDependencies, Middleware, State } from '../http/context.js';
+import { limitTime } from '../http/middleware/time-limit.js';
 import type { Limiters } from '../limits/limiters.js';
 import { answerUnavailable } from './answers.js';
 
 /** Every path that these routes may answer. */
 export const OAUTH_PATH = /^\/(oauth|\.well-known)\/.+/;
+
+/** A little sooner than any other answer, so that an outage is told as OAuth and its pages tell it. Milliseconds. */
+const ANSWER_WITHIN_MS = 7_000;
 
 /** Part of what oidc-provider prints when it is loaded by a Node.js release that its authors do not support, such as 20. */
 const RUNTIME_NOTICE = 'Unsupported runtime';
@@ -15,17 +20,23 @@ const RUNTIME_NOTICE = 'Unsupported runtime';
  */
 export function oauthOnDemand(dependencies: ApiDependencies & { limiters: Limiters }): Middleware {
   let routes: Promise<Middleware> | undefined;
-  return async (ctx, next) => {
+  const limited = limitTime(ANSWER_WITHIN_MS, dependencies.isUnavailable);
+  const answer: Middleware = async (ctx, next) => {
     routes ??= loadRoutes(dependencies);
     // The next request tries again, for example after MongoDB was out of reach.
     routes.catch(() => {
       routes = undefined;
     });
-    const answer = await routes.catch((error: unknown) => {
-      if (!dependencies.isUnavailable(error)) throw error;
-      return answerUnavailable;
-    });
-    await answer(ctx, next);
+    await (await routes)(ctx, next);
+  };
+  return async (ctx, next) => {
+    try {
+      await limited(ctx, () => answer(ctx, next));
+    } catch (error) {
+      const isOverdue = error instanceof Problem && error.code === 'unavailable';
+      if (!isOverdue && !dependencies.isUnavailable(error)) throw error;
+      answerUnavailable(ctx);
+    }
   };
 }
 
