@@ -195,7 +195,8 @@ describe('lists by several filters', () => {
     }
   });
 
-  it('go on where they were while 50 events arrive each second', async () => {
+  it('go on where they were while 50 events arrive each second', async function () {
+    this.timeout(120_000);
     const before = await readAll(client, '/v18.0/events?limit=100');
     let posted = 0;
     const beginning = Date.now();

@@ -167,7 +167,7 @@ describe('explain', () => {
   };
 
   it('names the cause of 500 deliveries and missing deliveries of 20 kinds', async function () {
-    this.timeout(120_000);
+    this.timeout(240_000);
     const events: Accepted[] = [];
     const endpoints: { cause: string; id: string }[] = [];
     for (const [name, cause] of Object.entries(causes)) {
@@ -186,7 +186,10 @@ describe('explain', () => {
       (passed) => passed > NOTICED_WITHIN_MS,
     );
     for (let index = 0; index < EVENTS; index += 1) events.push(await post());
-    await receiver.waitFor((all) => all.filter(({ path }) => path === '/200').length >= CLONES * EVENTS);
+    await receiver.waitFor(
+      (all) => all.filter(({ path }) => path === '/200').length >= CLONES * EVENTS,
+      60_000,
+    );
     await Promise.all(
       endpoints.map(async (endpoint) => {
         if (endpoint.id === '') endpoint.id = (await client.register(`${receiver.url}/200`)).id;
