@@ -11,7 +11,7 @@ import type { Execution, Page } from './visibility/visibility.js';
 /** Executions and deliveries that are looked at for one page: it ends with fewer rows if not enough of them match. */
 const MAX_EXAMINED = 500;
 /** Histories of groups, some 100 KiB each, that are read for one page, about: after them it ends in the same way. */
-const MAX_GROUPS_READ = 15;
+const MAX_GROUPS_READ = 6;
 
 /**
  * The deliveries of an account that match a filter, or their events. Search attributes narrow executions down; the rest is compared with
