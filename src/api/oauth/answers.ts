@@ -4,7 +4,7 @@ import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { Logger } from 'pino';
 import { SCOPES } from '../../domain/access/api-key.js';
 import { profileOfSubject } from '../../domain/access/subject.js';
-import { contentSecurityPolicy, renderMessage } from './pages.js';
+import { contentSecurityPolicy, INTERACTION_PATH, renderMessage } from './pages.js';
 
 /** Seconds after which a caller may try again while the database is out of reach. */
 export const RETRY_AFTER_S = 2;
@@ -55,11 +55,12 @@ export function answerErrors(
 
 /** Answers that the database is out of reach, by a page if a person asks. */
 export function answerUnavailable(
-  ctx: Pick<Koa.Context, 'accepts' | 'set' | 'status' | 'type' | 'body'>,
+  ctx: Pick<Koa.Context, 'accepts' | 'set' | 'status' | 'type' | 'body' | 'path'>,
 ): void {
   ctx.status = 503;
   ctx.set({ ...pageHeaders(), 'retry-after': String(RETRY_AFTER_S) });
-  if (ctx.accepts('json', 'html') === 'html') {
+  // Only people ask for the login's pages, whatever their browser says that it accepts.
+  if (ctx.path.startsWith(INTERACTION_PATH) || ctx.accepts('json', 'html') === 'html') {
     ctx.type = 'html';
     ctx.body = renderMessage('Hookline is not available', 'Wait a few seconds, then load this page again.');
     return;

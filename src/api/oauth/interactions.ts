@@ -13,9 +13,8 @@ import { anonymous } from '../limits/rate-limiter.js';
 import { pageHeaders } from './answers.js';
 import { answerErrorPages, ErrorPage, loginEnded } from './error-pages.js';
 import { issuerAddress } from './issuer.js';
-import { renderConsent, renderLogin } from './pages.js';
+import { INTERACTION_PATH, renderConsent, renderLogin } from './pages.js';
 import { accountOf } from './policy.js';
-import { INTERACTION_PATH } from './provider.js';
 
 /** The largest form, bytes. */
 const MAX_FORM_BYTES = 8 * 1024;

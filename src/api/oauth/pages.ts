@@ -2,6 +2,9 @@ import type { Scope } from '../../domain/access/api-key.js';
 import { parseUrl } from '../../domain/basics/parse-url.js';
 import { escapeHtml, pagePolicy, renderHtmlPage } from '../http/html.js';
 
+/** Where people log in and consent. */
+export const INTERACTION_PATH = '/oauth/interaction';
+
 const STYLE = `:root{color-scheme:light dark}
 body{font:1rem/1.5 system-ui,sans-serif;max-width:26rem;margin:10vh auto;padding:0 1rem}
 h1{font-size:1.4rem}label{display:block;margin-top:1rem}

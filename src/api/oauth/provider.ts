@@ -12,6 +12,7 @@ import type { Database } from '../../models/database.js';
 import { createAdapter } from './adapter.js';
 import { answerErrors, completeAnswers, renderErrorPage } from './answers.js';
 import { issuerAddress, pinToIssuer } from './issuer.js';
+import { INTERACTION_PATH } from './pages.js';
 import { accountOf, interactions } from './policy.js';
 
 /** Seconds. */
@@ -24,9 +25,6 @@ const LIFETIMES = {
   RefreshToken: 30 * 24 * 3_600,
   Session: 8 * 3_600,
 };
-
-/** Where people log in and consent. */
-export const INTERACTION_PATH = '/oauth/interaction';
 
 /** What the OAuth server needs to know of the installation. */
 export interface OAuthOptions {
