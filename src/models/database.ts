@@ -26,13 +26,13 @@ const CONNECT_TIMEOUT_MS = 5_000;
 /** How long a server may stay silent on a connection that is in use, milliseconds. Making an index may take longer. */
 const SILENCE_TIMEOUT_MS = 7_000;
 /** How often each server is asked whether it is there, milliseconds: a frozen one is noticed after this and the time to connect. */
-const HEARTBEAT_MS = 5_000;
+const HEARTBEAT_MS = 1_000;
 /**
  * How often an operation is tried again if the server accepts no connection, so that nothing was sent: after waits of up to 0.1, 0.2, 0.4 … s,
- * 3 s in all on average. The driver's default, 2, gives up before the heartbeat has found out that the server is gone, from when on
- * operations wait for it.
+ * at random, 6 s in all on average. With fewer, such as the driver's default, 2, an operation may give up before the heartbeat has found
+ * out that the server is gone, from when on operations wait for it.
  */
-const CONNECT_RETRIES = 6;
+const CONNECT_RETRIES = 7;
 
 /** The servers in a connection string, without name and password. */
 const HOSTS = /^mongodb(?:\+srv)?:\/\/(?:[^/]*@)?([^/?]+)/;
