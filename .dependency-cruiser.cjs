@@ -6,7 +6,12 @@
 /** A folder of ours, in the sources and in `dist` alike. */
 const ours = (...folders) => `^(dist/)?(${folders.join('|')})/`;
 const npm = (...packages) => `(^|/)node_modules/(${packages.join('|')})(/|$)`;
-const OURS = ours('src', 'workflows', 'activities', 'test', 'bench', 'tools');
+const CLIENT = 'clients/typescript/src';
+const OURS = ours('src', 'workflows', 'activities', CLIENT, 'web', 'test', 'bench', 'tools');
+/** What Node.js itself brings. */
+const NODE_MODULES = `^(node:)?(${require('node:module')
+  .builtinModules.filter((name) => !name.startsWith('_'))
+  .join('|')})$`;
 
 const error = (name, comment, from, to) => ({ name, severity: 'error', comment, from, to });
 
@@ -69,12 +74,7 @@ module.exports = {
       'workflows-are-deterministic',
       'What is loaded into the workflow sandbox may use no Node module, however far away.',
       { path: '^dist/workflows/' },
-      {
-        path: `^(node:)?(${require('node:module')
-          .builtinModules.filter((name) => !name.startsWith('_'))
-          .join('|')})$`,
-        reachable: true,
-      },
+      { path: NODE_MODULES, reachable: true },
     ),
     error(
       'workflow-packages',
@@ -126,6 +126,18 @@ module.exports = {
       { path: OURS, pathNot: ours('src/embedded') },
     ),
     error(
+      'client-is-alone',
+      'The client package is installed without the service, in browsers too: it imports nothing of ours and no Node module.',
+      { path: ours(CLIENT) },
+      { path: [OURS, NODE_MODULES], pathNot: ours(CLIENT) },
+    ),
+    error(
+      'nothing-imports-web',
+      'The web application is served as files.',
+      { path: OURS, pathNot: ours('web', 'test') },
+      { path: ours('web') },
+    ),
+    error(
       'demo-is-a-client',
       'The demo uses the public API, as any client.',
       { path: ours('src/demo') },
@@ -154,7 +166,7 @@ module.exports = {
     // TypeScript 7 has no compiler API in JavaScript, which the usual parser needs.
     parser: 'swc',
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: 'workflow-bundle\\.js$' },
+    exclude: { path: 'workflow-bundle\\.js$|^(dist/)?web/dist/' },
     enhancedResolveOptions: {
       extensions: ['.ts', '.js', '.cjs', '.json'],
       exportsFields: ['exports'],

@@ -1,3 +1,7 @@
+import { createAccountActivities } from './account/delete-account.js';
+import { createSendAlerts } from './alert/send-alerts.js';
+import { createAppendToLog } from './archive/append-to-log.js';
+import { createArchiveClosed, createSweepArchive } from './archive/archive-deliveries.js';
 import { createAttemptMembers } from './delivery/attempt-members.js';
 import { createAttemptActivities } from './delivery/attempts.js';
 import { createReleaseParkedDeliveries } from './delivery/release-parked-deliveries.js';
@@ -11,6 +15,7 @@ import {
   createVerificationAttempt,
 } from './endpoint/verify-endpoint.js';
 import type { ActivityDependencies } from './ports.js';
+import { createErasureActivities } from './privacy/erase-subject.js';
 import { createActForReplay, createFindForReplay } from './replay/replay.js';
 
 /** All side effects of the workflows. Each takes what it needs from the dependencies. */
@@ -24,6 +29,12 @@ export function createActivities(dependencies: ActivityDependencies) {
     findForReplay: createFindForReplay(dependencies),
     actForReplay: createActForReplay(dependencies),
     ...createIncidentActivities(dependencies),
+    archiveClosed: createArchiveClosed(dependencies),
+    sweepArchive: createSweepArchive(dependencies),
+    appendToLog: createAppendToLog(dependencies),
+    sendAlerts: createSendAlerts(dependencies),
+    ...createErasureActivities(dependencies),
+    ...createAccountActivities(dependencies),
     retireSecrets: createRetireSecrets(dependencies),
     tryHandshake: createVerificationAttempt(dependencies),
     confirmEndpoint: createConfirmEndpoint(dependencies),

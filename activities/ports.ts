@@ -1,3 +1,7 @@
+import type { AccountRemoval } from '../src/domain/access/account-deletion.js';
+import type { Alert, AlertChannel } from '../src/domain/alert/alert.js';
+import type { AlertMessage } from '../src/domain/alert/alert-text.js';
+import type { ArchiveWrites, ClosedExecutions } from '../src/domain/archive/to-archive.js';
 import type { AttemptReport } from '../src/domain/delivery/attempt-report.js';
 import type { AttemptRequest } from '../src/domain/delivery/attempt-request.js';
 import type {
@@ -20,7 +24,11 @@ import type {
 } from '../src/domain/endpoint/endpoint.js';
 import type { FailingMark } from '../src/domain/endpoint/incident.js';
 import type { ReleaseOptions, ReleaseResult } from '../src/domain/endpoint/release.js';
+import type { NamedEndpoint } from '../src/domain/ledger/summaries.js';
+import type { ErasurePlan } from '../src/domain/privacy/erasure.js';
+import type { PayloadSealer } from '../src/domain/privacy/payload-sealer.js';
 import type { ReplayItem, ReplayPlan, ReplayResult } from '../src/domain/replay/replay.js';
+import type { Tracing } from '../src/domain/trace/tracing.js';
 
 /** First attempts to make side by side. */
 export interface GroupAttemptRequest extends DeliveryGroup {
@@ -42,6 +50,8 @@ export interface EndpointForAttempt {
   /** The version since which it has had its URL. */
   verification_revision: number;
   target_url: string;
+  /** Its requests go to a connected program, never to the URL. */
+  listener?: boolean;
   status: EndpointStatus;
   status_reason?: string;
   /** It has been failing. */
@@ -85,14 +95,15 @@ export interface EndpointDirectory {
 
 /** Reports the results of attempts to the incidents of their endpoints. */
 export interface IncidentLog {
-  failed(endpoint: EndpointKey, said: string): Promise<void>;
-  /** @returns whether there is an incident */
-  succeeded(endpoint: EndpointKey): Promise<boolean>;
+  /** @param began when the attempt began, milliseconds since the epoch */
+  failed(endpoint: NamedEndpoint, said: string, began: number): Promise<void>;
+  /** @param began likewise @returns whether there is an incident */
+  succeeded(endpoint: EndpointKey, began: number): Promise<boolean>;
   /**
    * @param attempt names the attempt that was answered 410, and disables the endpoint
    * @param verificationRevision of the endpoint as it was attempted
    */
-  gone(endpoint: EndpointKey, attempt: string, verificationRevision: number): Promise<void>;
+  gone(endpoint: NamedEndpoint, attempt: string, verificationRevision: number): Promise<void>;
 }
 
 /** Limits the attempts in flight to each endpoint. */
@@ -183,6 +194,9 @@ export interface HttpPoster {
   exchange(request: HttpRequest): Promise<HttpExchange>;
 }
 
+/** Sends a request to the program that is connected to a listener. It reports failures; it does not throw them. */
+export type ListenerExchange = (endpointId: string, request: HttpRequest) => Promise<HttpExchange>;
+
 /** Measures attempts. */
 export interface AttemptObserver {
   /** An attempt has been made, or was not to be made now. */
@@ -191,13 +205,17 @@ export interface AttemptObserver {
 
 /** What an attempt needs. */
 export interface AttemptDependencies {
+  sealer: Pick<PayloadSealer, 'open' | 'sealBeside'>;
   endpoints: EndpointDirectory;
   turns: DeliveryTurns;
   slots: AttemptSlots;
   poster: HttpPoster;
+  listenerExchange: ListenerExchange;
   health: EndpointWatch;
   incidents: IncidentLog;
   observer?: AttemptObserver | undefined;
+  /** Absent if nothing is traced. */
+  tracing?: Pick<Tracing, 'attempt'> | undefined;
   /** Sent as `User-Agent`. */
   userAgent: string;
 }
@@ -270,6 +288,34 @@ export interface ReplayLedger {
   ): Promise<(deliveryIds: ReadonlySet<string>) => Promise<void>>;
 }
 
+/** The log that proves what was archived. */
+export interface LogWrites {
+  /** Appends changes that were made before a time and are not in the log, some at once. @returns how many */
+  appendChanges(before: Date): Promise<number>;
+  /** Signs a checkpoint of all that was appended. @returns how many records the log has */
+  publish(): Promise<{ size: number }>;
+}
+
+/** Alerts people to what happens to endpoints. */
+export interface AlertRaiser {
+  /** Whether people are alerted to events of a kind. */
+  concerns(kind: string): boolean;
+  /** Raises an alert. Repeated, it is sent once. */
+  raise(alert: Alert): Promise<void>;
+}
+
+/** What an erasure does. Everything may be repeated. */
+export interface SubjectErasures {
+  /** Records the erasure, and what it covers. */
+  begin(plan: ErasurePlan): Promise<void>;
+  /** Open deliveries of the subject that were accepted before the erasure was asked for. */
+  countOpen(plan: ErasurePlan): Promise<number>;
+  eraseKey(plan: ErasurePlan): Promise<void>;
+  cancelOpen(plan: ErasurePlan, onProgress: () => void): Promise<{ open: number; cancelled: number }>;
+  /** @param cancelled deliveries that were cancelled */
+  complete(plan: ErasurePlan, cancelled: number): Promise<void>;
+}
+
 /** What the activities need. */
 export interface ActivityDependencies {
   /** Makes one attempt. @throws if it could not be made */
@@ -278,10 +324,31 @@ export interface ActivityDependencies {
   endpoints: EndpointDirectory;
   pending: PendingEndpoints;
   poster: HttpPoster;
+  /** Absent if nobody is alerted. */
+  raiser?: AlertRaiser | undefined;
+  /** Channels to people that are configured. */
+  alerts: AlertSenders;
   ledger: LedgerWriter;
   replays: ReplayLedger;
+  accounts: AccountRemoval;
+  archive: ArchiveWrites;
+  /** What the ledger has to be archived. */
+  closed: ClosedExecutions;
+  log: LogWrites;
+  erasures: SubjectErasures;
   /** Sent as `User-Agent`. */
   userAgent: string;
   /** The address of the API as subscribers see it; absent if they cannot reach it. */
   publicUrl?: string | undefined;
 }
+
+/**
+ * Sends a message to people.
+ *
+ * @param id the same whenever the same message is sent again
+ * @throws Error without anything secret in it, if the message was not taken
+ */
+export type AlertSender = (message: AlertMessage, id: string) => Promise<void>;
+
+/** The channels that are configured. */
+export type AlertSenders = Partial<Record<AlertChannel, AlertSender>>;

@@ -1,6 +1,8 @@
 import { cpus } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
+import { requireServers } from '../src/bin/process/server-settings.js';
+import { loadSettings } from '../src/config/load.js';
 import {
   connectTemporal,
   installRuntime,
@@ -8,6 +10,7 @@ import {
 } from '../src/temporal/server/connection.js';
 import { freeze } from './freeze.js';
 import { killOnce } from './kills.js';
+import { measureLog } from './log/append.js';
 import { measureMemory } from './memory.js';
 import { type Latency, measureOutage } from './outage.js';
 import { measureParked } from './parked.js';
@@ -198,6 +201,22 @@ async function kills(servers: BenchServers, seeds: number): Promise<void> {
   }
 }
 
+/** What the log costs, beside nothing else. */
+async function log({ environment, folder }: BenchServers, records: number): Promise<void> {
+  const uri = environment()['MONGODB_URI'] ?? '';
+  const { ours, mongodb, perSecond, prove, verifyMs, certificateBytes } = await measureLog(
+    uri,
+    folder,
+    records,
+  );
+  say(
+    `log: ${records} records at ${perSecond.toFixed(0)}/s; CPU µs each: ${ours.toFixed(0)} Hookline, ${mongodb.toFixed(0)} MongoDB.`,
+  );
+  say(
+    `     p50/p95 of a proof ${prove.p50.toFixed(1)}/${prove.p95.toFixed(1)} ms; a certificate with 10 attempts ${certificateBytes} bytes, verified in ${verifyMs.toFixed(2)} ms.`,
+  );
+}
+
 /** Longer than an attempt may last. Milliseconds. */
 const HANGING_MS = 30_000;
 
@@ -212,8 +231,8 @@ async function untilCount(servers: BenchServers, query: string, expected: number
   await temporal.close();
 }
 
-function connectBench({ temporalAddress, namespace }: BenchServers): Promise<TemporalConnection> {
-  return connectTemporal({ address: temporalAddress, namespace });
+function connectBench(servers: BenchServers): Promise<TemporalConnection> {
+  return connectTemporal(requireServers(loadSettings(servers.environment())).temporal);
 }
 
 const seconds = (since: number) => `${((performance.now() - since) / 1_000).toFixed(1)} s`;
@@ -232,9 +251,12 @@ try {
   else if (drill === 'parked') await parked(servers, Number(size ?? 100_000));
   else if (drill === 'kills') await kills(servers, Number(size ?? 20));
   else if (drill === 'memory') await memory(servers, Number(size ?? 5_000));
+  else if (drill === 'log') await log(servers, Number(size ?? 20_000));
   else if (drill === 'freeze') await freeze(servers, say);
   else
-    throw new Error('npm run drill -- crash|waiting|fanout|outage|parked|kills|memory [how many], or freeze');
+    throw new Error(
+      'npm run drill -- crash|waiting|fanout|outage|parked|kills|memory|log [how many], or freeze',
+    );
 } finally {
   await servers.stop();
 }

@@ -1,3 +1,5 @@
+import { requireServers } from '../src/bin/process/server-settings.js';
+import { loadSettings } from '../src/config/load.js';
 import { freePort } from '../src/embedded/servers/ports.js';
 import { connectTemporal } from '../src/temporal/server/connection.js';
 import { saturate } from './support/load.js';
@@ -25,7 +27,7 @@ export async function measureEconomy(
     ...overrides,
     HOOKLINE_TEMPORAL_METRICS_ADDRESS: metrics,
   });
-  const temporal = await connectTemporal({ address: servers.temporalAddress, namespace: servers.namespace });
+  const temporal = await connectTemporal(requireServers(loadSettings(servers.environment())).temporal);
   try {
     await system.register(`${receiver.url}/`);
     const before = total(await countCalls(metrics));

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { pino } from 'pino';
 import { installRuntime } from '../src/temporal/server/connection.js';
+import { measureArchive } from './archive.js';
 import { measureEconomy } from './economy.js';
 import { measureFloor } from './floor.js';
 import { measureMe, type RouteSpeed } from './me.js';
@@ -16,6 +17,8 @@ const CONCURRENCY = 32;
 const STEADY = 50;
 /** Deliveries that are there while lists and single ones are read: p50, p95. */
 const READ_DELIVERIES = Number(process.env['BENCH_DELIVERIES'] ?? 20_000);
+/** Archived deliveries, which Temporal has forgotten, while they are read: p50, p95. */
+const ARCHIVED_DELIVERIES = Number(process.env['BENCH_ARCHIVED'] ?? 100_000);
 const RESULT_FILE = 'bench-result.json';
 
 const say = (line = '') => process.stdout.write(`${line}\n`);
@@ -173,6 +176,16 @@ async function run(): Promise<Record<string, unknown>> {
     const reads = await onFreshServers((servers) => measureReads(servers, READ_DELIVERIES));
     for (const { call, p50, p95 } of reads)
       note(`read ${call}`, { p50, p95 }, `(i) ${call}`, `${p50.toFixed(0)}, ${p95.toFixed(0)} ms`);
+  }
+  if (wanted('archive')) {
+    const reads = await onFreshServers((servers) => measureArchive(servers, ARCHIVED_DELIVERIES));
+    for (const { call, p50, p95 } of reads)
+      note(
+        `archive ${call}`,
+        { p50, p95 },
+        `(j) archived: ${call}`,
+        `${p50.toFixed(0)}, ${p95.toFixed(0)} ms`,
+      );
   }
   return result;
 }

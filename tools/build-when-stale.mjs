@@ -4,8 +4,25 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 const BUILT = 'dist/workflow-bundle.js'; // what a build writes last
-const SOURCES = ['src', 'workflows', 'activities', 'bench'];
-const FILES = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
+const SOURCES = [
+  'src',
+  'workflows',
+  'activities',
+  'bench',
+  'clients/typescript/src',
+  'web/src',
+  'web/reference/src',
+];
+const FILES = [
+  'package-lock.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'web/compressed.ts',
+  'web/index.html',
+  'web/vite.config.ts',
+  'web/reference/index.html',
+  'web/reference/vite.config.ts',
+];
 
 const changedAt = (path) => statSync(path).mtimeMs;
 const built = existsSync(BUILT) ? changedAt(BUILT) : 0;

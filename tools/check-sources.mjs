@@ -3,15 +3,33 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-const FOLDERS = ['src', 'workflows', 'activities', 'test', 'bench', 'tools'];
+const FOLDERS = [
+  'src',
+  'workflows',
+  'activities',
+  'clients/typescript/src',
+  'web/src',
+  'web/reference/src',
+  'test',
+  'bench',
+  'tools',
+];
+/** Written by a program. */
+const GENERATED = ['clients/typescript/src/schema.ts'];
 const MAX_LINES = 400;
 /** Folders with code of Hookline: a reader should find a file in them at a glance, so a folder holds about a dozen. */
-const LAYERS = /^(src|workflows|activities)\b/;
+const LAYERS = /^(src|workflows|activities|clients|web)\b/;
 const MAX_FILES = 14;
 /** What reads the environment besides tests, and why it may. */
 const READS_ENVIRONMENT = {
   'src/config/load.ts': 'the one reader of settings',
   'src/bin/hookline.ts': 'how an error is shown, when the settings may be what is wrong',
+  'src/bin/operator/temporal.ts': 'passed on to Temporal’s command line',
+  'src/bin/client/connection.ts':
+    'HOOKLINE_URL, HOOKLINE_API_KEY and HOOKLINE_ACCOUNT, which are not settings of the service',
+  'src/bin/client/login/login.ts': 'HOOKLINE_URL and HOOKLINE_OAUTH_CLIENT, as above',
+  'src/bin/client/login/store.ts': 'XDG_CONFIG_HOME, the user’s folder for configuration',
+  'src/bin/client/terminal.ts': 'NO_COLOR and TERM, which belong to the terminal',
   'src/embedded/binaries/find-binary.ts': 'PATH and the user’s cache folder, which are no settings of ours',
   'src/embedded/binaries/go-build.ts': 'passed on to the Go toolchain',
   'src/embedded/binaries/download.ts': 'passed on to the downloader: proxies, mirrors',
@@ -26,7 +44,7 @@ for (const folder of FOLDERS) {
     filesIn.set(dirname(file), (filesIn.get(dirname(file)) ?? 0) + 1);
     const text = readFileSync(join(root, file), 'utf8');
     const lines = text.trimEnd().split('\n').length;
-    if (lines > MAX_LINES)
+    if (lines > MAX_LINES && !GENERATED.includes(file))
       problems.push(`${file}: ${lines} lines, more than ${MAX_LINES}: a file is about one thing`);
     const reads = /\bprocess\s*\.\s*env\b|\benv\b.*from 'node:process'/.test(text);
     if (reads && !/^(test|bench|tools)\//.test(file) && !(file in READS_ENVIRONMENT))
@@ -44,7 +62,7 @@ process.exitCode = problems.length > 0 ? 1 : 0;
 
 function list(folder) {
   try {
-    return readdirSync(folder, { recursive: true }).filter((name) => /\.[cm]?[jt]s$/.test(name));
+    return readdirSync(folder, { recursive: true }).filter((name) => /\.[cm]?[jt]sx?$/.test(name));
   } catch {
     return []; // not every project has every folder
   }

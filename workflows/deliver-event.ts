@@ -47,6 +47,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliveryRe
       taskQueue: isolatedQueue(workflowInfo().taskQueue),
       startToCloseTimeout,
       retry: { initialInterval: '1s', maximumInterval: '1m' },
+      summary: `attempt ${delivery.nextNumber}`,
       priority: {
         priorityKey: attemptPriority(trigger, delivery.nextNumber, input.resent !== undefined),
         fairnessKey: input.endpoint_id,
@@ -76,7 +77,7 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliveryRe
   const closing = closingOf(input, input.endpoint_id, delivery.record);
   if (closing) deliveries.closed([closing]);
   if (delivery.record.status === 'cancelled') return endCancelled();
-  return close(delivery.record);
+  return close(delivery.record, input);
 }
 
 /** Ends the execution as Canceled. If nobody has requested that from the server yet, it does so itself. */
@@ -89,11 +90,12 @@ export async function endCancelled(): Promise<never> {
 }
 
 /** The execution's own status tells the outcome, so that Temporal UI's filters tell the truth. */
-function close(record: DeliveryRecord): DeliveryRecord {
+function close(record: DeliveryRecord, { sealed }: DeliverEventInput): DeliveryRecord {
   if (record.status === 'delivered') return record;
+  // A failure's message is not encrypted, as its details are: of a sealed event it says no more than the status.
   throw ApplicationFailure.create({
     type: record.status,
-    message: record.reason ?? record.status,
+    message: sealed ? record.status : (record.reason ?? record.status),
     nonRetryable: true,
     details: [record],
   });

@@ -6,6 +6,7 @@ import {
   condition,
   continueAsNew,
   ParentClosePolicy,
+  patched,
   proxyActivities,
   proxyLocalActivities,
   setCurrentDetails,
@@ -28,7 +29,7 @@ import {
 import { type MemberState, statusesOf, summarizeMembers } from '../src/domain/delivery/group-summary.js';
 import { attemptPriority, isolatedQueue } from '../src/domain/delivery/lanes.js';
 import { deliveryAttributes, groupStatus, STATUS_ATTRIBUTE } from '../src/domain/ledger/search-attributes.js';
-import { timerSummary } from '../src/domain/ledger/timer-summary.js';
+import { deliverySummary, fitSummary } from '../src/domain/ledger/summaries.js';
 import { deliveryWorkflowId } from '../src/domain/ledger/workflow-ids.js';
 import { closingOf } from '../src/domain/stats/closing.js';
 import { ATTEMPT_OVERHEAD_MS, deliverEvent } from './deliver-event.js';
@@ -113,7 +114,7 @@ class TogetherDelivery {
       if (this.batchesInFlight === 0 && workflowInfo().continueAsNewSuggested) await this.carryOn();
       const isStirred = () => this.stirred || this.broken !== undefined || this.isOver;
       if (wakeAt === undefined) await condition(isStirred);
-      else await condition(isStirred, Math.max(wakeAt - Date.now(), 1), { summary: timerSummary(because) });
+      else await condition(isStirred, Math.max(wakeAt - Date.now(), 1), { summary: fitSummary(because) });
       if (this.broken !== undefined) throw this.broken;
     }
   }
@@ -165,6 +166,7 @@ class TogetherDelivery {
       startToCloseTimeout: BATCH_TIMEOUT,
       heartbeatTimeout: this.input.attempt_timeout_ms + ATTEMPT_OVERHEAD_MS,
       retry: { initialInterval: '1s', maximumInterval: '1m' },
+      summary: batch.length === 1 ? 'an attempt' : `${batch.length} attempts`,
       priority: {
         priorityKey: Math.min(...batch.map(({ trigger, number }) => attemptPriority(trigger, number, false))),
         fairnessKey: endpoints.size === 1 ? endpoint : workflowInfo().workflowId,
@@ -236,6 +238,7 @@ class TogetherDelivery {
         workflowId: deliveryWorkflowId(event.account_id, { event_id: event.event_id, endpoint_id }),
         args: [{ ...event, ...settings, endpoint_id, schedule, so_far: snapshot }],
         parentClosePolicy: ParentClosePolicy.ABANDON,
+        staticSummary: deliverySummary(event.event_kind, { endpoint_id }),
         memo: { delivery: snapshot.record, created_at: this.createdAt },
         typedSearchAttributes: deliveryAttributes(event, endpoint_id, { status }),
       });
@@ -289,7 +292,8 @@ class TogetherDelivery {
   private show(now: number): void {
     const { records, isOpen } = this.machine;
     const settled = this.batchesInFlight === 0 || now - this.shown.at >= SHOW_INTERVAL_MS;
-    if (!settled) return;
+    // A signal in the same task as the last reports is noticed before their batch has ended.
+    if (!settled && !(this.isOver && patched('shows-its-end'))) return;
     const summary = summarizeMembers(records, isOpen);
     const states = JSON.stringify(summary);
     const status = groupStatus(statusesOf(summary));

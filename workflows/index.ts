@@ -1,8 +1,12 @@
+export { deleteAccount } from './account/delete-account.js';
+export { alertPeople } from './alerts/alert-people.js';
+export { archiveDeliveries } from './archive/archive-deliveries.js';
 export { deliverEvent } from './deliver-event.js';
 export { deliverGroup } from './deliver-group.js';
 export { deliverTogether } from './deliver-together.js';
 export { endpointIncident } from './endpoint-incident.js';
 export { fanOutEvent } from './fan-out-event.js';
+export { eraseSubject } from './privacy/erase-subject.js';
 export { releaseParked } from './release-parked.js';
 export { replayDeliveries } from './replay-deliveries.js';
 export { secretRotation } from './secret-rotation.js';

@@ -13,7 +13,7 @@ import type { DeliveryRecord, DeliverySettings, Trigger } from '../src/domain/de
 import { type Action, DeliveryMachine } from '../src/domain/delivery/delivery-machine.js';
 import { describeAttempt } from '../src/domain/delivery/outcome.js';
 import { STATUS_ATTRIBUTE } from '../src/domain/ledger/search-attributes.js';
-import { timerSummary } from '../src/domain/ledger/timer-summary.js';
+import { fitSummary } from '../src/domain/ledger/summaries.js';
 import type { DeliverEventInput } from './inputs.js';
 import { endpointChanged, OPERATOR_UPDATES, type Operator, operatorName, replayIn } from './messages.js';
 
@@ -77,7 +77,7 @@ export class LiveDelivery {
       if (step.kind === 'attempt') return step.trigger;
       if (step.kind === 'closed') return undefined;
       await condition(() => this.stirred, Math.max(step.until - Date.now(), 1), {
-        summary: timerSummary(step.because),
+        summary: fitSummary(step.because),
       });
     }
   }

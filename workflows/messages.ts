@@ -1,4 +1,5 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { Alert } from '../src/domain/alert/alert.js';
 import type { DeliveryRecord } from '../src/domain/delivery/delivery.js';
 import type { VerificationSubject } from '../src/domain/endpoint/endpoint.js';
 import type { ReplayProgress } from '../src/domain/replay/replay.js';
@@ -80,6 +81,9 @@ export interface Release {
 
 /** An endpoint of a group takes deliveries again, or is gone: those that are parked for it, or wait for a retry, are due. */
 export const releaseMembers = defineSignal<[Release]>('releaseMembers');
+
+/** Something happened that people are to be alerted to. */
+export const raiseAlert = defineSignal<[Alert]>('raiseAlert');
 
 /** A delivery of a group, and what is going to be done to it. */
 export interface HandOver {

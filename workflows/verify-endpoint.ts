@@ -10,7 +10,7 @@ import {
 import type { Activities } from '../activities/index.js';
 import { formatDuration } from '../src/domain/basics/duration.js';
 import type { EndpointKey } from '../src/domain/delivery/delivery.js';
-import { timerSummary } from '../src/domain/ledger/timer-summary.js';
+import { fitSummary } from '../src/domain/ledger/summaries.js';
 import { type Confirmation, confirmed, verifyAgain } from './messages.js';
 
 export interface VerifyEndpointInput extends EndpointKey {
@@ -86,7 +86,7 @@ export async function verifyEndpoint(input: VerifyEndpointInput): Promise<void> 
     }
     const wait = Math.min(nextTryAt, began + limit_ms) - Date.now();
     await condition(() => given.length > 0 || isAskedAgain(), Math.max(wait, 1), {
-      summary: timerSummary(last.reason),
+      summary: fitSummary(last.reason),
     });
   }
 }

@@ -1,6 +1,7 @@
 import type { AttemptReport } from '../../src/domain/delivery/attempt-report.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import { decide } from '../../src/domain/delivery/outcome.js';
+import { contextOf } from '../../src/domain/ledger/sealed-event.js';
 import type { AttemptDependencies } from '../ports.js';
 import { createConclude } from './conclude-attempt.js';
 import { createGate } from './gate-attempt.js';
@@ -17,7 +18,7 @@ export function createAttemptDelivery(dependencies: AttemptDependencies) {
   const gate = createGate(dependencies);
   const send = createSend(dependencies);
   const conclude = createConclude(dependencies);
-  const { health, observer } = dependencies;
+  const { health, observer, sealer } = dependencies;
 
   return async function attemptDelivery(request: AttemptRequest): Promise<AttemptReport> {
     const report = await attemptOnce(request);
@@ -26,13 +27,18 @@ export function createAttemptDelivery(dependencies: AttemptDependencies) {
   };
 
   async function attemptOnce(request: AttemptRequest): Promise<AttemptReport> {
+    // Before anything else: what was erased is over, whatever state the endpoint is in.
+    const payload = request.sealed ? await sealer.open(contextOf(request), request.payload) : request.payload;
+    if (payload === undefined) return { kind: 'erased' };
     const passed = await gate(request);
     if (passed.kind !== 'passed') return passed;
     const { endpoint, end } = passed;
-    const { attempt, retryAfter, endedAt } = await send(request, endpoint).catch((error: unknown) => {
-      end(false);
-      throw error;
-    });
+    const { attempt, retryAfter, endedAt } = await send(request, payload, endpoint).catch(
+      (error: unknown) => {
+        end(false);
+        throw error;
+      },
+    );
     const { outcome, not_before } = decide({ ...attempt, retry_after: retryAfter }, endedAt);
     const wasUnhealthy = endpoint.failing !== undefined || health.isUnhealthy(request.endpoint_id);
     end(outcome === 'delivered');

@@ -5,6 +5,7 @@ import { describeAttempt, type Outcome } from '../../src/domain/delivery/outcome
 import { GONE } from '../../src/domain/endpoint/endpoint.js';
 import type { FailingMark } from '../../src/domain/endpoint/incident.js';
 import { isOperational } from '../../src/domain/event/event-kinds.js';
+import { hostOf } from '../../src/domain/ledger/summaries.js';
 import type { AttemptDependencies } from '../ports.js';
 
 /** The time limit for recording what an attempt means for its endpoint, milliseconds. The report waits for it. */
@@ -35,7 +36,7 @@ export function createConclude({
       return made.outcome;
     }
     // If it could not be recorded that the endpoint is gone, the delivery goes on by its schedule and tries again.
-    return (await disable(request, made.verificationRevision)) ? 'gone' : 'failed';
+    return (await disable(request, made)) ? 'gone' : 'failed';
   };
 
   /**
@@ -45,12 +46,13 @@ export function createConclude({
    */
   async function disable(
     { account_id, event_id, endpoint_id, number }: AttemptRequest,
-    revision: number,
+    { attempt, verificationRevision: revision }: MadeAttempt,
   ): Promise<boolean> {
+    const host = hostOf(attempt.url);
     const cause = `${event_id}:${number}`;
     const disabling = endpoints.disable(account_id, endpoint_id, GONE, cause, revision);
     const [isReported, result] = await Promise.all([
-      record(incidents.gone({ account_id, endpoint_id }, cause, revision)),
+      record(incidents.gone({ account_id, endpoint_id, host }, cause, revision)),
       withTimeout(RECORD_LIMIT_MS, disabling).catch(() => undefined),
     ]);
     return result === undefined ? isReported : result !== 'changed';
@@ -66,13 +68,15 @@ export function createConclude({
   ): Promise<void> {
     const endpoint = { account_id, endpoint_id };
     if (isOperational(event_kind)) return;
+    const began = Date.parse(attempt.at);
     if (outcome !== 'delivered') {
       // Nothing waits for this. If it is lost, the next failure is reported.
-      incidents.failed(endpoint, describeAttempt(attempt)).catch(() => {});
+      const named = { ...endpoint, host: hostOf(attempt.url) };
+      incidents.failed(named, describeAttempt(attempt), began).catch(() => {});
       return;
     }
     if (number === 1 && !wasUnhealthy) return;
-    const isOpen = await incidents.succeeded(endpoint);
+    const isOpen = await incidents.succeeded(endpoint, began);
     if (failing && !isOpen) await endpoints.setFailing(account_id, endpoint_id, null);
   }
 }

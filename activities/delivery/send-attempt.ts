@@ -1,13 +1,21 @@
+import { RECEIPT_HEADER } from '../../src/domain/archive/receipt.js';
 import { redact, redactBeginning } from '../../src/domain/basics/redact.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import { type Attempt, webhookTimestamp } from '../../src/domain/delivery/delivery.js';
+import { isSuccess } from '../../src/domain/delivery/outcome.js';
 import { liveSecrets, sign } from '../../src/domain/delivery/signature.js';
-import type { AttemptDependencies, EndpointForAttempt, HttpAnswer } from '../ports.js';
+import { contextOf } from '../../src/domain/ledger/sealed-event.js';
+import type { AttemptDependencies, EndpointForAttempt, HttpAnswer, HttpPoster } from '../ports.js';
 
 /** The most characters of an answer's body that are kept in the delivery's record. */
 const SNIPPET_LENGTH = 1_024;
 const KEPT_HEADERS = ['content-type', 'date', 'retry-after', 'server', 'x-request-id'] as const;
 const KEPT_HEADER_LENGTH = 256;
+/** A subscriber's receipt: visible ASCII characters, so that it stays what it was. */
+const RECEIPT = /^[\x21-\x7e]{1,1024}$/;
+
+/** What is kept of an answer. */
+type Kept = Pick<Attempt, 'status_code' | 'response_bytes' | 'response_headers' | 'response_snippet'>;
 
 /** An attempt that was made. */
 interface Sent {
@@ -19,17 +27,32 @@ interface Sent {
 }
 
 /**
- * Signs a payload with the endpoint's live secrets and posts it. A failure of the request is an attempt too, so it is returned.
+ * Signs a payload with the endpoint's live secrets and posts it, or gives it to the program that is connected to a listener. A failure of the request is an attempt too, so it is returned.
  *
  * @throws if the secrets cannot be decrypted: nothing was sent
  */
-export function createSend({ poster, userAgent }: Pick<AttemptDependencies, 'poster' | 'userAgent'>) {
-  return async function send(request: AttemptRequest, endpoint: EndpointForAttempt): Promise<Sent> {
+export function createSend({
+  poster,
+  listenerExchange,
+  tracing,
+  userAgent,
+  sealer,
+}: Pick<AttemptDependencies, 'poster' | 'listenerExchange' | 'tracing' | 'userAgent' | 'sealer'>) {
+  /** @param payload opened */
+  return async function send(
+    request: AttemptRequest,
+    payload: string,
+    endpoint: EndpointForAttempt,
+  ): Promise<Sent> {
     const began = Date.now();
     const timestamp = webhookTimestamp(began);
     const { headers, signing_keys } = endpoint.secrets();
     const secrets = liveSecrets(signing_keys, began);
-    const { trace, ...answer } = await poster.exchange({
+    const exchange: HttpPoster['exchange'] = endpoint.listener
+      ? (signed) => listenerExchange(request.endpoint_id, signed)
+      : poster.exchange;
+    const span = tracing?.attempt(request, endpoint.target_url);
+    const { trace, ...answer } = await exchange({
       method: 'POST',
       url: endpoint.target_url,
       headers: {
@@ -38,14 +61,16 @@ export function createSend({ poster, userAgent }: Pick<AttemptDependencies, 'pos
         'user-agent': userAgent,
         'webhook-id': request.event_id,
         'webhook-timestamp': String(timestamp),
-        'webhook-signature': sign(secrets, request.event_id, timestamp, request.payload),
+        'webhook-signature': sign(secrets, request.event_id, timestamp, payload),
         'webhook-event-kind': request.event_kind,
         'webhook-attempt': String(request.number),
+        ...(span && { traceparent: span.traceparent }),
       },
-      body: request.payload,
+      body: payload,
       timeoutMs: request.timeout_ms,
     });
     const endedAt = Date.now();
+    span?.end('error_code' in answer ? answer : { status_code: answer.statusCode });
     const secretTexts = [...secrets, ...Object.values(headers)];
     return {
       attempt: {
@@ -56,14 +81,23 @@ export function createSend({ poster, userAgent }: Pick<AttemptDependencies, 'pos
         endpoint_version: endpoint.version,
         ...(trace.address !== undefined && { address: trace.address }),
         timings_ms: trace.timings,
-        request_bytes: Buffer.byteLength(request.payload),
-        ...('error_code' in answer ? answer : keptOf(answer, secretTexts)),
+        request_bytes: Buffer.byteLength(payload),
+        ...('error_code' in answer ? answer : await seal(request, keptOf(answer, secretTexts))),
         trigger: request.trigger,
       },
       retryAfter: 'error_code' in answer ? undefined : single(answer.headers['retry-after']),
       endedAt,
     };
   };
+
+  /** An endpoint may answer with what it was sent: what is kept of its answer can be read as long as the payload. */
+  async function seal(request: AttemptRequest, kept: Kept): Promise<Partial<Attempt>> {
+    const { response_headers, response_snippet, ...numbers } = kept;
+    if (!request.sealed || (!response_headers && response_snippet === undefined)) return kept;
+    const text = JSON.stringify({ response_headers, response_snippet });
+    const response_sealed = await sealer.sealBeside(contextOf(request), request.payload, text);
+    return { ...numbers, ...(response_sealed !== undefined && { response_sealed }) };
+  }
 }
 
 /**
@@ -82,11 +116,14 @@ function sentTo(targetUrl: string, secrets: readonly string[]): string {
 function keptOf(
   { statusCode, headers, body, bodyBytes, isCut }: HttpAnswer,
   secrets: readonly string[],
-): Pick<Attempt, 'status_code' | 'response_bytes' | 'response_headers' | 'response_snippet'> {
-  const kept = KEPT_HEADERS.flatMap((name) => {
+): Kept {
+  const kept = KEPT_HEADERS.flatMap((name): [string, string][] => {
     const value = single(headers[name]);
-    return value === undefined ? [] : [[name, redact(value, secrets).slice(0, KEPT_HEADER_LENGTH)] as const];
+    return value === undefined ? [] : [[name, redact(value, secrets).slice(0, KEPT_HEADER_LENGTH)]];
   });
+  const receipt = single(headers[RECEIPT_HEADER]);
+  if (isSuccess(statusCode) && receipt !== undefined && RECEIPT.test(receipt))
+    kept.push([RECEIPT_HEADER, redact(receipt, secrets)]);
   const clean = isCut ? redactBeginning(body, secrets) : redact(body, secrets);
   const snippet = clean.slice(0, SNIPPET_LENGTH);
   return {

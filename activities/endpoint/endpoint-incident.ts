@@ -1,8 +1,10 @@
 import { Context } from '@temporalio/activity';
+import { alertOf } from '../../src/domain/alert/alert.js';
 import type { EndpointKey } from '../../src/domain/delivery/delivery.js';
 import type { FailingMark } from '../../src/domain/endpoint/incident.js';
 import { operationalEventId } from '../../src/domain/event/operational-event.js';
-import type { EndpointDirectory, LedgerWriter } from '../ports.js';
+import { hostOf } from '../../src/domain/ledger/summaries.js';
+import type { AlertRaiser, EndpointDirectory, LedgerWriter } from '../ports.js';
 
 /** An event about an endpoint, sent by Hookline itself. */
 export interface OperationalEvent {
@@ -21,12 +23,14 @@ interface MarkChange extends EndpointKey {
 }
 
 interface IncidentPorts {
+  raiser?: AlertRaiser | undefined;
   endpoints: EndpointDirectory;
   ledger: LedgerWriter;
 }
 
 /** What an incident does to its endpoint. Each may be repeated after a crash. */
-export function createIncidentActivities({ endpoints, ledger }: IncidentPorts) {
+export function createIncidentActivities({ endpoints, ledger, raiser }: IncidentPorts) {
+  const ports = { endpoints, ledger, raiser };
   return {
     /** Keeps with an endpoint that it is failing, or, with `null`, that it is not. @returns its status, or `deleted` */
     async markEndpoint(change: MarkChange): Promise<string> {
@@ -35,7 +39,7 @@ export function createIncidentActivities({ endpoints, ledger }: IncidentPorts) {
 
     /** Sends an operational event to the endpoints that are registered for its kind, if there are any. */
     async emitOperationalEvent(event: OperationalEvent): Promise<void> {
-      await emit({ endpoints, ledger }, event);
+      await emit(ports, event);
     },
 
     /** Starts the release of what waits for an endpoint. `retries`: also of what waits for its next attempt. */
@@ -50,7 +54,7 @@ export function createIncidentActivities({ endpoints, ledger }: IncidentPorts) {
     /** Marks an endpoint as failing and emits the event that says so, if it is active. @returns its status, or `deleted` */
     async openIncident({ event, ...change }: MarkChange & { event: OperationalEvent }): Promise<string> {
       const status = await mark(endpoints, change);
-      if (status === 'active') await emit({ endpoints, ledger }, event);
+      if (status === 'active') await emit(ports, event);
       return status;
     },
 
@@ -62,7 +66,7 @@ export function createIncidentActivities({ endpoints, ledger }: IncidentPorts) {
       release,
     }: EndpointKey & { event: OperationalEvent; release: boolean }): Promise<void> {
       await endpoints.setFailing(account_id, endpoint_id, null);
-      await emit({ endpoints, ledger }, event);
+      await emit(ports, event);
       if (release) await ledger.release({ account_id, endpoint_id }, true);
     },
 
@@ -95,12 +99,18 @@ async function mark(
 }
 
 async function emit(
-  { endpoints, ledger }: IncidentPorts,
+  { endpoints, ledger, raiser }: IncidentPorts,
   { account_id, kind, at, transition, payload }: OperationalEvent,
 ): Promise<void> {
+  const event_id = operationalEventId(at, transition);
+  if (raiser?.concerns(kind)) {
+    const endpoint = await endpoints.load(account_id, String(payload['endpoint_id']));
+    await raiser.raise(
+      alertOf({ id: event_id, kind, at, account_id }, payload, hostOf(endpoint?.target_url)),
+    );
+  }
   const targets = await endpoints.recipients(account_id, kind, payload);
   if (targets.length === 0) return;
-  const event_id = operationalEventId(at, transition);
   const event = { account_id, event_id, event_kind: kind, accepted_at: at };
   await ledger.accept({ ...event, payload: JSON.stringify(payload) }, targets);
 }

@@ -50,6 +50,7 @@ const WORDS: Record<AttemptErrorCode, string> = {
   blocked_address: 'the URL leads to an address that deliveries may not go to',
   proxy_failed: 'the egress proxy of this installation opened no connection',
   invalid_url: 'the URL is not valid',
+  listener_disconnected: 'no listener is connected',
 };
 
 /**

@@ -1,14 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Context } from '@temporalio/activity';
 import pLimit from 'p-limit';
 import type { ReplayItem, ReplayPlan, ReplayResult } from '../../src/domain/replay/replay.js';
 import type { ActivityDependencies, ReplayPage } from '../ports.js';
+import { whileBeating } from '../while-beating.js';
 
 /** Deliveries that are acted on at once. */
 const ACTS_AT_ONCE = 10;
 const SECOND_MS = 1_000;
-/** How often an activity shows that its process lives, milliseconds: a part of the workflow's `heartbeatTimeout`. */
-const HEARTBEAT_MS = 2_000;
 
 /** Deliveries that a replay acts on together. */
 interface ReplayBatch {
@@ -60,14 +58,4 @@ async function paced<T, R>(items: readonly T[], rate: number, act: (item: T) => 
     if (one.status === 'rejected') throw one.reason;
     return one.value;
   });
-}
-
-async function whileBeating<T>(work: () => Promise<T>): Promise<T> {
-  const context = Context.current();
-  const beat = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
-  try {
-    return await work();
-  } finally {
-    clearInterval(beat);
-  }
 }

@@ -21,7 +21,8 @@ export async function startServiceProcess(
   script = 'serve.js',
 ): Promise<ServiceProcess> {
   const child: ChildProcess = spawn(process.execPath, [fileURLToPath(new URL(script, import.meta.url))], {
-    env: { PATH: process.env['PATH'], ...environment },
+    // As the image sets it.
+    env: { PATH: process.env['PATH'], MALLOC_ARENA_MAX: '2', ...environment },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   const ended = once(child, 'exit').then(() => {

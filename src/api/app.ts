@@ -2,17 +2,19 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import { documentRoutes } from './docs/documents.js';
 import { createOpenApiDocument } from './docs/openapi.js';
+import { actingCaller } from './http/caller/acting-account.js';
+import { createTokenCheck } from './http/caller/token-check.js';
 import type { ApiDependencies, Middleware, State } from './http/context.js';
 import { requireJsonAccepted } from './http/middleware/accept.js';
 import { setAnswerHeaders, VERSIONED } from './http/middleware/answer-headers.js';
 import { authenticate } from './http/middleware/authenticate.js';
-import { measure } from './http/middleware/measure.js';
+import { measure, unlessProbe } from './http/middleware/measure.js';
 import { answerProblems } from './http/middleware/problems.js';
 import { identifyRequest } from './http/middleware/request-id.js';
 import { limitTime } from './http/middleware/time-limit.js';
+import { traceRequests } from './http/middleware/trace.js';
 import { checkVersion } from './http/middleware/version.js';
 import { answerOperations, type Operation } from './http/operation.js';
-import { createTokenCheck } from './http/token-check.js';
 import { limitAddress, limitCaller, limitUnauthenticated } from './limits/limit-rate.js';
 import type { Limiters } from './limits/limiters.js';
 import { OAUTH_PATH, oauthOnDemand } from './oauth/on-demand.js';
@@ -20,7 +22,10 @@ import { accountOperations } from './routes/access/accounts.js';
 import { apiKeyOperations } from './routes/access/api-keys.js';
 import { loginOperations } from './routes/access/logins.js';
 import { oauthClientOperations } from './routes/access/oauth-clients.js';
+import { portalSessionOperations } from './routes/access/portal-sessions.js';
+import { sessionOperations } from './routes/access/session.js';
 import { changeOperations } from './routes/changes/changes.js';
+import { codecRoutes } from './routes/codec/codec.js';
 import { deliveryOperations } from './routes/deliveries/deliveries.js';
 import { endpointChangeOperations } from './routes/endpoints/endpoint-changes.js';
 import { endpointSecretOperations } from './routes/endpoints/endpoint-secrets.js';
@@ -32,26 +37,42 @@ import { endpointOperations } from './routes/endpoints/endpoints.js';
 import { eventKindOperations } from './routes/event-kinds/event-kinds.js';
 import { eventOperations } from './routes/events/events.js';
 import { explainOperations } from './routes/explain/explain.js';
+import { exportOperations } from './routes/exports/exports.js';
 import { healthRoutes } from './routes/health.js';
+import { listenerOperations } from './routes/listeners/listeners.js';
+import { certificateOperations } from './routes/log/certificates.js';
+import { logOperations, tileRoutes } from './routes/log/log.js';
 import { meOperations } from './routes/profiles/me.js';
 import { profileOperations } from './routes/profiles/profiles.js';
 import { replayOperations } from './routes/replays/replays.js';
 import { statsOperations } from './routes/stats/stats.js';
+import { subjectOperations } from './routes/subjects/subjects.js';
+import { webRoutes } from './web/web-routes.js';
 
 /** Every answer comes within ten seconds, whatever a server behind does; two seconds are for a busy process. Milliseconds. */
 const ANSWER_WITHIN_MS = 8_000;
 
+/** Paths below the version that need no token. */
+const PUBLIC = /^\/v\d[^/]*\/log\//;
+
 /** The HTTP interface. A request passes the middlewares below from top to bottom. */
 export function createApp(dependencies: ApiDependencies & { limiters: Limiters }): Koa<State> {
   const declared = operationsOf(dependencies);
+  const publicOperations = logOperations(dependencies);
   const confirmations = new Router<State>({ prefix: '/:version' });
   confirmationRoutes(confirmations, dependencies);
 
+  const tiles = new Router<State>({ prefix: '/:version' });
+  tileRoutes(tiles, dependencies);
+
   const open = new Router<State>();
   healthRoutes(open, dependencies);
+  // Files in memory, which cost less than counting who asks for them.
+  webRoutes(open, dependencies);
   // For the routes that follow it.
   open.use(limitAddress(dependencies.limiters));
-  documentRoutes(open, () => createOpenApiDocument(declared));
+  documentRoutes(open, dependencies, () => createOpenApiDocument([...declared, ...publicOperations]));
+  codecRoutes(open, dependencies);
   open.all(OAUTH_PATH, oauthOnDemand(dependencies));
 
   const app = new Koa<State>();
@@ -60,15 +81,21 @@ export function createApp(dependencies: ApiDependencies & { limiters: Limiters }
   app.maxIpsCount = hops;
   app.use(measure(dependencies.metrics));
   app.use(identifyRequest(dependencies.logger));
+  if (dependencies.tracing) app.use(unlessProbe(traceRequests(dependencies.tracing)));
   app.use(setAnswerHeaders);
   app.use(answerProblems(dependencies.logger, dependencies.isUnavailable));
   app.use(limitTime(ANSWER_WITHIN_MS, dependencies.isUnavailable));
   app.use(unversioned(open));
+  app.use(answerPublic(publicOperations, tiles, dependencies.limiters));
   app.use(limitUnauthenticated(dependencies.limiters));
   app.use(checkVersion);
   app.use(confirmations.routes());
   app.use(requireJsonAccepted);
-  app.use(authenticate(createTokenCheck(dependencies)));
+  app.use(
+    authenticate(createTokenCheck(dependencies), (ctx, caller) =>
+      actingCaller(dependencies.database, ctx, caller),
+    ),
+  );
   app.use(limitCaller(dependencies.limiters));
   app.use(answerOperations(declared));
   return app;
@@ -83,16 +110,22 @@ function operationsOf(dependencies: ApiDependencies): Operation[] {
     ...endpointChangeOperations(dependencies),
     ...endpointSecretOperations(dependencies),
     ...endpointVerificationOperations(dependencies),
+    ...listenerOperations(dependencies),
     ...deliveryOperations(dependencies),
+    ...certificateOperations(dependencies),
     ...explainOperations(dependencies),
     ...replayOperations(dependencies),
+    ...exportOperations(dependencies),
     ...meOperations(dependencies),
     ...profileOperations(dependencies),
     ...apiKeyOperations(dependencies),
     ...oauthClientOperations(dependencies),
     ...loginOperations(dependencies),
     ...accountOperations(dependencies),
+    ...portalSessionOperations(dependencies),
+    ...sessionOperations(dependencies),
     ...changeOperations(dependencies),
+    ...subjectOperations(dependencies),
     ...statsOperations(dependencies),
   ];
 }
@@ -101,4 +134,15 @@ function operationsOf(dependencies: ApiDependencies): Operation[] {
 function unversioned(router: Router<State>): Middleware {
   const routes = router.routes() as unknown as Middleware; // it gives the context its parameters itself
   return (ctx, next) => (VERSIONED.test(ctx.path) ? next() : routes(ctx, next));
+}
+
+/** Operations that need no token, and nothing beside them. Each request counts against its address. */
+function answerPublic(operations: readonly Operation[], more: Router<State>, limiters: Limiters): Middleware {
+  const limit = limitAddress(limiters);
+  const answer = answerOperations(operations);
+  const routes = more.routes() as unknown as Middleware;
+  return (ctx, next) =>
+    PUBLIC.test(ctx.path)
+      ? limit(ctx, () => checkVersion(ctx, () => routes(ctx, () => answer(ctx, async () => {}))))
+      : next();
 }

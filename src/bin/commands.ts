@@ -1,30 +1,24 @@
-import type { ParseArgsConfig } from 'node:util';
-import { loadSettings } from '../config/load.js';
+import { CLIENT_COMMANDS } from './client/commands.js';
+import { type Command, CommandError, type Values } from './command.js';
 
-type Values = Record<string, unknown>;
-
-/** One thing that the command line can do. */
-interface Command {
-  /** In a few words. */
-  summary: string;
-  /** What its options do, a line each. */
-  help: readonly string[];
-  options: NonNullable<ParseArgsConfig['options']>;
-  run(values: Values, positionals: string[]): Promise<void>;
+/** Reading the settings takes time, and commands that need none must not complain about them. */
+async function loadSettings() {
+  const { loadSettings: load } = await import('../config/load.js');
+  return load();
 }
 
 /**
- * Everything that the command line can do. A command's module is loaded when it is run: `serve` must be ready soon, and what only `dev`
- * needs takes time to load.
+ * What runs the service. A command's module is loaded when it is run: `serve` must be ready soon, and what only `dev` needs takes time
+ * to load.
  */
-export const COMMANDS = {
+export const SERVICE_COMMANDS = {
   dev: {
     summary: 'run a whole system on this machine: finds or starts Temporal and MongoDB',
     help: [],
     options: {},
     async run() {
       const { dev } = await import('./dev.js');
-      await dev(loadSettings());
+      await dev(await loadSettings());
     },
   },
   demo: {
@@ -43,7 +37,7 @@ export const COMMANDS = {
     },
     async run(values) {
       const { demo } = await import('./demo.js');
-      await demo(loadSettings(), values);
+      await demo(await loadSettings(), values);
     },
   },
   serve: {
@@ -52,7 +46,7 @@ export const COMMANDS = {
     options: { role: { type: 'string', default: 'all' } },
     async run(values) {
       const { serve } = await import('./serve.js');
-      await serve(loadSettings(), String(values['role']));
+      await serve(await loadSettings(), String(values['role']));
     },
   },
   migrate: {
@@ -60,7 +54,7 @@ export const COMMANDS = {
     help: [],
     options: {},
     async run() {
-      const settings = loadSettings();
+      const settings = await loadSettings();
       const [{ createLogger, say }, { migrate }] = await Promise.all([
         import('./process/output.js'),
         import('./migrate.js'),
@@ -79,6 +73,31 @@ export const COMMANDS = {
       process.stdout.write(`${newSecretKey()}\n`);
     },
   },
+  'log-key': {
+    summary: 'make a key for HOOKLINE_LOG_KEY: hookline log-key <name>, such as hooks.example.com/log',
+    help: [],
+    options: {},
+    async run(_values, [name]) {
+      if (!name) throw new Error('Name the log: hookline log-key hooks.example.com/log');
+      const { newSigningKey } = await import('../domain/log/signed-note.js');
+      process.stdout.write(`${newSigningKey(name)}\n`);
+    },
+  },
+  archive: {
+    summary: 'compare the archive with Temporal, and name every difference',
+    usage: 'verify [--from TIME] [--to TIME]',
+    help: [
+      '--from TIME        of what closed since then, ISO 8601; by default everything that Temporal still has',
+      '--to TIME          and before then; by default up to where the archive is',
+    ],
+    actions: ['verify'],
+    options: { from: { type: 'string' }, to: { type: 'string' } },
+    async run(values, [action]) {
+      if (action !== 'verify') throw new CommandError('Say what to do: hookline archive verify');
+      const { verifyArchive } = await import('./archive/verify.js');
+      if (!(await verifyArchive(await loadSettings(), values))) process.exitCode = 1;
+    },
+  },
   reseal: {
     summary:
       'encrypt stored secrets with the first of HOOKLINE_SECRET_KEYS, so that the others can be dropped',
@@ -86,17 +105,29 @@ export const COMMANDS = {
     options: {},
     async run() {
       const { reseal } = await import('./reseal.js');
-      await reseal(loadSettings());
+      await reseal(await loadSettings());
     },
   },
   account: {
     summary: 'create an account and an API key: hookline account <name>',
-    help: ['--operator   the key may manage accounts, too'],
-    options: { operator: { type: 'boolean', default: false } },
-    async run({ operator }, [name]) {
+    help: [
+      '--platform   the key makes accounts of its own, and acts for them',
+      '--operator   the key manages all accounts, and acts for them',
+    ],
+    options: {
+      platform: { type: 'boolean', default: false },
+      operator: { type: 'boolean', default: false },
+    },
+    async run({ platform, operator }, [name]) {
       if (!name) throw new Error('Name the account: hookline account <name>');
       const { createAccount } = await import('./account.js');
-      await createAccount(loadSettings(), name, operator === true);
+      if (platform && operator)
+        throw new Error('Choose --platform or --operator: a key is one or the other.');
+      await createAccount(
+        await loadSettings(),
+        name,
+        operator ? 'operator' : platform ? 'platform' : 'account',
+      );
     },
   },
   key: {
@@ -106,9 +137,78 @@ export const COMMANDS = {
     async run(_values, [accountId, key]) {
       if (!accountId || !key) throw new Error('Name account and key: hookline key <account> order_id:1001');
       const { printKeyQuery } = await import('./key.js');
-      await printKeyQuery(loadSettings(), accountId, key);
+      await printKeyQuery(await loadSettings(), accountId, key);
+    },
+  },
+  'test-alert': {
+    summary: 'send a test message to the addresses and the chat that alerts go to',
+    help: [],
+    options: {},
+    async run() {
+      const { testAlert } = await import('./operator/test-alert.js');
+      await testAlert(await loadSettings());
+    },
+  },
+  temporal: {
+    summary: "run Temporal's own command line on Hookline's server and namespace",
+    help: ['hookline temporal workflow list --query "HooklineStatus = \'retrying\'"'],
+    options: {},
+    isRaw: true,
+    async run(_values, args) {
+      const { temporal } = await import('./operator/temporal.js');
+      await temporal(await loadSettings(), args);
     },
   },
 } as const satisfies Record<string, Command>;
 
-export type CommandName = keyof typeof COMMANDS;
+const SHELL_COMMANDS = {
+  completion: {
+    summary: 'print a script that completes commands: for bash, zsh or fish',
+    usage: 'bash|zsh|fish',
+    help: ['source <(hookline completion bash)'],
+    actions: ['bash', 'zsh', 'fish'],
+    options: {},
+    async run(_values: Values, [shell]: string[]) {
+      const { completion } = await import('./client/completion.js');
+      process.stdout.write(completion(shell, COMMANDS));
+    },
+  },
+} as const satisfies Record<string, Command>;
+
+/** What needs neither a server nor settings. */
+const PROOF_COMMANDS = {
+  verify: {
+    summary:
+      'check a certificate without any server, and say what it proves: hookline verify certificate.json',
+    help: [
+      '--key text                the public key of the log, as its operator published it',
+      '--payload opening.json    what GET /deliveries/<id>/certificate/opening answered',
+      '--checkpoint file         a checkpoint of the log that you have from elsewhere',
+      '--consistency proof.json  what GET /log/proofs answered, if that checkpoint is of another size',
+    ],
+    options: {
+      key: { type: 'string' },
+      payload: { type: 'string' },
+      checkpoint: { type: 'string' },
+      consistency: { type: 'string' },
+    },
+    async run(options, [path]) {
+      if (!path) throw new Error('Name the certificate: hookline verify certificate.json');
+      const { verify } = await import('./verify.js');
+      await verify(path, options);
+    },
+  },
+} as const satisfies Record<string, Command>;
+
+/** Everything that the command line can do, in the groups in which its help shows it. */
+export const COMMAND_GROUPS = {
+  'Use a server': CLIENT_COMMANDS,
+  'Check a proof': PROOF_COMMANDS,
+  'Run the service': SERVICE_COMMANDS,
+  'Your shell': SHELL_COMMANDS,
+} as const satisfies Record<string, Record<string, Command>>;
+
+export const COMMANDS: Readonly<Record<string, Command>> = Object.assign(
+  {},
+  ...Object.values(COMMAND_GROUPS),
+);

@@ -11,7 +11,7 @@ import { connectDatabase } from '../models/database.js';
 import { migrate } from './migrate.js';
 import { createLogger, say, shortPath } from './process/output.js';
 import { withSdkMetrics } from './process/sdk-metrics.js';
-import { loadOrCreateSecretKeys } from './process/secrets.js';
+import { loadOrCreateKeys } from './process/secrets.js';
 import { untilStopped } from './process/stop.js';
 import { startService } from './service.js';
 
@@ -43,7 +43,10 @@ export async function dev(given: Settings): Promise<void> {
       HOOKLINE_ALLOWED_NETWORKS: [...configured.HOOKLINE_ALLOWED_NETWORKS, ...LOOPBACK_NETWORKS],
       // One process counts by itself.
       HOOKLINE_RATE_LIMIT_STORE: 'memory',
-      HOOKLINE_SECRET_KEYS: configured.HOOKLINE_SECRET_KEYS ?? (await loadOrCreateSecretKeys(dataDir)),
+      HOOKLINE_SECRET_KEYS:
+        configured.HOOKLINE_SECRET_KEYS ?? (await loadOrCreateKeys(dataDir, 'secret.keys')),
+      HOOKLINE_PAYLOAD_KEYS:
+        configured.HOOKLINE_PAYLOAD_KEYS ?? (await loadOrCreateKeys(dataDir, 'payload.keys')),
       HOOKLINE_ENDPOINT_VERIFICATION: configured.HOOKLINE_ENDPOINT_VERIFICATION ?? 'off',
       HOOKLINE_EXTRA_CA_FILE: configured.HOOKLINE_EXTRA_CA_FILE ?? authority.certFile,
     };

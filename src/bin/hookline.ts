@@ -1,44 +1,57 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util';
-import { SettingsError } from '../config/load.js';
-import { COMMANDS, type CommandName } from './commands.js';
-
-const USAGE = `hookline <command>
-
-${Object.entries(COMMANDS)
-  .map(([name, { summary, help }]) =>
-    [`  ${name.padEnd(10)} ${summary}`, ...help.map((line) => `             ${line}`)].join('\n'),
-  )
-  .join('\n')}
-
-Settings come from the environment: docs/configuration.md.
-`;
+import type { Command } from './command.js';
+import { COMMAND_GROUPS, COMMANDS } from './commands.js';
 
 const [name = 'help', ...rest] = process.argv.slice(2);
-const command = name in COMMANDS ? COMMANDS[name as CommandName] : undefined;
+const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+const asksForHelp = ['help', '--help', '-h'].includes(name);
 
-if (!command || rest.includes('--help')) {
-  if (!command && name !== 'help' && name !== '--help')
-    process.stderr.write(`hookline: there is no command "${name}"\n\n`);
-  process.stdout.write(USAGE);
-  process.exitCode = command || name === 'help' || name === '--help' ? 0 : 2;
-} else {
+// Such as `hookline deliveries | head`.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+
+if (command && !command.isRaw && (rest.includes('--help') || rest.includes('-h')))
+  process.stdout.write(helpOf(name, command));
+else if (command) await run(command);
+else {
+  if (!asksForHelp) process.stderr.write(`hookline: there is no command "${name}"\n\n`);
+  process.stdout.write(usage());
+  process.exitCode = asksForHelp ? 0 : 2;
+}
+
+async function run({ options, isRaw, run }: Command): Promise<void> {
   try {
-    const { values, positionals } = parseArgs({
-      args: rest,
-      options: command.options,
-      allowPositionals: true,
-    });
-    await command.run(values, positionals);
+    const { values, positionals } = isRaw
+      ? { values: {}, positionals: rest }
+      : parseArgs({ args: rest, options, allowPositionals: true });
+    await run(values, positionals);
   } catch (error) {
-    const expected =
-      error instanceof SettingsError ||
-      !(error instanceof Error) ||
-      process.env['HOOKLINE_LOG_LEVEL'] !== 'debug';
+    // Settings may be what is wrong, so that they cannot be asked how an error is to be shown.
+    const withStack = process.env['HOOKLINE_LOG_LEVEL'] === 'debug';
     process.stderr.write(
-      `hookline: ${expected && error instanceof Error ? error.message : (error as Error).stack}\n`,
+      `hookline: ${error instanceof Error && !withStack ? error.message : (error as Error).stack}\n`,
     );
     // Temporal's runtime, once installed, keeps a process alive that never came to use it.
     process.exit(1);
   }
+}
+
+/** All commands, a line each. */
+function usage(): string {
+  const groups = Object.entries(COMMAND_GROUPS).map(([group, commands]) => {
+    const lines = Object.entries(commands).map(([known, { summary }]) => `  ${known.padEnd(12)} ${summary}`);
+    return `${group}:\n${lines.join('\n')}\n`;
+  });
+  return `hookline <command>
+
+${groups.join('\n')}
+hookline <command> --help says more. Settings of the service come from the environment (docs/configuration.md); what uses a server reads
+HOOKLINE_URL and HOOKLINE_API_KEY, or the login that "hookline login" keeps (docs/command-line.md).
+`;
+}
+
+/** One command and its options. */
+function helpOf(known: string, { summary, usage: more = '', help }: Command): string {
+  const lines = help.map((line) => `  ${line}\n`);
+  return [`hookline ${known} ${more}`.trimEnd(), `${summary}\n`, lines.join('')].join('\n');
 }

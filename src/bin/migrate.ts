@@ -2,10 +2,13 @@ import type { Settings } from '../config/schema.js';
 import { connectDatabase } from '../models/database.js';
 import { connectTemporal } from '../temporal/server/connection.js';
 import { prepareNamespace } from '../temporal/server/namespace.js';
+import { prepareArchiveSchedule } from '../temporal/write/archive/archive-schedule.js';
 import { requireServers } from './process/server-settings.js';
+import { archiveScheduleOf } from './service/archive/schedule.js';
 
 /**
- * Brings both servers to what this version needs: Temporal's namespace with retention and search attributes, MongoDB's indexes. It can
+ * Brings both servers to what this version needs: Temporal's namespace with retention and search attributes and
+ * the Schedule of the archive, MongoDB's indexes. It can
  * be run any number of times.
  *
  * @param report receives a line for each index that could not be made; the service works without it, more slowly
@@ -18,6 +21,7 @@ export async function migrate(settings: Settings, report: (line: string) => void
       name: settings.TEMPORAL_NAMESPACE,
       retentionDays: settings.HOOKLINE_RETENTION_DAYS,
     });
+    await prepareArchiveSchedule(archiveScheduleOf(settings, temporal.client));
   } finally {
     await temporal.close();
   }

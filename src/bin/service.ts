@@ -4,7 +4,9 @@ import type { Settings } from '../config/schema.js';
 import { EndpointHealth } from '../domain/endpoint/endpoint-health.js';
 import type { Closing } from '../domain/stats/closing.js';
 import { BUNDLE_PATH } from '../temporal/server/bundle.js';
+import { prepareArchiveSchedule } from '../temporal/write/archive/archive-schedule.js';
 import type { Api, ApiParts } from './service/api.js';
+import { archiveScheduleOf } from './service/archive/schedule.js';
 import { createAttempts } from './service/attempts.js';
 import { sweepChanges } from './service/change-sweep.js';
 import { createDeliveryMetrics } from './service/counts/attempt-metrics.js';
@@ -12,13 +14,17 @@ import { metricsPage } from './service/counts/metrics-page.js';
 import { createStartMetrics } from './service/counts/start-metrics.js';
 import { keepTallies } from './service/counts/tallies.js';
 import { addressPolicyOf, portsOf } from './service/egress.js';
+import { boundHeaps, collectWhenIdle } from './service/garbage.js';
 import { healthListener } from './service/health-listener.js';
 import { type HttpServer, listen } from './service/http-server.js';
-import { collectWhenIdle } from './service/idle-collection.js';
 import { createIncidents, createStarter } from './service/ledger.js';
+import { createListenerExchange } from './service/listeners/listener-exchange.js';
+import { createListeners, type Listeners } from './service/listeners/listeners.js';
 import { createReadiness, type Readiness } from './service/readiness.js';
 import { connectServers, type Servers } from './service/servers.js';
 import { Stops } from './service/stops.js';
+import { createAlerts } from './service/watch/alerts.js';
+import { startTracing } from './service/watch/tracing.js';
 import { runWorker } from './service/worker.js';
 
 /** What a process does: serve the API, run the worker, or both on one connection, which is the fastest. */
@@ -46,6 +52,7 @@ export async function startService(
     const servers = await connectServers(settings);
     stops.add(() => servers.database.close());
     stops.add(() => servers.temporal.close());
+    boundHeaps();
     stops.add(collectWhenIdle());
     stops.add(sweepChanges(servers.database.changes, logger));
     const parts = await startParts(settings, role, { servers, logger, bundlePath }, stops);
@@ -69,22 +76,36 @@ async function startParts(
   const registry = new Registry();
   const observer = createDeliveryMetrics(registry);
 
+  const tracing = await startTracing(settings, logger);
+  stops.add(() => tracing?.stop());
+  const listeners = role === 'worker' ? undefined : await createListeners(settings, servers, logger);
+  const listenerExchange = createListenerExchange(settings, servers, listeners?.streams);
   const attempts =
     role === 'api'
       ? undefined
-      : await createAttempts(settings, servers, { health, incidents, observer, addressPolicy, ownPorts });
+      : await createAttempts(settings, servers, {
+          ...{ health, incidents, observer, tracing, addressPolicy, listenerExchange, ownPorts },
+        });
   stops.add(() => attempts?.poster.close());
 
   const earlyAttempts = role === 'all' ? attempts?.earlyAttempts : undefined;
   const starter = createStarter(settings, servers, health, earlyAttempts, createStartMetrics(registry));
+  stops.add(listeners?.start(starter) ?? (() => {}));
 
   const tallies = attempts && keepTallies(servers.database.tallies, logger);
   stops.add(() => tallies?.stop());
   const closed = (closings: readonly Closing[]) => {
     observer.closed(closings);
+    tracing?.closed(closings);
     for (const closing of closings) tallies?.tally.add(closing, Date.now());
   };
-  const worker = attempts && runWorker(settings, servers, attempts, starter, bundlePath, closed);
+  if (attempts && settings.HOOKLINE_ARCHIVE_INTERVAL !== undefined)
+    await prepareArchiveSchedule(archiveScheduleOf(settings, servers.temporal.client));
+  const alerts = attempts && (await createAlerts(settings, servers, attempts.poster, registry));
+  const worker =
+    attempts &&
+    alerts &&
+    runWorker(settings, servers, { ...attempts, ...alerts }, starter, bundlePath, closed);
   stops.add(async () => (await worker?.catch(() => undefined))?.stop());
   stops.add(() => attempts?.earlyAttempts.stop());
 
@@ -96,7 +117,8 @@ async function startParts(
       : serveApi(
           settings,
           servers,
-          { addressPolicy, starter, incidents, readiness, registry, logger },
+          { addressPolicy, starter, incidents, readiness, registry, tracing, logger },
+          listeners,
           stops,
         );
   const [running, http] = await Promise.all([worker, serving]);
@@ -122,15 +144,18 @@ async function serveApi(
   settings: Settings,
   servers: Servers,
   parts: Omit<ApiParts, 'url'>,
+  listeners: Listeners | undefined,
   stops: Stops,
 ): Promise<HttpServer> {
   const [{ createApi }, http] = await Promise.all([import('./service/api.js'), listen(settings)]);
   let api: Api | undefined;
   stops.add(async () => {
+    // The server is closed only when every stream has ended.
+    await listeners?.streams.stop();
     await http.close();
     await api?.stop();
   });
   api = await createApi(settings, servers, { ...parts, url: http.url });
-  http.answer(api.listener);
+  http.answer(listeners?.serve(http, api.listener) ?? api.listener);
   return http;
 }

@@ -1,9 +1,12 @@
 import { z } from 'zod';
 import { parseRateLimits } from '../domain/access/rate-limit.js';
 import { parseSecretKeys } from '../domain/access/secret-box.js';
+import { ALERT_KINDS } from '../domain/alert/alert.js';
+import { DEFAULT_ARCHIVE_DAYS, DEFAULT_PAYLOAD_DAYS, parseKeptDays } from '../domain/archive/kept-days.js';
 import { parseDuration } from '../domain/basics/duration.js';
 import { DEFAULT_CHANGES_DAYS } from '../domain/change/change.js';
 import { DEFAULT_RETRY_SCHEDULE, parseRetrySchedule } from '../domain/delivery/retry-schedule.js';
+import { readSigningKeys } from '../domain/log/signed-note.js';
 
 const duration = (fallback: string) => z.string().default(fallback).transform(asIssue(parseDuration));
 const rateLimits = (fallback: string) => z.string().default(fallback).transform(asIssue(parseRateLimits));
@@ -16,6 +19,7 @@ const splitList = (text: string): string[] =>
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '');
+const keptDays = (fallback: string) => z.string().default(fallback).transform(asIssue(parseKeptDays));
 const list = z.string().default('').transform(splitList);
 
 /** Every setting there is: its name in the environment, its meaning, its default. `docs/configuration.md` is checked against it. */
@@ -30,6 +34,13 @@ export const settingsSchema = z.object({
     .optional()
     .describe(
       'Address of the API as its callers see it, such as `https://hooks.example.com`: the OAuth issuer. Default: where it listens',
+    ),
+  HOOKLINE_INTERNAL_URL: z
+    .url({ protocol: /^https?$/ })
+    .transform((text) => text.replace(/\/+$/, ''))
+    .optional()
+    .describe(
+      'Where other processes of this installation reach this one, such as `http://10.0.3.7:8080`: workers hand deliveries for `hookline listen` to it. Default: `HOOKLINE_HOST`, or the name of the machine, with the port',
     ),
   HOOKLINE_PROXY_HOPS: z.coerce
     .number()
@@ -75,6 +86,17 @@ export const settingsSchema = z.object({
     .max(3_650)
     .default(DEFAULT_CHANGES_DAYS)
     .describe('How long it is kept who changed what (`GET /changes`), days'),
+  HOOKLINE_ARCHIVE_INTERVAL: z
+    .string()
+    .default('2m')
+    .transform((text, context) => (text === 'off' ? undefined : asIssue(parseDuration)(text, context)))
+    .describe('How often closed deliveries are copied from Temporal to the archive in MongoDB; `off`: never'),
+  HOOKLINE_ARCHIVE_DAYS: keptDays(DEFAULT_ARCHIVE_DAYS).describe(
+    'How long archived deliveries are kept, days after they closed; exceptions follow the number, such as `400,purchase=90,acct_01J…=30,acct_01J…/purchase=7`',
+  ),
+  HOOKLINE_PAYLOAD_DAYS: keptDays(DEFAULT_PAYLOAD_DAYS).describe(
+    'How long the archive keeps the payload of an event, days after it was accepted; written alike. The record stays',
+  ),
   HOOKLINE_RETRY_SCHEDULE: z
     .string()
     .optional()
@@ -110,7 +132,9 @@ export const settingsSchema = z.object({
     .min(1)
     .max(64)
     .default(1)
-    .describe('Start calls to Temporal in flight at once; what arrives meanwhile is committed in a group'),
+    .describe(
+      'Start calls to Temporal in flight at once, for healthy endpoints and for others each; what arrives meanwhile is committed in a group',
+    ),
   HOOKLINE_MAX_FIRST_ATTEMPTS: z.coerce
     .number()
     .int()
@@ -166,7 +190,7 @@ export const settingsSchema = z.object({
     .min(1)
     .optional()
     .describe(
-      'PEM file of authorities that endpoints’ certificates may be signed by, besides the public ones',
+      'PEM file of authorities that certificates of endpoints, and of the mail server, may be signed by, besides the public ones',
     ),
   HOOKLINE_RATE_LIMIT_TOKEN: rateLimits('600/1m,20000/1h').describe(
     'Requests per token, events excepted: `requests/window`, several separated by commas, or `off`',
@@ -195,6 +219,34 @@ export const settingsSchema = z.object({
     .describe(
       'Keys that stored secrets are encrypted with, `id:base64`, the newest first; `hookline secret-key` makes one, `hookline dev` keeps one in its data folder',
     ),
+  HOOKLINE_PAYLOAD_KEYS: z
+    .string()
+    .transform(asIssue(parseSecretKeys))
+    .optional()
+    .describe(
+      'Keys that payloads are encrypted with, written like HOOKLINE_SECRET_KEYS; without it payloads stay plain in Temporal and cannot be erased; `hookline dev` keeps one in its data folder',
+    ),
+  HOOKLINE_LOG_KEY: z
+    .string()
+    .transform(asIssue(readSigningKeys))
+    .optional()
+    .describe(
+      'Key that signs the checkpoints of the log; `hookline log-key` makes one. Several, separated by commas, all sign. Default: one that is made when it is first needed, and kept in MongoDB, encrypted with `HOOKLINE_SECRET_KEYS`',
+    ),
+  HOOKLINE_CODEC_TOKEN: z
+    .string()
+    .min(32, 'must have at least 32 characters')
+    .optional()
+    .describe(
+      'Token of the codec server at `/codec`, with which Temporal’s command line and UI show what is encrypted; together with HOOKLINE_CODEC_ORIGIN',
+    ),
+  HOOKLINE_CODEC_ORIGIN: z
+    .url({ protocol: /^https?$/ })
+    .transform((text) => new URL(text).origin)
+    .optional()
+    .describe(
+      'The one origin that browsers may ask `/codec` from: Temporal UI’s, such as `https://temporal.example.com`',
+    ),
   HOOKLINE_ENDPOINT_VERIFICATION: z
     .enum(['required', 'off'])
     .optional()
@@ -213,6 +265,67 @@ export const settingsSchema = z.object({
     .min(1)
     .default(1_000)
     .describe('Endpoints that one account may have'),
+  HOOKLINE_ALERT_MAIL_TO: list.describe(
+    'Addresses that are alerted by e-mail when an endpoint is failing, recovers or is disabled ([alerts](alerts.md)); nobody where it is empty',
+  ),
+  HOOKLINE_ALERT_MAIL_FROM: z
+    .string()
+    .regex(/^[^\r\n]*@[^\r\n@]+$/, 'must be an e-mail address, such as Hookline <hookline@example.com>')
+    .optional()
+    .describe('Sender of these e-mails, such as `Hookline <hookline@example.com>`'),
+  HOOKLINE_SMTP_URL: z
+    .url({ protocol: /^smtps?$/, error: 'must be a URL like smtp://user:password@mail.example.com:587' })
+    .optional()
+    .describe(
+      'Mail server: `smtp://user:password@mail.example.com:587`, or `smtps://…` for TLS from the beginning. A password is sent over TLS only. A secret',
+    ),
+  HOOKLINE_ALERT_CHAT_URL: z
+    .url({ protocol: /^https$/, error: 'must be a URL like https://chat.example.com/hooks/…' })
+    .optional()
+    .describe(
+      'Incoming webhook of a chat that gets the same alerts (Slack, Mattermost and others that take `{"text": …}`). A secret',
+    ),
+  HOOKLINE_ALERT_KINDS: z
+    .string()
+    .default('endpoint.failing,endpoint.recovered,endpoint.disabled')
+    .transform(splitList)
+    .pipe(z.array(z.enum(ALERT_KINDS)))
+    .describe('Operational events that people are alerted to'),
+  HOOKLINE_ALERT_AFTER: duration('5m').describe(
+    'An endpoint that recovers within this time raises no alert; one that is disabled does at once',
+  ),
+  HOOKLINE_ALERT_INTERVAL: duration('5m').describe(
+    'At most one message per channel in this time; what happens meanwhile is in the next one',
+  ),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe(
+      'OpenTelemetry collector that traces are posted to (OTLP over HTTP), such as `http://localhost:4318`; without it nothing is traced ([tracing](tracing.md))',
+    ),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('The same with the whole path, where it is not `/v1/traces`'),
+  OTEL_EXPORTER_OTLP_HEADERS: z
+    .string()
+    .default('')
+    .transform(asIssue(parseOtlpHeaders))
+    .describe('Headers of these posts, `name=value` with commas between, values percent-encoded. A secret'),
+  OTEL_SERVICE_NAME: z.string().min(1).default('hookline').describe('`service.name` of the traces'),
+  OTEL_TRACES_SAMPLER_ARG: z.coerce
+    .number()
+    .min(0)
+    .max(1)
+    .default(1)
+    .describe('Part of the traces that is recorded, also of those that a producer began; by trace id'),
+  OTEL_BSP_SCHEDULE_DELAY: z.coerce
+    .number()
+    .int()
+    .min(10)
+    .max(60_000)
+    .default(5_000)
+    .describe('Time between two posts of traces, milliseconds'),
   HOOKLINE_TEMPORAL_METRICS_ADDRESS: z
     .string()
     .min(1)
@@ -234,4 +347,14 @@ function asIssue<T>(parse: (text: string) => T) {
       return z.NEVER;
     }
   };
+}
+
+/** Headers as the OpenTelemetry specification writes them: W3C Baggage without its properties. */
+function parseOtlpHeaders(text: string): Record<string, string> {
+  const pairs = splitList(text).map((part) => {
+    const [, name, value = ''] = /^([\w!#$%&'*+.^`|~-]+)\s*=\s*(.*)$/.exec(part) ?? [];
+    if (name === undefined) throw new Error('must be name=value, with commas between');
+    return [name, decodeURIComponent(value)] as const;
+  });
+  return Object.fromEntries(pairs);
 }

@@ -3,6 +3,8 @@
  *
  * Each is found in this order: the configured address, a command on PATH, the official download, a build with Go.
  */
+
+export { findTemporalCli } from './binaries/temporal-cli.js';
 export { EmbeddedStartError, EmbeddedUnavailableError, PortTakenError } from './errors.js';
 export { type EmbeddedMongo, type EmbeddedMongoOptions, startMongo } from './servers/mongo.js';
 export { type EmbeddedTemporal, type EmbeddedTemporalOptions, startTemporal } from './servers/temporal.js';

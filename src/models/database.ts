@@ -1,6 +1,8 @@
 import mongoose from 'mongoose';
 import type { SecretBox } from '../domain/access/secret-box.js';
+import { DEFAULT_ARCHIVE_DAYS, DEFAULT_PAYLOAD_DAYS, parseKeptDays } from '../domain/archive/kept-days.js';
 import { DEFAULT_CHANGES_DAYS } from '../domain/change/change.js';
+import { createPayloadSealer } from '../domain/privacy/payload-sealer.js';
 import { AccessTokenRepository } from './access/access-tokens.js';
 import { AccountRepository } from './access/accounts.js';
 import { ApiKeyRepository } from './access/api-keys.js';
@@ -8,15 +10,22 @@ import { InstallationSecretRepository } from './access/installation-secrets.js';
 import { LoginRepository } from './access/logins.js';
 import { OAuthClientRepository } from './access/oauth-clients.js';
 import { OAuthRecordRepository } from './access/oauth-records.js';
+import { PortalSessionRepository } from './access/portal-sessions.js';
 import { ProfileRepository } from './access/profiles.js';
 import { RateWindowRepository } from './access/rate-windows.js';
+import { ArchiveRepository, type ArchiveRetention } from './archive/archive.js';
 import { ChangeRepository } from './change/changes.js';
 import { DeliveryTurnRepository } from './endpoint/delivery-turns.js';
 import { EndpointRepository } from './endpoint/endpoints.js';
+import { ListenerRepository } from './endpoint/listeners.js';
 import { EventKindRepository } from './event/event-kinds.js';
 import { IdempotencyRepository } from './event/idempotency.js';
 import { KeySecretRepository } from './event/key-secrets.js';
+import { LogRepository } from './log/log.js';
+import { LogKeyRepository } from './log/log-keys.js';
 import { collectionsWithoutIndexes, createIndexes } from './mongo/indexes.js';
+import { DataKeyRepository } from './privacy/data-keys.js';
+import { ErasureRepository } from './privacy/erasures.js';
 import { TallyRepository } from './stats/tallies.js';
 
 /** How long an operation waits for a server that can be reached before it fails, milliseconds. */
@@ -42,16 +51,23 @@ export interface Database {
   accessTokens: AccessTokenRepository;
   accounts: AccountRepository;
   apiKeys: ApiKeyRepository;
+  archive: ArchiveRepository;
   changes: ChangeRepository;
+  dataKeys: DataKeyRepository;
+  erasures: ErasureRepository;
   endpoints: EndpointRepository;
   deliveryTurns: DeliveryTurnRepository;
   eventKinds: EventKindRepository;
   idempotency: IdempotencyRepository;
   installationSecrets: InstallationSecretRepository;
   keySecrets: KeySecretRepository;
+  listeners: ListenerRepository;
+  log: LogRepository;
+  logKeys: LogKeyRepository;
   logins: LoginRepository;
   oauthClients: OAuthClientRepository;
   oauthRecords: OAuthRecordRepository;
+  portalSessions: PortalSessionRepository;
   profiles: ProfileRepository;
   rateWindows: RateWindowRepository;
   tallies: TallyRepository;
@@ -68,16 +84,34 @@ export interface Database {
 interface DatabaseOptions {
   /** Encrypts stored secrets; without it endpoints cannot be written, and their secrets cannot be read. */
   box?: SecretBox;
+  /** Wraps the data keys of payloads; absent: `box` does. */
+  keyBox?: SecretBox;
   /** How long an operation may take; `unlimited` for what makes indexes. */
   patience?: 'limited' | 'unlimited';
   /** How long the changes that this process makes are kept, days. */
   changesDays?: number;
+  /** How long what this process archives is kept. */
+  archive?: ArchiveRetention;
+  /** Whether archived payloads are encrypted. */
+  encryptsPayloads?: boolean;
 }
+
+const DEFAULT_RETENTION: ArchiveRetention = {
+  records: parseKeptDays(DEFAULT_ARCHIVE_DAYS),
+  payloads: parseKeptDays(DEFAULT_PAYLOAD_DAYS),
+};
 
 /** Connects to MongoDB. @throws Error that names the server if it does not answer within 5 seconds */
 export async function connectDatabase(
   uri: string,
-  { box, patience = 'limited', changesDays = DEFAULT_CHANGES_DAYS }: DatabaseOptions = {},
+  {
+    box,
+    keyBox = box,
+    patience = 'limited',
+    changesDays = DEFAULT_CHANGES_DAYS,
+    archive = DEFAULT_RETENTION,
+    encryptsPayloads = false,
+  }: DatabaseOptions = {},
 ): Promise<Database> {
   const connection = mongoose.createConnection(uri, {
     autoIndex: false,
@@ -95,25 +129,34 @@ export async function connectDatabase(
       { cause: error },
     );
   });
+  const log = new LogRepository(connection);
   const changes = new ChangeRepository(connection, changesDays);
   const profiles = new ProfileRepository(connection, changes);
   const logins = new LoginRepository(connection, changes);
   const oauthClients = new OAuthClientRepository(connection, changes);
   const oauthRecords = new OAuthRecordRepository(connection);
+  const dataKeys = new DataKeyRepository(connection, keyBox);
   return {
     accessTokens: new AccessTokenRepository(oauthRecords, { oauthClients, logins }),
     accounts: new AccountRepository(connection, profiles, changes),
     apiKeys: new ApiKeyRepository(connection, changes),
+    archive: new ArchiveRepository(connection, archive, createPayloadSealer(dataKeys, encryptsPayloads), log),
     changes,
+    dataKeys,
+    erasures: new ErasureRepository(connection, changes),
     endpoints: new EndpointRepository(connection, box, changes),
     deliveryTurns: new DeliveryTurnRepository(connection),
     eventKinds: new EventKindRepository(connection, changes),
     idempotency: new IdempotencyRepository(connection),
     installationSecrets: new InstallationSecretRepository(connection),
     keySecrets: new KeySecretRepository(connection, box),
+    listeners: new ListenerRepository(connection),
+    log,
+    logKeys: new LogKeyRepository(connection, box),
     logins,
     oauthClients,
     oauthRecords,
+    portalSessions: new PortalSessionRepository(connection, changes),
     profiles,
     rateWindows: new RateWindowRepository(connection),
     tallies: new TallyRepository(connection),

@@ -54,6 +54,7 @@ const VIOLATIONS: Record<string, Record<string, string>> = {
     'dist/workflows/a.js': "import '../src/domain/b.js';",
     'dist/src/domain/b.js': "import 'ulid';",
   },
+  'nothing-imports-web': { 'src/api/a.ts': "import '../../web/src/b.js';", 'web/src/b.ts': 'export {};' },
   'activities-import-domain': {
     'activities/a.ts': "import '../src/config/b.js';",
     'src/config/b.ts': 'export {};',
@@ -66,6 +67,7 @@ const VIOLATIONS: Record<string, Record<string, string>> = {
   'api-imports': { 'src/api/a.ts': "import '../../activities/b.js';", 'activities/b.ts': 'export {};' },
   'config-imports-domain': { 'src/config/a.ts': "import '../api/b.js';", 'src/api/b.ts': 'export {};' },
   'embedded-is-alone': { 'src/embedded/a.ts': "import '../config/b.js';", 'src/config/b.ts': 'export {};' },
+  'client-is-alone': { 'clients/typescript/src/a.ts': "import 'node:fs';" },
   'demo-is-a-client': { 'src/demo/a.ts': "import '../models/b.js';", 'src/models/b.ts': 'export {};' },
   'only-bin-imports-bin': { 'src/api/a.ts': "import '../bin/b.js';", 'src/bin/b.ts': 'export {};' },
   'mongoose-in-models': {

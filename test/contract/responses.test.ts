@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { SCOPES } from '../../src/domain/access/api-key.js';
+import { OPERATOR_SCOPES } from '../../src/domain/access/api-key.js';
 import { announcements, resolveVersion, VERSIONS } from '../../src/domain/http/versions.js';
 import type { ApiClient } from '../support/api-client.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
@@ -24,7 +24,7 @@ describe('the contract of', () => {
     it(name, async () => {
       matchSnapshot(
         `test/contract/${name}.json`,
-        await record(await system.account(SCOPES), name, receiver.url),
+        await record(await system.account(OPERATOR_SCOPES), name, receiver.url),
       );
     });
   }

@@ -13,26 +13,39 @@ import { HISTORIES, payloadsOf, type RecordedHistory, workflowTypeOf } from './h
  */
 const ACTIVITIES = {
   actForReplay: true,
+  appendToLog: true,
+  archiveClosed: true,
   attemptDelivery: true,
   attemptGroup: true,
   attemptMembers: true,
+  beginErasure: true,
+  cancelOpenOfSubject: true,
+  completeErasure: true,
+  countOpenOfSubject: true,
+  eraseSubjectKey: true,
   confirmEndpoint: true,
   disableEndpoint: true,
   closeIncident: true,
   emitOperationalEvent: true,
+  endAccess: true,
+  endOpenDeliveries: true,
   findForReplay: true,
+  finishDeletion: true,
   giveUpEndpoint: true,
   markEndpoint: true,
   openIncident: true,
   probeEndpoint: true,
   releaseEndpoint: true,
   releaseParkedDeliveries: true,
+  removeEndpoints: true,
   requestCancellation: true,
   retireSecrets: true,
+  sendAlerts: true,
   startDeliveries: true,
+  sweepArchive: true,
   tryHandshake: true,
 } satisfies Record<keyof Activities, true>;
-const REPORTS = { attempted: true, deferred: true, not_attempted: true } satisfies Record<
+const REPORTS = { attempted: true, deferred: true, erased: true, not_attempted: true } satisfies Record<
   AttemptReport['kind'],
   true
 >;

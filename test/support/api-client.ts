@@ -67,7 +67,7 @@ export function apiClient(url: string, access: { accountId: string; key: string;
       ...(payload !== undefined && { body: payload }),
     });
     const text = await response.text();
-    const isJson = /json/.test(response.headers.get('content-type') ?? '');
+    const isJson = /\bjson\b/.test(response.headers.get('content-type') ?? '');
     return {
       status: response.status,
       headers: response.headers,

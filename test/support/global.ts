@@ -10,8 +10,8 @@ import {
   startMongo,
   startTemporal,
 } from '../../src/embedded/index.js';
-import { BUNDLE_PATH, buildWorkflowBundle } from '../../src/temporal/server/bundle.js';
 import { installRuntime } from '../../src/temporal/server/connection.js';
+import { buildOnce } from './build.js';
 import { setServers } from './servers.js';
 import { forgetWarnings, warnings } from './warnings.js';
 
@@ -42,7 +42,7 @@ export async function mochaGlobalSetup(): Promise<void> {
   [temporal, mongo] = await Promise.all([
     startTemporal({ dataDir: folder, namespace, port: 0, uiPort: undefined, report, persistent: false }),
     startMongo({ dataDir: folder, port: 0, report }),
-    buildWorkflowBundle(BUNDLE_PATH),
+    buildOnce(),
   ]);
   setServers({ temporalAddress: temporal.address, namespace, mongodbUri: mongo.uri });
   await migrate(

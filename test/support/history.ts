@@ -1,3 +1,5 @@
+import type { Payload } from '@temporalio/common';
+import { decode } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import proto, { type temporal } from '@temporalio/proto';
 import { parseDeliveryId } from '../../src/domain/basics/ids.js';
@@ -16,13 +18,29 @@ export function workflowIdOf(client: Pick<ApiClient, 'accountId'>, deliveryId: s
   return deliveryWorkflowId(client.accountId, key);
 }
 
-/** The history of an execution: the latest run under a workflow id, unless another one is named. */
-export function fetchHistory(
-  system: Pick<TestSystem, 'temporal'>,
+/** The history of an execution, decrypted: the latest run under a workflow id, unless another one is named. */
+export async function fetchHistory(
+  { temporal: { client } }: Pick<TestSystem, 'temporal'>,
   workflowId: string,
   runId?: string,
 ): Promise<History> {
-  return system.temporal.client.workflow.getHandle(workflowId, runId).fetchHistory();
+  const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+  const decrypt = async (value: unknown): Promise<unknown> => {
+    if (!isRecord(value) || value instanceof Uint8Array) return value;
+    const [payload] =
+      'metadata' in value && 'data' in value
+        ? await decode(client.options.loadedDataConverter.payloadCodecs, [value as Payload])
+        : [];
+    if (payload) return payload;
+    for (const [name, inner] of Object.entries(value)) value[name] = await decrypt(inner);
+    return value;
+  };
+  await decrypt(history);
+  return history;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
 }
 
 /** The types of its events in order, such as `WORKFLOW_EXECUTION_STARTED`. */

@@ -68,7 +68,7 @@ export class Browser {
 
 /** The address that the first form of a page is sent to. */
 export function formAction(page: string, base: string): string {
-  const action = /<form method="post" action="([^"]+)"/.exec(page)?.[1];
+  const action = /<form[^>]* method="post" action="([^"]+)"/.exec(page)?.[1];
   assert.ok(action, page);
   return new URL(action, base).href;
 }

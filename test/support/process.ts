@@ -2,6 +2,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
+import { HOOKLINE } from './build.js';
 
 /** A `hookline serve` in a process of its own. */
 export interface ServiceProcess {
@@ -21,9 +22,9 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** How a command of `hookline` is run from the sources: program, arguments, and an environment with the settings and nothing else. */
+/** How a command of `hookline` is run: program, arguments, and an environment with the settings and nothing else. */
 function hookline(command: string, settings: Record<string, string>, more: readonly string[] = []) {
-  const args = ['--import', 'tsx', 'src/bin/hookline.ts', command, ...more];
+  const args = [HOOKLINE, command, ...more];
   const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], ...settings };
   return { program: process.execPath, args, env };
 }
@@ -37,6 +38,32 @@ export async function runHookline(
   const { program, args, env } = hookline(command, settings, more);
   const { stdout } = await promisify(execFile)(program, args, { env });
   return stdout.trim();
+}
+
+/** A command of `hookline` that runs for a while. */
+export interface CommandProcess {
+  /** Every line that it has written, to standard output and standard error. */
+  readonly lines: readonly string[];
+  readonly exited: Promise<number | null>;
+  signal(signal: NodeJS.Signals): void;
+}
+
+/** Starts a command with nothing in its environment but what is given. */
+export function startCommand(
+  [command = '', ...more]: readonly string[],
+  environment: Record<string, string>,
+): CommandProcess {
+  const { program, args, env } = hookline(command, environment, more);
+  const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  running.add(child);
+  const lines: string[] = [];
+  for (const stream of [child.stdout, child.stderr])
+    createInterface({ input: stream }).on('line', (line) => void lines.push(line));
+  const exited = once(child, 'close').then(([code]) => {
+    running.delete(child);
+    return code as number | null;
+  });
+  return { lines, exited, signal: (signal) => void child.kill(signal) };
 }
 
 /**
@@ -74,4 +101,14 @@ export async function startServiceProcess(environment: Record<string, string>): 
     },
     terminate: () => void child.kill('SIGTERM'),
   };
+}
+
+/** Runs a script of ours in a process of its own, which ends with the tests at the latest. */
+export function spawnScript(path: string, args: readonly string[]): ChildProcess {
+  const child = spawn(process.execPath, ['--import', 'tsx', path, ...args], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  running.add(child);
+  child.once('exit', () => running.delete(child));
+  return child;
 }

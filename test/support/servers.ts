@@ -1,3 +1,6 @@
+import { parseSecretKeys } from '../../src/domain/access/secret-box.js';
+import type { TemporalSettings } from '../../src/temporal/server/connection.js';
+
 /** The servers of this test run. */
 export interface TestServers {
   temporalAddress: string;
@@ -18,4 +21,16 @@ export function servers(): TestServers {
   const current = process.env[VARIABLE];
   if (!current) throw new Error('no servers: run the tests with mocha from the folder of the project');
   return JSON.parse(current) as TestServers;
+}
+
+/**
+ * Keys that all systems of all runs have: some read what is in the namespace of others, such as the backlog of the installation. No test
+ * encrypts with another key than these two.
+ */
+export const TEST_PAYLOAD_KEYS = [1, 2].map((id) => `test${id}:${Buffer.alloc(32, id).toString('base64')}`);
+
+/** How a test connects to Temporal itself. */
+export function temporalOfRun(): TemporalSettings {
+  const { temporalAddress: address, namespace } = servers();
+  return { address, namespace, payloadKeys: parseSecretKeys(TEST_PAYLOAD_KEYS.join()) };
 }

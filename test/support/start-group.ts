@@ -12,12 +12,14 @@ import type { TestSystem } from './system.js';
  * Starts one group with a delivery to an endpoint for each event, as under load, whatever the load is.
  *
  * @param times when the events were accepted, milliseconds since the epoch: one event for each
+ * @param seal seals an event's payload; they stay plain without it
  */
 export async function startGroup(
   { temporal, settings }: TestSystem,
   { accountId }: Pick<ApiClient, 'accountId'>,
   endpointId: string,
   times: readonly number[],
+  seal: (event: AcceptedEvent) => Promise<AcceptedEvent> = async (event) => event,
 ): Promise<{ groupId: string; events: AcceptedEvent[] }> {
   const calls = new StartCalls({
     client: temporal.client,
@@ -31,7 +33,7 @@ export async function startGroup(
     recentGroups: new RecentGroups(),
     isIsolated: () => false,
   });
-  const events = times.map((at) => ({
+  const accepted = times.map((at) => ({
     account_id: accountId,
     event_id: newId('event', at),
     event_kind: 'purchase',
@@ -41,6 +43,7 @@ export async function startGroup(
     // As large as the token of a business key.
     keys: [KEY_TOKEN_PREFIX + randomBytes(12).toString('base64url')],
   }));
+  const events = await Promise.all(accepted.map(seal));
   const groupId = newId('group');
   const pending = events.map((event) => ({ event, target: { endpoint_id: endpointId }, head: true }));
   await calls.startGroup(pending, groupId);

@@ -1,10 +1,12 @@
-import { Worker } from '@temporalio/worker';
+import { Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Activities } from '../../activities/index.js';
 import { isolatedQueue } from '../../src/domain/delivery/lanes.js';
 import { BUNDLE_PATH } from '../../src/temporal/server/bundle.js';
 import type { TemporalConnection } from '../../src/temporal/server/connection.js';
 import { workflowSinks } from '../../src/temporal/server/sinks.js';
 import { servers } from './servers.js';
+
+type Stop = () => Promise<void>;
 
 /**
  * Runs the real workflows over activities of a test's own, for faults that cannot be made otherwise.
@@ -15,16 +17,44 @@ export async function startStubWorker(
   temporal: TemporalConnection,
   taskQueue: string,
   activities: Partial<Activities>,
-): Promise<() => Promise<void>> {
-  const common = { connection: temporal.native, namespace: servers().namespace, activities };
-  const sinks = workflowSinks(() => {});
-  const workers = [
-    await Worker.create({ ...common, taskQueue, workflowBundle: { codePath: BUNDLE_PATH }, sinks }),
-    await Worker.create({ ...common, taskQueue: isolatedQueue(taskQueue) }),
+): Promise<Stop> {
+  const stops = [
+    await startStubWorkflows(temporal, taskQueue, activities),
+    await startStubAttempts(temporal, taskQueue, activities),
   ];
-  const done = Promise.all(workers.map((worker) => worker.run()));
   return async () => {
-    for (const worker of workers) worker.shutdown();
+    await Promise.all(stops.map((stop) => stop()));
+  };
+}
+
+/** The part of {@link startStubWorker} that runs workflows and their local activities. @returns stops it */
+export function startStubWorkflows(
+  temporal: TemporalConnection,
+  taskQueue: string,
+  activities: Partial<Activities>,
+): Promise<Stop> {
+  const sinks = workflowSinks(() => {});
+  return run(temporal, { taskQueue, activities, workflowBundle: { codePath: BUNDLE_PATH }, sinks });
+}
+
+/** The part of {@link startStubWorker} that makes attempts in the isolated lane. @returns stops it */
+export function startStubAttempts(
+  temporal: TemporalConnection,
+  taskQueue: string,
+  activities: Partial<Activities>,
+): Promise<Stop> {
+  return run(temporal, { taskQueue: isolatedQueue(taskQueue), activities });
+}
+
+async function run(
+  { native: connection, dataConverter }: TemporalConnection,
+  options: Omit<WorkerOptions, 'connection' | 'namespace' | 'dataConverter'>,
+): Promise<Stop> {
+  const { namespace } = servers();
+  const worker = await Worker.create({ ...options, connection, dataConverter, namespace });
+  const done = worker.run();
+  return async () => {
+    worker.shutdown();
     await done;
   };
 }

@@ -1,17 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { type Logger, pino } from 'pino';
-import { requireSecretBox } from '../../src/bin/process/secrets.js';
+import { requireBoxes } from '../../src/bin/process/secrets.js';
+import { requireServers } from '../../src/bin/process/server-settings.js';
 import { type Role, type Service, startService } from '../../src/bin/service.js';
 import { loadSettings } from '../../src/config/load.js';
 import type { Settings } from '../../src/config/schema.js';
 import { ACCOUNT_SCOPES, type Scope } from '../../src/domain/access/api-key.js';
 import { newSecretKey } from '../../src/domain/access/secret-box.js';
 import { OPERATOR } from '../../src/domain/change/change.js';
+import { createPayloadSealer, type PayloadSealer } from '../../src/domain/privacy/payload-sealer.js';
 import { connectDatabase, type Database } from '../../src/models/database.js';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/server/connection.js';
 import { type ApiClient, apiClient } from './api-client.js';
 import { testAuthority } from './receiver.js';
-import { servers } from './servers.js';
+import { servers, TEST_PAYLOAD_KEYS } from './servers.js';
 import { warnings } from './warnings.js';
 
 /** A Hookline service of a test's own: its own database and task queue, on the run's servers. */
@@ -23,6 +25,7 @@ export interface TestSystem {
   settings: Settings;
   database: Database;
   temporal: TemporalConnection;
+  sealer: PayloadSealer;
   /** A new account, and a client with a key of it. */
   account(scopes?: readonly Scope[]): Promise<ApiClient>;
   stop(): Promise<void>;
@@ -51,6 +54,9 @@ export async function testEnvironment(
     HOOKLINE_RATE_LIMIT_ADDRESS: 'off',
     HOOKLINE_RATE_LIMIT_STORE: 'memory',
     HOOKLINE_SECRET_KEYS: newSecretKey(),
+    HOOKLINE_PAYLOAD_KEYS: TEST_PAYLOAD_KEYS.join(),
+    // Tests of the archive run it when they want it.
+    HOOKLINE_ARCHIVE_INTERVAL: 'off',
     HOOKLINE_ENDPOINT_VERIFICATION: 'off',
     ...overrides,
   };
@@ -71,12 +77,9 @@ export async function startSystem(
   const settings = loadSettings(environment);
   const service = await startService(settings, role, logger ?? pino({ level: 'warn' }, warnings));
   const database = await connectDatabase(environment['MONGODB_URI'] ?? '', {
-    box: requireSecretBox(settings),
+    ...requireBoxes(settings),
   });
-  const temporal = await connectTemporal({
-    address: environment['TEMPORAL_ADDRESS'] ?? '',
-    namespace: settings.TEMPORAL_NAMESPACE,
-  });
+  const temporal = await connectTemporal(requireServers(settings).temporal);
   const url = service.url ?? '';
   return {
     service,
@@ -85,6 +88,7 @@ export async function startSystem(
     settings,
     database,
     temporal,
+    sealer: createPayloadSealer(database.dataKeys, settings.HOOKLINE_PAYLOAD_KEYS !== undefined),
     account: (scopes = ACCOUNT_SCOPES) => newAccount(database, url, scopes),
     async stop() {
       await service.stop();

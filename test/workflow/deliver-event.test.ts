@@ -9,15 +9,14 @@ import { DEFAULT_RETRY_SCHEDULE } from '../../src/domain/delivery/retry-schedule
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/server/connection.js';
 import type { deliverEvent } from '../../workflows/index.js';
 import { PURCHASE } from '../support/api-client.js';
-import { servers } from '../support/servers.js';
+import { temporalOfRun } from '../support/servers.js';
 import { startStubWorker } from '../support/stub-worker.js';
 
 describe('deliverEvent', () => {
   let temporal: TemporalConnection;
 
   before(async () => {
-    const { temporalAddress, namespace } = servers();
-    temporal = await connectTemporal({ address: temporalAddress, namespace });
+    temporal = await connectTemporal(temporalOfRun());
   });
   after(() => temporal.close());
 

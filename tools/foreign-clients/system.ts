@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { migrate } from '../../src/bin/migrate.js';
 import { startService } from '../../src/bin/service.js';
 import { loadSettings } from '../../src/config/load.js';
-import { SCOPES } from '../../src/domain/access/api-key.js';
+import { OPERATOR_SCOPES } from '../../src/domain/access/api-key.js';
 import { newSecretKey } from '../../src/domain/access/secret-box.js';
 import { OPERATOR } from '../../src/domain/change/change.js';
 import { startMongo, startTemporal } from '../../src/embedded/index.js';
@@ -51,8 +51,10 @@ export async function startForeignSystem(report: (line: string) => void): Promis
   await migrate(settings, () => {});
   const service = await startService(settings, 'all', pino({ level: 'error' }, pino.destination(2)));
   const database = await connectDatabase(mongo.uri);
-  const { id } = await database.accounts.create('clients', OPERATOR);
-  const token = await issueToken(database, id);
+  // A platform that has an account cannot be deleted.
+  const owner = await database.accounts.create('owner of the client', OPERATOR);
+  const { id } = await database.accounts.create('clients', OPERATOR, { platform_id: owner.id });
+  const token = await issueToken(database, owner.id, id);
   return {
     url: service.url ?? '',
     token,
@@ -70,16 +72,15 @@ export async function startForeignSystem(report: (line: string) => void): Promis
  * An access token of a client of another account: an API key, or a client of the account's own, would sooner or later be revoked by a
  * fuzzer.
  */
-async function issueToken(database: Database, accountId: string): Promise<string> {
-  const owner = await database.accounts.create('owner of the client', OPERATOR);
+async function issueToken(database: Database, ownerId: string, accountId: string): Promise<string> {
   const registration = {
     name: 'foreign clients',
     grant_types: ['client_credentials' as const],
     redirect_uris: [],
-    scopes: [...SCOPES],
+    scopes: [...OPERATOR_SCOPES],
     token_endpoint_auth_method: 'client_secret_basic' as const,
   };
-  const { client } = await database.oauthClients.create(owner.id, registration, OPERATOR);
+  const { client } = await database.oauthClients.create(ownerId, registration, OPERATOR);
   const token = randomBytes(32).toString('base64url');
   const lifetime = 3_600;
   await database.oauthRecords.save(
@@ -88,7 +89,7 @@ async function issueToken(database: Database, accountId: string): Promise<string
     {
       clientId: client.id,
       extra: { account_id: accountId },
-      scope: SCOPES.join(' '),
+      scope: OPERATOR_SCOPES.join(' '),
       exp: Math.floor(Date.now() / 1_000) + lifetime,
     },
     lifetime,

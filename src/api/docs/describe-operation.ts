@@ -1,6 +1,7 @@
 import { DELIVERY_ID_PATTERN, type IdKind, idPattern } from '../../domain/basics/ids.js';
 import { EVENT_KINDS } from '../../domain/event/event-kinds.js';
 import { PROBLEMS, type ProblemCode } from '../../domain/http/problem.js';
+import { ACCOUNT_HEADER } from '../http/caller/acting-account.js';
 import { type Operation, problemsOf, type ResponseDocument } from '../http/operation.js';
 import type { Json, JsonObject } from './json.js';
 import { type SchemaComponents, toPascalCase } from './schema-components.js';
@@ -49,18 +50,27 @@ export function describeOperation(
   template: string,
   components: SchemaComponents,
 ): JsonObject {
-  const { id, path, summary, scope } = operation;
+  const { id, path, summary, scope, isPublic } = operation;
+  const scopes = [scope ?? []].flat();
+  const alternatives = scopes.length > 0 ? scopes.map((one) => [one]) : [[]];
   const requestBody = describeBody(operation, components);
   return {
     operationId: id,
     tags: [path.split('/')[1] ?? ''],
     summary,
-    description: `Requires the scope \`${scope}\`.`,
-    security: [{ bearer: [] }, { access_token: [] }, { oauth2: [scope] }],
+    description: isPublic ? 'No token is needed.' : describeScopes(scopes),
+    security: isPublic
+      ? []
+      : [{ bearer: [] }, { access_token: [] }, ...alternatives.map((oauth2) => ({ oauth2 }))],
     parameters: parameters(operation, template, components),
     ...(requestBody && { requestBody }),
     responses: { ...successes(operation, components), ...failures(problemsOf(operation)) },
   };
+}
+
+function describeScopes(scopes: readonly string[]): string {
+  if (scopes.length === 0) return 'Any token will do.';
+  return `Requires the scope ${scopes.map((scope) => `\`${scope}\``).join(' or ')}.`;
 }
 
 function describeBody(operation: Operation, components: SchemaComponents) {
@@ -95,15 +105,19 @@ function successes(
   components: SchemaComponents,
 ): JsonObject {
   const tagged = 'If-None-Match' in taken || 'If-Match' in taken;
-  const describeOne = (status: string, { description, schema, text }: ResponseDocument): JsonObject => ({
+  const describeOne = (
+    status: string,
+    { description, schema, text, lines }: ResponseDocument,
+  ): JsonObject => ({
     description,
     headers: headers(
       ...(status === '201' || status === '202' ? ['Location'] : []),
       ...(tagged && method !== 'delete' ? ['ETag'] : []),
     ),
-    ...(schema && {
+    ...((schema || text || lines) && {
       content: {
-        'application/json': { schema: components.of(schema, 'output') },
+        ...(schema && { 'application/json': { schema: components.of(schema, 'output') } }),
+        ...(lines && { 'application/x-ndjson': { schema: components.of(lines, 'output') } }),
         ...(text && { 'text/plain': { schema: { type: 'string', description: text } } }),
       },
     }),
@@ -161,10 +175,11 @@ function groupByStatus(codes: readonly ProblemCode[]): Map<number, ProblemCode[]
 }
 
 function parameters(
-  { path, query, headers: taken = {} }: Operation,
+  { path, query, isAboutAccounts, headers: own = {} }: Operation,
   template: string,
   components: SchemaComponents,
 ): Json[] {
+  const taken = { ...own, ...(!isAboutAccounts && { [ACCOUNT_HEADER]: ACCOUNT_HEADER_MEANING }) };
   const names = template.match(/(?<=:)\w+/g) ?? [];
   const inPath = [...path.matchAll(/(\w+)\/:(\w+)/g)].map(([, resource = '', name = ''], index) => ({
     name: names[index] ?? name,
@@ -191,6 +206,9 @@ function parameters(
   return [...inPath, ...inQuery, ...inHeaders];
 }
 
+const ACCOUNT_HEADER_MEANING =
+  'The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin';
+
 /** What a resource's ids look like, by its name in the path. */
 const ID_KINDS: Record<string, IdKind> = {
   accounts: 'account',
@@ -199,6 +217,7 @@ const ID_KINDS: Record<string, IdKind> = {
   events: 'event',
   oauth_clients: 'oauth_client',
   profiles: 'profile',
+  changes: 'change',
 };
 
 function pathPattern(resource: string, name: string): string {

@@ -4,6 +4,7 @@ import { CURRENT_VERSION } from '../../domain/http/versions.js';
 import type { Operation } from '../http/operation.js';
 import { problemSchema } from '../http/schemas.js';
 import { describeOperation, failureComponents, HEADERS } from './describe-operation.js';
+import { addExamples } from './examples/add-examples.js';
 import type { JsonObject } from './json.js';
 import { SchemaComponents } from './schema-components.js';
 import { describeWebhooks } from './webhooks.js';
@@ -19,7 +20,7 @@ export function createOpenApiDocument(operations: readonly Operation[]): JsonObj
   }
   components.named('Problem', components.of(problemSchema, 'output'));
   const webhooks = describeWebhooks(components);
-  return {
+  const document: JsonObject = {
     openapi: '3.1.0',
     info: {
       title: 'Hookline',
@@ -37,13 +38,13 @@ export function createOpenApiDocument(operations: readonly Operation[]): JsonObj
         bearer: {
           type: 'http',
           scheme: 'bearer',
-          description: `An API key or an OAuth access token in the Authorization header. ${ONE_OF}`,
+          description: `An API key, an OAuth access token or a portal token in the Authorization header. ${ONE_OF}`,
         },
         access_token: {
           type: 'apiKey',
           in: 'query',
           name: 'access_token',
-          description: `An API key or an OAuth access token as a query parameter. ${ONE_OF}`,
+          description: `An API key, an OAuth access token or a portal token as a query parameter. ${ONE_OF}`,
         },
         oauth2: {
           type: 'oauth2',
@@ -56,6 +57,8 @@ export function createOpenApiDocument(operations: readonly Operation[]): JsonObj
       schemas: components.all,
     },
   };
+  addExamples(document);
+  return document;
 }
 
 const DESCRIPTION = [
@@ -73,14 +76,20 @@ const TAGS = {
   event_kinds: 'The catalogue of event kinds, and the schemas of their payloads',
   endpoints: 'Where events are delivered',
   deliveries: 'What happened to each event at each endpoint',
+  subjects: 'Persons that events are about: erasing their payloads',
+  erasures: 'Certificates of what was erased',
   stats: 'How many deliveries wait, and how many were closed',
   me: 'The profile behind the token',
   profiles: "Profiles, for the account's own systems",
+  session: 'Who the token stands for',
   api_keys: 'Keys that systems call the API with',
   oauth_clients: 'Applications that get tokens by OAuth 2.0',
   accounts: 'Tenants, for the operator of the installation',
   changes: 'Who changed what',
+  listeners: 'Temporary endpoints whose deliveries go to a connected program, such as `hookline listen`',
+  log: 'The log that proves what was recorded: checkpoints, keys and proofs',
   explain: 'Why an endpoint got an event, or did not',
+  exports: 'The archive of an account as a stream: what was accepted in a period, with its deliveries',
   replays: 'Acts on many deliveries at once: sending them again, retrying, cancelling, resuming',
   webhooks: 'What endpoints receive',
 };

@@ -10,7 +10,7 @@ import type { Context } from './context.js';
  * @param etag strong, with its quotes
  */
 export function answerTagged(ctx: Context, etag: string, body: unknown): void {
-  ctx.set({ etag, 'cache-control': 'private, no-cache', vary: 'Authorization' });
+  ctx.set({ etag, 'cache-control': 'private, no-cache', vary: 'Authorization, Hookline-Account' });
   const known = ctx.get('if-none-match');
   if (known && matchesEtag(known, etag, true)) {
     ctx.status = 304;

@@ -1,8 +1,13 @@
 import type Koa from 'koa';
 import type { Logger } from 'pino';
 import type { Settings } from '../../config/schema.js';
-import type { Scope } from '../../domain/access/api-key.js';
+import type { Account } from '../../domain/access/account.js';
+import type { SecretBox } from '../../domain/access/secret-box.js';
 import type { AddressPolicy } from '../../domain/endpoint/address-policy.js';
+import type { NoteVerifier } from '../../domain/log/signed-note.js';
+import type { ErasurePlan } from '../../domain/privacy/erasure.js';
+import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
+import type { Tracing } from '../../domain/trace/tracing.js';
 import type { Database } from '../../models/database.js';
 import type { Registrations } from '../../models/endpoint/registrations.js';
 import type { BacklogReader } from '../../temporal/read/backlog/backlog-reader.js';
@@ -10,32 +15,26 @@ import type { DeliveryReader } from '../../temporal/read/delivery-reader.js';
 import type { EventReader } from '../../temporal/read/event-reader.js';
 import type { ReplayFinder } from '../../temporal/read/replay/replay-finder.js';
 import type { ReplayReader } from '../../temporal/read/replay/replay-reader.js';
+import type { AccountDeletions } from '../../temporal/write/account/account-deletions.js';
 import type { DeliveryControl } from '../../temporal/write/delivery-control.js';
 import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
 import type { EndpointWorkflows } from '../../temporal/write/endpoint-workflows.js';
 import type { Incidents } from '../../temporal/write/incidents.js';
 import type { Replays } from '../../temporal/write/replay/replays.js';
 import type { PayloadChecks } from '../payloads/payload-checks.js';
+import type { Caller } from './caller/caller.js';
 import type { Metrics } from './metrics.js';
-
-/** Who sent a request, once it has been authenticated. */
-export interface Caller {
-  account_id: string;
-  /** The id of the API key, or of the OAuth client that holds the token. */
-  id: string;
-  /** The profile behind the token: what `GET /me` answers. */
-  profile_id: string;
-  scopes: readonly Scope[];
-  /** When an API key stops working, ISO 8601; absent if it does not, and for OAuth tokens, whose client or person stays. */
-  expires_at?: string;
-}
 
 /** What middlewares leave for those behind them. */
 export interface State {
   request_id: string;
   /** The operation that answers, once it is known. */
   operation?: string;
+  /** Where what the request starts continues, if requests are traced: a `traceparent` header. */
+  traceparent?: string;
   caller: Caller;
+  /** The account that the caller acts for; absent of what is older than accounts. */
+  account: Account | undefined;
 }
 
 /** Koa's context here; `params` are there behind the router. */
@@ -51,22 +50,32 @@ export interface ApiDependencies {
   /** Where deliveries may go. */
   addressPolicy: AddressPolicy;
   database: Database;
+  /** Seals tickets of listeners. */
+  box: SecretBox;
   /** Checks payloads and schemas. */
   payloads: PayloadChecks;
+  sealer: PayloadSealer;
   starter: DeliveryStarter;
   endpointWorkflows: EndpointWorkflows;
+  accountDeletions: AccountDeletions;
   control: DeliveryControl;
   deliveries: DeliveryReader;
   backlog: BacklogReader;
   incidents: Incidents;
   events: EventReader;
   replays: Replays;
+  /** Starts the erasure of a subject; resolves once Temporal has persisted it. */
+  startErasure: (plan: ErasurePlan) => Promise<void>;
   replayReader: ReplayReader;
   replayFinder: ReplayFinder;
   registrations: Registrations;
+  /** Public keys of the log. */
+  logKeys: () => Promise<readonly NoteVerifier[]>;
   /** The API's address as its callers see it, which is the OAuth issuer. */
   publicUrl: string;
   metrics: Metrics;
+  /** Absent if nothing is traced. */
+  tracing?: Pick<Tracing, 'request'> | undefined;
   /** What `/metrics` answers. */
   metricsPage: { contentType: string; text(): Promise<string> };
   logger: Logger;

@@ -3,16 +3,19 @@ import { z } from 'zod';
 import type { Scope } from '../../domain/access/api-key.js';
 import type { ProblemCode } from '../../domain/http/problem.js';
 import { checkShape, readBody, readQuery } from './body.js';
+import { requireAccountNamed } from './caller/acting-account.js';
+import { refusePortal, requireScope } from './caller/refusals.js';
 import type { Context, Middleware, State } from './context.js';
-import { requireScope } from './middleware/authenticate.js';
 
 /** What one answer of an operation looks like. */
 export interface ResponseDocument {
   description: string;
   /** Shape of the JSON body; absent if there is none. */
   schema?: z.ZodType;
-  /** What the body is as `text/plain`, for who asks for that; absent if it is JSON alone. */
+  /** What the body is as `text/plain`, which it is for who asks for that, or always without a schema; absent if it is JSON alone. */
   text?: string;
+  /** Shape of each line, if the body is newline-delimited JSON (`application/x-ndjson`). */
+  lines?: z.ZodType;
 }
 
 /** What a handler receives besides Koa's context: checked input. */
@@ -34,8 +37,14 @@ export interface Operation<Query extends z.ZodType = z.ZodType, Body extends z.Z
   /** Name of the operation in the OpenAPI document, camelCase and unique. */
   id: string;
   summary: string;
-  /** What the caller's token must allow. */
-  scope: Scope;
+  /** What the caller's token must allow, or several scopes, one of which is enough; absent: any token will do. */
+  scope?: Scope | readonly Scope[];
+  /** Whether a platform need not name the account that it acts for. */
+  isAboutAccounts?: true;
+  /** Whether no token is needed; each request counts against its address. */
+  isPublic?: true;
+  /** Whether portal sessions may not use it, although they can have its scope. */
+  closedToPortal?: true;
   /** Shape of the query; a strict object. Absent if the operation takes no parameters. */
   query?: Query;
   /** Shape of the JSON body. Absent if it takes none, or reads the bytes itself. */
@@ -84,16 +93,24 @@ export function answerOperations(operations: readonly Operation[]): Middleware {
 }
 
 function mount(router: Router<State>, operation: Operation): void {
-  const { method, path, id, scope, query, handle } = operation;
+  const { method, path, id, query, handle } = operation;
   router[method](path, async (ctx) => {
     ctx.state.operation = id;
-    requireScope(ctx, scope);
+    authorize(ctx, operation);
     await handle(ctx, {
       query: readQuery(ctx, query ?? NO_PARAMETERS),
       body: await bodyOf(ctx, operation),
       params: ctx.params,
     });
   });
+}
+
+/** @throws Problem if the caller may not use an operation */
+function authorize(ctx: Context, { isPublic, isAboutAccounts, scope, closedToPortal }: Operation): void {
+  if (isPublic) return;
+  if (!isAboutAccounts) requireAccountNamed(ctx);
+  if (scope) requireScope(ctx, scope);
+  if (closedToPortal) refusePortal(ctx);
 }
 
 /** The checked body. A body follows a request that says so by one of two headers (RFC 9112, section 6). */
@@ -111,8 +128,10 @@ function answerWith(router: Router<State>): Middleware {
 }
 
 /** Errors that every operation can answer with. */
-const COMMON: readonly ProblemCode[] = [
-  'invalid_request',
+const COMMON: readonly ProblemCode[] = ['invalid_request', 'rate_limited', 'internal_error', 'unavailable'];
+
+/** Errors of operations that need a token. */
+const OF_CALLERS: readonly ProblemCode[] = [
   'ambiguous_token',
   'missing_token',
   'malformed_token',
@@ -121,19 +140,22 @@ const COMMON: readonly ProblemCode[] = [
   'revoked_token',
   'missing_scope',
   'not_acceptable',
-  'rate_limited',
-  'internal_error',
-  'unavailable',
 ];
 
 /** Every error that an operation can answer with: its own, and those that follow from what it takes. */
 export function problemsOf(operation: Operation): ProblemCode[] {
-  const { path, body, rawBody, headers = {}, problems } = operation;
+  const { method, path, body, rawBody, headers = {}, problems } = operation;
+  const { isPublic, closedToPortal, isAboutAccounts } = operation;
+  const changes = method !== 'get';
   const takesBody = body !== undefined || rawBody !== undefined;
   return [
     ...new Set<ProblemCode>([
       ...COMMON,
+      ...(isPublic ? [] : OF_CALLERS),
       ...(takesBody ? (['invalid_json', 'payload_too_large', 'unsupported_media_type'] as const) : []),
+      ...(closedToPortal ? (['portal_refused'] as const) : []),
+      ...(isAboutAccounts || isPublic ? [] : (['account_not_named', 'not_found'] as const)),
+      ...(changes && !isAboutAccounts ? (['account_state_conflict'] as const) : []),
       ...(path.includes('/:') ? (['not_found'] as const) : []),
       ...('If-Match' in headers ? (['precondition_failed'] as const) : []),
       ...problems,

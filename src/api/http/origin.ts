@@ -1,7 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { ownProfileId } from '../../domain/access/profile.js';
-import { isId } from '../../domain/basics/ids.js';
 import type { Actor, ChangeAction, Origin } from '../../domain/change/change.js';
 import type { ChangeRepository } from '../../models/change/changes.js';
 import {
@@ -9,11 +8,14 @@ import {
   ReplayStateConflictError,
   TooManyReplaysError,
 } from '../../temporal/errors.js';
-import type { Caller, Context } from './context.js';
+import type { Caller } from './caller/caller.js';
+import type { Context } from './context.js';
 
-/** Who asks for a change, from where: what is recorded with it. */
-export function originOf(ctx: Context): Origin {
-  return { actor: actorOf(ctx.state.caller), ...requestOf(ctx) };
+/** Who asks for a change, from where: what is recorded with it. @param accountId whose change it is: the caller's, unless said otherwise */
+export function originOf(ctx: Context, accountId = ctx.state.caller.account_id): Origin {
+  const { account_id, home_account_id = account_id } = ctx.state.caller;
+  const from = home_account_id !== accountId && { account_id: home_account_id };
+  return { actor: { ...actorOf(ctx.state.caller), ...from }, ...requestOf(ctx) };
 }
 
 /** Where a request comes from, for a caller who is known in another way than by a token. */
@@ -21,8 +23,8 @@ export function requestOf(ctx: Context): Pick<Origin, 'address' | 'request_id'> 
   return { address: plainAddress(ctx.ip), request_id: ctx.state.request_id };
 }
 
-function actorOf({ id, account_id, profile_id }: Caller): Actor {
-  if (isId('api_key', id)) return { type: 'api_key', id };
+function actorOf({ type, id, account_id, profile_id }: Caller): Actor {
+  if (type !== 'oauth_client') return { type, id };
   // A client that acts for the account has the account's own profile.
   const person = profile_id !== ownProfileId(account_id) && { person: profile_id };
   return { type: 'oauth_client', id, ...person };

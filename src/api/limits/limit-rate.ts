@@ -28,20 +28,26 @@ export function limitUnauthenticated({ address }: Limiters): Middleware {
   };
 }
 
-/** Counts an authenticated request: events against the account, everything else against the token. @throws Problem 429 */
+/**
+ * Counts an authenticated request: events against the account, everything else against the token; by the account's own limits, if it has
+ * any.
+ *
+ * @throws Problem 429
+ */
 export function limitCaller({ token, account }: Limiters): Middleware {
   return async (ctx, next) => {
     const { account_id, id, profile_id } = ctx.state.caller;
-    if (ctx.method === 'POST' && EVENTS.test(ctx.path)) count(ctx, account, account_id);
-    else count(ctx, token, `${id}:${profile_id}`);
+    const { events_per_minute, requests_per_minute } = ctx.state.account?.limits ?? {};
+    if (ctx.method === 'POST' && EVENTS.test(ctx.path)) count(ctx, account, account_id, events_per_minute);
+    else count(ctx, token, `${id}:${profile_id}`, requests_per_minute);
     await next();
   };
 }
 
 const EVENTS = /^\/[^/]+\/events\//;
 
-function count(ctx: Context, limiter: RateLimiter, key: string): void {
-  const { headers, refusal } = limiter.consume(key);
+function count(ctx: Context, limiter: RateLimiter, key: string, perMinute?: number): void {
+  const { headers, refusal } = limiter.consume(key, Date.now(), perMinute);
   ctx.set(headers);
   if (refusal) throw refusal;
 }

@@ -16,11 +16,21 @@ export interface Verdict {
   refusal?: Problem;
 }
 
+/** One of the windows in which a caller is counted. */
+interface Window {
+  table: RateTable;
+  limit: RateLimit;
+}
+
+const MINUTE_MS = 60_000;
+
 /** Limits the requests of one kind of caller: a token, an account, an address or a login name. */
 export class RateLimiter {
   private readonly kind: string;
   private readonly policy: string;
-  private readonly windows: readonly RateTable[];
+  private readonly windows: readonly Window[];
+  /** Counts callers that have a limit of their own, which each request says. */
+  private readonly own: RateTable;
   private readonly blocks: RateBlocks;
   private readonly refused: (policy: string) => void;
 
@@ -36,14 +46,15 @@ export class RateLimiter {
   ) {
     this.kind = kind;
     this.policy = renderPolicy(kind, limits);
-    this.windows = limits.map((limit) => new RateTable(policyName(kind, limit), limit));
+    this.windows = limits.map((limit) => ({ limit, table: new RateTable(policyName(kind, limit), limit) }));
+    this.own = new RateTable(`${kind}-own`, { requests: 1, windowMs: MINUTE_MS });
     this.blocks = new RateBlocks(`${kind}-blocks`, block);
     this.refused = refused;
   }
 
   /** What it has counted, to be shared with other processes. */
   get tables(): readonly SharedTable[] {
-    return [...this.windows, this.blocks];
+    return [...this.windows.map(({ table }) => table), this.own, this.blocks];
   }
 
   /**
@@ -51,35 +62,40 @@ export class RateLimiter {
    *
    * @param caller whose request it is: an id of ours, or what {@link anonymous} makes of anything else
    * @param now milliseconds since the epoch
+   * @param perMinute the caller's own limit, in place of all others
    */
-  consume(caller: string, now = Date.now()): Verdict {
+  consume(caller: string, now = Date.now(), perMinute?: number): Verdict {
+    const windows =
+      perMinute === undefined
+        ? this.windows
+        : [{ table: this.own, limit: { requests: perMinute, windowMs: MINUTE_MS } }];
     const isBlocked = this.blocks.waitOf(caller, now) > 0;
     const states: RateLimitState[] = [];
-    for (const table of this.windows) {
-      if (isBlocked) return this.refuse(table, caller, now);
-      const { within, count, resetMs } = table.consume(caller, now);
-      if (!within) return this.refuse(table, caller, now);
-      states.push({ limit: table.limit, remaining: table.limit.requests - count, resetMs });
+    for (const { table, limit } of windows) {
+      if (isBlocked) return this.refuse(windows, limit, caller, now);
+      const { within, count, resetMs } = table.consume(caller, now, limit.requests);
+      if (!within) return this.refuse(windows, limit, caller, now);
+      states.push({ limit, remaining: limit.requests - count, resetMs });
     }
-    return { headers: states.length > 0 ? this.headers(states) : {} };
+    return { headers: states.length > 0 ? this.headers(windows, states) : {} };
   }
 
   /** Forgets what was counted for a caller who has proved to be welcome, such as a person who has logged in. */
   reset(caller: string): void {
-    for (const table of this.windows) table.reset(caller);
+    for (const { table } of this.windows) table.reset(caller);
     this.blocks.reset(caller);
   }
 
-  private refuse({ limit, name }: RateTable, caller: string, now: number): Verdict {
+  private refuse(windows: readonly Window[], limit: RateLimit, caller: string, now: number): Verdict {
     this.blocks.refused(caller, now);
-    this.refused(name);
+    this.refused(policyName(this.kind, limit));
     const resetMs = Math.max(
       this.blocks.waitOf(caller, now),
-      ...this.windows.map((table) => table.waitOf(caller, now)),
+      ...windows.map((window) => window.table.waitOf(caller, now, window.limit.requests)),
     );
     const seconds = Math.max(1, Math.ceil(resetMs / 1_000));
     return {
-      headers: this.headers([{ limit, remaining: 0, resetMs }]),
+      headers: this.headers(windows, [{ limit, remaining: 0, resetMs }]),
       refusal: new Problem(
         'rate_limited',
         `More than ${limit.requests} requests in ${limit.windowMs / 1_000} seconds for this ${this.kind}. Come back in ${seconds} seconds; requests before then can make the wait longer.`,
@@ -88,8 +104,15 @@ export class RateLimiter {
     };
   }
 
-  private headers(states: readonly RateLimitState[]): Record<string, string> {
-    return { 'ratelimit-policy': this.policy, ratelimit: renderState(this.kind, states) };
+  private headers(windows: readonly Window[], states: readonly RateLimitState[]): Record<string, string> {
+    const policy =
+      windows === this.windows
+        ? this.policy
+        : renderPolicy(
+            this.kind,
+            windows.map(({ limit }) => limit),
+          );
+    return { 'ratelimit-policy': policy, ratelimit: renderState(this.kind, states) };
   }
 }
 

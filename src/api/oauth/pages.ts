@@ -1,16 +1,10 @@
 import type { Scope } from '../../domain/access/api-key.js';
 import { parseUrl } from '../../domain/basics/parse-url.js';
 import { escapeHtml, pagePolicy, renderHtmlPage } from '../http/html.js';
+import { pageStyle } from '../web/page-style.js';
 
 /** Where people log in and consent. */
 export const INTERACTION_PATH = '/oauth/interaction';
-
-const STYLE = `:root{color-scheme:light dark}
-body{font:1rem/1.5 system-ui,sans-serif;max-width:26rem;margin:10vh auto;padding:0 1rem}
-h1{font-size:1.4rem}label{display:block;margin-top:1rem}
-input{font:inherit;width:100%;box-sizing:border-box;padding:.5rem}
-button{font:inherit;padding:.5rem 1rem;margin:1.5rem .5rem 0 0}
-[role=alert]{border-left:.3rem solid #c00;padding-left:.7rem}code{overflow-wrap:anywhere}`;
 
 /** What a scope allows, for the person who is asked. */
 const MEANINGS: Record<Scope, string> = {
@@ -26,12 +20,14 @@ const MEANINGS: Record<Scope, string> = {
   'keys:write': 'Create and revoke API keys and applications of the account',
   'secrets:read': 'Read signing secrets',
   'changes:read': 'Read who changed what in the account',
+  platform: 'Make and delete accounts of the platform, and act for them',
+  'subjects:write': 'Erase the payloads of events about a person, for good',
   admin: 'Manage the whole installation',
 };
 
 /** What these pages may do. @param redirectUri where the client waits for the person */
 export function contentSecurityPolicy(redirectUri: string | undefined): string {
-  return pagePolicy(STYLE, redirectUri === undefined ? undefined : parseUrl(redirectUri)?.origin);
+  return pagePolicy(pageStyle(), redirectUri === undefined ? undefined : parseUrl(redirectUri)?.origin);
 }
 
 /** The page where a person logs in. @param options `path`: of the interaction */
@@ -42,9 +38,8 @@ export function renderLogin(options: {
   mistake?: string;
 }): string {
   const { path, client, loginName, mistake } = options;
-  return renderHtmlPage(
+  return renderAlone(
     'Log in',
-    STYLE,
     `${mistake ? `<p role="alert">${escapeHtml(mistake)}</p>` : ''}
 <p>Log in to continue to <strong>${escapeHtml(client)}</strong>.</p>
 <form method="post" action="${escapeHtml(path)}/login">
@@ -66,16 +61,14 @@ export function renderConsent(options: {
   const { path, client, person, scopes } = options;
   const who = `<p>You are logged in as <strong>${escapeHtml(person)}</strong>.`;
   if (scopes.length === 0) {
-    return renderHtmlPage(
+    return renderAlone(
       'Your login does not allow this',
-      STYLE,
       `${who} <strong>${escapeHtml(client)}</strong> asks for access that you cannot give. Ask the person who manages your login.</p>
 ${cancelForm(path, 'Go back')}`,
     );
   }
-  return renderHtmlPage(
+  return renderAlone(
     `Allow ${client}?`,
-    STYLE,
     `${who} <strong>${escapeHtml(client)}</strong> wants to:</p>
 <ul>${scopes.map((scope) => `<li>${escapeHtml(MEANINGS[scope])} <code>(${escapeHtml(scope)})</code></li>`).join('')}</ul>
 <form method="post" action="${escapeHtml(path)}/consent"><button>Allow</button></form>${cancelForm(path, 'Cancel')}`,
@@ -84,9 +77,14 @@ ${cancelForm(path, 'Go back')}`,
 
 /** A page that says one thing. */
 export function renderMessage(title: string, text: string): string {
-  return renderHtmlPage(title, STYLE, `<p>${escapeHtml(text)}</p>`);
+  return renderAlone(title, `<p>${escapeHtml(text)}</p>`);
 }
 
 function cancelForm(path: string, label: string): string {
-  return `<form method="post" action="${escapeHtml(path)}/cancel"><button>${label}</button></form>`;
+  return `<form class="cancel" method="post" action="${escapeHtml(path)}/cancel"><button>${label}</button></form>`;
+}
+
+/** A page in the design of the web application. */
+function renderAlone(title: string, body: string): string {
+  return renderHtmlPage(title, pageStyle(), `${body}\n<p class="brand">Hookline</p>`);
 }

@@ -21,12 +21,12 @@ const MAIN_THREAD_PATTERN_SIZE = 500;
 const MAX_VALIDATORS = 500;
 
 /** Checking one payload, or one schema, may take a thread of the pool this long, milliseconds. */
-export const CHECK_LIMIT_MS = 2_000;
+const CHECK_LIMIT_MS = 2_000;
 /**
  * Heap of a thread of the pool, megabytes. A thread that needs more is ended, unless that happens while V8 reads a message: then the
  * whole process ends. A message is a schema and a payload, which are some hundred kilobytes at most.
  */
-export const CHECK_HEAP_MB = 128;
+const CHECK_HEAP_MB = 128;
 const THREADS = 2;
 /** An idle thread ends after this, milliseconds. */
 const IDLE_MS = 60_000;

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, openSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { type Logger, pino } from 'pino';
 import type { Settings } from '../../config/schema.js';
@@ -22,7 +22,10 @@ export function shortPath(path: string): string {
  */
 export function createLogger(settings: Settings, file?: string): Logger {
   if (file) mkdirSync(dirname(file), { recursive: true });
-  const destination = file ? pino.destination({ dest: file, sync: false }) : pino.destination(1);
+  // Opened at once: a process that ends before its log is open ends with an error of the log.
+  const destination = file
+    ? pino.destination({ dest: openSync(file, 'a'), sync: false })
+    : pino.destination(1);
   const logger = pino(
     { level: settings.HOOKLINE_LOG_LEVEL, base: undefined, timestamp: pino.stdTimeFunctions.isoTime },
     destination,

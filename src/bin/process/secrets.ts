@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Settings } from '../../config/schema.js';
-import { newSecretKey, parseSecretKeys, SecretBox } from '../../domain/access/secret-box.js';
+import { dataKeyBox, newSecretKey, parseSecretKeys, SecretBox } from '../../domain/access/secret-box.js';
 
 /** What seals stored secrets. @throws Error that says how to get a key, where the settings name none */
 export function requireSecretBox({ HOOKLINE_SECRET_KEYS: keys }: Settings): SecretBox {
@@ -13,11 +13,23 @@ export function requireSecretBox({ HOOKLINE_SECRET_KEYS: keys }: Settings): Secr
   return new SecretBox(keys);
 }
 
-const KEY_FILE = 'secret.keys';
+/** What seals stored secrets, and what wraps the data keys of payloads. @throws Error that says how to get a key */
+export function requireBoxes(settings: Settings): { box: SecretBox; keyBox: SecretBox } {
+  const box = requireSecretBox(settings);
+  const { HOOKLINE_SECRET_KEYS: secretKeys, HOOKLINE_PAYLOAD_KEYS: payloadKeys } = settings;
+  return { box, keyBox: secretKeys ? dataKeyBox(payloadKeys, secretKeys) : box };
+}
 
-/** The development default's own key: made at the first start, kept in the data folder, readable by its owner alone. */
-export async function loadOrCreateSecretKeys(dataDir: string): Promise<Settings['HOOKLINE_SECRET_KEYS']> {
-  const path = join(dataDir, KEY_FILE);
+/**
+ * A key of the development default's own: made at the first start, kept in the data folder, readable by its owner alone.
+ *
+ * @param file `secret.keys` or `payload.keys`
+ */
+export async function loadOrCreateKeys(
+  dataDir: string,
+  file: 'secret.keys' | 'payload.keys',
+): Promise<Settings['HOOKLINE_SECRET_KEYS']> {
+  const path = join(dataDir, file);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   try {
     await writeFile(path, `${newSecretKey()}\n`, { mode: 0o600, flag: 'wx' });

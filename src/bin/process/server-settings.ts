@@ -20,6 +20,7 @@ export function requireServers(settings: Settings): ServerSettings {
       namespace: settings.TEMPORAL_NAMESPACE,
       apiKey: settings.TEMPORAL_API_KEY,
       tls: settings.TEMPORAL_TLS,
+      payloadKeys: settings.HOOKLINE_PAYLOAD_KEYS,
     },
     mongodbUri,
   };

@@ -10,6 +10,7 @@ import { PayloadChecks } from '../../api/payloads/payload-checks.js';
 import type { Settings } from '../../config/schema.js';
 import type { AddressPolicy } from '../../domain/endpoint/address-policy.js';
 import { overdueAfter } from '../../domain/stats/backlog.js';
+import type { Tracing } from '../../domain/trace/tracing.js';
 import type { Database } from '../../models/database.js';
 import { Registrations } from '../../models/endpoint/registrations.js';
 import { isDatabaseUnavailable } from '../../models/mongo/unavailable.js';
@@ -19,13 +20,17 @@ import { EventReader } from '../../temporal/read/event-reader.js';
 import { ReplayFinder } from '../../temporal/read/replay/replay-finder.js';
 import { ReplayReader } from '../../temporal/read/replay/replay-reader.js';
 import { isTemporalUnavailable } from '../../temporal/server/unavailable.js';
+import { AccountDeletions } from '../../temporal/write/account/account-deletions.js';
 import { DeliveryControl } from '../../temporal/write/delivery-control.js';
 import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
 import { EndpointWorkflows } from '../../temporal/write/endpoint-workflows.js';
 import type { Incidents } from '../../temporal/write/incidents.js';
+import { startErasure } from '../../temporal/write/privacy/erasures.js';
 import { Replays } from '../../temporal/write/replay/replays.js';
+import { requireSecretBox } from '../process/secrets.js';
 import { BacklogMetrics } from './counts/backlog-metrics.js';
 import { metricsPage } from './counts/metrics-page.js';
+import { createLogSigners } from './log/signers.js';
 import { Outages } from './outages.js';
 import type { Readiness } from './readiness.js';
 import type { Servers } from './servers.js';
@@ -39,6 +44,7 @@ export interface ApiParts {
   logger: Logger;
   /** What this process counts. */
   registry: Registry;
+  tracing: Tracing | undefined;
   /** Where it listens. */
   url: string;
 }
@@ -51,7 +57,7 @@ export interface Api {
 
 /** Makes the HTTP interface; it answers as soon as its listener is given requests. */
 export async function createApi(settings: Settings, servers: Servers, parts: ApiParts): Promise<Api> {
-  const { database, temporal } = servers;
+  const { database, temporal, sealer } = servers;
   const { client } = temporal;
   const { starter, logger } = parts;
   const metrics = createMetrics(parts.registry);
@@ -69,19 +75,23 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
     outages.note('MongoDB', error);
     metrics.rateLimitStoreFailures.inc();
   });
-  const deliveries = new DeliveryReader(client, starter.recentGroups);
+  const deliveries = new DeliveryReader(client, starter.recentGroups, sealer, database.archive);
   const registrations = new Registrations(database);
   const replayReader = new ReplayReader(client);
   const payloads = new PayloadChecks();
+  const logSigners = createLogSigners(settings, database);
   const app = createApp({
     settings,
     ...parts,
     database,
+    box: requireSecretBox(settings),
+    sealer,
     payloads,
     publicUrl: settings.HOOKLINE_PUBLIC_URL ?? parts.url,
     limiters,
     metrics,
     endpointWorkflows: createEndpointWorkflows(settings, servers),
+    accountDeletions: new AccountDeletions(client, settings.HOOKLINE_TASK_QUEUE),
     control: new DeliveryControl(client, starter, deliveries),
     deliveries,
     backlog,
@@ -89,11 +99,13 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
       refresh: () => backlogMetrics.refresh(),
       sdkAddress: settings.HOOKLINE_TEMPORAL_METRICS_ADDRESS,
     }),
-    events: new EventReader(client, starter.recentGroups),
+    events: new EventReader(client, starter.recentGroups, sealer, database.archive),
     replays: new Replays({ client, taskQueue: settings.HOOKLINE_TASK_QUEUE, reader: replayReader }),
+    startErasure: (plan) => startErasure(client, settings.HOOKLINE_TASK_QUEUE, plan),
     replayReader,
-    replayFinder: new ReplayFinder(client, registrations),
+    replayFinder: new ReplayFinder(client, registrations, sealer),
     registrations,
+    logKeys: async () => (await logSigners()).map(({ verifier }) => verifier),
     isUnavailable: (error) => outages.recognize(error),
   });
   return {

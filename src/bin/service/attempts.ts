@@ -1,7 +1,13 @@
 import { createAttemptDelivery } from '../../../activities/delivery/attempt-delivery.js';
 import { EarlyAttempts } from '../../../activities/delivery/early-attempts.js';
 import { createPoster } from '../../../activities/http/poster.js';
-import type { ActivityDependencies, AttemptObserver, HttpPoster } from '../../../activities/ports.js';
+import type {
+  ActivityDependencies,
+  AttemptDependencies,
+  AttemptObserver,
+  HttpPoster,
+  ListenerExchange,
+} from '../../../activities/ports.js';
 import type { Settings } from '../../config/schema.js';
 import { RELEASE } from '../../domain/basics/release.js';
 import type { AddressPolicy } from '../../domain/endpoint/address-policy.js';
@@ -27,7 +33,9 @@ export interface AttemptParts {
   health: EndpointHealth;
   incidents: Incidents;
   addressPolicy: AddressPolicy;
+  listenerExchange: ListenerExchange;
   observer: AttemptObserver;
+  tracing: AttemptDependencies['tracing'];
   /** Ports of this service and its servers: at this machine no endpoint may be there. */
   ownPorts: ReadonlySet<number>;
 }
@@ -35,18 +43,21 @@ export interface AttemptParts {
 /** @throws where a certificate or key that the settings name cannot be read */
 export async function createAttempts(
   settings: Settings,
-  { database }: Servers,
-  { health, incidents, observer, addressPolicy, ownPorts }: AttemptParts,
+  { database, sealer }: Servers,
+  { health, incidents, observer, tracing, addressPolicy, listenerExchange, ownPorts }: AttemptParts,
 ): Promise<Attempts> {
   const poster = createPoster(await connectorOptions(settings, addressPolicy, () => [...ownPorts]));
   const attempt = createAttemptDelivery({
+    sealer,
     endpoints: endpointDirectory(database.endpoints),
     turns: database.deliveryTurns,
     slots: new AttemptSlots(settings.HOOKLINE_SLOW_ANSWER),
     poster,
+    listenerExchange,
     health,
     incidents,
     observer,
+    tracing,
     userAgent: USER_AGENT,
   });
   return { poster, attempt, earlyAttempts: new EarlyAttempts(attempt) };

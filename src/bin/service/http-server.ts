@@ -1,5 +1,6 @@
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Settings } from '../../config/schema.js';
 
 /** How often idle connections are looked for while the server stops, milliseconds. */
@@ -12,6 +13,8 @@ export interface HttpServer {
   port: number;
   /** Answers requests, those that came before included. */
   answer(listener: RequestListener): void;
+  /** Gives connections that ask for another protocol, such as WebSocket, to a handler; without one they are closed. */
+  upgrade(handler: (request: IncomingMessage, socket: Duplex, head: Buffer) => void): void;
   /**
    * Resolves when every request under way has been answered. A connection is closed when it is idle, or with its next answer: by itself
    * Node.js would serve a busy client for ever.
@@ -51,6 +54,7 @@ export async function listen({ HOOKLINE_HOST, HOOKLINE_PORT }: Settings): Promis
       server.on('request', listener);
       for (const exchange of early.splice(0)) listener(...exchange);
     },
+    upgrade: (handler) => void server.on('upgrade', handler),
     async close() {
       server.prependListener('request', (_request, response) => response.setHeader('connection', 'close'));
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));

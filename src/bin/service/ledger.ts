@@ -29,13 +29,14 @@ export function createIncidents(settings: Settings, { temporal: { client } }: Se
 /** @param earlyAttempts makes attempts as soon as their start is persisted: only where API and worker share a process */
 export function createStarter(
   settings: Settings,
-  { temporal: { client } }: Servers,
+  { temporal: { client }, sealer }: Servers,
   health: EndpointHealth,
   earlyAttempts: EarlyAttempts | undefined,
   observer?: StartObserver,
 ): DeliveryStarter {
   return new DeliveryStarter({
     client,
+    sealer,
     taskQueue: settings.HOOKLINE_TASK_QUEUE,
     earlyAttempts,
     observer,
@@ -53,12 +54,12 @@ export function createStarter(
 
 /** What replays find and do, for their activities. */
 export function createReplayLedger(
-  { database, temporal: { client } }: Servers,
+  { database, temporal: { client }, sealer }: Servers,
   starter: DeliveryStarter,
 ): ReplayLedger {
   const registrations = new Registrations(database);
-  const finder = new ReplayFinder(client, registrations);
-  const deliveries = new DeliveryReader(client, starter.recentGroups);
+  const finder = new ReplayFinder(client, registrations, sealer);
+  const deliveries = new DeliveryReader(client, starter.recentGroups, sealer);
   const acts = new ReplayActs(client, starter, new DeliveryControl(client, starter, deliveries));
   return {
     async find(plan, cursor) {

@@ -1,4 +1,5 @@
 import type { Settings } from '../../config/schema.js';
+import { createPayloadSealer, type PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import { connectDatabase, type Database } from '../../models/database.js';
 import {
   connectTemporal,
@@ -6,13 +7,15 @@ import {
   type TemporalSettings,
 } from '../../temporal/server/connection.js';
 import { requirePreparedNamespace } from '../../temporal/server/namespace.js';
-import { requireSecretBox } from '../process/secrets.js';
+import { requireBoxes } from '../process/secrets.js';
 import { requireServers } from '../process/server-settings.js';
 
 /** The two servers a service stands on, connected. */
 export interface Servers {
   database: Database;
   temporal: TemporalConnection;
+  /** Seals payloads, by the settings, with keys from the database. */
+  sealer: PayloadSealer;
 }
 
 /**
@@ -22,13 +25,18 @@ export interface Servers {
  */
 export async function connectServers(settings: Settings): Promise<Servers> {
   const { mongodbUri, temporal: temporalSettings } = requireServers(settings);
-  const box = requireSecretBox(settings);
   const [database, temporal] = await Promise.allSettled([
-    connectDatabase(mongodbUri, { box, changesDays: settings.HOOKLINE_CHANGES_DAYS }),
+    connectDatabase(mongodbUri, {
+      ...requireBoxes(settings),
+      changesDays: settings.HOOKLINE_CHANGES_DAYS,
+      archive: { records: settings.HOOKLINE_ARCHIVE_DAYS, payloads: settings.HOOKLINE_PAYLOAD_DAYS },
+      encryptsPayloads: settings.HOOKLINE_PAYLOAD_KEYS !== undefined,
+    }),
     connectPrepared(temporalSettings),
   ]);
   if (database.status === 'fulfilled' && temporal.status === 'fulfilled') {
-    return { database: database.value, temporal: temporal.value };
+    const sealer = createPayloadSealer(database.value.dataKeys, settings.HOOKLINE_PAYLOAD_KEYS !== undefined);
+    return { database: database.value, temporal: temporal.value, sealer };
   }
   for (const connected of [database, temporal]) {
     if (connected.status === 'fulfilled') await connected.value.close();

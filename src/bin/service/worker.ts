@@ -1,11 +1,17 @@
 import type { Settings } from '../../config/schema.js';
 import type { Closing } from '../../domain/stats/closing.js';
+import { ClosedExecutionFinder } from '../../temporal/read/archive/closed-windows.js';
 import { type RunningWorker, startWorker } from '../../temporal/server/worker.js';
 import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
+import { createAccountRemoval } from './account/account-removal.js';
 import { type Attempts, USER_AGENT } from './attempts.js';
 import { endpointDirectory, pendingEndpoints } from './endpoint-ports.js';
 import { createReplayLedger } from './ledger.js';
+import { createLogSigners } from './log/signers.js';
+import { createLogWriter } from './log/writer.js';
+import { createErasures } from './privacy/erasures.js';
 import type { Servers } from './servers.js';
+import type { AlertPorts } from './watch/alerts.js';
 
 /** Beyond an attempt's own limit, before a worker that stops gives up waiting for it, milliseconds. */
 const SHUTDOWN_MARGIN_MS = 5_000;
@@ -13,12 +19,13 @@ const SHUTDOWN_MARGIN_MS = 5_000;
 /** Starts the worker of this process. @param bundlePath the workflows' code @param closed is called with deliveries that have just been closed */
 export function runWorker(
   settings: Settings,
-  { database, temporal }: Servers,
-  attempts: Attempts,
+  servers: Servers,
+  attempts: Attempts & AlertPorts,
   starter: DeliveryStarter,
   bundlePath: string,
   closed: (closings: readonly Closing[]) => void,
 ): Promise<RunningWorker> {
+  const { database, temporal } = servers;
   return startWorker(
     temporal,
     {
@@ -35,7 +42,17 @@ export function runWorker(
       publicUrl: settings.HOOKLINE_PUBLIC_URL,
       ...attempts,
       ledger: starter,
-      replays: createReplayLedger({ database, temporal }, starter),
+      replays: createReplayLedger(servers, starter),
+      accounts: createAccountRemoval(settings, servers, starter),
+      archive: database.archive,
+      log: createLogWriter(database, createLogSigners(settings, database)),
+      closed: new ClosedExecutionFinder(
+        temporal.client,
+        settings.HOOKLINE_TASK_QUEUE,
+        servers.sealer,
+        database.archive,
+      ),
+      erasures: createErasures(servers, starter),
       userAgent: USER_AGENT,
     },
   );

@@ -1,6 +1,9 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { isCheckedToken, newCheckedToken } from './checked-token.js';
 
-/** What a caller may do. A key or token holds some of them; `admin` is the operator's. */
+/**
+ * What a caller may do. A key or token holds some of them. `platform` is to manage a platform's accounts and to act for them; `admin` is the
+ * operator's.
+ */
 export const SCOPES = [
   'events:write',
   'deliveries:read',
@@ -14,6 +17,8 @@ export const SCOPES = [
   'keys:write',
   'secrets:read',
   'changes:read',
+  'subjects:write',
+  'platform',
   'admin',
 ] as const;
 
@@ -24,33 +29,26 @@ export function isScope(text: string): text is Scope {
   return (SCOPES as readonly string[]).includes(text);
 }
 
-/** Everything an account's own key can do: all scopes but the operator's. */
-export const ACCOUNT_SCOPES: readonly Scope[] = SCOPES.filter((scope) => scope !== 'admin');
+/** Everything an account's own key can do. */
+export const ACCOUNT_SCOPES: readonly Scope[] = SCOPES.filter(
+  (scope) => scope !== 'platform' && scope !== 'admin',
+);
+
+/** Everything a platform's key can do. */
+export const PLATFORM_SCOPES: readonly Scope[] = [...ACCOUNT_SCOPES, 'platform'];
+
+/** Everything the operator's key can do. Without `platform`, as its own account is what it acts for unless it names another. */
+export const OPERATOR_SCOPES: readonly Scope[] = [...ACCOUNT_SCOPES, 'admin'];
 
 /** How every API key begins. */
 export const API_KEY_PREFIX = 'hlk_';
-const CHECKSUM_LENGTH = 6;
 
-/**
- * A new API key: `hlk_`, 43 characters of 32 random bytes, and six of a checksum. Prefix and checksum let a scanner tell a leaked
- * key from a chance likeness, and the API refuse a mistyped one without a look-up.
- */
+/** A new API key, such as `hlk_…`. */
 export function newApiKey(): string {
-  const random = randomBytes(32).toString('base64url');
-  return API_KEY_PREFIX + random + checksum(random);
+  return newCheckedToken(API_KEY_PREFIX);
 }
 
-/** Whether a text has the form of an API key, checksum included. It says nothing of whether the key exists. */
+/** Whether a text is a well-formed API key, checksum included. It does not say whether the key exists. */
 export function looksLikeApiKey(text: string): boolean {
-  const match = /^hlk_([\w-]{43})([\w-]{6})$/.exec(text);
-  if (!match) return false;
-  const [, random = '', given = ''] = match;
-  return timingSafeEqual(Buffer.from(checksum(random)), Buffer.from(given));
-}
-
-function checksum(random: string): string {
-  return createHash('sha256')
-    .update(API_KEY_PREFIX + random)
-    .digest('base64url')
-    .slice(0, CHECKSUM_LENGTH);
+  return isCheckedToken(API_KEY_PREFIX, text);
 }

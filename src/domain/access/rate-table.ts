@@ -65,20 +65,25 @@ export class RateTable implements SharedTable {
     this.exhausted = new LRUCache({ max: maxCallers });
   }
 
-  /** Counts a caller once, if that is within the limit. @param now milliseconds since the epoch */
-  consume(caller: string, now: number): Count {
+  /**
+   * Counts a caller once, if that is within the limit.
+   *
+   * @param now milliseconds since the epoch
+   * @param requests the caller's own limit, in place of the table's
+   */
+  consume(caller: string, now: number, requests = this.limit.requests): Count {
     this.beginWindow(now);
     const count = this.countOf(caller);
     const resetMs = this.endsAt - now;
-    if (count >= this.limit.requests) return { within: false, count, resetMs };
+    if (count >= requests) return { within: false, count, resetMs };
     this.add(caller, 1);
     return { within: true, count: count + 1, resetMs };
   }
 
-  /** Milliseconds until a caller is within the limit again; 0 if it is now. */
-  waitOf(caller: string, now: number): number {
+  /** Milliseconds until a caller is within the limit again; 0 if it is now. @param requests as for {@link consume} */
+  waitOf(caller: string, now: number, requests = this.limit.requests): number {
     this.beginWindow(now);
-    return this.countOf(caller) >= this.limit.requests ? this.endsAt - now : 0;
+    return this.countOf(caller) >= requests ? this.endsAt - now : 0;
   }
 
   /** Forgets what was counted for a caller in this window, in all processes. */

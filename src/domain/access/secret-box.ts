@@ -1,4 +1,5 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import { decrypt, encrypt } from '../basics/aes-gcm.js';
 
 /** A key that stored secrets are encrypted with. */
 export interface SecretKey {
@@ -8,10 +9,7 @@ export interface SecretKey {
   key: Buffer;
 }
 
-const CIPHER = 'aes-256-gcm';
 const KEY_BYTES = 32;
-const IV_BYTES = 12;
-const TAG_BYTES = 16;
 
 /** A stored secret cannot be read: its key is not among the configured ones, or it has been altered. */
 export class SealError extends Error {
@@ -36,9 +34,7 @@ export class SecretBox {
   /** @param place what the secret belongs to, such as an endpoint's id and the name of the field */
   seal(text: string, place: string): string {
     const [{ id, key }] = this.keys;
-    const iv = randomBytes(IV_BYTES);
-    const cipher = createCipheriv(CIPHER, key, iv).setAAD(Buffer.from(`${id}:${place}`));
-    const sealed = Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+    const sealed = encrypt(key, `${id}:${place}`, text);
     return `${id}:${sealed.toString('base64url')}`;
   }
 
@@ -47,13 +43,7 @@ export class SecretBox {
     const { id, key } = this.keyOf(sealed);
     const bytes = Buffer.from(sealed.slice(id.length + 1), 'base64url');
     try {
-      const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV_BYTES), {
-        authTagLength: TAG_BYTES,
-      })
-        .setAAD(Buffer.from(`${id}:${place}`))
-        .setAuthTag(bytes.subarray(-TAG_BYTES));
-      const text = decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES));
-      return Buffer.concat([text, decipher.final()]).toString('utf8');
+      return decrypt(key, `${id}:${place}`, bytes).toString('utf8');
     } catch {
       throw new SealError(
         `a secret sealed with the key "${id}" does not open: it was altered, or the key is another`,
@@ -70,9 +60,29 @@ export class SecretBox {
     const id = sealed.slice(0, sealed.indexOf(':'));
     const key = this.keys.find((known) => known.id === id);
     if (!key)
-      throw new SealError(`a stored secret needs the key "${id}", which HOOKLINE_SECRET_KEYS does not hold`);
+      throw new SealError(
+        id.startsWith(PAYLOAD_PREFIX)
+          ? `a stored key needs "${id.slice(PAYLOAD_PREFIX.length)}", which HOOKLINE_PAYLOAD_KEYS does not hold`
+          : `a stored secret needs the key "${id}", which HOOKLINE_SECRET_KEYS does not hold`,
+      );
     return key;
   }
+}
+
+/** Before the ids of payload keys, where they stand beside secret keys. */
+const PAYLOAD_PREFIX = 'payload.';
+
+/**
+ * What wraps data keys: the newest payload key, or the newest secret key if payloads are not encrypted. It opens what any of them
+ * wrapped, so that encryption can be turned on later.
+ */
+export function dataKeyBox(
+  payloadKeys: readonly SecretKey[] | undefined,
+  secretKeys: readonly [SecretKey, ...SecretKey[]],
+): SecretBox {
+  const named = (payloadKeys ?? []).map(({ id, key }) => ({ id: PAYLOAD_PREFIX + id, key }));
+  const [first, ...rest] = [...named, ...secretKeys];
+  return new SecretBox([first ?? secretKeys[0], ...rest]);
 }
 
 /**

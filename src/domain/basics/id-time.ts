@@ -1,4 +1,5 @@
-const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+/** The digits of ULIDs: Crockford's base 32. */
+export const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 /** The first ten characters of a ULID are its time. */
 const TIME_LENGTH = 10;
 

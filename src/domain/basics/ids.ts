@@ -1,5 +1,7 @@
-import { createHash, randomFillSync } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { ulid } from 'ulid';
+import { CROCKFORD } from './id-time.js';
+import { takeRandomBytes } from './random.js';
 
 /** What an id names, with its prefix. The prefix makes an id in a log recognizable. */
 const PREFIXES = {
@@ -7,15 +9,20 @@ const PREFIXES = {
   api_key: 'key',
   change: 'chg',
   endpoint: 'ep',
+  erasure: 'ers',
   event: 'evt',
   group: 'grp',
   oauth_client: 'client',
+  portal_session: 'ps',
   profile: 'prof',
   replay: 'rpl',
   request: 'req',
 } as const;
 
 export type IdKind = keyof typeof PREFIXES;
+
+/** The last characters of a ULID; those before them are its time. */
+const RANDOM_LENGTH = 16;
 
 /** Crockford's base 32; the first of the 26 characters is at most 7, as there are 128 bits. */
 const ULID = '[0-7][0-9A-HJKMNP-TV-Z]{25}';
@@ -29,17 +36,14 @@ export function newId(kind: IdKind, at = Date.now()): string {
   return `${PREFIXES[kind]}_${ulid(at, nextRandom)}`;
 }
 
-const pool = new Uint8Array(4_096);
-let unused = 0;
-
-/** A number from 0 up to 1, of one random byte. The library asks the system for each byte by itself, which costs as much as a request. */
+/** A number from 0 up to 1, of one random byte. The library asks the system for each byte by itself. */
 function nextRandom(): number {
-  if (unused === 0) {
-    randomFillSync(pool);
-    unused = pool.length;
-  }
-  unused -= 1;
-  return (pool[unused] ?? 0) / 256;
+  return (takeRandomBytes(1)[0] ?? 0) / 256;
+}
+
+/** How all ids of a kind begin that were made at a time. Sorts before them, and behind all that were made earlier. */
+export function idsBeginAt(kind: IdKind, at: number): string {
+  return newId(kind, at).slice(0, -RANDOM_LENGTH);
 }
 
 /**
@@ -50,8 +54,8 @@ function nextRandom(): number {
  */
 export function derivedId(kind: IdKind, at: number, name: string): string {
   const digest = createHash('sha256').update(name).digest();
-  let used = 0;
-  return `${PREFIXES[kind]}_${ulid(at, () => (digest[used++] ?? 0) / 256)}`;
+  const random = Array.from(digest.subarray(0, RANDOM_LENGTH), (byte) => CROCKFORD[byte % CROCKFORD.length]);
+  return idsBeginAt(kind, at) + random.join('');
 }
 
 /** The form of ids of that kind. */

@@ -9,9 +9,11 @@ export const RESOURCE_KINDS = [
   'api_key',
   'delivery',
   'endpoint',
+  'erasure',
   'event_kind',
   'login',
   'oauth_client',
+  'portal_session',
   'profile',
   'replay',
 ] as const;
@@ -44,15 +46,27 @@ export const CHANGE_ACTIONS = [
 
 export type ChangeAction = (typeof CHANGE_ACTIONS)[number];
 
-export const ACTOR_TYPES = ['api_key', 'oauth_client', 'operator', 'subscriber', 'system'] as const;
+export const ACTOR_TYPES = [
+  'api_key',
+  'oauth_client',
+  'portal_session',
+  'operator',
+  'subscriber',
+  'system',
+] as const;
 
 /** Who changes something. */
 export interface Actor {
   type: (typeof ACTOR_TYPES)[number];
-  /** Of an API key or OAuth client its id; of the system which part of it: `incident`, `rotation` or `verification`. */
+  /**
+   * Of an API key, OAuth client or portal session its id; of the system which part of it: `deletion`, `erasure`, `incident`,
+   * `listener`, `rotation` or `verification`.
+   */
   id: string;
   /** The profile of the person for whom an OAuth client acts. */
   person?: string;
+  /** The actor's account, if it is another than the one that is changed: its platform, or the operator's. */
+  account_id?: string;
 }
 
 /** Where a change comes from. It goes with every change to the repositories. */
@@ -76,8 +90,11 @@ export function subscriberOrigin(from: Omit<Origin, 'actor'> = {}): Origin {
   return { ...from, actor: { type: 'subscriber', id: 'subscriber' } };
 }
 
+/** The parts of Hookline that change something by themselves. */
+type SystemPart = 'deletion' | 'erasure' | 'incident' | 'listener' | 'rotation' | 'verification';
+
 /** Hookline itself. */
-export function systemOrigin(id: 'incident' | 'rotation' | 'verification'): Origin {
+export function systemOrigin(id: SystemPart): Origin {
   return { actor: { type: 'system', id } };
 }
 

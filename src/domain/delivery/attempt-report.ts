@@ -12,6 +12,10 @@ export type AttemptReport =
       retry_after?: string;
     }
   | {
+      /** The payload cannot be read any more: its key was erased. */
+      kind: 'erased';
+    }
+  | {
       /** The endpoint's rate limit is used up: the attempt has its turn at a later time, and is to be made then. */
       kind: 'deferred';
       /** ISO 8601, UTC. */

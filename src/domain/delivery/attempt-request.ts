@@ -7,6 +7,8 @@ export interface AttemptRequest {
   endpoint_id: string;
   event_kind: string;
   payload: string;
+  /** The payload is sealed. */
+  sealed?: true;
   number: number;
   trigger: Trigger;
   timeout_ms: number;
@@ -16,6 +18,8 @@ export interface AttemptRequest {
   turn?: string;
   /** How long it may wait for one of the endpoint's slots, even if the endpoint is slow. Milliseconds. */
   slot_wait_ms?: number;
+  /** Of its event. */
+  traceparent?: string;
 }
 
 /** Which attempt of a delivery it is. */
@@ -40,7 +44,7 @@ export const FIRST_ATTEMPT: AttemptDetails = { number: 1, trigger: 'schedule' };
  * @param timeoutMs time for the endpoint to answer
  */
 export function attemptRequest(
-  { account_id, event_id, event_kind, payload }: AcceptedEvent,
+  { account_id, event_id, event_kind, payload, sealed, traceparent }: AcceptedEvent,
   endpointId: string,
   timeoutMs: number,
   { number, trigger, isolated, turn, slotWaitMs }: AttemptDetails,
@@ -51,11 +55,13 @@ export function attemptRequest(
     endpoint_id: endpointId,
     event_kind,
     payload,
+    ...(sealed && { sealed: true }),
     number,
     trigger,
     timeout_ms: timeoutMs,
     ...(isolated && { isolated }),
     ...(turn !== undefined && { turn }),
     ...(slotWaitMs !== undefined && { slot_wait_ms: slotWaitMs }),
+    ...(traceparent !== undefined && { traceparent }),
   };
 }

@@ -14,6 +14,7 @@ import {
   BLOCKED_NOW,
   DELETED_REASON,
   DISABLED_NOW,
+  ERASED_REASON,
   endpointReason,
   pausedReason,
   waitReason,
@@ -111,6 +112,7 @@ export class DeliveryMachine {
       const reason = endpointReason(report.endpoint, report.reason);
       return this.park(reason, report.look_again_at);
     }
+    if (report.kind === 'erased') return this.close('cancelled', ERASED_REASON);
     if (report.kind === 'deferred') return this.defer(report, state.trigger);
     const { attempt, outcome } = report;
     this.record.attempts.push(attempt);

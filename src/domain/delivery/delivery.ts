@@ -1,3 +1,5 @@
+import type { SealedPayload } from '../privacy/payload-sealer.js';
+
 /**
  * Where a delivery stands. Open: `delivering` (first attempt), `retrying` (waiting for, or making, a later one), `parked` (its
  * endpoint takes nothing at the moment, or somebody paused it). Closed: the other four.
@@ -73,6 +75,11 @@ export interface Attempt {
   response_headers?: Record<string, string>;
   /** The beginning of the answer's body. */
   response_snippet?: string;
+  /**
+   * Both of them, as JSON that is sealed with the payload's key: an endpoint may answer with what it was sent. In records of events with a
+   * sealed payload.
+   */
+  response_sealed?: string;
   trigger: Trigger;
 }
 
@@ -91,6 +98,7 @@ export const ATTEMPT_ERROR_CODES = [
   'blocked_address',
   'proxy_failed',
   'invalid_url',
+  'listener_disconnected',
 ] as const;
 
 export type AttemptErrorCode = (typeof ATTEMPT_ERROR_CODES)[number];
@@ -154,27 +162,46 @@ export interface AcceptedEvent {
   account_id: string;
   event_id: string;
   event_kind: string;
-  /** The body as received. */
+  /** The body as received; sealed, if `sealed` is there. */
   payload: string;
-  /** Of the payload's bytes, hexadecimal. Absent in executions that were started before 2026-11-22. */
+  /**
+   * Of the payload's bytes, hexadecimal. Absent in executions that were started before 2026-11-22, and if the payload is sealed: a hash
+   * without a salt would let anybody test a guess of it.
+   */
   payload_sha256?: string;
+  /** What is known of a sealed payload without its key. */
+  sealed?: SealedPayload;
   /** ISO 8601, UTC. */
   accepted_at: string;
   /** Tokens of its business keys, as they stand in search attributes; absent if it has none. */
   keys?: string[];
+  /** The request that it was accepted by, as a `traceparent` header; absent if that is not traced. */
+  traceparent?: string | undefined;
 }
 
 /** The event of something that has more: the input of a delivery also says how far it was when it left its group, for one. */
 export function pickEvent(from: AcceptedEvent): AcceptedEvent {
-  const { account_id, event_id, event_kind, payload, payload_sha256, accepted_at, keys } = from;
+  const {
+    account_id,
+    event_id,
+    event_kind,
+    payload,
+    payload_sha256,
+    sealed,
+    accepted_at,
+    keys,
+    traceparent,
+  } = from;
   return {
     account_id,
     event_id,
     event_kind,
     payload,
     ...(payload_sha256 !== undefined && { payload_sha256 }),
+    ...(sealed && { sealed }),
     accepted_at,
     ...(keys && { keys }),
+    ...(traceparent !== undefined && { traceparent }),
   };
 }
 
@@ -183,6 +210,11 @@ export interface DeliveryTarget {
   endpoint_id: string;
   /** The endpoint's own waits between attempts, milliseconds; absent if it has the installation's. */
   schedule?: readonly number[];
+}
+
+/** A target whose host is known: for people who read summaries. */
+export interface NamedTarget extends DeliveryTarget {
+  host?: string | undefined;
 }
 
 /** One delivery of a group. */

@@ -25,6 +25,11 @@ export interface Decision {
 /** Answers with which an endpoint may say, by `Retry-After`, when to come back (RFC 9110, section 10.2.3; RFC 6585, section 4). */
 const MAY_DEFER = new Set([429, 503]);
 
+/** Whether a status means that the subscriber has taken the event. */
+export function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
 /**
  * Decides an attempt; every answer there can be, and every way to get none, is decided here and nowhere else. Any 2xx is success. A
  * redirect is not followed and so is a failure. `410` ends the endpoint. Every other answer or error is worth another try: an
@@ -34,7 +39,7 @@ const MAY_DEFER = new Set([429, 503]);
  */
 export function decide({ status_code: status, error_code, retry_after }: Answer, now: number): Decision {
   if (status === undefined) return { outcome: error_code === 'blocked_address' ? 'blocked' : 'failed' };
-  if (status >= 200 && status < 300) return { outcome: 'delivered' };
+  if (isSuccess(status)) return { outcome: 'delivered' };
   if (status === 410) return { outcome: 'gone' };
   const not_before = MAY_DEFER.has(status) ? parseRetryAfter(retry_after, now) : undefined;
   return { outcome: 'failed', ...(not_before !== undefined && { not_before }) };

@@ -7,6 +7,8 @@ import type { EndpointStatus } from '../endpoint/endpoint.js';
 
 /** The delivery was given up because its endpoint is gone. */
 export const DELETED_REASON = 'The endpoint was deleted.';
+/** The delivery was given up because the key of its payload was erased. */
+export const ERASED_REASON = 'The subject of the event was erased: its payload cannot be read any more.';
 /** Follows the result of an attempt that disabled its endpoint. */
 export const DISABLED_NOW = 'The endpoint was disabled.';
 /** Follows the result of an attempt at an address where nothing may be sent. */

@@ -1,7 +1,7 @@
 import { parseDuration } from '../basics/duration.js';
 import type { Endpoint } from '../endpoint/endpoint.js';
 import { matchesKind } from '../event/event-kinds.js';
-import { matchesFilter } from '../event/filter.js';
+import { matchesFilter } from '../filter/match-filter.js';
 import type { DeliveryTarget } from './delivery.js';
 
 /**

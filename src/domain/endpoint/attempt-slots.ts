@@ -6,8 +6,13 @@ export const MOST_IN_FLIGHT = 64;
 export const MOST_WHILE_SLOW = 32;
 /** The fewest in flight, however badly the endpoint answers: one of them shows when it answers again. */
 export const FEWEST_IN_FLIGHT = 4;
-/** The longest time by which an attempt without a slot is deferred, milliseconds. */
-export const LONGEST_DEFERRAL_MS = 120_000;
+/**
+ * The longest time by which an attempt without a slot is deferred, milliseconds: so soon it is noticed that the endpoint answers again, or
+ * that it is known to fail. If very many are deferred it is longer, by so much for each, because asking again costs something.
+ */
+export const LONGEST_DEFERRAL_MS = 20_000;
+export const LONGEST_DEFERRAL_OF_MANY_MS = 120_000;
+const DEFERRAL_OF_EACH_MS = 4;
 /** How long an attempt is thought to take at an endpoint that has not answered yet, milliseconds. */
 const FIRST_GUESS_MS = 500;
 /** Those who find no slot ask again no sooner than after this, milliseconds. */
@@ -44,6 +49,8 @@ interface EndpointState {
   /** The latest {@link NoSlot.askAgainAt}, and how many more may get the same. */
   askAgainAt: number;
   leftInRound: number;
+  /** How many have been deferred since all that were had asked again. */
+  deferred: number;
   waiting: Set<() => void>;
 }
 
@@ -89,6 +96,7 @@ export class AttemptSlots {
       meanMs: FIRST_GUESS_MS,
       askAgainAt: 0,
       leftInRound: 0,
+      deferred: 0,
       waiting: new Set(),
     };
     this.states.set(endpointId, state);
@@ -144,8 +152,12 @@ export class AttemptSlots {
   private nextTime(state: EndpointState): number {
     const now = this.now();
     const roundMs = Math.max(this.estimate(state), SHORTEST_DEFERRAL_MS);
+    if (state.askAgainAt <= now) state.deferred = 0;
+    state.deferred += 1;
     if (state.leftInRound === 0 || state.askAgainAt <= now) {
-      state.askAgainAt = Math.min(Math.max(state.askAgainAt, now) + roundMs, now + LONGEST_DEFERRAL_MS);
+      const ofAllMs = Math.min(state.deferred * DEFERRAL_OF_EACH_MS, LONGEST_DEFERRAL_OF_MANY_MS);
+      const latest = now + Math.max(LONGEST_DEFERRAL_MS, ofAllMs);
+      state.askAgainAt = Math.min(Math.max(state.askAgainAt, now) + roundMs, latest);
       state.leftInRound = state.limit;
     }
     state.leftInRound -= 1;

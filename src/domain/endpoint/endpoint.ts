@@ -1,7 +1,7 @@
 import { parseUrl } from '../basics/parse-url.js';
 import type { Origin } from '../change/change.js';
 import { ANY_KIND, findEventKind, isFamily } from '../event/event-kinds.js';
-import type { Filter } from '../event/filter.js';
+import type { Filter } from '../filter/match-filter.js';
 import type { InputError } from '../http/problem.js';
 import type { AddressPolicy } from './address-policy.js';
 
@@ -46,6 +46,8 @@ export interface Endpoint {
   /** 1 when it is made, and one more with each change of its settings, status or secrets. */
   version: number;
   target_url: string;
+  /** Temporary: its deliveries go to a connected program, and its URL only stands for that. */
+  listener?: boolean;
   /** Names of event kinds; `order.*` for all that begin so, `*` for all. */
   event_kinds: string[];
   /** Of those kinds, only events whose payload meets it; absent: all of them. */

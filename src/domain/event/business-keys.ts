@@ -1,7 +1,15 @@
 import { createHmac } from 'node:crypto';
 import type { InputError } from '../http/problem.js';
 import { KEY_TOKEN_PREFIX } from './key-token.js';
-import { escapePointer, isSchema, KEY_KEYWORD, type Schema } from './schema-keywords.js';
+import {
+  countMarks,
+  KEY_KEYWORD,
+  markedProperties,
+  type PropertyPath,
+  pointerTo,
+  type Schema,
+  valueAt,
+} from './schema-keywords.js';
 
 /**
  * What an event is known by outside of Hookline, such as the number of an order. A name of a nested property has its parents' names in
@@ -28,7 +36,7 @@ const TOKEN_BYTES = 12;
 /** A marked property: its name as a key, and the names that lead to it. */
 interface KeyProperty {
   name: string;
-  path: string[];
+  path: PropertyPath;
 }
 
 const remembered = new WeakMap<Schema, KeyProperty[]>();
@@ -37,7 +45,7 @@ const remembered = new WeakMap<Schema, KeyProperty[]>();
 export function keysInPayload(schema: Schema, payload: unknown): BusinessKey[] {
   let properties = remembered.get(schema);
   if (!properties) {
-    properties = keyProperties(schema, []).slice(0, MAX_KEYS_PER_SCHEMA);
+    properties = keyProperties(schema).slice(0, MAX_KEYS_PER_SCHEMA);
     remembered.set(schema, properties);
   }
   return properties.flatMap(({ name, path }) => {
@@ -52,16 +60,16 @@ export function keysInPayload(schema: Schema, payload: unknown): BusinessKey[] {
  * @param base where the schema is in the request, as a JSON Pointer
  */
 export function checkKeyProperties(schema: Schema, base: string): InputError[] {
-  const properties = keyProperties(schema, []);
+  const properties = keyProperties(schema);
   const errors = properties
     .filter(({ name, path }) => !path.every((part) => PROPERTY_NAME.test(part)) || isTooLong(name))
     .map(({ path }) => ({
-      pointer: base + path.map((part) => `/properties/${escapePointer(part)}`).join(''),
+      pointer: base + pointerTo(path),
       detail: `cannot be a key: its name must be letters, digits, _ and -, at most ${MAX_KEY_NAME_LENGTH} characters with its parents'`,
     }));
   if (properties.length > MAX_KEYS_PER_SCHEMA)
     errors.push({ pointer: base, detail: `must mark at most ${MAX_KEYS_PER_SCHEMA} properties as keys` });
-  const elsewhere = countMarks(schema) - properties.length;
+  const elsewhere = countMarks(schema, KEY_KEYWORD) - properties.length;
   if (elsewhere > 0)
     errors.push({
       pointer: base,
@@ -87,7 +95,7 @@ export function parseKeyHeader(text: string): BusinessKey[] | string {
   if (parts.length > MAX_KEYS_PER_REQUEST) return `must name at most ${MAX_KEYS_PER_REQUEST} keys`;
   const keys = parts.map((part) => {
     const equals = part.indexOf('=');
-    const value = equals < 0 ? undefined : decode(part.slice(equals + 1));
+    const value = equals < 0 ? undefined : decodeHeaderValue(part.slice(equals + 1));
     return value === undefined ? undefined : toKey(part.slice(0, equals), value);
   });
   return keys.every((key) => key !== undefined)
@@ -123,7 +131,8 @@ function toText(value: unknown): string | undefined {
   return Number.isSafeInteger(value) ? String(value) : undefined;
 }
 
-function decode(text: string): string | undefined {
+/** Reads a value that is percent-encoded (RFC 3986); `undefined` if it is not visible ASCII, or badly encoded. */
+export function decodeHeaderValue(text: string): string | undefined {
   if (!/^[\x21-\x7e]*$/.test(text)) return undefined;
   try {
     return decodeURIComponent(text);
@@ -132,30 +141,6 @@ function decode(text: string): string | undefined {
   }
 }
 
-function keyProperties(schema: unknown, path: string[]): KeyProperty[] {
-  const properties = isSchema(schema) ? schema['properties'] : undefined;
-  if (!isSchema(properties)) return [];
-  return Object.entries(properties).flatMap(([part, inner]) => {
-    const here = [...path, part];
-    const isKey = isSchema(inner) && inner[KEY_KEYWORD] === true;
-    return [...(isKey ? [{ name: here.join('.'), path: here }] : []), ...keyProperties(inner, here)];
-  });
-}
-
-/** How often a schema has the keyword, wherever that is: also as the name of a property, which is rare enough to be refused. */
-function countMarks(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  return Object.entries(value).reduce(
-    (sum, [name, inner]) => sum + (name === KEY_KEYWORD ? 1 : 0) + countMarks(inner),
-    0,
-  );
-}
-
-function valueAt(payload: unknown, path: readonly string[]): unknown {
-  let value = payload;
-  for (const part of path) {
-    if (!isSchema(value) || !Object.hasOwn(value, part)) return undefined;
-    value = value[part];
-  }
-  return value;
+function keyProperties(schema: Schema): KeyProperty[] {
+  return markedProperties(schema, KEY_KEYWORD).map((path) => ({ name: path.join('.'), path }));
 }

@@ -1,4 +1,4 @@
-import { KEY_KEYWORD } from './schema-keywords.js';
+import { KEY_KEYWORD, SUBJECT_KEYWORD } from './schema-keywords.js';
 
 /** A kind of event: a name that producers post to and endpoints register for, and the shape of its payload. */
 export interface EventKind {
@@ -31,8 +31,13 @@ export function isFreeEventKindName(name: string): boolean {
 
 const time = { type: 'string', format: 'utc-date-time', description: 'ISO 8601, UTC.' };
 
-/** A kind of event about an endpoint. */
-function endpointKind(name: string, description: string, properties: Record<string, unknown>): EventKind {
+/** A kind of event about an endpoint. @param example values of its properties besides `endpoint_id` */
+function endpointKind(
+  name: string,
+  description: string,
+  properties: Record<string, unknown>,
+  example: Record<string, unknown>,
+): EventKind {
   return {
     name,
     description,
@@ -43,6 +48,7 @@ function endpointKind(name: string, description: string, properties: Record<stri
       type: 'object',
       required: ['endpoint_id', ...Object.keys(properties)],
       properties: { endpoint_id: { type: 'string' }, ...properties },
+      examples: [{ endpoint_id: 'ep_01M7Y2TZZ9K3C5R4Q0V8W1XHPN', ...example }],
     },
   };
 }
@@ -62,7 +68,7 @@ export const EVENT_KINDS: readonly EventKind[] = [
       required: ['order_id', 'customer_email', 'total', 'items', 'created_at'],
       properties: {
         order_id: { type: 'string', [KEY_KEYWORD]: true },
-        customer_email: { type: 'string', format: 'idn-email' },
+        customer_email: { type: 'string', format: 'idn-email', [SUBJECT_KEYWORD]: true },
         total: { type: 'number', description: 'Decimal amount; the currency is the producer’s.' },
         items: {
           type: 'array',
@@ -85,21 +91,32 @@ export const EVENT_KINDS: readonly EventKind[] = [
       ],
     },
   },
-  endpointKind('endpoint.failing', 'An endpoint has begun to fail.', {
-    since: time,
-    failures: { type: 'integer' },
-    last_failure: { type: 'string', description: 'Human-readable: `answered 503`.' },
-  }),
-  endpointKind('endpoint.recovered', 'An endpoint that was failing took a delivery again.', {
-    since: time,
-    recovered_at: time,
-    failures: { type: 'integer' },
-  }),
-  endpointKind('endpoint.disabled', 'An endpoint was taken out of service. Its deliveries wait.', {
-    since: time,
-    disabled_at: time,
-    reason: { type: 'string' },
-  }),
+  endpointKind(
+    'endpoint.failing',
+    'An endpoint has begun to fail.',
+    {
+      since: time,
+      failures: { type: 'integer' },
+      last_failure: { type: 'string', description: 'Human-readable: `answered 503`.' },
+    },
+    { since: '2026-11-21T12:00:00.000Z', failures: 5, last_failure: 'answered 503' },
+  ),
+  endpointKind(
+    'endpoint.recovered',
+    'An endpoint that was failing took a delivery again.',
+    { since: time, recovered_at: time, failures: { type: 'integer' } },
+    { since: '2026-11-21T12:00:00.000Z', recovered_at: '2026-11-21T12:07:31.000Z', failures: 9 },
+  ),
+  endpointKind(
+    'endpoint.disabled',
+    'An endpoint was taken out of service. Its deliveries wait.',
+    { since: time, disabled_at: time, reason: { type: 'string' } },
+    {
+      since: '2026-11-21T12:00:00.000Z',
+      disabled_at: '2026-11-26T12:00:00.000Z',
+      reason: 'It failed for 5 days without a success; the last attempt answered 503.',
+    },
+  ),
 ];
 
 /** The kind of that name; `undefined` if there is none. */

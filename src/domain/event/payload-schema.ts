@@ -5,7 +5,7 @@ import type { InputError } from '../http/problem.js';
 import { isEmailAddress } from './email-address.js';
 import { compilePattern } from './pattern.js';
 import { describePayloadError } from './payload-error.js';
-import { KEY_KEYWORD, type Schema } from './schema-keywords.js';
+import { KEY_KEYWORD, type Schema, SUBJECT_KEYWORD } from './schema-keywords.js';
 
 /** The most errors of a payload that are listed. */
 export const MAX_ERRORS = 20;
@@ -75,7 +75,7 @@ function compile(schema: Schema, options: Options): ValidateFunction {
       regExp: Object.assign((pattern: string) => compilePattern(pattern), { code: 'compilePattern' }),
     },
   });
-  ajv.addKeyword({ keyword: KEY_KEYWORD, schemaType: 'boolean' });
+  for (const keyword of [KEY_KEYWORD, SUBJECT_KEYWORD]) ajv.addKeyword({ keyword, schemaType: 'boolean' });
   addFormats.default(ajv, [...FORMATS]);
   ajv.addFormat('idn-email', { validate: isEmailAddress });
   ajv.addFormat('utc-date-time', {

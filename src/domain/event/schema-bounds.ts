@@ -13,6 +13,7 @@ import {
   SCHEMA_KEYWORDS,
   type Schema,
 } from './schema-keywords.js';
+import { checkSubjectProperties } from './subject.js';
 
 /** The largest schema, as JSON text in bytes: 32 KiB. */
 export const MAX_SCHEMA_BYTES = 32 * 1024;
@@ -47,7 +48,8 @@ export function checkBounds(schema: Schema, base = '/schema'): { errors: InputEr
     return { errors, size: walk.size };
   }
   walk.visit(schema, base, []);
-  if (walk.errors.length === 0) walk.errors.push(...checkKeyProperties(schema, base));
+  if (walk.errors.length === 0)
+    walk.errors.push(...checkKeyProperties(schema, base), ...checkSubjectProperties(schema, base));
   if (walk.errors.length > 0) return { errors: walk.errors.slice(0, MAX_ERRORS), size: walk.size };
   const cost = costOf(schema);
   const steps = stepsFor(cost, MAX_PAYLOAD_BYTES);

@@ -12,8 +12,12 @@ export const MAP_KEYWORDS = ['properties', 'patternProperties', 'dependentSchema
 /** Hookline's own keyword: the property's value is a business key of the event, which it can be found by. */
 export const KEY_KEYWORD = 'x-hookline-key';
 
+/** Hookline's own keyword: the property's value names the person that the event is about, whose payloads can be erased. */
+export const SUBJECT_KEYWORD = 'x-hookline-subject';
+
 const PLAIN_KEYWORDS = [
   KEY_KEYWORD,
+  SUBJECT_KEYWORD,
   ...['$schema', '$defs', '$ref', '$comment', 'title', 'description', 'default', 'examples', 'deprecated'],
   ...['readOnly', 'writeOnly', 'type', 'enum', 'const', 'required', 'dependentRequired', 'format', 'pattern'],
   ...['minProperties', 'maxProperties', 'minItems', 'maxItems', 'uniqueItems', 'minContains', 'maxContains'],
@@ -42,4 +46,42 @@ export function escapePointer(name: string): string {
 /** The name of the definition that a reference leads to; `undefined` if it leads elsewhere. */
 export function referencedDefinition(reference: unknown): string | undefined {
   return /^#\/\$defs\/([\w.-]{1,128})$/.exec(String(reference))?.[1];
+}
+
+/** Names of properties, each within the one before. */
+export type PropertyPath = string[];
+
+/** The properties that a schema marks with `true` under a keyword of Hookline's, below `properties` alone. */
+export function markedProperties(schema: unknown, keyword: string, path: PropertyPath = []): PropertyPath[] {
+  const properties = isSchema(schema) ? schema['properties'] : undefined;
+  if (!isSchema(properties)) return [];
+  return Object.entries(properties).flatMap(([part, inner]) => {
+    const here = [...path, part];
+    const isMarked = isSchema(inner) && inner[keyword] === true;
+    return [...(isMarked ? [here] : []), ...markedProperties(inner, keyword, here)];
+  });
+}
+
+/** How often a schema has a keyword, wherever that is: also as the name of a property, which is rare enough to be refused. */
+export function countMarks(value: unknown, keyword: string): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  return Object.entries(value).reduce(
+    (sum, [name, inner]) => sum + (name === keyword ? 1 : 0) + countMarks(inner, keyword),
+    0,
+  );
+}
+
+/** Where a property is described in a schema, as a JSON Pointer. */
+export function pointerTo(path: PropertyPath): string {
+  return path.map((part) => `/properties/${escapePointer(part)}`).join('');
+}
+
+/** The value of a property; `undefined` if it is not there. */
+export function valueAt(payload: unknown, path: PropertyPath): unknown {
+  let value = payload;
+  for (const part of path) {
+    if (!isSchema(value) || !Object.hasOwn(value, part)) return undefined;
+    value = value[part];
+  }
+  return value;
 }

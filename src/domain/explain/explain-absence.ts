@@ -1,6 +1,6 @@
 import { idTime } from '../basics/id-time.js';
 import { refusalOf, type Subscription } from '../delivery/recipients.js';
-import { decidingClauses, describeCondition } from './filter-result.js';
+import { decidingClauses, describeCondition } from '../filter/deciding-clauses.js';
 import type { Verdict } from './verdict.js';
 
 /** An event, as far as it decides who gets it. */
@@ -9,8 +9,10 @@ export interface ExplainedEvent {
   kind: string;
   /** ISO 8601, UTC. */
   created_at: string;
-  /** Parsed. */
+  /** Parsed; `undefined` once it is no longer kept. */
   payload: unknown;
+  /** Why there is no payload: it was erased, or it is too old. */
+  is_erased?: boolean;
   /** Absent if its deliveries were started before it was answered. */
   fan_out?: { started: number; total: number } | undefined;
 }
@@ -52,7 +54,7 @@ export function explainAbsence(
   if (!event)
     return {
       code: 'event_unknown',
-      summary: 'There is no such event: none was accepted, or it is older than what Temporal keeps.',
+      summary: 'There is no such event: none was accepted, or it is older than what the archive keeps.',
     };
   if (!endpoint)
     return { code: 'endpoint_unknown', summary: 'The account has never had an endpoint with this id.' };
@@ -81,7 +83,7 @@ export function explainAbsence(
   return {
     code: 'not_found',
     summary:
-      'The endpoint was to get the event, but no delivery is found: it was accepted a moment ago, or is older than what Temporal keeps.',
+      'The endpoint was to get the event, but no delivery is found: it was accepted a moment ago, or is older than what the archive keeps.',
   };
 }
 
@@ -124,6 +126,17 @@ function absenceAt(
         summary: `The endpoint was not registered for ${event.kind} when the event was accepted, but for ${endpoint.event_kinds.join(', ')}.`,
       };
     case 'filter': {
+      if (event.payload === undefined && event.is_erased === false)
+        return {
+          code: 'not_kept',
+          summary: "The payload is no longer kept, so it is not known whether it met the endpoint's filter.",
+        };
+      if (event.payload === undefined)
+        return {
+          code: 'subject_erased',
+          summary:
+            "The subject of the event was erased, so its payload cannot be compared any more with the endpoint's filter at that time.",
+        };
       const clauses = endpoint.filter ? decidingClauses(endpoint.filter, event.payload) : [];
       const told = clauses.map(
         ({ condition, found }) =>

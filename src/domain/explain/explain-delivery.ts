@@ -1,7 +1,8 @@
 import { formatDuration } from '../basics/duration.js';
+import { isId } from '../basics/ids.js';
 import type { Attempt, DeliveryRecord, Intervention, ShownStatus } from '../delivery/delivery.js';
 import { describeAttempt } from '../delivery/outcome.js';
-import { DELETED_REASON, isDeferral, parkedFor, wasAskedToWait } from '../delivery/reasons.js';
+import { DELETED_REASON, ERASED_REASON, isDeferral, parkedFor, wasAskedToWait } from '../delivery/reasons.js';
 import { type EndpointStatus, GONE } from '../endpoint/endpoint.js';
 import type { OpenIncident } from '../endpoint/incident.js';
 import type { Verdict, VerdictCode } from './verdict.js';
@@ -71,6 +72,13 @@ function explainCancelled(
   deleted: { at: string; by: string } | undefined,
 ): Verdict {
   const act = lastOf(interventions, 'cancel');
+  if (act && isId('erasure', act.by))
+    return {
+      code: 'subject_erased',
+      summary: `Cancelled by the erasure ${act.by} at ${act.at}: ${ERASED_REASON}`,
+      since: act.at,
+      by: act.by,
+    };
   if (act)
     return { code: 'cancelled', summary: `Cancelled by ${act.by} at ${act.at}.`, since: act.at, by: act.by };
   if (reason === DELETED_REASON)
@@ -80,6 +88,8 @@ function explainCancelled(
       ...((deleted?.at ?? closed_at) && { since: deleted?.at ?? closed_at ?? '' }),
       ...(deleted && { by: deleted.by }),
     };
+  if (reason === ERASED_REASON)
+    return { code: 'subject_erased', summary: ERASED_REASON, ...(closed_at && { since: closed_at }) };
   return {
     code: 'terminated',
     summary: `The execution was ended in Temporal${closed_at ? ` at ${closed_at}` : ''}.`,

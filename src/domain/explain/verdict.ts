@@ -1,4 +1,4 @@
-import type { DecidingClause } from './filter-result.js';
+import type { DecidingClause } from '../filter/deciding-clauses.js';
 
 /** Why a delivery is as it is, or is not there. Stable: part of the HTTP interface. */
 export const VERDICT_CODES = [
@@ -20,6 +20,7 @@ export const VERDICT_CODES = [
   'expired',
   'cancelled',
   'endpoint_deleted',
+  'subject_erased',
   'terminated',
   // There is none.
   'event_unknown',

@@ -62,11 +62,11 @@ export function groupStatus(statuses: readonly DeliveryStatus[]): string {
   return named.length === 0 ? GROUP_STATUS : `${GROUP_STATUS}:${named.join('+')}`;
 }
 
-/** Every value that {@link groupStatus} has for groups with a delivery of that status. */
-export function groupStatusesWith(status: DeliveryStatus): string[] {
-  const others = DELIVERY_STATUSES.filter((other) => other !== status);
+/** Every value that {@link groupStatus} has for groups without a delivery of these statuses: usually fewer than for those with one. */
+export function groupStatusesWithout(statuses: readonly DeliveryStatus[]): string[] {
+  const others = DELIVERY_STATUSES.filter((other) => !statuses.includes(other));
   return Array.from({ length: 2 ** others.length }, (_, bits) =>
-    groupStatus([status, ...others.filter((_other, bit) => bits & (1 << bit))]),
+    groupStatus(others.filter((_other, bit) => bits & (1 << bit))),
   );
 }
 

@@ -1,3 +1,4 @@
+import type { AlertChannel } from '../alert/alert.js';
 import type { DeliveryKey } from '../basics/ids.js';
 
 /** The id of a delivery's workflow. Temporal refuses a second start under it, which is what makes accepting an event idempotent. */
@@ -50,12 +51,32 @@ export function verificationWorkflowId(accountId: string, endpointId: string): s
   return `verify:${accountId}:${endpointId}`;
 }
 
+/** The id of the workflow that alerts people over a channel. There is one in each installation, which its task queue names. */
+export function alertsWorkflowId(taskQueue: string, channel: AlertChannel): string {
+  return `alerts:${channel}:${taskQueue}`;
+}
+
 /** The id of the workflow that sends an account's deliveries again, or steers many at once. */
 export function replayWorkflowId(accountId: string, replayId: string): string {
   return `replay:${accountId}:${replayId}`;
 }
 
+/** The id of the workflow that erases a subject of an account. */
+export function erasureWorkflowId(accountId: string, erasureId: string): string {
+  return `erasure:${accountId}:${erasureId}`;
+}
+
+/** The id of the workflow that deletes an account. */
+export function accountDeletionWorkflowId(accountId: string): string {
+  return `account-deletion:${accountId}`;
+}
+
 /** The id of the workflow that ends the overlap of an endpoint's signing secrets. */
 export function rotationWorkflowId(accountId: string, endpointId: string): string {
   return `rotation:${accountId}:${endpointId}`;
+}
+
+/** The id of the Schedule that archives what workers of a task queue have closed, and the beginning of its runs' workflow ids. */
+export function archiveScheduleId(taskQueue: string): string {
+  return `archive:${taskQueue}`;
 }

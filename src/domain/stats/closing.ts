@@ -18,14 +18,33 @@ export interface Closing {
   status: ClosedStatus;
   /** How many attempts it took. */
   attempts: number;
+  /** Of a delivery that is traced: what its span is made of. */
+  traced?: ClosingTrace;
+}
+
+interface ClosingTrace {
+  traceparent: string;
+  event_id: string;
+  /** ISO 8601, UTC. */
+  accepted_at: string;
 }
 
 /** The end of a delivery; `undefined` while it is open. */
 export function closingOf(
-  { account_id, event_kind }: Pick<AcceptedEvent, 'account_id' | 'event_kind'>,
+  event: Pick<AcceptedEvent, 'account_id' | 'event_kind' | 'event_id' | 'accepted_at' | 'traceparent'>,
   endpoint_id: string,
   { status: reached, attempts }: DeliveryRecord,
 ): Closing | undefined {
   const status = CLOSED_STATUSES.find((one) => one === reached);
-  return status && { account_id, endpoint_id, event_kind, status, attempts: attempts.length };
+  const { account_id, event_kind, event_id, accepted_at, traceparent } = event;
+  return (
+    status && {
+      account_id,
+      endpoint_id,
+      event_kind,
+      status,
+      attempts: attempts.length,
+      ...(traceparent !== undefined && { traced: { traceparent, event_id, accepted_at } }),
+    }
+  );
 }

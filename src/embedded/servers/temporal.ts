@@ -110,6 +110,8 @@ function serverArguments(server: {
   args.push('--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL');
   // Timers exact to milliseconds; by default they may fire up to a second late.
   args.push('--dynamic-config-value', 'history.timerProcessorMaxTimeShift="1ms"');
+  // What is deleted by hand is gone at once; by default after a minute or two.
+  args.push('--dynamic-config-value', 'history.transferProcessorEnsureCloseBeforeDelete=false');
   // By default a namespace may list, count and scan ten times a second, which protects a shared cluster.
   args.push('--dynamic-config-value', 'frontend.namespaceRPS.visibility=100000');
   // Attempts in the isolated lane are shared out between endpoints where there is a backlog, and go by priority.

@@ -1,21 +1,30 @@
 import { type Connection, Schema } from 'mongoose';
+import type { Account, AccountLimits, AccountStatus } from '../../domain/access/account.js';
+import type { AccountDeletion } from '../../domain/access/account-deletion.js';
 import { newId } from '../../domain/basics/ids.js';
-import type { Origin } from '../../domain/change/change.js';
+import { type Origin, systemOrigin } from '../../domain/change/change.js';
 import type { ChangeRepository } from '../change/changes.js';
 import { Recorded } from '../change/recorded.js';
 import { type RecordedFields, recordedFields } from '../change/recorded-fields.js';
+import { ShortCache } from '../mongo/short-cache.js';
+import { AccountReferences } from './account-references.js';
 import type { ProfileRepository } from './profiles.js';
-
-/** A tenant. Everything belongs to one account, and no account sees what belongs to another. */
-export interface Account {
-  id: string;
-  name: string;
-  created_at: string;
-}
 
 interface AccountDocument extends RecordedFields {
   _id: string;
   name: string;
+  platform_id?: string | null;
+  reference?: string | null;
+  requests_per_minute?: number | null;
+  events_per_minute?: number | null;
+  max_endpoints?: number | null;
+  /** Absent: active. */
+  status?: Exclude<AccountStatus, 'active'> | null;
+  deletion_requested_at?: Date | null;
+  /** `deleted_at` would remove the document. */
+  closed_at?: Date | null;
+  /** What its deletion did: JSON. */
+  deletion?: string | null;
   created_at: Date;
 }
 
@@ -23,15 +32,52 @@ const schema = new Schema<AccountDocument>(
   {
     _id: String,
     name: { type: String, required: true },
+    platform_id: String,
+    reference: String,
+    requests_per_minute: Number,
+    events_per_minute: Number,
+    max_endpoints: Number,
+    status: String,
+    deletion_requested_at: Date,
+    closed_at: Date,
+    deletion: String,
     created_at: { type: Date, required: true },
     ...recordedFields,
   },
   { versionKey: false },
 );
+schema.index({ platform_id: 1, _id: 1 });
+
+/** A change made by another process is seen after this long at the latest, milliseconds. */
+const CACHE_MS = 1_000;
+
+/** What an account is made with besides its name. */
+export interface AccountInput {
+  id?: string;
+  platform_id?: string | undefined;
+  limits?: AccountLimits | undefined;
+}
+
+/** What can be changed of an account. `null` removes; what is not named stays. */
+export interface AccountChange {
+  name?: string | undefined;
+  reference?: string | null | undefined;
+  limits?: { [Name in keyof AccountLimits]?: number | null | undefined } | undefined;
+}
+
+/** Which accounts a list has. */
+export interface AccountFilter {
+  /** Only those of this platform; absent: all. */
+  platform_id?: string | undefined;
+  reference?: string | undefined;
+}
 
 export class AccountRepository {
   private readonly documents: Recorded<AccountDocument>;
   private readonly profiles: ProfileRepository;
+  private readonly references: AccountReferences;
+  private readonly byId = new ShortCache<Account | undefined>(CACHE_MS);
+  private readonly byReference = new ShortCache<Account | undefined>(CACHE_MS);
 
   constructor(connection: Connection, profiles: ProfileRepository, changes: ChangeRepository) {
     const model = connection.model<AccountDocument>('account', schema, 'accounts');
@@ -42,31 +88,191 @@ export class AccountRepository {
       show: (document) => ({ ...toAccount(document) }),
     });
     this.profiles = profiles;
+    this.references = new AccountReferences(connection);
   }
 
   /** Makes an account, with the profile that its own keys use. */
-  async create(name: string, origin: Origin): Promise<Account> {
-    const _id = newId('account');
-    await this.profiles.createOwn(_id, name, origin);
-    return toAccount(await this.documents.create({ _id, name, created_at: new Date() }, origin));
+  async create(name: string, origin: Origin, input: AccountInput = {}): Promise<Account> {
+    const document = await this.insert(name, origin, input);
+    return toAccount(document);
   }
 
+  /** Makes an account that its platform calls by a reference. @returns `undefined` if the reference is taken */
+  async createNamed(
+    name: string,
+    reference: string,
+    origin: Origin,
+    { id = newId('account'), ...input }: AccountInput,
+  ): Promise<Account | undefined> {
+    const free = await this.claim(id, input.platform_id, reference);
+    return free ? toAccount(await this.insert(name, origin, { ...input, id, reference })) : undefined;
+  }
+
+  private async insert(
+    name: string,
+    origin: Origin,
+    { id = newId('account'), platform_id, reference, limits }: AccountInput & { reference?: string },
+  ): Promise<AccountDocument> {
+    await this.profiles.createOwn(id, name, origin);
+    return this.documents.create(
+      {
+        _id: id,
+        name,
+        created_at: new Date(),
+        ...(platform_id !== undefined && { platform_id }),
+        ...(reference !== undefined && { reference }),
+        ...limits,
+      },
+      origin,
+    );
+  }
+
+  /** An account as it is in the database; `undefined` if there is none with that id. */
   async get(accountId: string): Promise<Account | undefined> {
     const document = await this.documents.findOne({ _id: accountId });
     return document ? toAccount(document) : undefined;
   }
 
+  /** As {@link get}, up to a second old: what each request needs. */
+  current(accountId: string): Promise<Account | undefined> {
+    return this.byId.get(accountId, () => this.get(accountId));
+  }
+
+  /** The account that a platform calls by a reference, up to a second old. @param platformId absent: of accounts without a platform */
+  ofReference(platformId: string | undefined, reference: string): Promise<Account | undefined> {
+    const key = referenceKey(platformId, reference);
+    return this.byReference.get(key, async () => {
+      const holder = await this.references.holder(key);
+      const account = holder === undefined ? undefined : await this.get(holder);
+      return account && isNamed(account, platformId, reference) ? account : undefined;
+    });
+  }
+
   /** Accounts, oldest first, after the one named. */
-  async list(limit: number, after?: string): Promise<Account[]> {
+  async list(limit: number, after?: string, filter: AccountFilter = {}): Promise<Account[]> {
+    const { platform_id, reference } = filter;
     const documents = await this.documents
-      .find(after === undefined ? {} : { _id: { $gt: after } })
+      .find({
+        ...(platform_id !== undefined && { platform_id }),
+        ...(reference !== undefined && { reference }),
+        ...(after !== undefined && { _id: { $gt: after } }),
+      })
       .sort({ _id: 1 })
       .limit(limit)
       .lean();
     return documents.map(toAccount);
   }
+
+  /**
+   * Changes an account that is active.
+   *
+   * @param version the version that the caller has seen
+   * @returns `undefined` if it is not active, or has another version
+   */
+  async change(
+    accountId: string,
+    { name, reference, limits }: AccountChange,
+    version: number,
+    origin: Origin,
+  ): Promise<Account | 'reference_taken' | undefined> {
+    const { platform_id, reference: former } = (await this.get(accountId)) ?? {};
+    const isNew = typeof reference === 'string' && reference !== former;
+    if (isNew && !(await this.claim(accountId, platform_id, reference))) return 'reference_taken';
+    const changed = await this.documents.change({ _id: accountId }, origin, (before) =>
+      before.version === version && !before.status
+        ? {
+            action: 'updated',
+            set: {
+              ...(name !== undefined && { name }),
+              ...(reference !== undefined && { reference }),
+              ...limits,
+            },
+          }
+        : undefined,
+    );
+    this.forget(accountId);
+    const given = changed ? former : isNew ? reference : undefined;
+    if (given !== undefined && given !== changed?.after.reference)
+      await this.references.release(referenceKey(platform_id, given), accountId);
+    return changed && toAccount(changed.after);
+  }
+
+  /** Marks an account as being deleted: from now on it accepts nothing. */
+  async beginDeletion(accountId: string, origin: Origin): Promise<void> {
+    await this.documents.change({ _id: accountId }, origin, ({ status }, now) =>
+      status ? undefined : { action: 'deleted', set: { status: 'deleting', deletion_requested_at: now } },
+    );
+    this.forget(accountId);
+  }
+
+  /** Marks an account as deleted. Its record stays; its reference can be used again. */
+  async endDeletion(accountId: string, deletion: AccountDeletion): Promise<void> {
+    const changed = await this.documents.change(
+      { _id: accountId },
+      systemOrigin('deletion'),
+      ({ status }, now) =>
+        status === 'deleted'
+          ? undefined
+          : {
+              action: 'updated',
+              set: { status: 'deleted', closed_at: now, deletion: JSON.stringify(deletion) },
+            },
+    );
+    this.forget(accountId);
+    const { platform_id, reference } = changed?.after ?? {};
+    if (reference)
+      await this.references.release(referenceKey(platform_id ?? undefined, reference), accountId);
+  }
+
+  /** Whether a platform has accounts that are not deleted. */
+  async hasAccounts(platformId: string): Promise<boolean> {
+    const [one] = await this.documents.find({ platform_id: platformId, closed_at: null }).limit(1).lean();
+    return one !== undefined;
+  }
+
+  private claim(accountId: string, platformId: string | undefined, reference: string): Promise<boolean> {
+    return this.references.claim(referenceKey(platformId, reference), accountId, async (holder) => {
+      const account = await this.get(holder);
+      return account !== undefined && isNamed(account, platformId, reference);
+    });
+  }
+
+  private forget(accountId: string): void {
+    this.byId.forget(accountId);
+    this.byReference.clear();
+  }
 }
 
-function toAccount({ _id, name, created_at }: Pick<AccountDocument, '_id' | 'name' | 'created_at'>): Account {
-  return { id: _id, name, created_at: created_at.toISOString() };
+/** Whether that is what a platform calls the account now. An account that was deleted has given its reference back. */
+function isNamed(account: Account, platformId: string | undefined, reference: string): boolean {
+  return (
+    account.status !== 'deleted' && account.platform_id === platformId && account.reference === reference
+  );
+}
+
+function referenceKey(platformId: string | undefined, reference: string): string {
+  return `${platformId ?? ''}:${reference}`;
+}
+
+function toAccount(document: AccountDocument): Account {
+  const { _id, name, platform_id, reference, status, created_at, version } = document;
+  const { requests_per_minute, events_per_minute, max_endpoints } = document;
+  const { deletion_requested_at, closed_at, deletion } = document;
+  return {
+    id: _id,
+    name,
+    ...(platform_id && { platform_id }),
+    ...(reference && { reference }),
+    limits: {
+      ...(requests_per_minute && { requests_per_minute }),
+      ...(events_per_minute && { events_per_minute }),
+      ...(max_endpoints && { max_endpoints }),
+    },
+    status: status ?? 'active',
+    created_at: created_at.toISOString(),
+    ...(deletion_requested_at && { deletion_requested_at: deletion_requested_at.toISOString() }),
+    ...(closed_at && { deleted_at: closed_at.toISOString() }),
+    ...(deletion && { deletion: JSON.parse(deletion) as AccountDeletion }),
+    version,
+  };
 }

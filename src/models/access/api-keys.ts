@@ -150,6 +150,14 @@ export class ApiKeyRepository {
     return true;
   }
 
+  /** Revokes every key of an account. @returns how many */
+  async revokeAll(accountId: string, origin: Origin): Promise<number> {
+    const keys = await this.documents.find({ account_id: accountId, revoked_at: null }).lean();
+    let revoked = 0;
+    for (const { key_id } of keys) if (await this.revoke(accountId, key_id, origin)) revoked += 1;
+    return revoked;
+  }
+
   /** Records that a key was used. Rejects if that cannot be written; a request need not wait for it. */
   async noteUse(key: string, keyId: string): Promise<void> {
     if (this.noted.has(keyId)) return;

@@ -14,6 +14,7 @@ export interface ChangeDocument {
   actor: string;
   actor_type: Actor['type'];
   person?: string | null;
+  actor_account?: string | null;
   address?: string | null;
   request_id?: string | null;
   reason?: string | null;
@@ -22,6 +23,10 @@ export interface ChangeDocument {
   before?: string | null;
   after?: string | null;
   expires_at: Date;
+  /** Whether the log has its record; absent for changes that are older than the log. */
+  in_log?: boolean | null;
+  /** Number of its record in the log. */
+  leaf_index?: number | null;
 }
 
 const required = true;
@@ -36,6 +41,7 @@ const fields = {
   actor: { type: String, required },
   actor_type: { type: String, required },
   person: String,
+  actor_account: String,
   address: String,
   request_id: String,
   reason: String,
@@ -44,6 +50,8 @@ const fields = {
   before: String,
   after: String,
   expires_at: { type: Date, required },
+  in_log: Boolean,
+  leaf_index: Number,
 };
 
 /** Changes inside the resource's own document, until they have been moved. Without indexes: one would delete the resource. */
@@ -53,17 +61,23 @@ export const changeSchema = new Schema<ChangeDocument>(fields, { versionKey: fal
 changeSchema.index({ account_id: 1, _id: 1 });
 changeSchema.index({ account_id: 1, resource: 1, _id: 1 });
 changeSchema.index({ account_id: 1, resource: 1, at: 1 });
+changeSchema.index({ in_log: 1 });
 changeSchema.index({ expires_at: 1 }, { expireAfterSeconds: 0 });
 
 export function toChange(document: ChangeDocument): Change {
-  const { version, person, address, request_id, reason, replay, before, after } = document;
+  const { version, person, actor_account, address, request_id, reason, replay, before, after } = document;
   return {
     id: document._id,
     resource: document.resource,
     ...(version && { version }),
     action: document.action,
     at: document.at.toISOString(),
-    actor: { type: document.actor_type, id: document.actor, ...(person && { person }) },
+    actor: {
+      type: document.actor_type,
+      id: document.actor,
+      ...(person && { person }),
+      ...(actor_account && { account_id: actor_account }),
+    },
     ...(address && { address }),
     ...(request_id && { request_id }),
     ...(reason && { reason }),

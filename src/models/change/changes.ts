@@ -33,7 +33,16 @@ export type PastState =
 
 type NewChange = Omit<
   ChangeDocument,
-  '_id' | 'actor' | 'actor_type' | 'person' | 'address' | 'request_id' | 'reason' | 'replay' | 'expires_at'
+  | '_id'
+  | 'actor'
+  | 'actor_type'
+  | 'person'
+  | 'actor_account'
+  | 'address'
+  | 'request_id'
+  | 'reason'
+  | 'replay'
+  | 'expires_at'
 >;
 
 /** Moves the changes that are still in the documents of one kind of resource. */
@@ -70,6 +79,34 @@ export class ChangeRepository {
       .limit(limit)
       .lean();
     return documents.map(toChange);
+  }
+
+  /** A change of an account, and its number in the log if that has it; `undefined` if there is none of that id. */
+  async get(accountId: string, id: string): Promise<{ change: Change; leafIndex?: number } | undefined> {
+    const document = await this.model.findOne({ _id: id }).lean();
+    if (document?.account_id !== accountId) return undefined;
+    const { leaf_index: leafIndex } = document;
+    return { change: toChange(document), ...(typeof leafIndex === 'number' && { leafIndex }) };
+  }
+
+  /** Changes made before a time that the log does not have. */
+  async unlogged(before: Date, limit: number): Promise<{ accountId: string; change: Change }[]> {
+    const found = await this.model
+      .find({ in_log: false, at: { $lt: before } })
+      .limit(limit)
+      .lean();
+    return found.map((document) => ({ accountId: document.account_id, change: toChange(document) }));
+  }
+
+  /** Records that the log has these changes. @param numbers of their records, by the ids of the changes */
+  async logged(numbers: ReadonlyMap<string, number>): Promise<void> {
+    if (numbers.size === 0) return;
+    await this.model.bulkWrite(
+      [...numbers].map(([_id, leaf_index]) => ({
+        updateOne: { filter: { _id }, update: { $set: { in_log: true, leaf_index } } },
+      })),
+      { ordered: false },
+    );
   }
 
   /** What a resource was at a time. */
@@ -161,8 +198,10 @@ export class ChangeRepository {
       actor: actor.id,
       actor_type: actor.type,
       ...(actor.person !== undefined && { person: actor.person }),
+      ...(actor.account_id !== undefined && { actor_account: actor.account_id }),
       ...from,
       expires_at: new Date(change.at.getTime() + this.keptMs),
+      in_log: false,
     };
   }
 

@@ -1,6 +1,6 @@
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import { schemeOf, verificationKey } from '../../domain/delivery/signature.js';
-import type { Filter } from '../../domain/event/filter.js';
+import type { Filter } from '../../domain/filter/match-filter.js';
 import type {
   EndpointDocument,
   EndpointInput,
@@ -16,6 +16,8 @@ type SealedField = 'signing' | 'headers' | 'verify_token' | 'verification';
 /** Turns endpoints into documents and back, and encrypts and decrypts their secrets. */
 export class EndpointCodec {
   private readonly box: SecretBox | undefined;
+  /** What has been decrypted, as long as the endpoint that was read is in use: each attempt needs it. */
+  private readonly opened = new WeakMap<SealedSecrets, EndpointSecrets>();
 
   /** @param box absent in a process that neither writes endpoints nor needs their secrets */
   constructor(box: SecretBox | undefined) {
@@ -38,6 +40,14 @@ export class EndpointCodec {
 
   /** Decrypts the secrets of an endpoint. */
   secretsOf({ id, sealed }: Pick<StoredEndpoint, 'id' | 'sealed'>): EndpointSecrets {
+    const known = this.opened.get(sealed);
+    if (known) return known;
+    const secrets = this.openAll(id, sealed);
+    this.opened.set(sealed, secrets);
+    return secrets;
+  }
+
+  private openAll(id: string, sealed: SealedSecrets): EndpointSecrets {
     const { headers, signing_keys, verify_token, verification_token } = sealed;
     return {
       headers: headers ? (JSON.parse(this.open(id, 'headers', headers)) as Record<string, string>) : {},
@@ -93,6 +103,7 @@ export class EndpointCodec {
       version: document.version,
       verification_revision: document.verification_revision,
       target_url: document.target_url,
+      ...(document.listener && { listener: true }),
       event_kinds: document.event_kinds,
       ...(filter && { filter: JSON.parse(filter) as Filter }),
       description: document.description,

@@ -23,6 +23,9 @@ export type EndpointInput = Pick<
     status_when_verified: 'active' | 'paused';
   };
 
+/** What the owner of a listener sets. */
+export type ListenerInput = Pick<EndpointInput, 'event_kinds' | 'filter' | 'description' | 'retry_schedule'>;
+
 /** The secrets of an endpoint, decrypted by {@link EndpointRepository.secretsOf} alone. */
 export interface EndpointSecrets {
   /** Sent with each delivery. */
@@ -79,6 +82,7 @@ export interface EndpointDocument extends RecordedFields {
   account_id: string;
   verification_revision: number;
   target_url: string;
+  listener?: boolean | null;
   event_kinds: string[];
   filter?: string | null;
   description: string;
@@ -112,6 +116,7 @@ export const endpointSchema = new Schema<EndpointDocument>(
     account_id: { type: String, required: true },
     verification_revision: { type: Number, required: true },
     target_url: { type: String, required: true },
+    listener: Boolean,
     event_kinds: { type: [String], required: true },
     filter: String,
     description: { type: String, default: '' },

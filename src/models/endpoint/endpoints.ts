@@ -5,6 +5,7 @@ import { type Origin, subscriberOrigin, systemOrigin } from '../../domain/change
 import { newSigningSecret, type SignatureScheme } from '../../domain/delivery/signature.js';
 import type { DisableResult } from '../../domain/endpoint/endpoint.js';
 import type { FailingMark } from '../../domain/endpoint/incident.js';
+import { listenerUrl } from '../../domain/listener/listener.js';
 import type { ChangeRepository } from '../change/changes.js';
 import { type Decide, Recorded } from '../change/recorded.js';
 import { ShortCache } from '../mongo/short-cache.js';
@@ -15,6 +16,7 @@ import {
   type EndpointInput,
   type EndpointSecrets,
   endpointSchema,
+  type ListenerInput,
   type SealedKey,
   type StoredEndpoint,
 } from './endpoint-document.js';
@@ -22,6 +24,19 @@ import { renderEndpoint } from './shown-endpoint.js';
 
 /** A change made by another process is seen after this long at the latest, milliseconds. */
 const CACHE_MS = 1_000;
+
+/** A listener needs no verification: its program has shown that it wants events by connecting. */
+function listenerFields(id: string, input: ListenerInput): EndpointInput {
+  return {
+    ...input,
+    target_url: listenerUrl(id),
+    metadata: {},
+    headers: {},
+    status: 'active',
+    status_when_verified: 'active',
+    verification_method: 'challenge',
+  };
+}
 
 export class EndpointRepository {
   private readonly model: Model<EndpointDocument>;
@@ -42,18 +57,20 @@ export class EndpointRepository {
     });
   }
 
-  /** Registers an endpoint, with a new signing secret. */
+  /** Registers an endpoint, or makes a listener, with a new signing secret. */
   async create(
     accountId: string,
-    input: EndpointInput,
+    input: EndpointInput | { listener: ListenerInput },
     origin: Origin,
     scheme: SignatureScheme = 'v1',
   ): Promise<StoredEndpoint> {
     const now = new Date();
     const _id = newId('endpoint');
+    const fields = 'listener' in input ? listenerFields(_id, input.listener) : input;
     const document = await this.documents.create(
       {
-        ...this.codec.toFields(_id, input),
+        ...this.codec.toFields(_id, fields),
+        ...('listener' in input && { listener: true, verified_at: now, verified_url: fields.target_url }),
         _id,
         account_id: accountId,
         verification_revision: 1,

@@ -3,7 +3,7 @@ import type { DeliveryTarget } from '../../domain/delivery/delivery.js';
 
 /** What an idempotency key was first used for. */
 export interface IdempotencyRecord {
-  /** SHA-256 of event kind and body, hexadecimal. */
+  /** Salted hash of event kind, body and headers, hexadecimal: nobody can test a guess of the body once its key was erased. */
   body_hash: string;
   event_id: string;
   /** The endpoints that the event went to: the same on every repeat, whatever has been registered since. */

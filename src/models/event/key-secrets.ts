@@ -3,7 +3,9 @@ import { LRUCache } from 'lru-cache';
 import { type Connection, type Model, Schema } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import { type BusinessKey, keyToken } from '../../domain/event/business-keys.js';
+import { subjectToken } from '../../domain/event/subject.js';
 import { isDuplicateKey } from '../mongo/duplicate-key.js';
+import { resealEach } from '../mongo/reseal.js';
 
 interface KeySecretDocument {
   /** The account's id. */
@@ -20,7 +22,10 @@ const SECRET_BYTES = 32;
 /** Accounts whose secrets a process remembers. A secret never changes. */
 const MAX_REMEMBERED = 10_000;
 
-/** The secrets that accounts' business keys are hashed with: made when an account's first key is, and kept as long as its events are. */
+/**
+ * The secrets that accounts' business keys and subjects are hashed with: made when an account's first key is, and kept as long as its
+ * events are.
+ */
 export class KeySecretRepository {
   private readonly model: Model<KeySecretDocument>;
   private readonly box: SecretBox | undefined;
@@ -39,17 +44,14 @@ export class KeySecretRepository {
     return [...new Set(keys.map((key) => keyToken(secret, key)))];
   }
 
+  /** The token of a subject of an account. */
+  async subjectToken(accountId: string, subject: string): Promise<string> {
+    return subjectToken(await this.secretOf(accountId), subject);
+  }
+
   /** Seals again every secret that an older key sealed. @returns how many that were */
-  async resealAll(): Promise<number> {
-    const box = this.requireBox();
-    let resealed = 0;
-    for await (const { _id, sealed } of this.model.find().lean<KeySecretDocument[]>().cursor()) {
-      if (!box.isOutdated(sealed)) continue;
-      const again = box.seal(box.open(sealed, contextOf(_id)), contextOf(_id));
-      const { modifiedCount } = await this.model.updateOne({ _id, sealed }, { $set: { sealed: again } });
-      resealed += modifiedCount;
-    }
-    return resealed;
+  resealAll(): Promise<number> {
+    return resealEach(this.model, this.requireBox(), ({ _id }) => contextOf(_id));
   }
 
   private secretOf(accountId: string): Promise<Buffer> {

@@ -35,6 +35,11 @@ export class ShortCache<T> {
     this.entries.delete(key);
   }
 
+  /** Forgets everything. */
+  clear(): void {
+    this.entries.clear();
+  }
+
   private remember(key: string, value: Promise<T>, noUpdateTTL = false): Promise<T> {
     this.entries.set(key, value, { noUpdateTTL });
     value.catch(() => {

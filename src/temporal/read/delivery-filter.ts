@@ -14,11 +14,11 @@ import {
   isWithin,
   type Period,
   periodClauses,
-  statusClauses,
 } from './delivery-view.js';
 import { hasKey } from './group/group-memo.js';
 import type { Located, RowReader } from './row-reader.js';
-import { anyOf, type Clause, equals, isOneOf } from './visibility/query.js';
+import { type Clause, equals, isOneOf } from './visibility/query.js';
+import { hasStatus } from './visibility/status-clauses.js';
 import type { Execution } from './visibility/visibility.js';
 
 /** Filters of a list of deliveries. A delivery must match every filter that is given. */
@@ -48,7 +48,7 @@ export function clausesOf(accountId: string, filter: DeliveryFilter): Clause[] |
     ...(filter.event_id ? [equals(EVENT_ATTRIBUTE.name, filter.event_id)] : []),
     ...(filter.event_kind ? [equals(KIND_ATTRIBUTE.name, filter.event_kind)] : []),
     ...(filter.key_token ? [equals(ACCOUNT_ATTRIBUTE.name, filter.key_token)] : []),
-    ...(statuses.length < SHOWN_STATUSES.length ? [anyOf(...statuses.map(statusClauses))] : []),
+    ...(statuses.length < SHOWN_STATUSES.length ? [hasStatus(statuses)] : []),
     ...periodClauses(filter),
   ];
 }

@@ -1,17 +1,24 @@
 import type { Client } from '@temporalio/client';
+import { positionAt } from '../../domain/archive/archived.js';
 import { EVENT_ATTRIBUTE } from '../../domain/ledger/search-attributes.js';
 import { clausesOf, type DeliveryFilter, hasResult, matchingRows, needsRecords } from './delivery-filter.js';
 import type { DeliverySummary } from './delivery-view.js';
 import { findRuns, newestRuns } from './earlier-runs.js';
 import { type Located, RowReader } from './row-reader.js';
-import { listExpanded } from './visibility/expanded-list.js';
+import { type ExpandedPage, listExpanded } from './visibility/expanded-list.js';
 import { isOneOf, toQuery } from './visibility/query.js';
-import type { Execution, Page } from './visibility/visibility.js';
+import type { Execution } from './visibility/visibility.js';
 
 /** Executions and deliveries that are looked at for one page: it ends with fewer rows if not enough of them match. */
 const MAX_EXAMINED = 500;
 /** Histories of groups, some 100 KiB each, that are read for one page, about: after them it ends in the same way. */
 const MAX_GROUPS_READ = 6;
+
+/** A delivery of a list, and where the list has it; absent while its execution is open. */
+export interface ListedRow {
+  summary: DeliverySummary;
+  position: string | undefined;
+}
 
 /**
  * The deliveries of an account that match a filter, or their events. Search attributes narrow executions down; the rest is compared with
@@ -32,12 +39,12 @@ export class DeliveryList {
   }
 
   /** A page of deliveries, each in its newest run: open ones first, then the latest closed. */
-  deliveries(limit: number, after?: string): Promise<Page<DeliverySummary>> {
+  deliveries(limit: number, after?: string): Promise<ExpandedPage<ListedRow>> {
     return this.page((items) => this.matching(items), limit, after);
   }
 
   /** A page of events with a delivery that matches, each as its oldest endpoint's delivery that does. */
-  events(limit: number, after?: string): Promise<Page<DeliverySummary>> {
+  events(limit: number, after?: string): Promise<ExpandedPage<ListedRow>> {
     return this.page(async (items) => this.firstOfEvents(await this.matching(items)), limit, after);
   }
 
@@ -45,14 +52,24 @@ export class DeliveryList {
     keep: (items: Located[]) => Promise<Located[]>,
     limit: number,
     after: string | undefined,
-  ): Promise<Page<DeliverySummary>> {
+  ): Promise<ExpandedPage<ListedRow>> {
     const clauses = clausesOf(this.accountId, this.filter);
     if (!clauses) return { data: [] };
     const expand = (execution: Execution) => this.itemsOf(execution);
     const isSpent = () => this.rows.groupsRead >= MAX_GROUPS_READ;
     const options = { expand, keep, maxExamined: MAX_EXAMINED, isSpent };
     const { data, ...rest } = await listExpanded<Located>(this.client, clauses, options, limit, after);
-    return { data: await this.rows.summaries(data), ...rest };
+    const summaries = await this.rows.summaries(data);
+    return {
+      data: summaries.map((summary, index) => ({ summary, position: positionOf(data[index]) })),
+      ...rest,
+    };
+  }
+
+  /** The ids of those events that have a delivery which matches. */
+  async eventsOf(ids: readonly string[]): Promise<Set<string>> {
+    const found = await this.ofEvents(new Set(ids), new Set());
+    return new Set(found.map(({ row }) => row.summary.event_id));
   }
 
   /** The deliveries of an execution that match, each at its index in the group. */
@@ -97,14 +114,23 @@ export class DeliveryList {
   /** All deliveries of some items' events that match. */
   private async ofSameEvents(items: readonly Located[]): Promise<Located[]> {
     const events = new Set(items.map(({ row }) => row.summary.event_id));
+    const known = new Set(items.map(({ row }) => row.summary.id));
+    return [...items, ...(await this.ofEvents(events, known))];
+  }
+
+  private async ofEvents(events: ReadonlySet<string>, known: ReadonlySet<string>): Promise<Located[]> {
     const clauses = clausesOf(this.accountId, this.filter) ?? [];
     const query = toQuery([...clauses, isOneOf(EVENT_ATTRIBUTE.name, [...events])]);
     const others: Located[] = [];
-    const known = new Set(items.map(({ row }) => row.summary.id));
     for await (const execution of this.client.workflow.list({ query, pageSize: 1_000 }))
       for (const item of this.itemsOf(execution))
         if (item && events.has(item.row.summary.event_id) && !known.has(item.row.summary.id))
           others.push(item);
-    return [...items, ...(await this.matching(others))];
+    return this.matching(others);
   }
+}
+
+function positionOf(located: Located | undefined): string | undefined {
+  const { execution, row } = located ?? {};
+  return execution?.closeTime && positionAt(execution.closeTime, execution.runId, row?.index ?? 0);
 }

@@ -1,29 +1,46 @@
 import type { Client } from '@temporalio/client';
-import type { DeliveryKey } from '../../domain/basics/ids.js';
-import { hashPayload } from '../../domain/event/payload-hash.js';
+import type { ArchivedDelivery, ArchiveReads } from '../../domain/archive/archived.js';
+import { type DeliveryKey, deliveryId } from '../../domain/basics/ids.js';
+import type { AcceptedEvent, Attempt } from '../../domain/delivery/delivery.js';
 import type { TimelineItem } from '../../domain/explain/timeline.js';
-import { viewAttempt } from './attempt-view.js';
+import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
+import { acceptedEventIn, NO_ARCHIVE } from './archive/archived-event.js';
+import { deliveryIn, earlierRunsIn, timelineIn, withEarlier } from './archive/archived-views.js';
+import { deliveryLists } from './archive/both-lists.js';
+import { listBoth } from './archive/merged-list.js';
+import type { AttemptView } from './attempt-view.js';
+import { readDelivery } from './delivery-detail.js';
 import type { DeliveryFilter } from './delivery-filter.js';
-import { DeliveryList } from './delivery-list.js';
 import type { Delivery, DeliverySummary } from './delivery-view.js';
-import { readEarlierRuns } from './earlier-runs.js';
+import { previousRun } from './earlier-runs.js';
 import type { RecentGroups } from './group/recent-groups.js';
-import { readStarted } from './history.js';
+import { readStartedEvent } from './history.js';
 import { Locator, untilVisible } from './locate.js';
-import { type Located, RowReader } from './row-reader.js';
+import { Opener } from './privacy/opener.js';
+import type { Located } from './row-reader.js';
 import { TimelineReader } from './timeline/timeline-reader.js';
 import type { Page } from './visibility/visibility.js';
 
-/** Reads deliveries from the ledger. It needs no worker, so it answers while deliveries stand still. */
+/** Reads deliveries from the ledger, and what Temporal has removed from the archive. It needs no worker, so it answers while deliveries stand still. */
 export class DeliveryReader {
   private readonly client: Client;
+  private readonly opener: Opener;
   private readonly locator: Locator;
   private readonly timelines: TimelineReader;
+  private readonly archive: ArchiveReads;
 
-  constructor(client: Client, recentGroups: RecentGroups) {
+  /** @param archive what Temporal has removed is read from it; absent: from nowhere */
+  constructor(
+    client: Client,
+    recentGroups: RecentGroups,
+    sealer: PayloadSealer,
+    archive: ArchiveReads = NO_ARCHIVE,
+  ) {
     this.client = client;
+    this.opener = new Opener(sealer);
+    this.archive = archive;
     this.locator = new Locator(client, recentGroups);
-    this.timelines = new TimelineReader(client, this.locator);
+    this.timelines = new TimelineReader(client);
   }
 
   /** The execution that stands for a delivery of an account; `undefined` if the account has no such delivery. */
@@ -32,29 +49,45 @@ export class DeliveryReader {
   }
 
   /** Everything that happened to a delivery, in order; `undefined` if the account has no such delivery. */
-  timeline(accountId: string, key: DeliveryKey): Promise<TimelineItem[] | undefined> {
-    return this.timelines.read(accountId, key);
+  async timeline(accountId: string, key: DeliveryKey): Promise<TimelineItem[] | undefined> {
+    const located = await this.locate(accountId, key);
+    const archived = await this.archived(accountId, key, located);
+    if (!located) return archived && timelineIn(archived);
+    const items = await this.timelines.read(accountId, located);
+    return items && withEarlier(items, archived && timelineIn(archived));
   }
 
   /** One delivery of an account, alone or in a group; `undefined` if the account has no such delivery. */
   async get(accountId: string, key: DeliveryKey): Promise<Delivery | undefined> {
     const located = await this.locate(accountId, key);
-    if (!located) return undefined;
-    const { execution } = located;
-    const [{ summary, record }, earlierRuns, input] = await Promise.all([
-      new RowReader(this.client).full(located),
-      readEarlierRuns(this.client, execution, accountId, key),
-      readStarted(this.client, execution, key.event_id),
-    ]);
-    const { event, resent } = input ?? {};
-    return {
-      ...summary,
-      payload_sha256: event && (event.payload_sha256 ?? hashPayload(event.payload)),
-      payload_bytes: event && Buffer.byteLength(event.payload),
-      attempts: record?.attempts.map(viewAttempt) ?? [],
-      interventions: record?.interventions ?? (resent && [resent]),
-      earlier_runs: earlierRuns.length > 0 ? earlierRuns : undefined,
-    };
+    const archived = await this.archived(accountId, key, located);
+    if (!located) return archived && deliveryIn(archived);
+    return readDelivery(this.client, this.opener, accountId, located, {
+      ...(archived && { earlier: earlierRunsIn(archived) }),
+    });
+  }
+
+  /** Attempts of a delivery's record as the HTTP interface shows them. */
+  attempts(accountId: string, key: DeliveryKey, attempts: readonly Attempt[]): Promise<AttemptView[]> {
+    return this.opener.attempts(accountId, key, attempts);
+  }
+
+  /** The event of a delivery, to send it again; `undefined` if its payload cannot be read any more. */
+  async event(accountId: string, key: DeliveryKey): Promise<AcceptedEvent | undefined> {
+    const located = await this.locate(accountId, key);
+    if (located) return readStartedEvent(this.client, located.execution, key.event_id);
+    const archived = await this.archive.event(accountId, key.event_id);
+    return archived && acceptedEventIn(archived);
+  }
+
+  /** What the archive has of a delivery that is not in the ledger, or was sent again; of others nothing is asked. */
+  private async archived(
+    accountId: string,
+    key: DeliveryKey,
+    located: Located | undefined,
+  ): Promise<ArchivedDelivery | undefined> {
+    if (located && !previousRun(located.execution)) return undefined;
+    return this.archive.delivery(accountId, deliveryId(key));
   }
 
   /** A page of an account's deliveries, each in its newest run: open ones first, then the latest closed. */
@@ -64,7 +97,9 @@ export class DeliveryReader {
     limit: number,
     after?: string,
   ): Promise<Page<DeliverySummary>> {
-    const read = () => new DeliveryList(this.client, accountId, filter).deliveries(limit, after);
+    const { client, archive } = this;
+    const lists = deliveryLists({ client, archive, accountId }, filter);
+    const read = () => listBoth(lists, limit, after);
     if (filter.event_id === undefined || after !== undefined) return read();
     return untilVisible(filter.event_id, read, ({ data }) => data.length > 0);
   }

@@ -9,8 +9,6 @@ import {
 import type { MemberState } from '../../domain/delivery/group-summary.js';
 import {
   ACCEPTED_ATTRIBUTE,
-  GROUP_STATUS,
-  groupStatusesWith,
   KIND_ATTRIBUTE,
   STATUS_ATTRIBUTE,
 } from '../../domain/ledger/search-attributes.js';
@@ -21,16 +19,7 @@ import {
 } from '../../domain/ledger/workflow-ids.js';
 import type { AttemptView } from './attempt-view.js';
 import { type GroupMemo, membersOf } from './group/group-memo.js';
-import {
-  anyOf,
-  type Clause,
-  equals,
-  isAfter,
-  isBefore,
-  isNot,
-  isOneOf,
-  isUnset,
-} from './visibility/query.js';
+import { anyOf, type Clause, isAfter, isBefore, isNot, isUnset } from './visibility/query.js';
 import type { Execution } from './visibility/visibility.js';
 
 /** A delivery as the HTTP interface shows it in a list. */
@@ -69,6 +58,8 @@ export type Delivery = DeliverySummary &
     /** SHA-256 of the payload's bytes, hexadecimal, and how many there are; absent if the payload cannot be read. */
     payload_sha256: string | undefined;
     payload_bytes: number | undefined;
+    /** Present if the payload was erased: `true`. */
+    payload_erased: true | undefined;
     /** The runs before the delivery was resent, newest first; absent if it never was. */
     earlier_runs: EarlierRun[] | undefined;
   };
@@ -166,31 +157,6 @@ export function isWithin(eventId: string, { created_after, created_before }: Per
 export interface Period {
   created_after?: Date | undefined;
   created_before?: Date | undefined;
-}
-
-/** The clauses that find deliveries of a status, and groups that may hold some: the inverse of how a status is read. */
-export function statusClauses(status: ShownStatus): Clause[] {
-  if (status === 'terminated') return [equals('ExecutionStatus', 'Terminated')];
-  const inGroup = [isOneOf(STATUS_ATTRIBUTE.name, groupStatusesWith(status))];
-  switch (status) {
-    case 'delivered':
-      return [anyOf([equals('ExecutionStatus', 'Completed')], inGroup)];
-    case 'cancelled':
-      return [anyOf([equals('ExecutionStatus', 'Canceled')], inGroup)];
-    case 'exhausted':
-    case 'expired':
-      return [anyOf([equals('ExecutionStatus', 'Failed'), equals(STATUS_ATTRIBUTE.name, status)], inGroup)];
-    case 'delivering':
-      return [
-        equals('ExecutionStatus', 'Running'),
-        isOneOf(STATUS_ATTRIBUTE.name, [status, GROUP_STATUS, ...groupStatusesWith(status)]),
-      ];
-    default:
-      return [
-        equals('ExecutionStatus', 'Running'),
-        isOneOf(STATUS_ATTRIBUTE.name, [status, ...groupStatusesWith(status)]),
-      ];
-  }
 }
 
 function summarizeSingle(execution: Execution, key: DeliveryKey): DeliverySummary {

@@ -2,8 +2,8 @@ import type { Client } from '@temporalio/client';
 import { type DeliveryKey, deliveryId } from '../../domain/basics/ids.js';
 import { isClosed } from '../../domain/delivery/delivery.js';
 import { deliveryWorkflowId } from '../../domain/ledger/workflow-ids.js';
-import { viewAttempt } from './attempt-view.js';
 import { DELIVERY_TYPES, deliveriesOf, type EarlierRun } from './delivery-view.js';
+import type { Opener } from './privacy/opener.js';
 import { type Located, RowReader } from './row-reader.js';
 import { isOneOf, toQuery } from './visibility/query.js';
 import { describeExecution, type Execution } from './visibility/visibility.js';
@@ -25,13 +25,17 @@ const MAX_EARLIER_RUNS = 10;
 
 /**
  * The runs of a delivery before the given one, newest first, with their attempts. A run that resends a delivery names the run before, so
- * a delivery that was never resent costs no call. Runs beyond the namespace's retention are gone.
+ * a delivery that was never resent costs no call. Runs beyond the namespace's retention are in the archive.
+ *
+ * @param archived runs of the delivery that the archive has, newest first
  */
 export async function readEarlierRuns(
   client: Client,
+  opener: Opener,
   execution: Execution,
   accountId: string,
   key: DeliveryKey,
+  archived: readonly EarlierRun[] = [],
 ): Promise<EarlierRun[]> {
   const id = deliveryId(key);
   const runs: EarlierRun[] = [];
@@ -39,7 +43,11 @@ export async function readEarlierRuns(
   while (previous !== undefined && runs.length < MAX_EARLIER_RUNS) {
     const run = await describeExecution(client, previous.workflow_id, previous.run_id);
     const row = run && deliveriesOf(run, accountId).find(({ summary }) => summary.id === id);
-    if (!row) break;
+    if (!row) {
+      const first = archived.findIndex(({ run_id }) => run_id === previous?.run_id);
+      if (first >= 0) runs.push(...archived.slice(first).slice(0, MAX_EARLIER_RUNS - runs.length));
+      break;
+    }
     const { summary, record } = await new RowReader(client).full({ execution: run, row });
     const { run_id, status, created_at, started_at, closed_at, reason } = summary;
     runs.push({
@@ -49,7 +57,7 @@ export async function readEarlierRuns(
       started_at,
       closed_at,
       reason,
-      attempts: record?.attempts.map(viewAttempt) ?? [],
+      attempts: await opener.attempts(accountId, key, record?.attempts),
       ...(record?.interventions && { interventions: record.interventions }),
     });
     previous = previousRun(run);

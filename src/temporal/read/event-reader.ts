@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import { type ArchiveReads, positionAt } from '../../domain/archive/archived.js';
 import { createdAt } from '../../domain/basics/id-time.js';
 import {
   ACCOUNT_ATTRIBUTE,
@@ -6,52 +7,49 @@ import {
   EVENT_HEAD_ATTRIBUTE,
   KIND_ATTRIBUTE,
 } from '../../domain/ledger/search-attributes.js';
+import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
+import { archivedEvent, fanOutIn, NO_ARCHIVE } from './archive/archived-event.js';
+import { summaryIn } from './archive/archived-views.js';
+import { eventLists, eventsOfDeliveryLists } from './archive/both-lists.js';
+import { listBoth, type PlacedRow } from './archive/merged-list.js';
 import { type DeliveryFilter, needsRecords } from './delivery-filter.js';
-import { DeliveryList } from './delivery-list.js';
-import {
-  type DeliverySummary,
-  deliveriesOf,
-  headsOf,
-  isCurrent,
-  isWithin,
-  periodClauses,
-} from './delivery-view.js';
+import { deliveriesOf, headsOf, isCurrent, isWithin, periodClauses } from './delivery-view.js';
 import { newestRuns } from './earlier-runs.js';
-import { type FanOutProgress, fanOutProgress, findFanOut } from './fan-out-progress.js';
+import type { EventSummary, EventWithPayload } from './event/event-view.js';
+import { fanOutProgress, findFanOut } from './event/fan-out-progress.js';
 import { hasKey } from './group/group-memo.js';
 import type { RecentGroups } from './group/recent-groups.js';
 import { readStartedEvent } from './history.js';
 import { Locator, untilVisible } from './locate.js';
+import { Opener } from './privacy/opener.js';
 import { RowReader } from './row-reader.js';
-import { listExpanded } from './visibility/expanded-list.js';
+import { type ExpandedPage, listExpanded } from './visibility/expanded-list.js';
 import { equals, isTrue } from './visibility/query.js';
 import type { Execution, Page } from './visibility/visibility.js';
 
-/** An event as a list shows it. */
-export interface EventSummary {
-  id: string;
-  kind: string;
-  created_at: string;
-}
-
-/** An event with its payload, exactly as it was received, and the first of its deliveries. */
-export interface EventWithPayload extends EventSummary {
-  payload: string;
-  /** Absent if its deliveries were started before it was answered. */
-  fan_out: FanOutProgress | undefined;
-  deliveries: DeliverySummary[];
-}
+/** Archived deliveries of an event that it is read with; the list of deliveries has the others. */
+const MAX_ARCHIVED = 100;
 
 /** Filters of a list of events. An event must match those on itself, and have one delivery that matches all on deliveries. */
 export type EventFilter = DeliveryFilter;
 
-/** Reads events from the ledger: an event is known by the executions that it started. */
+/** Reads events from the ledger, where an event is known by the executions that it started, and from the archive. */
 export class EventReader {
   private readonly client: Client;
+  private readonly opener: Opener;
   private readonly locator: Locator;
+  private readonly archive: ArchiveReads;
 
-  constructor(client: Client, recentGroups: RecentGroups) {
+  /** @param archive what Temporal has removed is read from it; absent: from nowhere */
+  constructor(
+    client: Client,
+    recentGroups: RecentGroups,
+    sealer: PayloadSealer,
+    archive: ArchiveReads = NO_ARCHIVE,
+  ) {
     this.client = client;
+    this.opener = new Opener(sealer);
+    this.archive = archive;
     this.locator = new Locator(client, recentGroups);
   }
 
@@ -77,16 +75,25 @@ export class EventReader {
       ({ executions, fanOut }) => executions.length + fanOut.length > 0,
     );
     const [first] = [...fanOut, ...executions];
-    const event = first && (await readStartedEvent(this.client, first, eventId));
-    if (event?.account_id !== accountId) return undefined;
+    const [event, archived] = await Promise.all([
+      first && readStartedEvent(this.client, first, eventId),
+      this.archive.event(accountId, eventId),
+    ]);
+    const others = archived ? await this.archive.deliveriesOf(accountId, [eventId], MAX_ARCHIVED) : [];
+    if (event?.account_id !== accountId) return archived && archivedEvent(archived, others);
     const runs = executions
       .flatMap((execution) => deliveriesOf(execution, accountId).map((row) => ({ execution, row })))
       .filter(({ row }) => row.summary.event_id === eventId);
-    const { event_kind: kind, payload } = event;
+    const { event_kind: kind } = event;
+    const payload = await this.opener.payload(event);
     const created_at = createdAt(eventId);
     // Newer runs come first in the list, so for each run that is shown its newer ones are here, too.
-    const deliveries = await new RowReader(this.client).summaries(newestRuns(runs, runs));
-    return { id: eventId, kind, created_at, payload, fan_out: fanOutProgress(fanOut), deliveries };
+    const held = await new RowReader(this.client).summaries(newestRuns(runs, runs));
+    const ids = new Set(held.map(({ id }) => id));
+    const deliveries = [...held, ...others.filter(({ id }) => !ids.has(id)).map(summaryIn)];
+    const fan_out = fanOutProgress(fanOut) ?? (archived && fanOutIn(archived));
+    const is_erased = payload === undefined;
+    return { id: eventId, kind, created_at, payload, is_erased, fan_out, deliveries };
   }
 
   /** A page of an account's events. */
@@ -97,11 +104,20 @@ export class EventReader {
     after?: string,
   ): Promise<Page<EventSummary>> {
     const { endpoint_id, statuses, ...ofEvent } = filter;
-    if (endpoint_id !== undefined || statuses !== undefined || needsRecords(filter)) {
-      const { data, ...rest } = await new DeliveryList(this.client, accountId, filter).events(limit, after);
-      const events = data.map(({ event_id: id, event_kind: kind, created_at }) => ({ id, kind, created_at }));
-      return { data: events, ...rest };
-    }
+    const sources = { client: this.client, archive: this.archive, accountId };
+    if (endpoint_id !== undefined || statuses !== undefined || needsRecords(filter))
+      return listBoth(eventsOfDeliveryLists(sources, filter), limit, after);
+    const ledger = (size: number, from: string | undefined) => this.heads(accountId, ofEvent, size, from);
+    return listBoth(eventLists(sources, ofEvent, ledger), limit, after);
+  }
+
+  /** A page of events by the executions that stand for them. */
+  private heads(
+    accountId: string,
+    ofEvent: EventFilter,
+    limit: number,
+    after: string | undefined,
+  ): Promise<ExpandedPage<PlacedRow<EventSummary>>> {
     const clauses = [
       isTrue(EVENT_HEAD_ATTRIBUTE.name),
       isCurrent,
@@ -116,9 +132,11 @@ export class EventReader {
       const isKeyed = ofEvent.key_token ? hasKey(execution, ofEvent.key_token) : () => true;
       const isWanted = (id: string) =>
         isKeyed(id) && isWithin(id, ofEvent) && (ofEvent.event_id === undefined || id === ofEvent.event_id);
-      return headsOf(execution, accountId).map((id) =>
-        isWanted(id) ? { id, kind, created_at: createdAt(id) } : undefined,
-      );
+      return headsOf(execution, accountId).map((id, index) => {
+        const { closeTime, runId } = execution;
+        const position = closeTime && positionAt(closeTime, runId, index);
+        return isWanted(id) ? { id, value: { id, kind, created_at: createdAt(id) }, position } : undefined;
+      });
     };
     return listExpanded(this.client, clauses, { expand }, limit, after);
   }

@@ -23,6 +23,20 @@ export async function* eventsOf(
   } while (nextPageToken);
 }
 
+/** The id of the last event of a run so far. */
+export async function lastEventId(
+  client: Client,
+  execution: { workflowId: string; runId: string },
+): Promise<string | undefined> {
+  const { history }: temporal.api.workflowservice.v1.IGetWorkflowExecutionHistoryReverseResponse =
+    await client.workflowService.getWorkflowExecutionHistoryReverse({
+      namespace: client.options.namespace,
+      execution,
+      maximumPageSize: 1,
+    });
+  return history?.events?.[0]?.eventId?.toString();
+}
+
 /** When an event was recorded, milliseconds since the epoch. */
 export function timeOf({ eventTime }: HistoryEvent): number {
   return Number(eventTime?.seconds ?? 0) * 1_000 + Math.floor((eventTime?.nanos ?? 0) / 1e6);

@@ -43,7 +43,11 @@ export async function readStarted(
   execution: Execution,
   eventId: string,
 ): Promise<Started | undefined> {
-  const input = await readInput(client, execution);
+  return startedIn(await readInput(client, execution), eventId);
+}
+
+/** What an input of an execution says of an event; `undefined` if it does not contain the event. */
+export function startedIn(input: unknown, eventId: string): Started | undefined {
   const events = isGroup(input) ? input.events : [input as AcceptedEvent];
   const found = events.find(({ event_id }) => event_id === eventId);
   const { resent } = input as { resent?: Intervention };

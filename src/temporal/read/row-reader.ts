@@ -8,8 +8,8 @@ import {
 } from '../../domain/delivery/delivery.js';
 import { endOf } from '../../domain/explain/timeline.js';
 import { type DeliveryRow, type DeliverySummary, recordInMemo } from './delivery-view.js';
-import { readGroup } from './group/group-history.js';
 import type { GroupMemo } from './group/group-memo.js';
+import { readGroupRecords } from './group/group-records.js';
 import { readClosingRecord, readGroupResult } from './history.js';
 import { readTermination, type Termination } from './termination.js';
 import type { Execution } from './visibility/visibility.js';
@@ -94,7 +94,7 @@ export class RowReader {
   private async readGroup(execution: Execution): Promise<(DeliveryRecord | null)[]> {
     const result =
       execution.status.name === 'COMPLETED' ? await readGroupResult(this.client, execution) : undefined;
-    return result ?? (await readGroup(this.client, execution))?.records ?? [];
+    return result ?? (await readGroupRecords(this.client, execution));
   }
 
   /** If an execution was terminated, that is how its delivery ended, unless it had ended before. */

@@ -1,4 +1,7 @@
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Client } from '@temporalio/client';
+import type { DataConverter } from '@temporalio/common';
 import {
   type LogLevel,
   type LogMetadata,
@@ -7,8 +10,10 @@ import {
   Runtime,
 } from '@temporalio/worker';
 import type { Logger } from 'pino';
+import type { SecretKey } from '../../domain/access/secret-box.js';
 import { withTimeout } from '../../domain/basics/with-timeout.js';
 import { withCallDeadlines } from './call-deadline.js';
+import { EncryptionCodec } from './payload-codec.js';
 
 /** Where Temporal is. */
 export interface TemporalSettings {
@@ -18,12 +23,16 @@ export interface TemporalSettings {
   /** For Temporal Cloud, or a cluster that checks keys. */
   apiKey?: string | undefined;
   tls?: boolean | undefined;
+  /** What payloads are encrypted with, the newest first; absent: they are not. */
+  payloadKeys?: readonly SecretKey[] | undefined;
 }
 
 /** The connection to Temporal. Client and worker share it, because the server hands a started workflow back only on the same connection. */
 export interface TemporalConnection {
   native: NativeConnection;
   client: Client;
+  /** Encrypts and decrypts what goes to the server: for the worker, as the client does it already. */
+  dataConverter: DataConverter;
   close(): Promise<void>;
 }
 
@@ -79,6 +88,23 @@ export async function connectTemporal(settings: TemporalSettings): Promise<Tempo
       { cause: error },
     );
   });
-  const client = new Client({ connection: withCallDeadlines(native), namespace: settings.namespace });
-  return { native, client, close: () => native.close() };
+  const dataConverter = dataConverterOf(settings.payloadKeys);
+  const client = new Client({
+    connection: withCallDeadlines(native),
+    namespace: settings.namespace,
+    dataConverter,
+  });
+  return { native, client, dataConverter, close: () => native.close() };
+}
+
+const FAILURE_CONVERTER_PATH = fileURLToPath(
+  new URL(`failure-converter${extname(import.meta.url)}`, import.meta.url),
+);
+
+/** How payloads are written for Temporal. Without keys what is encrypted is still recognized, and refused with a reason. */
+function dataConverterOf(keys: readonly SecretKey[] = []): DataConverter {
+  return {
+    payloadCodecs: [new EncryptionCodec(keys)],
+    ...(keys.length > 0 && { failureConverterPath: FAILURE_CONVERTER_PATH }),
+  };
 }

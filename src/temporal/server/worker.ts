@@ -53,6 +53,7 @@ export async function startWorker(
   const common = {
     connection: connection.native,
     namespace: settings.namespace,
+    dataConverter: connection.dataConverter,
     shutdownGraceTime: settings.shutdownGraceMs,
   };
   const main = await Worker.create({

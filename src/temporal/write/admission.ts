@@ -12,6 +12,8 @@ export interface PendingDelivery {
   head: boolean;
   /** Present if its endpoint is known to be failing. */
   failing?: FailingMark | undefined;
+  /** The host of its endpoint, if it is known: for people who read summaries. */
+  host?: (() => string | undefined) | undefined;
 }
 
 /** Starts deliveries. Both functions resolve once the starts are persisted. */
@@ -24,7 +26,7 @@ export interface Starts {
 
 /** The most bytes of payload in a group. It is one input of a workflow, which Temporal limits to 2 MiB (`docs/decisions/0013`). */
 export const MAX_GROUP_BYTES = 512 * 1024;
-/** The most deliveries that wait for a start; beyond it, events are refused. */
+/** The most deliveries that wait for a start in a lane; beyond it, events are refused. */
 export const MAX_WAITING = 5_000;
 /** Deliveries of one event up to this many are started by themselves if nothing else waits. */
 const MAX_ALONE = 10;
@@ -38,8 +40,15 @@ const MOST_REST = 3;
 /** The longest second part, milliseconds: if starts take long because Temporal is far away, producers send again much sooner. */
 const LONGEST_WAIT_MS = 25;
 
+/** The next delivery counts as late after so many times the mean time between two. */
+const LATE_AFTER = 2;
+/** The weight of the latest of these times in their mean, and the longest that counts, milliseconds. */
+const LATEST_WEIGHT = 0.2;
+const LONGEST_GAP_MS = 1_000;
+
 interface Waiting {
   delivery: PendingDelivery;
+  isUrgent: boolean;
   resolve(): void;
   reject(error: unknown): void;
 }
@@ -47,6 +56,8 @@ interface Waiting {
 /**
  * Groups deliveries that wait for a start slot. While slots are free nothing waits, and every delivery is started by itself. What arrives
  * while all slots are taken is started together, as one group, in the next free one.
+ *
+ * With patience, a free slot waits for more deliveries as long as the next one comes soon. One of a group costs a fraction of one by itself.
  */
 export class Admission {
   private readonly slots: StartSlots;
@@ -56,38 +67,74 @@ export class Admission {
   private isAsking = false;
   /** Called when something is added to the queue. */
   private readonly watchers = new Set<() => void>();
+  private readonly patienceMs: number;
+  private latestAt = Number.NEGATIVE_INFINITY;
+  /** Mean time between two deliveries, milliseconds. */
+  private meanGapMs = LONGEST_GAP_MS;
 
-  constructor(slots: StartSlots, starts: Starts) {
+  /** @param patienceMs how long deliveries wait for others at most, milliseconds */
+  constructor(slots: StartSlots, starts: Starts, patienceMs = 0) {
     this.slots = slots;
     this.starts = starts;
+    this.patienceMs = patienceMs;
   }
 
   /**
    * Starts deliveries of one event, by themselves or together with others. Resolves once every one of them is persisted.
    *
+   * @param isUrgent they are started as soon as there is a slot
    * @throws LedgerBusyError if too many are waiting
    */
-  async submit(deliveries: readonly PendingDelivery[]): Promise<void> {
-    if (this.queue.length + deliveries.length > MAX_WAITING)
-      throw new LedgerBusyError('Too many events wait to be accepted.');
+  async submit(deliveries: readonly PendingDelivery[], isUrgent = false): Promise<void> {
+    if (deliveries.length === 0) return;
+    this.checkRoom(deliveries.length);
+    if (this.patienceMs > 0) this.noteArrival(deliveries.length);
     const started = deliveries.map(
-      (delivery) => new Promise<void>((resolve, reject) => this.queue.push({ delivery, resolve, reject })),
+      (delivery) =>
+        new Promise<void>((resolve, reject) => this.queue.push({ delivery, isUrgent, resolve, reject })),
     );
     for (const watch of [...this.watchers]) watch();
     this.askForSlot();
     await Promise.all(started);
   }
 
+  /** @throws LedgerBusyError if there is no room for so many more deliveries to wait */
+  checkRoom(deliveries: number): void {
+    if (this.queue.length + deliveries > MAX_WAITING)
+      throw new LedgerBusyError('Too many events wait to be accepted.');
+  }
+
   private askForSlot(): void {
     if (this.isAsking || this.queue.length === 0) return;
     this.isAsking = true;
     void this.slots.run(async () => {
+      await this.gather();
       this.isAsking = false;
       const batch = this.takeBatch();
       const leftBehind = this.queue.length > 0;
       this.askForSlot();
       await this.start(batch, leftBehind);
     });
+  }
+
+  private noteArrival(deliveries: number): void {
+    const now = performance.now();
+    const gap = Math.min((now - this.latestAt) / deliveries, LONGEST_GAP_MS);
+    this.meanGapMs += LATEST_WEIGHT * (gap - this.meanGapMs);
+    this.latestAt = now;
+  }
+
+  /** Waits until the next delivery is late, or would be. */
+  private async gather(): Promise<void> {
+    if (this.patienceMs === 0) return;
+    const end = performance.now() + this.patienceMs;
+    const isEnough = () => this.queue.length >= MAX_GROUP_SIZE || this.queue.some(({ isUrgent }) => isUrgent);
+    for (let waiting = 0; waiting < this.queue.length && !isEnough(); ) {
+      waiting = this.queue.length;
+      const lateAfter = LATE_AFTER * this.meanGapMs;
+      if (performance.now() + lateAfter > end) return;
+      await this.pause(lateAfter, () => this.queue.length > waiting);
+    }
   }
 
   private async start(batch: readonly Waiting[], leftBehind: boolean): Promise<void> {

@@ -2,11 +2,11 @@ import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/c
 import type { UpdateDefinition } from '@temporalio/common';
 import { handOver, OPERATOR_UPDATES } from '../../../workflows/messages.js';
 import type { DeliveryKey } from '../../domain/basics/ids.js';
-import { type DeliveryRecord, type DeliveryTarget, isClosed } from '../../domain/delivery/delivery.js';
+import { type DeliveryRecord, isClosed, type NamedTarget } from '../../domain/delivery/delivery.js';
+import { ERASED_REASON } from '../../domain/delivery/reasons.js';
 import { deliveryWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import { DeliveryStateConflictError } from '../errors.js';
 import type { DeliveryReader } from '../read/delivery-reader.js';
-import { readStartedEvent } from '../read/history.js';
 import type { DeliveryStarter } from './delivery-starter.js';
 import { sendUpdate } from './send-update.js';
 
@@ -68,26 +68,29 @@ export class DeliveryControl {
    *
    * @param target the delivery's endpoint as it is now
    * @param by who does it: an API key's id
+   * @param traceparent of the request that asks for it, if it is traced
    * @returns the new run's id; `undefined` if the account has no such delivery
-   * @throws DeliveryStateConflictError if the delivery is open
+   * @throws DeliveryStateConflictError if the delivery is open, or its payload was erased
    */
   async resend(
     accountId: string,
     key: DeliveryKey,
-    target: DeliveryTarget,
+    target: NamedTarget,
     by: string,
+    traceparent?: string,
   ): Promise<string | undefined> {
     const { workflow_id, run_id, status } = (await this.deliveries.get(accountId, key)) ?? {};
     if (!workflow_id || !run_id || !status) return undefined;
     if (!isClosed(status)) throw stillOpen();
-    const event = await readStartedEvent(
-      this.client,
-      { workflowId: workflow_id, runId: run_id },
-      key.event_id,
-    );
-    if (!event) return undefined;
+    const event = await this.deliveries.event(accountId, key);
+    if (!event)
+      throw new DeliveryStateConflictError(
+        'The payload of the event is no longer kept, so the delivery cannot be sent again.',
+      );
+    if (!(await this.starter.canSend(event)))
+      throw new DeliveryStateConflictError(`${ERASED_REASON} It cannot be sent again.`);
     try {
-      return await this.starter.resend(event, target, { workflow_id, run_id, by });
+      return await this.starter.resend(event, target, { workflow_id, run_id, by, traceparent });
     } catch (error) {
       // Another caller was faster.
       if (error instanceof WorkflowExecutionAlreadyStartedError) throw stillOpen();

@@ -6,19 +6,23 @@ import {
   type DeliveryTarget,
   type EndpointKey,
   MAX_GROUP_SIZE,
+  type NamedTarget,
   pickEvent,
 } from '../../domain/delivery/delivery.js';
 import type { LiveGroup } from '../../domain/delivery/delivery-group.js';
 import type { EndpointHealth } from '../../domain/endpoint/endpoint-health.js';
 import type { FailingMark } from '../../domain/endpoint/incident.js';
 import type { ReleaseOptions, ReleaseResult } from '../../domain/endpoint/release.js';
-import { hashPayload } from '../../domain/event/payload-hash.js';
+import { openEvent, sealEvent } from '../../domain/ledger/sealed-event.js';
 import { endpointAttributes } from '../../domain/ledger/search-attributes.js';
+import { endpointSummary, type NamedEndpoint } from '../../domain/ledger/summaries.js';
 import { releaseWorkflowId } from '../../domain/ledger/workflow-ids.js';
+import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import type { ResendMemo } from '../read/earlier-runs.js';
 import { RecentGroups } from '../read/group/recent-groups.js';
 import { readInput } from '../read/history.js';
-import { Admission, type PendingDelivery } from './admission.js';
+import type { PendingDelivery } from './admission.js';
+import { AdmissionLanes } from './admission-lanes.js';
 import { startFanOut } from './fan-out.js';
 import { listWaiting, release } from './parked-deliveries.js';
 import { releaseBacklog } from './release-backlog.js';
@@ -30,17 +34,24 @@ const MAX_ADMITTED = 10;
 /** Up to this many are started as groups before the event is answered; more are started by a workflow. */
 export const MAX_STARTED_AT_ONCE = 5 * MAX_GROUP_SIZE;
 
-const NONE_FAILING: ReadonlyMap<string, FailingMark> = new Map();
+/** What the caller knows of the endpoints that an event goes to. */
+export interface EndpointHints {
+  /** Which of them are failing, by id. */
+  failing?: ReadonlyMap<string, FailingMark>;
+  /** The host of one of them. */
+  hostOf?(endpointId: string): string | undefined;
+}
 
 export interface DeliveryStarterOptions
   extends Pick<StartCallOptions, 'client' | 'taskQueue' | 'settings' | 'earlyAttempts' | 'observer'> {
+  sealer: PayloadSealer;
   /** What this process knows of endpoints. */
   health: EndpointHealth;
   /** First attempts in flight in this process; beyond it, further ones are made in the isolated lane. */
   maxFirstAttempts: number;
   /** Parked deliveries of an endpoint that are woken each second, at most. */
   releasePerSecond: number;
-  /** Start calls in flight at once; what arrives meanwhile is committed in groups. 0: no groups, every delivery by itself. */
+  /** Start calls in flight at once in a lane; what arrives meanwhile is committed in groups. 0: no groups, every delivery by itself. */
   startsInFlight: number;
 }
 
@@ -54,7 +65,7 @@ export class DeliveryStarter {
   private readonly options: DeliveryStarterOptions;
   private readonly calls: StartCalls;
   /** Absent if there are no groups. */
-  private readonly grouping: { slots: StartSlots; admission: Admission } | undefined;
+  private readonly grouping: { slots: StartSlots; admission: AdmissionLanes } | undefined;
 
   constructor(options: DeliveryStarterOptions) {
     this.options = options;
@@ -63,26 +74,30 @@ export class DeliveryStarter {
     this.calls = new StartCalls({ ...options, recentGroups, isIsolated });
     if (options.startsInFlight === 0) return;
     const slots = new StartSlots(options.startsInFlight);
-    this.grouping = { slots, admission: new Admission(slots, this.calls) };
+    const isolatedSlots = new StartSlots(options.startsInFlight);
+    this.grouping = { slots, admission: new AdmissionLanes(slots, isolatedSlots, this.calls, isIsolated) };
   }
 
   /**
    * Starts the deliveries of an event. Repeated, it starts those that are missing; an attempt may then be made twice.
    *
-   * @param failing which of the endpoints are failing, by id
+   * @param hints what is known of the endpoints
+   * @param subject token of the person that the event is about
    * @throws LedgerBusyError if too many deliveries wait to be started
    */
   async accept(
     accepted: AcceptedEvent,
     targets: readonly DeliveryTarget[],
-    failing = NONE_FAILING,
+    { failing, hostOf }: EndpointHints = {},
+    subject?: string,
   ): Promise<void> {
-    const event = { ...accepted, payload_sha256: hashPayload(accepted.payload) };
+    const event = await sealEvent(this.options.sealer, accepted, subject);
     const deliveries = targets.map((target, index) => ({
       event,
       target,
       head: index === 0,
-      failing: failing.get(target.endpoint_id),
+      failing: failing?.get(target.endpoint_id),
+      host: hostOf && (() => hostOf(target.endpoint_id)),
     }));
     const { grouping, options, calls } = this;
     const atOnce = grouping ? MAX_STARTED_AT_ONCE : MAX_ADMITTED;
@@ -123,13 +138,18 @@ export class DeliveryStarter {
     else await this.calls.startAlone(deliveries);
   }
 
+  /** Whether the payload of an event can be read: it has not been erased. */
+  async canSend(event: AcceptedEvent): Promise<boolean> {
+    return (await openEvent(this.options.sealer, event)) !== undefined;
+  }
+
   /** Starts a new run of a closed delivery. See {@link StartCalls.resend}. */
-  resend(event: AcceptedEvent, target: DeliveryTarget, previous: ResendMemo & Sender): Promise<string> {
+  resend(event: AcceptedEvent, target: NamedTarget, previous: ResendMemo & Sender): Promise<string> {
     return this.calls.resend(event, target, previous);
   }
 
   /** Starts a delivery of an event that the endpoint never had. See {@link StartCalls.sendMissed}. */
-  sendMissed(event: AcceptedEvent, target: DeliveryTarget, sender: Required<Sender>): Promise<void> {
+  sendMissed(event: AcceptedEvent, target: NamedTarget, sender: Sender & { replay: string }): Promise<void> {
     return this.calls.sendMissed(event, target, sender);
   }
 
@@ -139,7 +159,7 @@ export class DeliveryStarter {
    *
    * @param retries whether deliveries that wait for a retry go along with those that are parked
    */
-  async release({ account_id, endpoint_id }: EndpointKey, retries = true): Promise<void> {
+  async release({ account_id, endpoint_id, host }: NamedEndpoint, retries = true): Promise<void> {
     const { client, taskQueue, releasePerSecond: per_second } = this.options;
     await client.workflow.signalWithStart<typeof releaseParked, [ReleaseScope]>('releaseParked', {
       workflowId: releaseWorkflowId(account_id, endpoint_id),
@@ -147,6 +167,7 @@ export class DeliveryStarter {
       args: [{ account_id, endpoint_id, per_second, retries }],
       signal: releaseAgain,
       signalArgs: [{ retries }],
+      staticSummary: endpointSummary('release', { account_id, endpoint_id, host }),
       typedSearchAttributes: endpointAttributes(account_id, endpoint_id),
     });
   }

@@ -3,6 +3,7 @@ import type { secretRotation, verifyEndpoint } from '../../../workflows/index.js
 import { type Confirmation, confirmed, secretsChanged, verifyAgain } from '../../../workflows/messages.js';
 import type { EndpointKey } from '../../domain/delivery/delivery.js';
 import { endpointAttributes } from '../../domain/ledger/search-attributes.js';
+import { endpointSummary, type NamedEndpoint } from '../../domain/ledger/summaries.js';
 import { rotationWorkflowId, verificationWorkflowId } from '../../domain/ledger/workflow-ids.js';
 
 export interface EndpointWorkflowsOptions {
@@ -23,7 +24,7 @@ export class EndpointWorkflows {
   }
 
   /** Begins an endpoint's verification; one that is under way begins again. */
-  async verify({ account_id, endpoint_id }: EndpointKey): Promise<void> {
+  async verify({ account_id, endpoint_id, host }: NamedEndpoint): Promise<void> {
     const { client, taskQueue, verificationSchedule, verificationLimitMs, attemptTimeoutMs } = this.options;
     await client.workflow.signalWithStart<typeof verifyEndpoint>('verifyEndpoint', {
       workflowId: verificationWorkflowId(account_id, endpoint_id),
@@ -38,6 +39,7 @@ export class EndpointWorkflows {
         },
       ],
       signal: verifyAgain,
+      staticSummary: endpointSummary('verification', { account_id, endpoint_id, host }),
       typedSearchAttributes: endpointAttributes(account_id, endpoint_id),
     });
   }
@@ -56,12 +58,13 @@ export class EndpointWorkflows {
   }
 
   /** Starts the workflow that ends the overlap of an endpoint's signing secrets in time. */
-  async secretsChanged({ account_id, endpoint_id }: EndpointKey): Promise<void> {
+  async secretsChanged({ account_id, endpoint_id, host }: NamedEndpoint): Promise<void> {
     await this.options.client.workflow.signalWithStart<typeof secretRotation>('secretRotation', {
       workflowId: rotationWorkflowId(account_id, endpoint_id),
       taskQueue: this.options.taskQueue,
       args: [{ account_id, endpoint_id }],
       signal: secretsChanged,
+      staticSummary: endpointSummary('secret rotation', { account_id, endpoint_id, host }),
       typedSearchAttributes: endpointAttributes(account_id, endpoint_id),
     });
   }

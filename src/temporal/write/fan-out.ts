@@ -9,8 +9,9 @@ import {
   EVENT_HEAD_ATTRIBUTE,
   KIND_ATTRIBUTE,
 } from '../../domain/ledger/search-attributes.js';
+import { fanOutSummary } from '../../domain/ledger/summaries.js';
 import { fanOutWorkflowId } from '../../domain/ledger/workflow-ids.js';
-import type { FanOutMemo } from '../read/fan-out-progress.js';
+import type { FanOutMemo } from '../read/event/fan-out-progress.js';
 import { unlessStarted } from './start-calls.js';
 
 /** The most bytes of targets in a fan-out's input, about 20,000 targets: with the payload it must stay below Temporal's 2 MiB. */
@@ -41,6 +42,7 @@ export async function startFanOut(
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
         workflowIdConflictPolicy: 'USE_EXISTING',
         requestEagerStart: isEager,
+        staticSummary: fanOutSummary(event_kind, targets.length),
         memo: {
           fan_out: { started: 0, total: some.length },
           executions: parts.length,

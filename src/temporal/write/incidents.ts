@@ -13,6 +13,7 @@ import { dropOldest } from '../../domain/basics/drop-oldest.js';
 import type { EndpointKey } from '../../domain/delivery/delivery.js';
 import { BACKOFF_AFTER_FAILURES, type OpenIncident } from '../../domain/endpoint/incident.js';
 import { endpointAttributes } from '../../domain/ledger/search-attributes.js';
+import { endpointSummary, type NamedEndpoint } from '../../domain/ledger/summaries.js';
 import { incidentWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import { describeExecution } from '../read/visibility/visibility.js';
 
@@ -64,14 +65,22 @@ export class Incidents {
     max: MAX_REMEMBERED,
     ttl: SUCCESS_KNOWN_MS,
   });
+  /** When the attempts began that have succeeded, the latest of each endpoint. Milliseconds since the epoch. */
+  private readonly successes = new LRUCache<string, number>({ max: MAX_REMEMBERED });
   private readonly limit = pLimit(REPORTS_IN_FLIGHT);
 
   constructor(settings: IncidentSettings) {
     this.settings = settings;
   }
 
-  /** Reports a failed attempt: opens the endpoint's incident, or counts in it. Cheap if there are many. */
-  async failed(endpoint: EndpointKey, said: string): Promise<void> {
+  /**
+   * Reports a failed attempt: opens the endpoint's incident, or counts in it. Cheap if there are many. An attempt that began before one that
+   * has succeeded says nothing of the endpoint as it is now: many may time out just after its return.
+   *
+   * @param began milliseconds since the epoch
+   */
+  async failed(endpoint: NamedEndpoint, said: string, began: number): Promise<void> {
+    if (began < (this.successes.get(endpoint.endpoint_id) ?? 0)) return;
     const at = Date.now();
     this.succeeding.delete(endpoint.endpoint_id);
     const known = this.known.get(endpoint.endpoint_id);
@@ -117,9 +126,14 @@ export class Incidents {
     }, wait).unref();
   }
 
-  /** Reports an attempt that succeeded at an endpoint that may have been failing. @returns whether an incident was open */
-  succeeded(endpoint: EndpointKey): Promise<boolean> {
+  /**
+   * Reports an attempt that succeeded at an endpoint that may have been failing.
+   *
+   * @param began milliseconds since the epoch @returns whether an incident was open
+   */
+  succeeded(endpoint: EndpointKey, began: number): Promise<boolean> {
     const { endpoint_id } = endpoint;
+    this.successes.set(endpoint_id, Math.max(this.successes.get(endpoint_id) ?? 0, began));
     this.forget(endpoint_id);
     const known = this.succeeding.get(endpoint_id);
     if (known) return known;
@@ -140,7 +154,7 @@ export class Incidents {
   }
 
   /** Reports that the endpoint answered 410 Gone, as it was at a version. */
-  async gone(endpoint: EndpointKey, attempt: string, verificationRevision: number): Promise<void> {
+  async gone(endpoint: NamedEndpoint, attempt: string, verificationRevision: number): Promise<void> {
     await this.workflows.signalWithStart<typeof endpointIncident, [string, number?]>('endpointIncident', {
       ...this.startOptions(endpoint),
       signal: endpointGone,
@@ -165,7 +179,7 @@ export class Incidents {
     return this.workflows.getHandle(incidentWorkflowId(account_id, endpoint_id));
   }
 
-  private startOptions({ account_id, endpoint_id }: EndpointKey) {
+  private startOptions({ account_id, endpoint_id, host }: NamedEndpoint) {
     const { taskQueue, disableAfterMs, probeIntervalMs } = this.settings;
     const input: EndpointIncidentInput = {
       endpoint: { account_id, endpoint_id },
@@ -177,6 +191,7 @@ export class Incidents {
       workflowId: incidentWorkflowId(account_id, endpoint_id),
       taskQueue,
       args: [input] as [EndpointIncidentInput],
+      staticSummary: endpointSummary('incident', { account_id, endpoint_id, host }),
       typedSearchAttributes: endpointAttributes(account_id, endpoint_id),
     };
   }

@@ -3,8 +3,9 @@ import { endpointChanged, releaseMembers } from '../../../workflows/messages.js'
 import type { EndpointKey } from '../../domain/delivery/delivery.js';
 import { MOST_RELEASES_IN_A_ROW, type ReleaseSample } from '../../domain/endpoint/release.js';
 import { ACCOUNT_ATTRIBUTE, ENDPOINT_ATTRIBUTE } from '../../domain/ledger/search-attributes.js';
-import { deliveriesOf, recordInMemo, startedAt, statusClauses } from '../read/delivery-view.js';
-import { anyOf, equals, toQuery } from '../read/visibility/query.js';
+import { deliveriesOf, recordInMemo, startedAt } from '../read/delivery-view.js';
+import { equals, isOneOf, toQuery } from '../read/visibility/query.js';
+import { hasStatus } from '../read/visibility/status-clauses.js';
 import { describeExecution } from '../read/visibility/visibility.js';
 
 const PAGE_SIZE = 1_000;
@@ -40,12 +41,8 @@ export async function listWaiting(
   const query = toQuery([
     equals(ACCOUNT_ATTRIBUTE.name, account_id),
     equals(ENDPOINT_ATTRIBUTE.name, endpoint_id),
-    anyOf(
-      ...statuses.flatMap((status) => [
-        [equals('WorkflowType', 'deliverEvent'), ...statusClauses(status)],
-        [equals('WorkflowType', 'deliverTogether'), ...statusClauses(status)],
-      ]),
-    ),
+    isOneOf('WorkflowType', ['deliverEvent', 'deliverTogether']),
+    hasStatus(statuses),
   ]);
   const waiting: WaitingDelivery[] = [];
   for await (const execution of client.workflow.list({ query, pageSize: PAGE_SIZE })) {

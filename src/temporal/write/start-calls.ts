@@ -11,13 +11,13 @@ import {
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { deliverEvent, deliverTogether } from '../../../workflows/index.js';
 import type { DeliverEventInput } from '../../../workflows/inputs.js';
-import { newId } from '../../domain/basics/ids.js';
+import { deliveryId, newId } from '../../domain/basics/ids.js';
 import type {
   AcceptedEvent,
   DeliveryGroup,
   DeliverySettings,
-  DeliveryTarget,
   Intervention,
+  NamedTarget,
 } from '../../domain/delivery/delivery.js';
 import { slowMs } from '../../domain/delivery/delivery-group.js';
 import { type HeldBack, holdBack } from '../../domain/delivery/hold-back.js';
@@ -32,6 +32,7 @@ import {
   KIND_ATTRIBUTE,
   STATUS_ATTRIBUTE,
 } from '../../domain/ledger/search-attributes.js';
+import { deliverySummary, groupSummary } from '../../domain/ledger/summaries.js';
 import { deliveryWorkflowId, groupWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import { REPLAY_MEMO, RESEND_MEMO, type ResendMemo } from '../read/earlier-runs.js';
 import { type GroupMemo, indexMembers } from '../read/group/group-memo.js';
@@ -88,11 +89,12 @@ export class StartCalls implements Starts {
    */
   async resend(
     event: AcceptedEvent,
-    target: DeliveryTarget,
-    { by, replay, ...of }: ResendMemo & Sender,
+    target: NamedTarget,
+    { by, replay, traceparent, ...of }: ResendMemo & Sender,
   ): Promise<string> {
     const { firstExecutionRunId } = await this.startDeliverEvent(
-      event,
+      // The trace of the first run is over.
+      { ...event, traceparent },
       target,
       { isolated: true, resent: intervention('resend', { by, replay }) },
       {
@@ -112,9 +114,13 @@ export class StartCalls implements Starts {
    *
    * @throws WorkflowExecutionAlreadyStartedError if there is such a delivery
    */
-  async sendMissed(event: AcceptedEvent, target: DeliveryTarget, sender: Required<Sender>): Promise<void> {
+  async sendMissed(
+    event: AcceptedEvent,
+    target: NamedTarget,
+    sender: Sender & { replay: string },
+  ): Promise<void> {
     await this.startDeliverEvent(
-      event,
+      { ...event, traceparent: undefined },
       target,
       { isolated: true, resent: intervention('replay', sender) },
       {
@@ -128,12 +134,12 @@ export class StartCalls implements Starts {
   }
 
   private async startDelivery(delivery: PendingDelivery): Promise<void> {
-    const { event, target, head, failing } = delivery;
+    const { event, target, head, failing, host } = delivery;
     const held = holdBack(failing, Date.now(), Math.random());
     const isolated = this.options.isIsolated(delivery);
     const { eagerlyStarted, firstExecutionRunId } = await this.startDeliverEvent(
       event,
-      target,
+      { ...target, host: host?.() },
       { ...(isolated && { isolated }), ...(held && { first_report: held }) },
       {
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
@@ -148,7 +154,7 @@ export class StartCalls implements Starts {
 
   private startDeliverEvent(
     event: AcceptedEvent,
-    { endpoint_id, schedule = this.options.settings.schedule }: DeliveryTarget,
+    { endpoint_id, schedule = this.options.settings.schedule, host }: NamedTarget,
     more: Partial<DeliverEventInput>,
     options: Pick<
       WorkflowStartOptions,
@@ -164,6 +170,8 @@ export class StartCalls implements Starts {
         taskQueue,
         args: [{ ...event, endpoint_id, ...settings, schedule, ...more }],
         requestEagerStart: earlyAttempts !== undefined,
+        staticSummary: deliverySummary(event.event_kind, { endpoint_id, host }),
+        staticDetails: deliveryId({ event_id: event.event_id, endpoint_id }),
       }),
     );
   }
@@ -191,6 +199,7 @@ export class StartCalls implements Starts {
       keys,
       pending.map(({ event }) => event.keys ?? []),
     );
+    const kind = group.events[0]?.event_kind ?? '';
     const heads = pending.flatMap(({ head }, index) => (head ? [index] : []));
     const handle = await this.measured(pending.length, true, () =>
       client.workflow.start<typeof deliverTogether>('deliverTogether', {
@@ -208,12 +217,17 @@ export class StartCalls implements Starts {
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
         workflowIdConflictPolicy: 'USE_EXISTING',
         requestEagerStart: earlyAttempts !== undefined,
+        staticSummary: groupSummary(
+          kind,
+          keys.map(({ endpoint_id }) => endpoint_id),
+          () => pending[0]?.host?.(),
+        ),
         memo: { ...memo, heads } satisfies GroupMemo,
         typedSearchAttributes: new TypedSearchAttributes([
           { key: ACCOUNT_ATTRIBUTE, value: attributes.accounts },
           { key: ENDPOINT_ATTRIBUTE, value: attributes.endpoints },
           { key: EVENT_ATTRIBUTE, value: attributes.events },
-          { key: KIND_ATTRIBUTE, value: group.events[0]?.event_kind ?? '' },
+          { key: KIND_ATTRIBUTE, value: kind },
           { key: STATUS_ATTRIBUTE, value: GROUP_STATUS },
           acceptedAttribute(group.events.map(({ event_id }) => event_id)),
           ...(heads.length > 0 ? [{ key: EVENT_HEAD_ATTRIBUTE, value: true }] : []),
@@ -233,6 +247,8 @@ export class StartCalls implements Starts {
 export interface Sender {
   by: string;
   replay?: string | undefined;
+  /** Of the request that asks for it, if it is traced. */
+  traceparent?: string | undefined;
 }
 
 function intervention(action: 'resend' | 'replay', { by, replay }: Sender): Intervention {

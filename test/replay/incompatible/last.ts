@@ -3,10 +3,14 @@ import { change } from './changed.js';
 
 // What must not be released: workflows that wait once more before they end, however they end.
 export const {
+  alertPeople,
+  archiveDeliveries,
+  deleteAccount,
   deliverEvent,
   deliverGroup,
   deliverTogether,
   endpointIncident,
+  eraseSubject,
   fanOutEvent,
   releaseParked,
   replayDeliveries,

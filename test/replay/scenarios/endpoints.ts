@@ -26,6 +26,7 @@ import {
   type Run,
   replaceEndpoint,
   retrying,
+  type Scenario,
   type Scenarios,
   SLOW,
   type Stage,
@@ -38,6 +39,32 @@ const ASKED_ONCE = {
   ...VERIFIED,
   HOOKLINE_VERIFICATION_SCHEDULE: '1h',
   HOOKLINE_PUBLIC_URL: 'https://hooks.example',
+};
+
+/** An incident that ends before deliveries wait for a probe. Its history has been recorded of two formats of its input. */
+const BRIEF_INCIDENT: Scenario = {
+  settings: SLOW,
+  async play(stage) {
+    const id = await retrying(stage);
+    stage.receiver.handle(reply(200));
+    await act(stage, id, 'retry');
+    return incident(stage);
+  },
+};
+
+/** An incident with deliveries that wait, a probe and a release. Its history has been recorded of two formats of its input. */
+const LONG_INCIDENT: Scenario = {
+  settings: { ...SLOW, HOOKLINE_PROBE_INTERVAL: '1s' },
+  async play(stage) {
+    await stage.client.register(stage.receiver.url);
+    stage.receiver.handle(reply(500));
+    await Promise.all(Array.from({ length: 12 }, () => failOnce(stage)));
+    const send = async () =>
+      stage.client.deliveryUntil(await purchase(stage), ({ status }) => status !== 'delivering');
+    await until(send, ({ status }) => status === 'parked', 60_000);
+    stage.receiver.handle(reply(200));
+    return incident(stage);
+  },
 };
 
 /** Every way through the workflows that look after an endpoint. */
@@ -69,50 +96,10 @@ export const ENDPOINTS: Scenarios = {
       return execution(stage, releaseWorkflowId(stage.client.accountId, id));
     },
   },
-  'endpoint-incident-probed-early': {
-    settings: { ...SLOW, HOOKLINE_PROBE_INTERVAL: '1s' },
-    async play(stage) {
-      await stage.client.register(stage.receiver.url);
-      stage.receiver.handle(reply(500));
-      await Promise.all(Array.from({ length: 12 }, () => failOnce(stage)));
-      const send = async () =>
-        stage.client.deliveryUntil(await purchase(stage), ({ status }) => status !== 'delivering');
-      await until(send, ({ status }) => status === 'parked', 60_000);
-      stage.receiver.handle(reply(200));
-      return incident(stage);
-    },
-  },
-  'endpoint-incident-brief': {
-    settings: SLOW,
-    async play(stage) {
-      const id = await retrying(stage);
-      stage.receiver.handle(reply(200));
-      await act(stage, id, 'retry');
-      return incident(stage);
-    },
-  },
-  'endpoint-incident-long': {
-    settings: { ...SLOW, HOOKLINE_PROBE_INTERVAL: '1s' },
-    async play(stage) {
-      await stage.client.register(stage.receiver.url);
-      stage.receiver.handle(reply(500));
-      await Promise.all(Array.from({ length: 12 }, () => failOnce(stage)));
-      const send = async () =>
-        stage.client.deliveryUntil(await purchase(stage), ({ status }) => status !== 'delivering');
-      await until(send, ({ status }) => status === 'parked', 60_000);
-      stage.receiver.handle(reply(200));
-      return incident(stage);
-    },
-  },
-  'endpoint-incident-recovered': {
-    settings: SLOW,
-    async play(stage) {
-      const id = await retrying(stage);
-      stage.receiver.handle(reply(200));
-      await act(stage, id, 'retry');
-      return incident(stage);
-    },
-  },
+  'endpoint-incident-probed-early': LONG_INCIDENT,
+  'endpoint-incident-brief': BRIEF_INCIDENT,
+  'endpoint-incident-long': LONG_INCIDENT,
+  'endpoint-incident-recovered': BRIEF_INCIDENT,
   'endpoint-incident-disabled': {
     settings: {
       HOOKLINE_RETRY_SCHEDULE: Array.from({ length: 40 }, () => '100ms').join(','),

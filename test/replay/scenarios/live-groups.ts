@@ -6,9 +6,9 @@ import { fanOutWorkflowId, groupWorkflowId } from '../../../src/domain/ledger/wo
 import type { deliverTogether } from '../../../workflows/index.js';
 import { releaseMembers } from '../../../workflows/messages.js';
 import { PURCHASE } from '../../support/api-client.js';
-import { workflowIdOf } from '../../support/history.js';
+import { eventTypes, fetchHistory, workflowIdOf } from '../../support/history.js';
 import { inTurn, reply } from '../../support/receiver.js';
-import { startStubWorker } from '../../support/stub-worker.js';
+import { startStubAttempts, startStubWorker, startStubWorkflows } from '../../support/stub-worker.js';
 import { until } from '../../support/until.js';
 import { act, execution, type Run, replaceEndpoint, type Scenarios, SLOW, type Stage } from './stage.js';
 
@@ -33,6 +33,9 @@ export const LIVE_GROUPS: Scenarios = {
       failAt(stage, ['/3', '/7'], 500, 500);
       return closed(stage, (await start(stage)).groupId);
     },
+  },
+  'deliver-together-released-at-its-end': {
+    play: ({ system }) => releasedAtItsEnd(system),
   },
   'deliver-together-many-attempts': {
     settings: { HOOKLINE_RETRY_SCHEDULE: Array.from({ length: 15 }, () => '20ms').join(',') },
@@ -180,6 +183,46 @@ async function withStub(
   } finally {
     await stop();
   }
+  return { workflowId };
+}
+
+/** The last reports of a group and a release reach its workflow in one task, because no worker of it runs in between. */
+async function releasedAtItsEnd({ temporal }: Stage['system']): Promise<Run> {
+  const { workflow } = temporal.client;
+  const event_id = newId('event');
+  const [workflowId, taskQueue, endpoint_id] = [
+    groupWorkflowId(event_id),
+    `stub-${event_id}`,
+    newId('endpoint'),
+  ];
+  const account_id = newId('account');
+  const event = { account_id, event_id, event_kind: 'purchase', payload: PURCHASE, accepted_at: AT };
+  const activities = { attemptGroup: async () => [failed()], attemptMembers: async () => [delivered(2)] };
+  const has = async (type: string): Promise<boolean> =>
+    eventTypes(await fetchHistory({ temporal }, workflowId)).includes(type);
+
+  let stopWorkflows = await startStubWorkflows(temporal, taskQueue, activities);
+  await workflow.start<typeof deliverTogether>('deliverTogether', {
+    workflowId,
+    taskQueue,
+    args: [
+      {
+        events: [event],
+        deliveries: [{ event: 0, endpoint_id }],
+        schedule: [50],
+        attempt_timeout_ms: 1_000,
+        park_limit_ms: 3_600_000,
+      },
+    ],
+  });
+  await until(() => has('ACTIVITY_TASK_SCHEDULED'), Boolean);
+  await stopWorkflows();
+  const stopAttempts = await startStubAttempts(temporal, taskQueue, activities);
+  await until(() => has('ACTIVITY_TASK_COMPLETED'), Boolean);
+  await workflow.getHandle(workflowId).signal(releaseMembers, { endpoint_id, limit: 1, most: 3 });
+  stopWorkflows = await startStubWorkflows(temporal, taskQueue, activities);
+  await workflow.getHandle(workflowId).result();
+  await Promise.all([stopWorkflows(), stopAttempts()]);
   return { workflowId };
 }
 

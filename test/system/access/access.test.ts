@@ -82,6 +82,10 @@ describe('access to the API', () => {
     ['GET', '/v18.0/endpoints/ep_x/secret', 'secrets:read'],
     ['GET', '/v18.0/endpoints/ep_x/versions', 'changes:read'],
     ['GET', '/v18.0/changes', 'changes:read'],
+    ['GET', '/v18.0/erasures', 'changes:read'],
+    ['GET', '/v18.0/erasures/ers_x', 'changes:read'],
+    ['POST', '/v18.0/subjects/erase', 'subjects:write'],
+    ['DELETE', '/v18.0/subjects/ada', 'subjects:write'],
   ];
   for (const [method, path, scope, hasBody] of routes) {
     it(`to ${method} ${path.replace(/_[0-9A-Z]{26}/, '_…')} needs ${scope}`, async () => {

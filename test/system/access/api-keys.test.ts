@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { looksLikeApiKey, newApiKey, SCOPES } from '../../../src/domain/access/api-key.js';
+import { looksLikeApiKey, newApiKey, OPERATOR_SCOPES } from '../../../src/domain/access/api-key.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
@@ -187,7 +187,7 @@ describe('accounts', () => {
   after(() => system.stop());
 
   it('are managed by the operator alone', async () => {
-    const operator = await system.account(SCOPES);
+    const operator = await system.account(OPERATOR_SCOPES);
     const created = await operator.request('POST', '/v18.0/accounts', { body: { name: 'Acme' } });
     assert.equal(created.status, 201);
     const { id, api_key } = created.json;

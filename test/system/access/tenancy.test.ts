@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { SCOPES } from '../../../src/domain/access/api-key.js';
-import { type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { ACCOUNT_SCOPES, PLATFORM_SCOPES } from '../../../src/domain/access/api-key.js';
+import { OPERATOR } from '../../../src/domain/change/change.js';
+import { type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
 
 interface Parameter {
   name: string;
@@ -10,18 +12,30 @@ interface Parameter {
 }
 interface Operation {
   operationId: string;
+  security: unknown[];
   parameters: Parameter[];
   requestBody?: unknown;
 }
 
+/** Whom the victim's event is about. */
+const SUBJECT = 'ada@example.com';
+/** Operations whose paths name what every account may have, and no id of one. */
+const NAMES = new Set(['acceptEvent', 'deleteSubject']);
 /** Bodies that are valid, so that a refusal is because of the id. */
 const BODIES: Record<string, unknown> = {
   replaceEndpoint: { target_url: 'https://example.com/stolen', event_kinds: ['purchase'] },
   replaceEventKind: { schema: {} },
   replaceOAuthClient: { name: 'stolen', scopes: ['profile:read'] },
   replaceProfile: { username: 'stolen', name: 'Stolen' },
+  eraseSubject: { subject: SUBJECT },
   putLogin: { login_name: 'thief', password: 'correct horse battery' },
 };
+
+/** What the victim's platform calls it. */
+const REFERENCE = 'customer-of-another';
+/** Operations that only a platform or the operator may use, whatever the id is. */
+const ABOUT_ACCOUNTS = /^(update|delete)Account$/;
+const isLast = ({ operationId }: Operation) => operationId === 'endSession';
 
 describe('another account', () => {
   let system: TestSystem;
@@ -35,9 +49,8 @@ describe('another account', () => {
   before(async () => {
     system = await startSystem();
     receiver = await startReceiver();
-    victim = await system.account(SCOPES);
-    // Everything but what only the operator may.
-    thief = await system.account(SCOPES.filter((scope) => scope !== 'admin'));
+    victim = await ofPlatform(await system.account(PLATFORM_SCOPES), REFERENCE);
+    thief = await system.account(ACCOUNT_SCOPES);
     const make = async (path: string, body: unknown) => {
       const answer = await victim.request('POST', `/v18.0${path}`, { body });
       assert.equal(answer.status, 201, answer.text);
@@ -51,23 +64,37 @@ describe('another account', () => {
     const key = await make('/api_keys', { name: 'secret key', scopes: ['profile:read'] });
     const client = await make('/oauth_clients', { name: 'secret client', scopes: ['profile:read'] });
     await victim.request('POST', '/v18.0/event_kinds', { body: { name: 'victims.kind', schema: {} } });
+    const portal = await make(`/accounts/${victim.accountId}/portal_sessions`, { name: 'secret portal' });
+    const listener = await make('/listeners', { event_kinds: ['endpoint.disabled'] });
     const replay = await victim.request('POST', '/v18.0/replays', { body: { mode: 'failed' } });
+    const other = await victim.purchase(PURCHASE.replace(SUBJECT, 'bob@example.com'));
+    await victim.deliveryUntil(other.deliveries[0]?.id ?? '', ({ status }) => status === 'delivered');
+    const erasure = await victim.request('POST', '/v18.0/subjects/erase', {
+      body: { subject: 'bob@example.com' },
+    });
+    const changes = await victim.request('GET', '/v18.0/changes');
     ids = {
+      changes: changes.json.data[0].id,
       event_kinds: 'victims.kind',
       endpoints: endpoint.id,
+      listeners: listener.id,
       events: event.id,
       deliveries: delivery,
       profiles: profile.id,
       api_keys: key.id,
       oauth_clients: client.id,
       replays: replay.json.id,
+      erasures: erasure.json.id,
+      subjects: SUBJECT,
       accounts: victim.accountId,
+      portal_sessions: portal.id,
     };
     marks = [
-      ...Object.values(ids).filter((id) => id !== victim.accountId),
+      ...Object.values(ids).filter((id) => id !== victim.accountId && id !== SUBJECT),
       endpoint.secret,
       key.key,
       client.secret,
+      portal.token,
       'Secret Name',
       receiver.url,
       'order-of-the-victim',
@@ -82,18 +109,25 @@ describe('another account', () => {
     const document = (await (await fetch(`${system.url}/openapi.json`)).json()) as {
       paths: Record<string, Record<string, Operation>>;
     };
-    return Object.entries(document.paths).flatMap(([path, methods]) =>
+    const all = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]) => ({
         path,
         method: method.toUpperCase(),
         operation,
       })),
     );
+    // What ends the caller's own session comes last.
+    return all.sort((a, b) => Number(isLast(a.operation)) - Number(isLast(b.operation)));
   };
 
-  it('learns nothing of an account by any operation, and changes nothing of it', async () => {
+  /** Tries every operation with the victim's ids. @param expected whether a status is right; `names`: the path has an id of the victim's */
+  const tryAll = async (
+    caller: ApiClient,
+    expected: (status: number, names: boolean, operation: Operation) => boolean,
+    headers: Record<string, string> = {},
+  ) => {
     const before = await snapshot(victim);
-    const withIds = [];
+    let named = 0;
     for (const { path, method, operation } of await operations()) {
       const ofEvents = operation.operationId === 'acceptEvent';
       const target = path.replace(/(\w+)\/\{\w+\}/g, (_, resource: string) => {
@@ -101,17 +135,56 @@ describe('another account', () => {
       });
       assert.ok(!target.includes('undefined'), `no id of the victim's for ${path}`);
       const body = BODIES[operation.operationId] ?? {};
-      const answer = await thief.request(method, target, operation.requestBody ? { body } : {});
+      const answer = await caller.request(method, target, {
+        headers,
+        ...(operation.requestBody !== undefined && { body }),
+      });
       const what = `${method} ${target} answered ${answer.status}: ${answer.text.slice(0, 200)}`;
       const leaked = marks.filter((mark) => answer.text.includes(mark) && !target.includes(mark));
       assert.deepEqual(leaked, [], what);
-      if (path.includes('{') && !ofEvents) {
-        withIds.push(operation.operationId);
-        assert.ok(answer.status === 404 || (answer.status === 403 && path.includes('/accounts/')), what);
-      }
+      const names = path.includes('{') && !NAMES.has(operation.operationId);
+      if (names) named += 1;
+      // What needs no token, such as the log's checkpoints, answers everybody the same.
+      const isOpen = operation.security.length === 0;
+      assert.ok(answer.status < 500 && (isOpen || expected(answer.status, names, operation)), what);
     }
-    assert.ok(withIds.length >= 20, withIds.join());
+    assert.ok(named >= 30, `${named} operations with ids`);
     assert.deepEqual(await snapshot(victim), before);
+  };
+
+  it('learns nothing of an account by any operation, and changes nothing of it', () =>
+    tryAll(
+      thief,
+      (status, names, { operationId }) => !names || status === (ABOUT_ACCOUNTS.test(operationId) ? 403 : 404),
+    ));
+
+  it('learns nothing with a portal session', async () => {
+    const { json } = await thief.request('POST', `/v18.0/accounts/${thief.accountId}/portal_sessions`);
+    const portal = apiClient(system.url, { accountId: thief.accountId, key: json.token, keyId: json.id });
+    await tryAll(portal, (status, names) => !names || status === 404 || status === 403);
+  });
+
+  it('learns nothing as another platform, by the account’s id or its platform’s reference', async () => {
+    const platform = await system.account(PLATFORM_SCOPES);
+    const isRight = (status: number, names: boolean, { parameters }: Operation) =>
+      parameters.some(({ name }) => name === 'Hookline-Account') ? status === 400 : !names || status === 404;
+    await tryAll(platform, isRight);
+    for (const account of [victim.accountId, REFERENCE])
+      await tryAll(platform, (status) => status === 404, { 'hookline-account': account });
+  });
+
+  it('does nothing at all with a key of an account that was deleted', async () => {
+    const gone = await ofPlatform(await system.account(PLATFORM_SCOPES), 'gone');
+    const { json } = await gone.request('POST', `/v18.0/accounts/${gone.accountId}/portal_sessions`);
+    await system.database.accounts.beginDeletion(gone.accountId, OPERATOR);
+    for (const key of [gone.key, json.token]) {
+      const caller = apiClient(system.url, { ...gone, key });
+      await until(
+        () => caller.request('GET', '/v18.0/session'),
+        ({ status }) => status === 401,
+      );
+      await tryAll(caller, (status) => status === 401);
+    }
   });
 
   it('learns nothing by filters or parts of ids', async () => {
@@ -156,4 +229,15 @@ async function snapshot(client: ApiClient): Promise<unknown[]> {
   return answers.map((rows) =>
     Array.isArray(rows) ? rows.map(({ last_used_at: _, ...row }: Record<string, unknown>) => row) : rows,
   );
+}
+
+/** An account of a platform, with a key of its own. */
+async function ofPlatform(platform: ApiClient, reference: string): Promise<ApiClient> {
+  const account = await platform.request('POST', '/v18.0/accounts', { body: { name: 'x', reference } });
+  assert.equal(account.status, 201, account.text);
+  const { json } = await platform.request('POST', '/v18.0/api_keys', {
+    body: { name: 'own', scopes: ACCOUNT_SCOPES },
+    headers: { 'hookline-account': account.json.id },
+  });
+  return apiClient(platform.url, { accountId: account.json.id, key: json.key, keyId: json.id });
 }

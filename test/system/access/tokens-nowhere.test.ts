@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { connectDatabase, type Database } from '../../../src/models/database.js';
 import { connectTemporal, type TemporalConnection } from '../../../src/temporal/server/connection.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
-import { toJson } from '../../support/history.js';
+import { fetchHistory, toJson } from '../../support/history.js';
 import { Browser, logInAndAllow, newPerson } from '../../support/oauth.js';
 import { type ServiceProcess, startServiceProcess } from '../../support/process.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
+import { temporalOfRun } from '../../support/servers.js';
 import { newAccount, testEnvironment } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
@@ -26,10 +27,7 @@ describe('tokens and passwords', () => {
     environment = await testEnvironment({ HOOKLINE_RETRY_SCHEDULE: '20ms' });
     receiver = await startReceiver({ handler: reply(500) });
     database = await connectDatabase(environment['MONGODB_URI'] ?? '');
-    temporal = await connectTemporal({
-      address: environment['TEMPORAL_ADDRESS'] ?? '',
-      namespace: environment['TEMPORAL_NAMESPACE'] ?? '',
-    });
+    temporal = await connectTemporal(temporalOfRun());
     service = await startServiceProcess(environment);
     client = await newAccount(database, service.url);
   });
@@ -89,6 +87,10 @@ describe('tokens and passwords', () => {
     });
     const renewed = await token({ grant_type: 'refresh_token', refresh_token: first.refresh_token });
     const own = await token({ grant_type: 'client_credentials', scope: 'deliveries:read' });
+    const { json: portal } = await client.request(
+      'POST',
+      `/v18.0/accounts/${client.accountId}/portal_sessions`,
+    );
     const secrets = {
       'the API key': client.key,
       'the password': person.password,
@@ -99,6 +101,7 @@ describe('tokens and passwords', () => {
       'the renewed access token': renewed.access_token,
       'the renewed refresh token': renewed.refresh_token,
       'the client’s access token': own.access_token,
+      'the portal token': portal.token,
     };
     for (const [what, secret] of Object.entries(secrets)) assert.ok(secret?.length >= 20, what);
 
@@ -112,7 +115,13 @@ describe('tokens and passwords', () => {
       async () => (await client.request('GET', '/v18.0/deliveries?status=exhausted')).json.data.length,
       (count) => count === 2,
     );
-    for (const secret of [client.key, first.access_token, own.access_token, renewed.refresh_token]) {
+    for (const secret of [
+      client.key,
+      portal.token,
+      first.access_token,
+      own.access_token,
+      renewed.refresh_token,
+    ]) {
       await ask(`/v18.0/me?access_token=${secret}`);
       await ask(`/v18.0/me?fields=x&access_token=${secret}`);
       await ask(`/v18.0/me?access_token=${secret}x`);
@@ -138,18 +147,17 @@ describe('tokens and passwords', () => {
     await ask('/oauth/revoke', form({ client_id, client_secret, token: own.access_token }));
     await ask('/metrics');
     const paged = answers.filter((text) => text.includes('"next":"/v18.0/deliveries'));
-    assert.equal(paged.length, 2, 'the key’s page and the client’s');
+    assert.equal(paged.length, 3, 'the pages of the key, the portal and the client');
 
     const histories = [];
     for await (const { workflowId, runId } of temporal.client.workflow.list({
       query: `TaskQueue = '${environment['HOOKLINE_TASK_QUEUE']}'`,
     })) {
-      const history = await temporal.client.workflow.getHandle(workflowId, runId).fetchHistory();
-      const json = toJson(history);
+      const json = toJson(await fetchHistory({ temporal }, workflowId, runId));
       histories.push(json, ...decoded(json));
     }
     assert.ok(
-      histories.some((text) => text.includes('order-1')),
+      histories.some((text) => text.includes('attempt_timeout_ms')),
       'the histories can be read',
     );
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { SCOPES } from '../../../src/domain/access/api-key.js';
+import { OPERATOR_SCOPES } from '../../../src/domain/access/api-key.js';
 import type { Change } from '../../../src/domain/change/change.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { ADDRESS, FORWARDED, newestChange, send } from '../../support/changes.js';
@@ -19,7 +19,7 @@ describe('who made a change', () => {
     receiver = await startReceiver();
   });
   beforeEach(async () => {
-    client = await system.account(SCOPES);
+    client = await system.account(OPERATOR_SCOPES);
   });
   after(async () => {
     await receiver.close();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { SCOPES } from '../../../src/domain/access/api-key.js';
+import { OPERATOR_SCOPES } from '../../../src/domain/access/api-key.js';
 import type { Change } from '../../../src/domain/change/change.js';
 import { type Answer, type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { ADDRESS, changesOf, newestChange, send } from '../../support/changes.js';
@@ -16,7 +16,7 @@ describe('changes', () => {
     receiver = await startReceiver();
   });
   beforeEach(async () => {
-    client = await system.account(SCOPES);
+    client = await system.account(OPERATOR_SCOPES);
   });
   after(async () => {
     await receiver.close();

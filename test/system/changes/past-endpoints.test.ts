@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import mongoose from 'mongoose';
-import { SCOPES } from '../../../src/domain/access/api-key.js';
+import { OPERATOR_SCOPES } from '../../../src/domain/access/api-key.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { newestChange, send } from '../../support/changes.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
@@ -16,7 +16,7 @@ describe('an endpoint as of a time', () => {
     receiver = await startReceiver();
   });
   beforeEach(async () => {
-    client = await system.account(SCOPES);
+    client = await system.account(OPERATOR_SCOPES);
   });
   after(async () => {
     await receiver.close();

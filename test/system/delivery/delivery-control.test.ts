@@ -4,6 +4,7 @@ import { deliveryId, parseDeliveryId } from '../../../src/domain/basics/ids.js';
 import type { Delivery } from '../../../src/temporal/read/delivery-view.js';
 import { CALL_DEADLINE_MS } from '../../../src/temporal/server/call-deadline.js';
 import type { Answer, ApiClient } from '../../support/api-client.js';
+import { fetchHistory } from '../../support/history.js';
 import { type Handler, inTurn, type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startGroup } from '../../support/start-group.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
@@ -319,9 +320,11 @@ async function timersOf(
   system: TestSystem,
   delivery: Delivery,
 ): Promise<{ firesAt: number; summary: string }[]> {
-  const handle = system.temporal.client.workflow.getHandle(delivery.workflow_id);
   const started = await until(
-    async () => (await handle.fetchHistory()).events?.filter((event) => event.timerStartedEventAttributes),
+    async () =>
+      (await fetchHistory(system, delivery.workflow_id)).events?.filter(
+        (event) => event.timerStartedEventAttributes,
+      ),
     (events) => (events?.length ?? 0) > 0,
   );
   return (started ?? []).map((event) => ({

@@ -60,7 +60,8 @@ describe('an early attempt', () => {
     const begunInGroups = watch('beginGroup');
     await send(await system.account(), 40);
     assert.deepEqual([...begun(), ...begunInGroups()], []);
-    assert.equal(receiver.received.length, 40);
+    // On a busy machine a workflow task may be repeated, and its attempts with it.
+    assert.equal(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size, 40);
     await worker.stop();
     await system.stop();
   });

@@ -7,7 +7,7 @@ import type { ApiClient } from '../../support/api-client.js';
 import { eventTypes, fetchHistory, workflowIdOf } from '../../support/history.js';
 import { type ServiceProcess, startServiceProcess } from '../../support/process.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
-import { servers } from '../../support/servers.js';
+import { temporalOfRun } from '../../support/servers.js';
 import { newAccount, testEnvironment } from '../../support/system.js';
 
 const DELIVERIES = 10;
@@ -25,10 +25,7 @@ describe('a delivery that succeeds at once', () => {
     const environment = await testEnvironment({ HOOKLINE_TEMPORAL_METRICS_ADDRESS: metrics });
     receiver = await startReceiver();
     database = await connectDatabase(environment['MONGODB_URI'] ?? '');
-    temporal = await connectTemporal({
-      address: servers().temporalAddress,
-      namespace: servers().namespace,
-    });
+    temporal = await connectTemporal(temporalOfRun());
     service = await startServiceProcess(environment);
     client = await newAccount(database, service.url);
     await client.register(receiver.url);

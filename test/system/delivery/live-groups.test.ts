@@ -138,7 +138,9 @@ describe('a group of deliveries', () => {
     const listed = await until(
       () => list(client, `event_id=${eventId}`),
       (found) =>
-        found.length === ENDPOINTS && found.filter(({ status }) => status === 'delivered').length === 10,
+        found.length === ENDPOINTS &&
+        found.filter(({ status }) => status === 'delivered').length === 10 &&
+        found.some(({ status }) => status === 'cancelled'),
     );
     assert.deepEqual(
       listed

@@ -43,8 +43,8 @@ describe('an event that another node has accepted a moment ago', () => {
     endpointIds = [(await client.register(receiver.url)).id];
     // What this node knows: none of the groups that the system has started.
     const slow = withSlowVisibility(system.temporal.client);
-    deliveries = new DeliveryReader(slow, new RecentGroups());
-    events = new EventReader(slow, new RecentGroups());
+    deliveries = new DeliveryReader(slow, new RecentGroups(), system.sealer);
+    events = new EventReader(slow, new RecentGroups(), system.sealer);
   });
   after(async () => {
     await receiver.close();

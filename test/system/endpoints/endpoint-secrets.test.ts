@@ -4,6 +4,7 @@ import mongoose from 'mongoose';
 import { pino } from 'pino';
 import { Webhook } from 'standardwebhooks';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { fetchHistory } from '../../support/history.js';
 import { hasPython, runPython } from '../../support/python.js';
 import { type ReceivedRequest, type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
@@ -209,7 +210,7 @@ print(any(hmac.compare_digest(expected, one) for one in given_signatures))`;
         .then(({ text }) => text),
     ]);
     for (const workflowId of [delivery.workflow_id, `rotation:${client.accountId}:${endpoint.id}`]) {
-      const history = await system.temporal.client.workflow.getHandle(workflowId).fetchHistory();
+      const history = await fetchHistory(system, workflowId);
       texts.push(Buffer.from(JSON.stringify(history)).toString(), payloadsOf(history));
     }
     assert.ok(log.some((line) => line.includes(path)));

@@ -50,7 +50,7 @@ describe('failures that several processes count', () => {
   it('are all in the incident, and open the backoff together: each process reports its first, and the rest by a timer', async () => {
     const { all, first, endpoint, marks } = await processes(PROCESSES);
     for (let count = 0; count < FAILURES_EACH; count += 1)
-      await Promise.all(all.map((incidents) => incidents.failed(endpoint, 'answered 500')));
+      await Promise.all(all.map((incidents) => incidents.failed(endpoint, 'answered 500', Date.now())));
     const open = await until(
       () => first.get(endpoint),
       (incident) => incident?.failures === PROCESSES * FAILURES_EACH,
@@ -62,11 +62,29 @@ describe('failures that several processes count', () => {
     );
   });
 
+  it('are not counted if an attempt that began later has succeeded', async () => {
+    const { first, endpoint } = await processes(2);
+    const began = Date.now();
+    await first.failed(endpoint, 'answered 500', began);
+    assert.equal(await first.succeeded(endpoint, began + 1), true);
+    await until(
+      () => first.get(endpoint),
+      (incident) => incident === undefined,
+    );
+    await first.failed(endpoint, 'timed out', began);
+    assert.equal(await first.get(endpoint), undefined);
+    await first.failed(endpoint, 'answered 500', began + 2);
+    await until(
+      () => first.get(endpoint),
+      (incident) => incident?.last_failure === 'answered 500',
+    );
+  });
+
   it('are not reported to an incident that is over, nor open another', async () => {
     const { first, second, endpoint } = await processes(2);
-    await first.failed(endpoint, 'answered 500');
-    await first.failed(endpoint, 'answered 500');
-    assert.equal(await second.succeeded(endpoint), true);
+    await first.failed(endpoint, 'answered 500', Date.now());
+    await first.failed(endpoint, 'answered 500', Date.now());
+    assert.equal(await second.succeeded(endpoint, Date.now()), true);
     await until(
       () => first.get(endpoint),
       (incident) => incident === undefined,
@@ -74,7 +92,7 @@ describe('failures that several processes count', () => {
     // The next failure finds out that the process's count is of an incident that is over.
     await until(
       async () => {
-        await first.failed(endpoint, 'answered 500');
+        await first.failed(endpoint, 'answered 500', Date.now());
         return first.get(endpoint);
       },
       (incident) => incident !== undefined,

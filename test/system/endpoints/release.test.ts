@@ -85,7 +85,9 @@ describe('the release of a backlog', () => {
   });
 
   it('takes along what waits for a retry', async () => {
-    await act('resume');
+    // An endpoint that has never been released: a release looks again some seconds later.
+    await client.request('DELETE', `/v18.0/endpoints/${endpoint}`);
+    endpoint = (await client.register(receiver.url)).id;
     receiver.handle(reply(500));
     const waiting = (await client.purchase()).deliveries[0]?.id ?? '';
     await client.deliveryUntil(waiting, ({ status }) => status === 'retrying');

@@ -146,9 +146,9 @@ describe('business keys', () => {
     for await (const execution of system.temporal.client.workflow.list({ query })) found.push(execution);
     assert.equal(found.length, 1);
     assert.ok(JSON.stringify(found[0]?.typedSearchAttributes).includes(id));
-    assert.ok(!JSON.stringify(found[0]?.typedSearchAttributes).includes('ada'));
-    assert.ok(!JSON.stringify(found[0]?.memo ?? {}).includes('ada'));
-    assert.ok(!found[0]?.workflowId.includes('ada'));
+    assert.ok(!JSON.stringify(found[0]?.typedSearchAttributes).includes('example'));
+    assert.ok(!JSON.stringify(found[0]?.memo ?? {}).includes('example'));
+    assert.ok(!found[0]?.workflowId.includes('example'));
   });
 
   it('count as part of the request that an Idempotency-Key repeats', async () => {

@@ -6,7 +6,7 @@ import { connectTemporal, type TemporalConnection } from '../../../src/temporal/
 import { type Accepted, type ApiClient, apiClient } from '../../support/api-client.js';
 import { type ServiceProcess, startServiceProcess } from '../../support/process.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
-import { servers } from '../../support/servers.js';
+import { temporalOfRun } from '../../support/servers.js';
 import { newAccount, testEnvironment } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
@@ -27,8 +27,7 @@ describe('a crash under load', function () {
   before(async () => {
     environment = await testEnvironment();
     database = await connectDatabase(environment['MONGODB_URI'] ?? '');
-    const { temporalAddress: address, namespace } = servers();
-    temporal = await connectTemporal({ address, namespace });
+    temporal = await connectTemporal(temporalOfRun());
     receiver = await startReceiver();
     service = await startServiceProcess(environment);
     client = await newAccount(database, service.url);

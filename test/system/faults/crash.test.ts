@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { newId } from '../../../src/domain/basics/ids.js';
 import { connectDatabase, type Database } from '../../../src/models/database.js';
 import { type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
@@ -165,12 +164,16 @@ describe('a process of the service', () => {
 
     it('that a crash left without its deliveries starts them when it is repeated', async () => {
       const endpoint = await client.register(receiver.url);
-      const claimed = {
+      const fresh = {
         event_id: newId('event'),
         targets: [{ endpoint_id: endpoint.id }],
         accepted_at: new Date().toISOString(),
-        body_hash: createHash('sha256').update('purchase\n').update(PURCHASE).digest('hex'),
+        body_hash: '',
       };
+      // The hash is salted; another request with the same body has the same.
+      assert.equal((await post(client, 'order-4-before')).status, 202);
+      const { record } = await database.idempotency.claim(client.accountId, 'order-4-before', fresh);
+      const claimed = { ...fresh, body_hash: record.body_hash };
       // What a process leaves behind that was killed between the claim and the start.
       await database.idempotency.claim(client.accountId, 'order-4', claimed);
       const answer = await post(client, 'order-4');
@@ -178,7 +181,7 @@ describe('a process of the service', () => {
       assert.equal(answer.json.id, claimed.event_id);
       assert.equal(answer.json.created_at, claimed.accepted_at);
       await client.deliveryUntil(answer.json.deliveries[0].id, ({ status }) => status === 'delivered');
-      assert.equal(receiver.received[0]?.headers['webhook-id'], claimed.event_id);
+      assert.ok(receiver.received.some(({ headers }) => headers['webhook-id'] === claimed.event_id));
     });
   });
 });

@@ -7,7 +7,7 @@ import { connectTemporal } from '../../../src/temporal/server/connection.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { type FreezingProxy, startFreezingProxy } from '../../support/freezing-proxy.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
-import { servers } from '../../support/servers.js';
+import { servers, temporalOfRun } from '../../support/servers.js';
 import { newAccount, startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
@@ -88,8 +88,7 @@ describe('a start that Temporal has persisted, and whose confirmation fails', fu
     const { event_id } = (await claimed()) ?? assert.fail();
     temporal.holdAnswers();
     const workflowId = deliveryWorkflowId(client.accountId, { event_id, endpoint_id: endpointId });
-    const { temporalAddress } = servers();
-    const past = await connectTemporal({ address: temporalAddress, namespace: servers().namespace });
+    const past = await connectTemporal(temporalOfRun());
     try {
       await until(
         () =>

@@ -132,6 +132,17 @@ for (const [server, uri] of targets) {
       assert.equal(await counters.countDocuments({ n: 2 }), 500);
     });
 
+    it('ends an ordered insert of 600 documents with the first that is refused, and only then', async () => {
+      const things = fresh<{ _id: number; n: number }>();
+      await things.createIndex({ n: 1 }, { unique: true });
+      await things.insertOne({ _id: -1, n: 150 });
+      const documents = Array.from({ length: 600 }, (_, i) => ({ _id: i, n: i }));
+      await assert.rejects(things.insertMany(documents, { ordered: true }), DUPLICATE_KEY);
+      assert.equal(await things.countDocuments({}), 151);
+      await assert.rejects(things.insertMany(documents.slice(100, 300), { ordered: false }), DUPLICATE_KEY);
+      assert.equal(await things.countDocuments({}), 300);
+    });
+
     it('lets one of 50 conditional updates at once through', async () => {
       const things = fresh<{ _id: string; holder: string | null }>();
       await things.insertOne({ _id: 'one', holder: null });

@@ -38,8 +38,14 @@ describe('hookline reseal', () => {
     await before.close();
 
     const rotated = { ...environment, HOOKLINE_SECRET_KEYS: `${fresh},${old}` };
-    assert.match(await runHookline('reseal', rotated), /again: 2\n.*again: 1$/);
-    assert.match(await runHookline('reseal', rotated), /again: 0\n.*again: 0$/);
+    assert.match(
+      await runHookline('reseal', rotated),
+      /^Endpoints .* again: 2\n(.*\n)*Accounts .* again: 1$/m,
+    );
+    assert.match(
+      await runHookline('reseal', rotated),
+      /^Endpoints .* again: 0\n(.*\n)*Accounts .* again: 0$/m,
+    );
 
     const after = await open(fresh);
     assert.deepEqual(await after.keySecrets.tokensOf(accountId, keyed()), tokens);

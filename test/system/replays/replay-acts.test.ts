@@ -13,11 +13,8 @@ describe('an act of a replay', () => {
   let receiver: Receiver;
   let client: ApiClient;
   let id: string;
-  const ledgerOf = ({ settings, database, temporal }: TestSystem) => {
-    const servers = { database, temporal };
-    const starter = createStarter(settings, servers, new EndpointHealth(1_000), undefined);
-    return createReplayLedger(servers, starter);
-  };
+  const ledgerOf = (of: TestSystem) =>
+    createReplayLedger(of, createStarter(of.settings, of, new EndpointHealth(1_000), undefined));
   const planOf = (replay_id: string): ReplayPlan => ({
     account_id: client.accountId,
     replay_id,

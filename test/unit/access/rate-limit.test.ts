@@ -74,4 +74,20 @@ describe('a rate limiter', () => {
     );
     assert.deepEqual(refused, ['token-1m', 'token-1h']);
   });
+
+  it('takes a caller’s own limit in place of all others, and says so', () => {
+    const refused: string[] = [];
+    const limited = limiter('2/1m,3/1h', (policy) => refused.push(policy));
+    const own = Array.from({ length: 5 }, () => limited.consume('ada', NOON, 4));
+    assert.deepEqual(
+      own.map(({ headers }) => headers['ratelimit']),
+      [3, 2, 1, 0, 0].map((left) => `"token-1m";r=${left};t=60`),
+    );
+    assert.ok(own.every(({ headers }) => headers['ratelimit-policy'] === '"token-1m";q=4;w=60'));
+    assert.match(own[4]?.refusal?.message ?? '', /^More than 4 requests in 60 seconds/);
+    assert.deepEqual(refused, ['token-1m']);
+    assert.equal(wait(limited, NOON), 0, 'without a limit of its own it has not been counted');
+    assert.equal(limited.consume('ada', NOON, 6).refusal, undefined);
+    assert.equal(limiter('off').consume('ada', NOON, 1).headers['ratelimit'], '"token-1m";r=0;t=60');
+  });
 });

@@ -86,6 +86,21 @@ describe('a rate table', () => {
     assert.ok(here.consume('ada', NOON + MINUTE).within, 'the window that they told of has ended');
   });
 
+  it('takes a caller’s own limit for the table’s, whatever other processes took it for', () => {
+    const store = new Store();
+    const [here, there] = [shared(new RateTable('t', LIMIT)), shared(new RateTable('t', LIMIT))];
+    const own = 5;
+    for (let times = 0; times < 4; times++) assert.ok(there.consume('ada', NOON, own).within);
+    store.exchange(there, NOON);
+    here.consume('ada', NOON, own);
+    store.exchange(here, NOON);
+    assert.equal(here.consume('ada', NOON, own).within, false);
+    assert.equal(here.waitOf('ada', NOON, own), MINUTE);
+    assert.equal(here.waitOf('ada', NOON, own + 1), 0);
+    assert.ok(here.consume('ada', NOON, own + 1).within, 'a limit that is raised holds at once');
+    assert.equal(here.consume('ada', NOON, own - 1).within, false);
+  });
+
   it('keeps counts that could not be shared, and those made while it shares', () => {
     const store = new Store();
     const table = shared(new RateTable('t', LIMIT));

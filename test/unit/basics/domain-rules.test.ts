@@ -122,10 +122,10 @@ describe('API keys', () => {
     assert.equal(hashSecret('abc'), 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
   });
 
-  it('of an account cannot do what only the operator can', () => {
+  it('of an account cannot do what only a platform or the operator can', () => {
     assert.deepEqual(
       SCOPES.filter((scope) => !ACCOUNT_SCOPES.includes(scope)),
-      ['admin'],
+      ['platform', 'admin'],
     );
   });
 });

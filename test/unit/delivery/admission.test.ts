@@ -9,6 +9,7 @@ import {
   MAX_WAITING,
   type PendingDelivery,
 } from '../../../src/temporal/write/admission.js';
+import { AdmissionLanes } from '../../../src/temporal/write/admission-lanes.js';
 import { StartSlots } from '../../../src/temporal/write/start-slots.js';
 
 let made = 0;
@@ -29,8 +30,8 @@ function delivery(
   return { event, target: { endpoint_id: `ep_${made}` }, head: true };
 }
 
-/** An admission whose starts last until they are let go. */
-function admission(startsInFlight = 1) {
+/** Starts that last until they are let go. */
+function fakeStarts() {
   const starts: {
     how: 'alone' | 'group';
     deliveries: readonly PendingDelivery[];
@@ -39,13 +40,19 @@ function admission(startsInFlight = 1) {
   }[] = [];
   const start = (how: 'alone' | 'group') => (deliveries: readonly PendingDelivery[]) =>
     new Promise<void>((resolve, reject) => starts.push({ how, deliveries, finish: resolve, fail: reject }));
-  return {
-    starts,
-    subject: new Admission(new StartSlots(startsInFlight), {
-      startAlone: start('alone'),
-      startGroup: start('group'),
-    }),
-  };
+  return { starts, startsOf: { startAlone: start('alone'), startGroup: start('group') } };
+}
+
+function admission(startsInFlight = 1) {
+  const { starts, startsOf } = fakeStarts();
+  return { starts, subject: new Admission(new StartSlots(startsInFlight), startsOf) };
+}
+
+/** The same in two lanes: deliveries to the endpoint that fails are in the isolated one. */
+function lanes(failing: PendingDelivery['target']['endpoint_id']) {
+  const { starts, startsOf } = fakeStarts();
+  const isIsolated = ({ target }: PendingDelivery) => target.endpoint_id === failing;
+  return { starts, subject: new AdmissionLanes(new StartSlots(1), new StartSlots(1), startsOf, isIsolated) };
 }
 
 const until = (condition: () => boolean) =>
@@ -274,5 +281,94 @@ describe('admission', () => {
     await settled();
     void subject.submit(Array.from({ length: MAX_WAITING }, () => delivery()));
     await assert.rejects(subject.submit([delivery()]), LedgerBusyError);
+  });
+});
+
+describe('admission with patience', () => {
+  const patient = (patienceMs: number) => {
+    const { starts, startsOf } = fakeStarts();
+    return { starts, subject: new Admission(new StartSlots(1), startsOf, patienceMs) };
+  };
+  const sizes = (starts: readonly { deliveries: readonly unknown[] }[]) =>
+    starts.map(({ deliveries }) => deliveries.length);
+
+  it('waits for others while they come soon', async () => {
+    const { subject, starts } = patient(60_000);
+    for (let count = 0; count < 30; count++) {
+      void subject.submit([delivery()]);
+      await settled();
+    }
+    await until(() => starts.length > 0);
+    assert.deepEqual(sizes(starts), [30]);
+  });
+
+  it('starts a delivery at once if the next one may come too late', async () => {
+    const { subject, starts } = patient(100);
+    void subject.submit([delivery()]);
+    await settled();
+    assert.deepEqual(sizes(starts), [1]);
+  });
+
+  it('starts a full group at once, and what is urgent with all that waits', async () => {
+    const { subject, starts } = patient(60_000);
+    for (let count = 0; count < MAX_GROUP_SIZE; count++) void subject.submit([delivery()]);
+    await settled();
+    assert.deepEqual(sizes(starts), [MAX_GROUP_SIZE]);
+    const other = patient(60_000);
+    void other.subject.submit([delivery()]);
+    await settled();
+    assert.deepEqual(sizes(other.starts), []);
+    void other.subject.submit([delivery()], true);
+    await settled();
+    assert.deepEqual(sizes(other.starts), [2]);
+  });
+});
+
+describe('admission in two lanes', () => {
+  const failing = 'ep_failing';
+  const toFailing = () => ({ ...delivery(), target: { endpoint_id: failing } });
+
+  it('does not let a delivery to a healthy endpoint wait for one to a failing endpoint', async () => {
+    const { subject, starts } = lanes(failing);
+    const first = subject.submit([toFailing()]);
+    await settled();
+    const second = subject.submit([toFailing()]);
+    await settled();
+    const healthy = subject.submit([delivery()]);
+    await settled();
+    assert.equal(starts.length, 2, 'one start in each lane');
+    starts[1]?.finish();
+    await healthy;
+    starts[0]?.finish();
+    await first;
+    await until(() => starts.length === 3);
+    starts[2]?.finish();
+    await second;
+  });
+
+  it('answers an event with deliveries in both lanes when both are persisted', async () => {
+    const { subject, starts } = lanes(failing);
+    let isDone = false;
+    const both = subject.submit([delivery(), toFailing()]).then(() => {
+      isDone = true;
+    });
+    await settled();
+    starts[0]?.finish();
+    await settled();
+    assert.equal(isDone, false);
+    starts[1]?.finish();
+    await both;
+  });
+
+  it('starts nothing of an event for which one lane has no room', async () => {
+    const { subject, starts } = lanes(failing);
+    void subject.submit([toFailing()]);
+    await settled();
+    for (let waiting = 0; waiting < MAX_WAITING; waiting += 1) void subject.submit([toFailing()]);
+    const healthy = delivery();
+    // In the same turn of the event loop, while nothing has left the lane.
+    await assert.rejects(subject.submit([healthy, toFailing()]), LedgerBusyError);
+    await settled();
+    assert.ok(starts.every(({ deliveries }) => !deliveries.includes(healthy)));
   });
 });

@@ -4,6 +4,8 @@ import type { AttemptDependencies, HttpAnswer, HttpExchange } from '../../../act
 import { attemptRequest } from '../../../src/domain/delivery/attempt-request.js';
 import { AttemptSlots, MOST_IN_FLIGHT } from '../../../src/domain/endpoint/attempt-slots.js';
 import { EndpointHealth } from '../../../src/domain/endpoint/endpoint-health.js';
+import { createPayloadSealer } from '../../../src/domain/privacy/payload-sealer.js';
+import { MemoryKeys } from '../../support/memory-keys.js';
 
 const SLOW_MS = 2_000;
 const VERIFICATION_REVISION = 7;
@@ -56,6 +58,7 @@ function attempts(
     ...more.endpoints,
   };
   const attempt = createAttemptDelivery({
+    sealer: createPayloadSealer(new MemoryKeys(), true),
     poster: { exchange },
     incidents,
     endpoints,

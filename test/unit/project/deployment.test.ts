@@ -58,9 +58,9 @@ describe('docker-compose.yml', () => {
       match(image, /:\d+\.\d+\.\d+$|^postgres:\d+\.\d+$/);
   });
 
-  it('does not publish the metrics', () => {
+  it('publishes neither the metrics nor what processes say to each other', () => {
     const caddyfile = readFileSync('deploy/Caddyfile', 'utf8');
-    match(caddyfile, /@internal path \/metrics \/metrics\/\*\n\trespond @internal 404/);
+    match(caddyfile, /@internal path \/metrics \/metrics\/\* \/internal\/\*\n\trespond @internal 404/);
     ok(caddyfile.indexOf('respond @internal') < caddyfile.indexOf('reverse_proxy'));
   });
 

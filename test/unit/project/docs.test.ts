@@ -23,15 +23,37 @@ describe('Documents', () => {
     );
   });
 
-  it('lead to files that exist', () => {
-    const files = ['README.md', 'CHANGELOG.md', ...markdownIn('docs')];
+  it('lead to files and headings that exist', () => {
+    const files = ['README.md', 'CHANGELOG.md', 'clients/typescript/README.md', ...markdownIn('docs')];
     for (const file of files) {
-      for (const [, target = ''] of read(file).matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)) {
-        if (!/^\w+:/.test(target)) ok(existsSync(join(dirname(file), target)), `${file} leads to ${target}`);
+      for (const [, target = '', , heading] of read(file).matchAll(/\]\(([^)#\s]*)(#([^)]*))?\)/g)) {
+        if (/^\w+:/.test(target)) continue;
+        const path = target === '' ? file : join(dirname(file), target);
+        ok(existsSync(path), `${file} leads to ${target}`);
+        if (heading) ok(headingsOf(path).includes(heading), `${file} leads to ${path}#${heading}`);
       }
     }
   });
+
+  it('are all found from the index, or from the README', () => {
+    const listed = ['README.md', 'docs/README.md'].flatMap((file) =>
+      [...read(file).matchAll(/\]\(([^)#]+\.md)/g)].map(([, target = '']) => join(dirname(file), target)),
+    );
+    for (const file of markdownIn('docs').filter((name) => !name.startsWith('docs/decisions/'))) {
+      ok(file === 'docs/README.md' || listed.includes(file), `no index leads to ${file}`);
+    }
+  });
 });
+
+/** The anchors of a document's headings, as GitHub makes them. */
+function headingsOf(file: string): string[] {
+  return [...read(file).matchAll(/^#+ (.+)$/gm)].map(([, text = '']) =>
+    text
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
 
 function markdownIn(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })

@@ -18,6 +18,11 @@ describe('settings', () => {
   });
 
   const refused: [string, string, RegExp][] = [
+    ['HOOKLINE_ALERT_KINDS', 'purchase', /HOOKLINE_ALERT_KINDS\.0: Invalid option/],
+    ['HOOKLINE_ALERT_MAIL_FROM', 'x@example.com\r\nBcc: y@example.com', /HOOKLINE_ALERT_MAIL_FROM: must be/],
+    ['HOOKLINE_SMTP_URL', 'http://mail.example.com', /HOOKLINE_SMTP_URL: must be a URL like smtp/],
+    ['OTEL_TRACES_SAMPLER_ARG', '2', /OTEL_TRACES_SAMPLER_ARG: /],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'nonsense', /OTEL_EXPORTER_OTLP_HEADERS: must be name=value/],
     [
       'HOOKLINE_ATTEMPT_TIMEOUT',
       '5',
@@ -44,6 +49,19 @@ describe('settings', () => {
       );
     });
   }
+
+  it('that are secret are not quoted by a complaint', () => {
+    const wrong = {
+      HOOKLINE_SMTP_URL: 'https://user:s3cret@mail.example.com',
+      HOOKLINE_ALERT_CHAT_URL: 'http://chat.example.com/s3cret',
+      OTEL_EXPORTER_OTLP_HEADERS: 's3cret',
+    };
+    assert.throws(
+      () => loadSettings(wrong),
+      ({ message }: Error) =>
+        Object.keys(wrong).every((name) => message.includes(name)) && !message.includes('s3cret'),
+    );
+  });
 
   it('are all checked before the first complaint', () => {
     assert.throws(

@@ -100,6 +100,9 @@ func Expression(field string) string {
 			}
 `, 1},
 
+	// An ordered insert ends with the first document that is refused, also beyond the 100 that are inserted at once.
+	{handler + "msg_insert.go", "	for !done {\n", "	for !done && !(params.Ordered && len(writeErrors) > 0) {\n", 1},
+
 	// Each update of a command gives back the connection that it read with. There are 100 of them, and a command that wanted more
 	// than that waited for itself, and the whole database for it.
 	{handler + "msg_update.go", "iter, &u)\n", "iter, &u)\n		closer.Close()\n", 1},

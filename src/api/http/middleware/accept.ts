@@ -4,9 +4,16 @@ import type { Middleware } from '../context.js';
 /** What can be read in a terminal, too. */
 const ALSO_TEXT = /^\/[^/]+\/deliveries\/[^/]+\/timeline$/;
 
+/** What is a JSON text on each line. */
+const LINES = /^\/[^/]+\/exports$/;
+
 /** Refuses requests whose Accept header excludes JSON. @throws Problem 406 */
 export const requireJsonAccepted: Middleware = (ctx, next) => {
-  const types = ALSO_TEXT.test(ctx.path) ? ['application/json', 'text/plain'] : ['application/json'];
+  const types = [
+    'application/json',
+    ...(ALSO_TEXT.test(ctx.path) ? ['text/plain'] : []),
+    ...(LINES.test(ctx.path) ? ['application/x-ndjson'] : []),
+  ];
   if (ctx.get('accept') !== '' && !ctx.accepts(types)) {
     throw new Problem(
       'not_acceptable',

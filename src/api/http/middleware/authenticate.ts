@@ -1,39 +1,31 @@
-import type { Scope } from '../../../domain/access/api-key.js';
+import type { Account } from '../../../domain/access/account.js';
 import { Problem } from '../../../domain/http/problem.js';
+import type { Caller } from '../caller/caller.js';
+import { CHALLENGE, refuseToken } from '../caller/refusals.js';
+import type { TokenCheck } from '../caller/token-check.js';
 import type { Context, Middleware } from '../context.js';
-import type { Refusal, TokenCheck } from '../token-check.js';
 
 /**
  * Identifies the caller by the token in `Authorization: Bearer` or in the query parameter `access_token`.
  *
  * @throws Problem 401, or 400 if a token is sent both ways (RFC 6750, section 2)
  */
-export function authenticate(check: TokenCheck): Middleware {
+export function authenticate(check: TokenCheck, act: ActingAccount): Middleware {
   return async (ctx, next) => {
     const result = await check(readToken(ctx));
-    if ('refusal' in result) throw refuse(result.refusal);
-    ctx.state.caller = result.caller;
+    if ('refusal' in result) throw refuseToken(result.refusal);
+    const { caller, account } = await act(ctx, result.caller);
+    ctx.state.caller = caller;
+    ctx.state.account = account;
     await next();
   };
 }
 
-/** @throws Problem 403 if the caller does not hold the scope, naming it */
-export function requireScope(ctx: Context, scope: Scope): void {
-  if (!ctx.state.caller.scopes.includes(scope)) throw missingScope(scope);
-}
-
-/** The refusal of a caller whose token lacks a scope. */
-export function missingScope(scope: Scope): Problem {
-  return new Problem(
-    'missing_scope',
-    `This request needs the scope ${scope}, which the token does not have.`,
-    {
-      headers: { 'www-authenticate': `${CHALLENGE}, error="insufficient_scope", scope="${scope}"` },
-    },
-  );
-}
-
-const CHALLENGE = 'Bearer realm="hookline"';
+/** Finds the account that a caller acts for. @throws Problem */
+type ActingAccount = (
+  ctx: Context,
+  caller: Caller,
+) => Promise<{ caller: Caller; account: Account | undefined }>;
 
 function readToken(ctx: Context): string {
   const header = ctx.get('authorization');
@@ -47,7 +39,7 @@ function readToken(ctx: Context): string {
   }
   const token = header ? /^Bearer +(\S+) *$/i.exec(header)?.[1] : query;
   if (header && !token) {
-    throw refuse({
+    throw refuseToken({
       code: 'malformed_token',
       detail: 'The Authorization header must be Bearer, a space, and the token.',
     });
@@ -60,11 +52,4 @@ function readToken(ctx: Context): string {
     );
   }
   return token;
-}
-
-/** RFC 6750, section 3. */
-function refuse({ code, detail }: Refusal): Problem {
-  return new Problem(code, detail, {
-    headers: { 'www-authenticate': `${CHALLENGE}, error="invalid_token", error_description="${detail}"` },
-  });
 }

@@ -2,9 +2,13 @@ import type { Logger } from 'pino';
 import { newId } from '../../../domain/basics/ids.js';
 import type { Middleware } from '../context.js';
 
+/** A subject in a path: the person's e-mail address, for one. */
+const SUBJECT = /^(\/[^/]+\/subjects\/)(?!erase$).+/;
+
 /**
  * Gives every request an id, which is in the answer and in the log, and writes one log line when the request has ended. The line contains
- * the path without its query, which may contain a token, and nothing of any body.
+ * the path without its query, which may contain a token, without the value of a
+ * subject, and with nothing of any body.
  */
 export function identifyRequest(logger: Logger): Middleware {
   return async (ctx, next) => {
@@ -18,7 +22,7 @@ export function identifyRequest(logger: Logger): Middleware {
         {
           request_id: ctx.state.request_id,
           method: ctx.method,
-          path: ctx.path,
+          path: ctx.path.replace(SUBJECT, '$1…'),
           status: ctx.status,
           duration_ms: Math.round(performance.now() - began),
           account_id: ctx.state.caller?.account_id,

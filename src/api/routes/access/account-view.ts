@@ -1,11 +1,64 @@
 import { z } from 'zod';
+import {
+  ACCOUNT_STATUSES,
+  type Account,
+  type AccountLimits,
+  MOST_OF_LIMITS,
+  REFERENCE,
+} from '../../../domain/access/account.js';
+import { type AccountDeletion, DELETION_STAGES } from '../../../domain/access/account-deletion.js';
 import { timeSchema as time } from '../../http/schemas.js';
 import { apiKeyWithKeySchema } from './api-key-view.js';
 
+const limit = (name: keyof AccountLimits) => z.int().min(1).max(MOST_OF_LIMITS[name]);
+
+export const accountLimits = z.strictObject({
+  requests_per_minute: limit('requests_per_minute').optional().describe('Of each token, events excepted'),
+  events_per_minute: limit('events_per_minute').optional().describe('Of all tokens of the account together'),
+  max_endpoints: limit('max_endpoints').optional(),
+});
+
+export const referenceSchema = z
+  .string()
+  .regex(REFERENCE, 'must be 1 to 128 of the characters A-Z a-z 0-9 _ . : @ -, and not begin with acct_');
+
 export const accountSchema = z
-  .object({ id: z.string(), name: z.string(), created_at: time })
+  .object({
+    id: z.string(),
+    name: z.string(),
+    platform_id: z
+      .string()
+      .optional()
+      .describe('The platform that the account belongs to; absent if it belongs to none'),
+    reference: z.string().optional().describe("The platform's own name for the account"),
+    limits: accountLimits.describe("The account's own limits, each in place of the installation's"),
+    status: z.enum(ACCOUNT_STATUSES),
+    created_at: time,
+    deletion_requested_at: time.optional(),
+    deleted_at: time.optional(),
+    deletion: z
+      .object({
+        stage: z.enum(DELETION_STAGES),
+        credentials_ended: z.int().describe('API keys, OAuth clients, logins and portal sessions'),
+        endpoints_deleted: z.int(),
+        deliveries_ended: z
+          .int()
+          .describe('Deliveries that were open, about: one that was paused can count twice'),
+      })
+      .optional()
+      .describe('How far its deletion is'),
+    version: z.int().describe('1 at first, and one more with each change'),
+  })
   .meta({ id: 'Account' });
 
 export const accountWithKeySchema = accountSchema
-  .extend({ api_key: apiKeyWithKeySchema })
+  .extend({
+    api_key: apiKeyWithKeySchema.optional().describe('Absent if a platform makes the account: it has keys'),
+  })
   .meta({ id: 'NewAccount' });
+
+/** An account's entity tag. @param deletion how far its deletion is, if that is shown */
+export function accountEtag({ id, version }: Account, deletion?: AccountDeletion): string {
+  const progress = deletion ? `.${Object.values(deletion).join('.')}` : '';
+  return `"${id}.${version}${progress}"`;
+}

@@ -1,32 +1,104 @@
 import { z } from 'zod';
-import { ACCOUNT_SCOPES } from '../../../domain/access/api-key.js';
-import { isId } from '../../../domain/basics/ids.js';
-import { notFound } from '../../../domain/http/problem.js';
-import type { ApiDependencies } from '../../http/context.js';
+import type { Account } from '../../../domain/access/account.js';
+import { ACCOUNT_SCOPES, PLATFORM_SCOPES } from '../../../domain/access/api-key.js';
+import { newId } from '../../../domain/basics/ids.js';
+import { Problem } from '../../../domain/http/problem.js';
+import { answerTagged, changedMeanwhile, requireMatch } from '../../http/conditional.js';
+import type { ApiDependencies, Context } from '../../http/context.js';
+import { requireHeld } from '../../http/grantable.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
 import { cutPage, pagingParameters, renderPage } from '../../http/paging.js';
 import { pageOf } from '../../http/schemas.js';
-import { accountSchema, accountWithKeySchema } from './account-view.js';
+import {
+  accountEtag,
+  accountLimits,
+  accountSchema,
+  accountWithKeySchema,
+  referenceSchema,
+} from './account-view.js';
+import { findAccount, findActiveAccount } from './find-account.js';
 
-/** Accounts: tenants, for the operator of the installation. */
-export function accountOperations({ database }: ApiDependencies): Operation[] {
-  const { accounts, apiKeys } = database;
+const name = z.string().min(1).max(256);
+const reference = referenceSchema.describe(
+  'Your own name for the account, such as a customer number; unique among your accounts',
+);
+
+const newAccountBody = z.strictObject({
+  name,
+  reference: reference.optional(),
+  limits: accountLimits.optional(),
+  platform: z
+    .boolean()
+    .default(false)
+    .describe('Whether its first key is a platform’s, which makes accounts and acts for them: operator only'),
+});
+
+const accountPatch = z.strictObject({
+  name: name.optional(),
+  reference: reference.nullable().optional(),
+  limits: z
+    .strictObject({
+      requests_per_minute: accountLimits.shape.requests_per_minute.unwrap().nullable().optional(),
+      events_per_minute: accountLimits.shape.events_per_minute.unwrap().nullable().optional(),
+      max_endpoints: accountLimits.shape.max_endpoints.unwrap().nullable().optional(),
+    })
+    .optional()
+    .describe("null: the installation's"),
+});
+
+/** Accounts: tenants, for their platforms and for the operator of the installation. */
+export function accountOperations(dependencies: ApiDependencies): Operation[] {
+  const { accountDeletions } = dependencies;
+  const { accounts, apiKeys } = dependencies.database;
+  /** With how far its deletion is, while that is under way; and its tag. */
+  const withProgress = async (account: Account): Promise<[string, Account]> => {
+    const etag = accountEtag(account);
+    if (account.status !== 'deleting') return [etag, account];
+    const deletion = await accountDeletions.progress(account.id);
+    return deletion ? [accountEtag(account, deletion), { ...account, deletion }] : [etag, account];
+  };
+  const refuseDeletion = async (ctx: Context, { id, status }: Account): Promise<string | undefined> => {
+    if (id === ctx.state.caller.account_id)
+      return 'This token belongs to the account: use another account’s.';
+    if (status === 'active' && (await accounts.hasAccounts(id)))
+      return 'The account is a platform that has accounts. Delete those first.';
+    return undefined;
+  };
+  const scope = ['platform', 'admin'] as const;
   return [
     operation({
       method: 'post',
       path: '/accounts',
       id: 'createAccount',
-      summary: 'Create an account and its first API key, which is shown only in this answer',
-      scope: 'admin',
-      body: z.strictObject({ name: z.string().min(1).max(256) }),
-      responses: { 201: { description: 'The account, with its first key', schema: accountWithKeySchema } },
-      problems: [],
-      async handle(ctx, { body: { name } }) {
-        const account = await accounts.create(name, originOf(ctx));
-        const { key, api_key } = await apiKeys.create(account.id, 'first key', ACCOUNT_SCOPES, originOf(ctx));
+      summary:
+        'Create an account. For the operator with its first API key, which is shown only in this answer',
+      scope,
+      isAboutAccounts: true,
+      body: newAccountBody,
+      example: { name: 'Acme', reference: 'customer-42', limits: { events_per_minute: 600 } },
+      responses: { 201: { description: 'The account', schema: accountWithKeySchema } },
+      problems: ['account_reference_taken'],
+      async handle(ctx, { body: { name, reference, limits, platform: isPlatform } }) {
+        requireManager(ctx);
+        if (isPlatform) requireHeld(ctx, ['admin']);
+        const { account_id, scopes } = ctx.state.caller;
+        const id = newId('account');
+        const origin = originOf(ctx, id);
+        const ofPlatform = scopes.includes('platform');
+        const platform_id = ofPlatform ? account_id : undefined;
+        const input = { id, platform_id, limits };
+        const account =
+          reference === undefined
+            ? await accounts.create(name, origin, input)
+            : await accounts.createNamed(name, reference, origin, input);
+        if (!account) throw referenceTaken(reference);
         ctx.status = 201;
-        ctx.set({ location: `${ctx.path}/${account.id}`, 'cache-control': 'no-store' });
+        ctx.set({ location: `${ctx.path}/${id}`, etag: accountEtag(account), 'cache-control': 'no-store' });
+        ctx.body = account;
+        if (ofPlatform) return;
+        const keyScopes = isPlatform ? PLATFORM_SCOPES : ACCOUNT_SCOPES;
+        const { key, api_key } = await apiKeys.create(id, 'first key', keyScopes, origin);
         ctx.body = { ...account, api_key: { ...api_key, key } };
       },
     }),
@@ -35,13 +107,17 @@ export function accountOperations({ database }: ApiDependencies): Operation[] {
       method: 'get',
       path: '/accounts',
       id: 'listAccounts',
-      summary: 'List accounts, oldest first',
-      scope: 'admin',
-      query: z.strictObject(pagingParameters),
+      summary: "List a platform's accounts, or for the operator all accounts, oldest first",
+      scope,
+      isAboutAccounts: true,
+      query: z.strictObject({ ...pagingParameters, reference: reference.optional() }),
       responses: { 200: { description: 'A page of accounts', schema: pageOf(accountSchema) } },
       problems: [],
-      async handle(ctx, { query: { limit, after } }) {
-        ctx.body = renderPage(ctx, cutPage(await accounts.list(limit + 1, after), limit));
+      async handle(ctx, { query: { limit, after, reference } }) {
+        const { account_id, scopes } = ctx.state.caller;
+        const platform_id = scopes.includes('admin') ? undefined : account_id;
+        const rows = await accounts.list(limit + 1, after, { platform_id, reference });
+        ctx.body = renderPage(ctx, cutPage(rows, limit));
       },
     }),
 
@@ -49,15 +125,93 @@ export function accountOperations({ database }: ApiDependencies): Operation[] {
       method: 'get',
       path: '/accounts/:id',
       id: 'getAccount',
-      summary: 'Read an account',
-      scope: 'admin',
-      responses: { 200: { description: 'The account', schema: accountSchema } },
+      summary: 'Read an account: your own, or one of your platform',
+      scope: ['keys:read', ...scope],
+      isAboutAccounts: true,
+      headers: { 'If-None-Match': 'The ETag of an earlier answer: the answer is 304 if nothing has changed' },
+      responses: {
+        200: { description: 'The account', schema: accountSchema },
+        304: { description: 'Not changed since the answer with that ETag' },
+      },
       problems: [],
       async handle(ctx, { params: { id = '' } }) {
-        const account = isId('account', id) ? await accounts.get(id) : undefined;
-        if (!account) throw notFound('account', id);
-        ctx.body = account;
+        answerTagged(ctx, ...(await withProgress(await findAccount(dependencies, ctx, id))));
+      },
+    }),
+
+    operation({
+      method: 'patch',
+      path: '/accounts/:id',
+      id: 'updateAccount',
+      summary: 'Change name, reference or limits of an account; limits take effect within two seconds',
+      scope,
+      isAboutAccounts: true,
+      body: accountPatch,
+      bodyTypes: ['application/merge-patch+json', 'application/json'],
+      example: { limits: { max_endpoints: 50 } },
+      headers: {
+        'If-Match': 'The ETag that was read: the answer is 412 if the account has changed since',
+      },
+      responses: { 200: { description: 'The account after the change', schema: accountSchema } },
+      problems: ['account_reference_taken', 'account_state_conflict'],
+      async handle(ctx, { params: { id = '' }, body: patch }) {
+        requireManager(ctx, id);
+        const before = await findActiveAccount(dependencies, ctx, id);
+        requireMatch(ctx, accountEtag(before));
+        const changed = await accounts.change(id, patch, before.version, originOf(ctx, id));
+        if (!changed) throw changedMeanwhile();
+        if (changed === 'reference_taken') throw referenceTaken(patch.reference);
+        ctx.set('etag', accountEtag(changed));
+        ctx.body = changed;
+      },
+    }),
+
+    operation({
+      method: 'delete',
+      path: '/accounts/:id',
+      id: 'deleteAccount',
+      summary:
+        'Delete an account: it accepts nothing from now on, its open deliveries are cancelled, its endpoints and credentials removed; its record stays',
+      scope,
+      isAboutAccounts: true,
+      responses: {
+        202: { description: 'Its deletion has begun; GET tells how far it is', schema: accountSchema },
+      },
+      problems: ['account_state_conflict'],
+      async handle(ctx, { params: { id = '' } }) {
+        requireManager(ctx, id);
+        const account = await findAccount(dependencies, ctx, id);
+        const refusal = await refuseDeletion(ctx, account);
+        if (refusal) throw new Problem('account_state_conflict', refusal);
+        if (account.status !== 'deleted') {
+          const origin = originOf(ctx, id);
+          // Durable first: whatever happens here, it goes on.
+          await accountDeletions.start({ account_id: id, origin });
+          await accounts.beginDeletion(id, origin);
+        }
+        ctx.status = 202;
+        ctx.set('location', ctx.path);
+        ctx.body = (await withProgress((await accounts.get(id)) ?? account))[1];
       },
     }),
   ];
+}
+
+/**
+ * Whoever makes or changes accounts decides about access and limits: a platform's key that only posts events may not, and no platform
+ * changes its own account.
+ *
+ * @throws Problem 403
+ */
+function requireManager(ctx: Context, accountId?: string): void {
+  const { account_id, scopes } = ctx.state.caller;
+  if (scopes.includes('admin')) return;
+  requireHeld(ctx, accountId === account_id ? ['admin'] : ['keys:write']);
+}
+
+function referenceTaken(reference: string | null | undefined): Problem {
+  return new Problem(
+    'account_reference_taken',
+    `There is an account with the reference ${reference}: GET /accounts?reference=${reference} shows it.`,
+  );
 }

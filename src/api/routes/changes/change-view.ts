@@ -14,8 +14,14 @@ export const changeSchema = z
     actor: z
       .object({
         type: z.enum(ACTOR_TYPES),
-        id: z.string().describe('key_…, client_…, operator, subscriber, incident, rotation or verification'),
+        id: z
+          .string()
+          .describe('key_…, client_…, ps_…, operator, subscriber, incident, rotation or verification'),
         person: z.string().optional().describe('The profile of the person for whom an OAuth client acted'),
+        account_id: z
+          .string()
+          .optional()
+          .describe("The actor's account, if it acted for this one: a platform, or the operator"),
       })
       .describe('Who did it'),
     address: z.string().optional().describe('From where; absent if it was not a request'),

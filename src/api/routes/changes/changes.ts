@@ -42,7 +42,7 @@ export function changeOperations({ database }: ApiDependencies): Operation[] {
           .regex(ACTOR, 'must be the id of an actor, such as key_01JD8F…')
           .optional()
           .describe(
-            'Who: an API key, an OAuth client, a profile for whose person a client acted, operator, subscriber, incident, rotation or verification',
+            'Who: an API key, an OAuth client, a profile for whose person a client acted, operator, subscriber, erasure, incident, rotation or verification',
           ),
         created_after: timeParameter,
         created_before: timeParameter,

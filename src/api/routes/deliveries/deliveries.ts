@@ -4,11 +4,12 @@ import { type ChangeAction, resourceName } from '../../../domain/change/change.j
 import { toTarget } from '../../../domain/delivery/recipients.js';
 import { timelineText } from '../../../domain/explain/timeline.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
-import { viewAttempt } from '../../../temporal/read/attempt-view.js';
+import { hostOf } from '../../../domain/ledger/summaries.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
+import { renderLedgerPage } from '../../http/ledger-paging.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { actBody, recordedAct } from '../../http/origin.js';
-import { pagingParameters, renderPage } from '../../http/paging.js';
+import { pagingParameters } from '../../http/paging.js';
 import { pageOf } from '../../http/schemas.js';
 import {
   deliveryRecordSchema,
@@ -68,7 +69,9 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
       async handle(ctx, { query: { limit, after, ...parameters } }) {
         const { account_id } = ctx.state.caller;
         const filter = await readFilter(database, account_id, parameters);
-        ctx.body = renderPage(ctx, await deliveries.list(account_id, filter, limit, after));
+        ctx.body = await renderLedgerPage(ctx, database, 'deliveries', after, (from) =>
+          deliveries.list(account_id, filter, limit, from),
+        );
       },
     }),
 
@@ -127,7 +130,8 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
             const { status } = await find(account_id, id);
             throw new Problem('delivery_state_conflict', `The delivery is closed: ${status}.`);
           }
-          ctx.body = { id, ...record, attempts: record.attempts.map(viewAttempt) };
+          const attempts = await deliveries.attempts(account_id, key, record.attempts);
+          ctx.body = { id, ...record, attempts };
         },
       }),
     ),
@@ -154,7 +158,13 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
           );
         }
         const run_id = await recorded(ctx, 'resent', id, reason, () =>
-          control.resend(account_id, key, toTarget(endpoint), by),
+          control.resend(
+            account_id,
+            key,
+            { ...toTarget(endpoint), host: hostOf(endpoint.target_url) },
+            by,
+            ctx.state.traceparent,
+          ),
         );
         if (run_id === undefined) throw notFound('delivery', id);
         ctx.status = 202;

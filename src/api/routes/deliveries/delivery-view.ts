@@ -73,6 +73,10 @@ export const deliverySchema = deliverySummarySchema
   .extend({
     payload_sha256: z.string().optional().describe("SHA-256 of the payload's bytes, hexadecimal"),
     payload_bytes: z.number().int().optional(),
+    payload_erased: z
+      .literal(true)
+      .optional()
+      .describe('Present if the payload cannot be read any more: its subject was erased'),
     earlier_runs: z
       .array(
         deliverySummarySchema

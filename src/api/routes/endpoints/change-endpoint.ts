@@ -1,5 +1,6 @@
 import { isId } from '../../../domain/basics/ids.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
+import { hostOf } from '../../../domain/ledger/summaries.js';
 import type {
   EndpointInput,
   EndpointWithSecrets,
@@ -45,7 +46,7 @@ async function followUp(
   before: StoredEndpoint,
   { account_id, id: endpoint_id, status, version, verification_revision, target_url }: StoredEndpoint,
 ): Promise<void> {
-  const key = { account_id, endpoint_id };
+  const key = { account_id, endpoint_id, host: hostOf(target_url) };
   if (status === 'pending' && verification_revision === version) await endpointWorkflows.verify(key);
   const goesOn = before.status !== 'active' || before.target_url !== target_url;
   if (status === 'active' && goesOn) await starter.release(key);

@@ -1,22 +1,25 @@
 import type { Origin } from '../../../domain/change/change.js';
 import { Problem } from '../../../domain/http/problem.js';
-import type { EndpointInput, StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
+import { hostOf } from '../../../domain/ledger/summaries.js';
+import type { StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
+import type { EndpointRepository } from '../../../models/endpoint/endpoints.js';
 import type { ApiDependencies } from '../../http/context.js';
 
 /**
- * Registers an endpoint, and starts its verification if it needs one.
+ * Registers an endpoint or a listener, and starts its verification if it needs one.
  *
  * @throws Problem 409 if the account has as many endpoints as it may have
  */
 export async function createEndpoint(
   { settings, database, endpointWorkflows }: ApiDependencies,
   accountId: string,
-  input: EndpointInput,
+  input: Parameters<EndpointRepository['create']>[1],
   scheme: 'v1' | 'v1a',
   origin: Origin,
 ): Promise<StoredEndpoint> {
   const { endpoints } = database;
-  const limit = settings.HOOKLINE_MAX_ENDPOINTS;
+  const { max_endpoints: limit = settings.HOOKLINE_MAX_ENDPOINTS } =
+    (await database.accounts.current(accountId))?.limits ?? {};
   if ((await endpoints.count(accountId)) >= limit) {
     throw new Problem(
       'endpoint_limit_reached',
@@ -26,7 +29,11 @@ export async function createEndpoint(
   const endpoint = await endpoints.create(accountId, input, origin, scheme);
   if (endpoint.status !== 'pending') return endpoint;
   try {
-    await endpointWorkflows.verify({ account_id: accountId, endpoint_id: endpoint.id });
+    await endpointWorkflows.verify({
+      account_id: accountId,
+      endpoint_id: endpoint.id,
+      host: hostOf(endpoint.target_url),
+    });
     return endpoint;
   } catch (error) {
     // It would never be verified, and the answer says that nothing was accepted.

@@ -10,7 +10,7 @@ import {
   VERIFICATION_METHODS,
 } from '../../../domain/endpoint/endpoint.js';
 import { checkHeaders, MASKED_VALUE, MAX_HEADERS } from '../../../domain/endpoint/endpoint-headers.js';
-import { filterSchema } from '../../../domain/event/filter.js';
+import { filterSchema } from '../../../domain/filter/filter-schema.js';
 import { toPointer } from '../../../domain/http/json-pointer.js';
 import { type InputError, Problem } from '../../../domain/http/problem.js';
 import type { EndpointInput, EndpointWithSecrets } from '../../../models/endpoint/endpoint-document.js';
@@ -103,7 +103,9 @@ export function checkEndpoint(
   knownKinds: readonly string[],
   before?: EndpointWithSecrets,
 ): EndpointInput {
-  const mistake = checkTargetUrl(body.target_url, rules.allowHttp, rules.addresses);
+  const mistake = before?.listener
+    ? checkListenerUrl(body.target_url, before)
+    : checkTargetUrl(body.target_url, rules.allowHttp, rules.addresses);
   const errors: InputError[] = [
     ...(mistake ? [{ pointer: '/target_url', detail: mistake.detail }] : []),
     ...checkEventKinds(body.event_kinds, knownKinds),
@@ -131,6 +133,15 @@ export function checkEndpoint(
     status_when_verified: body.status,
     ...(pending && { status_reason: reason || 'It has not been verified yet.' }),
   };
+}
+
+/** A listener stays one: what is sent to it must not go anywhere else. */
+function checkListenerUrl(
+  url: string,
+  { target_url }: EndpointWithSecrets,
+): ReturnType<typeof checkTargetUrl> {
+  if (url === target_url) return undefined;
+  return { insecure: false, detail: 'cannot be changed: this endpoint is a listener. Register an endpoint' };
 }
 
 /** A masked value stands for the stored one; there must be one. */

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { parseDuration } from '../../../domain/basics/duration.js';
 import { Problem } from '../../../domain/http/problem.js';
+import { hostOf } from '../../../domain/ledger/summaries.js';
 import type { ApiDependencies } from '../../http/context.js';
+import { overlapSchema } from '../../http/durations.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
-import { overlapSchema } from '../../http/overlap.js';
 import { renderKeys, secretSchema } from './endpoint-view.js';
 import { findEndpoint } from './endpoints.js';
 
@@ -59,7 +60,11 @@ export function endpointSecretOperations(dependencies: ApiDependencies): Operati
         const scheme = signature_scheme ?? newest.scheme;
         const endpoint = await database.endpoints.rotateSecret(before, scheme, overlapEnds, originOf(ctx));
         if (!endpoint) throw conflict('The endpoint was changed at the same time. Send it again.');
-        await endpointWorkflows.secretsChanged({ account_id: before.account_id, endpoint_id: id });
+        await endpointWorkflows.secretsChanged({
+          account_id: before.account_id,
+          endpoint_id: id,
+          host: hostOf(before.target_url),
+        });
         ctx.set('cache-control', 'no-store');
         ctx.body = renderKeys(database.endpoints.secretsOf(endpoint));
       },
@@ -74,9 +79,9 @@ export function endpointSecretOperations(dependencies: ApiDependencies): Operati
       responses: { 204: { description: 'Ended' } },
       problems: [],
       async handle(ctx, { params: { id = '' } }) {
-        const { account_id } = await findEndpoint(dependencies, ctx, id);
+        const { account_id, target_url } = await findEndpoint(dependencies, ctx, id);
         await database.endpoints.retireSecrets(account_id, id, originOf(ctx), true);
-        await endpointWorkflows.secretsChanged({ account_id, endpoint_id: id });
+        await endpointWorkflows.secretsChanged({ account_id, endpoint_id: id, host: hostOf(target_url) });
         ctx.status = 204;
       },
     }),

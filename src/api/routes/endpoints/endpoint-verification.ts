@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type Router from '@koa/router';
 import { isId } from '../../../domain/basics/ids.js';
 import { Problem } from '../../../domain/http/problem.js';
+import { hostOf } from '../../../domain/ledger/summaries.js';
 import { invalidRequest } from '../../http/body.js';
 import type { ApiDependencies, Context, State } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
@@ -26,7 +27,11 @@ export function endpointVerificationOperations(dependencies: ApiDependencies): O
           const detail = `The endpoint is ${endpoint.status}: only a pending endpoint can be verified. Resume a paused or disabled one.`;
           throw new Problem('endpoint_state_conflict', detail);
         }
-        await dependencies.endpointWorkflows.verify({ account_id: endpoint.account_id, endpoint_id: id });
+        await dependencies.endpointWorkflows.verify({
+          account_id: endpoint.account_id,
+          endpoint_id: id,
+          host: hostOf(endpoint.target_url),
+        });
         ctx.status = 202;
         ctx.set('location', ctx.path.slice(0, -'/verify'.length));
         ctx.body = renderEndpoint(endpoint);

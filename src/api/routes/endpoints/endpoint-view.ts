@@ -12,6 +12,10 @@ export const endpointSchema = z
     account_id: z.string(),
     version: z.int().describe('1 at first, and one more with each change'),
     target_url: z.string(),
+    listener: z
+      .boolean()
+      .optional()
+      .describe('Temporary: its deliveries go to a connected `hookline listen`'),
     event_kinds: z.array(z.string()),
     filter: z.record(z.string(), z.unknown()).optional(),
     description: z.string(),

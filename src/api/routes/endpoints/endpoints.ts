@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isId } from '../../../domain/basics/ids.js';
 import { notFound } from '../../../domain/http/problem.js';
+import { hostOf } from '../../../domain/ledger/summaries.js';
 import type { StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
@@ -101,10 +102,11 @@ export function endpointOperations(dependencies: ApiDependencies): Operation[] {
       responses: { 204: { description: 'Removed' } },
       problems: [],
       async handle(ctx, { params: { id = '' } }) {
-        const { account_id } = await findEndpoint(dependencies, ctx, id);
+        const { account_id, target_url, listener } = await findEndpoint(dependencies, ctx, id);
         await endpoints.delete(account_id, id, originOf(ctx));
+        if (listener) await database.listeners.remove(id);
         // Parked deliveries must not wait for an endpoint that will not return.
-        await starter.release({ account_id, endpoint_id: id });
+        await starter.release({ account_id, endpoint_id: id, host: hostOf(target_url) });
         ctx.status = 204;
       },
     }),

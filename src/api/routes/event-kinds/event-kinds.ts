@@ -57,6 +57,7 @@ export function eventKindOperations({ database, payloads }: ApiDependencies): Op
       id: 'createEventKind',
       summary: 'Add an event kind, with the first version of its schema',
       scope: 'endpoints:write',
+      closedToPortal: true,
       body: newKindBody,
       example: {
         name: 'order.shipped',
@@ -135,6 +136,7 @@ export function eventKindOperations({ database, payloads }: ApiDependencies): Op
       summary:
         'Change an event kind; a new schema becomes its next version, against which events are checked from then on',
       scope: 'endpoints:write',
+      closedToPortal: true,
       body: kindBody,
       responses: { 200: { description: 'The kind after the change', schema: eventKindSchema } },
       problems: ['invalid_request', 'event_kind_conflict', 'event_kind_limit_reached'],
@@ -163,6 +165,7 @@ export function eventKindOperations({ database, payloads }: ApiDependencies): Op
       id: 'deleteEventKind',
       summary: 'Remove an event kind that no endpoint is registered for by name',
       scope: 'endpoints:write',
+      closedToPortal: true,
       responses: { 204: { description: 'Removed' } },
       problems: ['event_kind_conflict'],
       async handle(ctx, { params: { name = '' } }) {

@@ -1,8 +1,10 @@
-import { createHash } from 'node:crypto';
 import { newId } from '../../../domain/basics/ids.js';
 import { recipientsOf } from '../../../domain/delivery/recipients.js';
 import { type BusinessKey, keysInPayload } from '../../../domain/event/business-keys.js';
+import { subjectInPayload } from '../../../domain/event/subject.js';
+import { hostOf } from '../../../domain/ledger/summaries.js';
 import type { IdempotencyRecord } from '../../../models/event/idempotency.js';
+import type { EndpointHints } from '../../../temporal/write/delivery-starter.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { findKind } from '../event-kinds/find-kind.js';
 import { withIdempotency } from './with-idempotency.js';
@@ -18,6 +20,10 @@ export interface AcceptOptions {
   schemaVersion?: number | undefined;
   /** Business keys that are not in the body. */
   keys?: readonly BusinessKey[];
+  /** The person that it is about, if the body does not say so, or names another one. */
+  subject?: string | undefined;
+  /** The request's, if it is traced. */
+  traceparent?: string | undefined;
 }
 
 /**
@@ -29,17 +35,24 @@ export interface AcceptOptions {
  * @throws Problem 400 or 404 for what cannot be accepted, 409 for a key that was used with another body
  */
 export async function acceptEvent(
-  { database, starter, payloads }: Pick<ApiDependencies, 'database' | 'starter' | 'payloads'>,
+  {
+    database,
+    starter,
+    payloads,
+    sealer,
+  }: Pick<ApiDependencies, 'database' | 'starter' | 'payloads' | 'sealer'>,
   accountId: string,
   kindName: string,
   body: Buffer,
-  { idempotencyKey, schemaVersion, keys: named = [] }: AcceptOptions = {},
+  { idempotencyKey, schemaVersion, keys: named = [], subject: person, traceparent }: AcceptOptions = {},
 ): Promise<Acceptance> {
   const kind = await findKind(database, accountId, kindName, schemaVersion);
   const { text: payload, value } = await payloads.read(accountId, kind, body);
-  const [endpoints, keys] = await Promise.all([
+  const about = person ?? subjectInPayload(kind.schema, value);
+  const [endpoints, keys, subject] = await Promise.all([
     database.endpoints.all(accountId),
     database.keySecrets.tokensOf(accountId, [...keysInPayload(kind.schema, value), ...named]),
+    about === undefined ? undefined : database.keySecrets.subjectToken(accountId, about),
   ]);
   const now = Date.now();
   const fresh: Acceptance = {
@@ -47,10 +60,20 @@ export async function acceptEvent(
     targets: recipientsOf(endpoints, kind.name, value),
     accepted_at: new Date(now).toISOString(),
   };
-  const failing = new Map(endpoints.flatMap(({ id, failing }) => (failing ? [[id, failing]] : [])));
+  const hints: EndpointHints = {
+    failing: new Map(endpoints.flatMap(({ id, failing }) => (failing ? [[id, failing]] : []))),
+    hostOf: (endpointId) => hostOf(endpoints.find(({ id }) => id === endpointId)?.target_url),
+  };
   const start = ({ event_id, targets, accepted_at }: Acceptance) => {
-    const event = { account_id: accountId, event_id, event_kind: kind.name, payload, accepted_at };
-    return starter.accept({ ...event, ...(keys.length > 0 && { keys }) }, targets, failing);
+    const event = {
+      account_id: accountId,
+      event_id,
+      event_kind: kind.name,
+      payload,
+      accepted_at,
+      traceparent,
+    };
+    return starter.accept({ ...event, ...(keys.length > 0 && { keys }) }, targets, hints, subject);
   };
 
   if (idempotencyKey === undefined) {
@@ -58,8 +81,11 @@ export async function acceptEvent(
     return fresh;
   }
 
-  const hash = createHash('sha256').update(`${kind.name}\n`).update(body);
-  if (named.length > 0) hash.update(`\n${JSON.stringify(named.map(({ name, value }) => [name, value]))}`);
-  const body_hash = hash.digest('hex');
+  const said = [
+    Buffer.from(`${kind.name}\n`),
+    body,
+    Buffer.from(`\n${JSON.stringify([named.map(({ name, value }) => [name, value]), person])}`),
+  ];
+  const body_hash = await sealer.hash({ accountId, subject }, 'idempotency', Buffer.concat(said));
   return withIdempotency(database.idempotency, [accountId, idempotencyKey], { ...fresh, body_hash }, start);
 }

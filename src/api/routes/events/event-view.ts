@@ -24,7 +24,11 @@ export const eventSchema = eventSummarySchema
     deliveries: z
       .array(deliverySummarySchema)
       .describe('At most some of them: the list of deliveries has all'),
-    payload: z.unknown().describe('As it was received'),
+    payload: z.unknown().describe('As it was received; null once it is no longer kept, and if it was erased'),
+    payload_erased: z
+      .literal(true)
+      .optional()
+      .describe('Present if the payload cannot be read any more: its subject was erased'),
   })
   .meta({ id: 'Event' });
 

@@ -2,11 +2,13 @@ import { z } from 'zod';
 import { isId } from '../../../domain/basics/ids.js';
 import { type BusinessKey, parseKeyHeader } from '../../../domain/event/business-keys.js';
 import { MAX_PAYLOAD_BYTES } from '../../../domain/event/payload.js';
+import { MAX_SUBJECT_LENGTH, parseSubjectHeader } from '../../../domain/event/subject.js';
 import { notFound } from '../../../domain/http/problem.js';
 import { invalidRequest, readJsonBytes } from '../../http/body.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
+import { renderLedgerPage } from '../../http/ledger-paging.js';
 import { type Operation, operation } from '../../http/operation.js';
-import { pagingParameters, renderPage } from '../../http/paging.js';
+import { pagingParameters } from '../../http/paging.js';
 import { pageOf } from '../../http/schemas.js';
 import { deliveryParameters, kindParameter, readFilter } from '../deliveries/filters.js';
 import { acceptEvent } from './accept-event.js';
@@ -39,6 +41,8 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
           'A repeat with the same key and body gives the first answer again and starts nothing twice',
         'Hookline-Key':
           'Business keys that are not in the body, as name=value with commas between: the event can be found by them',
+        'Hookline-Subject':
+          'The person that the event is about, percent-encoded, if no property of the body is marked x-hookline-subject, or another person is meant: the payload can be erased by it',
       },
       responses: { 202: { description: 'Accepted: every delivery is persisted', schema: acceptanceSchema } },
       problems: [
@@ -57,6 +61,8 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
           idempotencyKey: readIdempotencyKey(ctx),
           schemaVersion: schema_version,
           keys: readKeys(ctx),
+          subject: readSubject(ctx),
+          traceparent: ctx.state.traceparent,
         });
         ctx.status = 202;
         ctx.set('location', `${ctx.path.slice(0, -kind.length)}${acceptance.event_id}`);
@@ -86,13 +92,9 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
       async handle(ctx, { query: { limit, after, kind, ...parameters } }) {
         const { account_id } = ctx.state.caller;
         const filter = await readFilter(dependencies.database, account_id, parameters);
-        const page = await dependencies.events.list(
-          account_id,
-          { ...filter, event_kind: kind },
-          limit,
-          after,
+        ctx.body = await renderLedgerPage(ctx, dependencies.database, 'events', after, (from) =>
+          dependencies.events.list(account_id, { ...filter, event_kind: kind }, limit, from),
         );
-        ctx.body = renderPage(ctx, page);
       },
     }),
 
@@ -112,11 +114,15 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
           ? await dependencies.events.get(accountId, id, candidates)
           : undefined;
         if (!event) throw notFound('event', id);
-        const { payload, deliveries, ...summary } = event;
+        const { payload, is_erased, deliveries, ...summary } = event;
         // The payload is put in as it was received: parsing it would change numbers that JavaScript cannot hold.
-        const rest = JSON.stringify({ ...summary, deliveries });
+        const rest = JSON.stringify({
+          ...summary,
+          deliveries,
+          ...(is_erased && { payload_erased: true }),
+        });
         ctx.type = 'application/json';
-        ctx.body = `${rest.slice(0, -1)},"payload":${payload}}`;
+        ctx.body = `${rest.slice(0, -1)},"payload":${payload ?? 'null'}}`;
       },
     }),
   ];
@@ -128,6 +134,16 @@ function readKeys(ctx: Context): BusinessKey[] {
   const keys = parseKeyHeader(text);
   if (typeof keys === 'string') throw invalidRequest([{ parameter: 'Hookline-Key', detail: keys }]);
   return keys;
+}
+
+function readSubject(ctx: Context): string | undefined {
+  if (ctx.req.headers['hookline-subject'] === undefined) return undefined;
+  const subject = parseSubjectHeader(ctx.get('hookline-subject'));
+  if (subject === undefined) {
+    const detail = `must be 1 to ${MAX_SUBJECT_LENGTH} characters; percent-encode what is not visible ASCII`;
+    throw invalidRequest([{ parameter: 'Hookline-Subject', detail }]);
+  }
+  return subject;
 }
 
 function readIdempotencyKey(ctx: Context): string | undefined {

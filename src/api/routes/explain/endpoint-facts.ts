@@ -1,12 +1,7 @@
 import { type Change, resourceName } from '../../../domain/change/change.js';
-import type { Subscription } from '../../../domain/delivery/recipients.js';
-import {
-  type EndpointFacts,
-  type EndpointThen,
-  NOTICED_WITHIN_MS,
-} from '../../../domain/explain/explain-absence.js';
+import { type EndpointFacts, NOTICED_WITHIN_MS } from '../../../domain/explain/explain-absence.js';
 import type { EndpointNow } from '../../../domain/explain/explain-delivery.js';
-import type { StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
+import { endpointAt } from '../../../models/endpoint/registrations.js';
 import type { ApiDependencies } from '../../http/context.js';
 
 type Dependencies = Pick<ApiDependencies, 'database' | 'incidents'>;
@@ -32,19 +27,11 @@ export async function endpointFacts(
     database.endpoints.getFresh(accountId, id),
   ]);
   if (!last && !endpoint) return undefined;
-  const at = new Date(acceptedAt);
-  const [atAcceptance, shortlyBefore] = await Promise.all(
-    [at, new Date(at.getTime() - NOTICED_WITHIN_MS)].map((time) =>
-      endpointAt(database, accountId, id, endpoint, time),
-    ),
-  );
-  const unknown: EndpointThen = { state: 'not_kept' };
-  return {
-    id,
-    atAcceptance: atAcceptance ?? unknown,
-    shortlyBefore: shortlyBefore ?? unknown,
-    deleted: deletionIn(last),
-  };
+  const at = Date.parse(acceptedAt);
+  const asOf = (time: number) =>
+    endpointAt(database.changes, accountId, id, new Date(time), async () => endpoint);
+  const [atAcceptance, shortlyBefore] = await Promise.all([asOf(at), asOf(at - NOTICED_WITHIN_MS)]);
+  return { id, atAcceptance, shortlyBefore, deleted: deletionIn(last) };
 }
 
 /** An endpoint of an account as it is now; `undefined` if it has been deleted. */
@@ -78,21 +65,4 @@ export async function deletionOf(
 
 function deletionIn(last: Change | undefined): Done | undefined {
   return last?.action === 'deleted' ? { at: last.at, by: last.actor.id } : undefined;
-}
-
-/** @param now the endpoint as it is: it stands for times since its last change, if no change is kept */
-async function endpointAt(
-  { changes }: ApiDependencies['database'],
-  accountId: string,
-  id: string,
-  now: StoredEndpoint | undefined,
-  time: Date,
-): Promise<EndpointThen> {
-  const past = await changes.stateAt(accountId, resourceName('endpoint', id), time);
-  if (past.known)
-    return past.state
-      ? { state: 'existed', endpoint: past.state as unknown as Subscription }
-      : { state: 'absent' };
-  if (now && Date.parse(now.updated_at) <= time.getTime()) return { state: 'existed', endpoint: now };
-  return { state: 'not_kept' };
 }

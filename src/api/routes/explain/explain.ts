@@ -82,7 +82,10 @@ async function explain(
     dependencies.events.get(accountId, event_id, [endpoint_id]),
     endpointFacts(dependencies, accountId, endpoint_id, createdAt(event_id)),
   ]);
-  const event = found && { ...found, payload: JSON.parse(found.payload) as unknown };
+  const event = found && {
+    ...found,
+    payload: found.payload === undefined ? undefined : (JSON.parse(found.payload) as unknown),
+  };
   return {
     ...explainAbsence(event, endpoint),
     endpoint_id,

@@ -7,9 +7,10 @@ import { previewReplay } from '../../../temporal/read/replay/replay-preview.js';
 import type { ReplayDefinition } from '../../../temporal/read/replay/replay-reader.js';
 import { invalidRequest } from '../../http/body.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
+import { renderLedgerPage } from '../../http/ledger-paging.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { actBody, originOf, recordedAct } from '../../http/origin.js';
-import { pagingParameters, renderPage } from '../../http/paging.js';
+import { pagingParameters } from '../../http/paging.js';
 import { pageOf } from '../../http/schemas.js';
 import { contradictions, periodOf, type ReplayBody, replayBody } from './replay-body.js';
 import { previewSchema, replaySchema } from './replay-view.js';
@@ -90,7 +91,10 @@ export function replayOperations(dependencies: ApiDependencies): Operation[] {
       },
       problems: [],
       async handle(ctx, { query: { limit, after } }) {
-        ctx.body = renderPage(ctx, await replayReader.list(ctx.state.caller.account_id, limit, after));
+        const { account_id } = ctx.state.caller;
+        ctx.body = await renderLedgerPage(ctx, database, 'replays', after, (from) =>
+          replayReader.list(account_id, limit, from),
+        );
       },
     }),
 

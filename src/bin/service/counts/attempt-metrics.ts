@@ -49,7 +49,7 @@ export function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
     },
     attempted({ event_id, isolated = false }, report) {
       if (report.kind !== 'attempted') {
-        held.inc({ reason: report.kind === 'deferred' ? 'deferred' : report.endpoint });
+        held.inc({ reason: report.kind === 'not_attempted' ? report.endpoint : report.kind });
         return;
       }
       const { attempt, outcome } = report;

@@ -3,7 +3,7 @@ import { Tally } from '../../../domain/stats/tally.js';
 import type { TallyRepository } from '../../../models/stats/tallies.js';
 
 /** How often what was counted is written, milliseconds: one write for each endpoint, kind and resolution. */
-export const TALLY_INTERVAL_MS = 5_000;
+const TALLY_INTERVAL_MS = 5_000;
 
 /** Writes in one call: FerretDB makes them one by one, 1 to 2 ms each. */
 const BATCH = 200;

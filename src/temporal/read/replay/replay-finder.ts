@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { MAX_GROUP_SIZE } from '../../../domain/delivery/delivery.js';
+import type { PayloadSealer } from '../../../domain/privacy/payload-sealer.js';
 import type { Registration, ReplayPlan } from '../../../domain/replay/replay.js';
+import { Opener } from '../privacy/opener.js';
 import { FIRST_WIDTH_MS, readWindow } from './accepted-windows.js';
 import type { Registrations } from './registrations.js';
 import type { Found, ReplayCursor, ReplayPage } from './replay-page.js';
@@ -26,10 +28,12 @@ const SETTLED_AFTER_MS = 1_000;
 export class ReplayFinder {
   private readonly client: Client;
   private readonly registrations: Registrations;
+  private readonly opener: Opener;
 
-  constructor(client: Client, registrations: Registrations) {
+  constructor(client: Client, registrations: Registrations, sealer: PayloadSealer) {
     this.client = client;
     this.registrations = registrations;
+    this.opener = new Opener(sealer);
   }
 
   /**
@@ -51,7 +55,7 @@ export class ReplayFinder {
     const selection = plan.mode === 'missed' ? selectMissed : selectDeliveries;
     const clauses = selection.clauses(plan);
     if (!clauses) return { found: [], up_to: plan.filter.created_before };
-    const { client, registrations } = this;
+    const { client, registrations, opener } = this;
     const deadline = Date.now() + PAGE_TIME_MS;
     const found: Found[] = [];
     let next = cursor ?? firstCursor(plan);
@@ -59,7 +63,7 @@ export class ReplayFinder {
       const { after, ...from } = next;
       await untilSettled(Math.min(from.from + from.width, end));
       const window = await readWindow(client, clauses, { ...from, end, isKnown: after !== undefined });
-      const request = { client, plan, registrations, compared, after, limit: size };
+      const request = { client, opener, plan, registrations, compared, after, limit: size };
       const part = await selection.part(window.executions, request);
       found.push(...part.found);
       const width = window.to - window.from;

@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { Registration, ReplayItem, ReplayPlan } from '../../../domain/replay/replay.js';
+import type { Opener } from '../privacy/opener.js';
 import type { Clause } from '../visibility/query.js';
 import type { Execution } from '../visibility/visibility.js';
 import type { Registrations } from './registrations.js';
@@ -34,6 +35,7 @@ export interface ReplayPage {
 /** Which part of a window is looked at. */
 export interface PartRequest {
   client: Client;
+  opener: Opener;
   plan: ReplayPlan;
   registrations: Registrations;
   /** Registrations whose selections are compared. */

@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
 import { createdAt } from '../../../domain/basics/id-time.js';
-import { type AcceptedEvent, isClosed, pickEvent } from '../../../domain/delivery/delivery.js';
+import { type AcceptedEvent, isClosed } from '../../../domain/delivery/delivery.js';
 import { refusalOf, type Subscription } from '../../../domain/delivery/recipients.js';
 import {
   ACCOUNT_ATTRIBUTE,
@@ -113,15 +113,18 @@ function againIfFailed({ execution, row }: Located, plan: ReplayPlan): Found[] {
 /** An event that the endpoint never had, if one of the registrations selects it. */
 async function asNew(
   { id, kind, execution }: Head,
-  { client, plan, registrations, compared }: PartRequest,
+  { client, opener, plan, registrations, compared }: PartRequest,
   inputs: Map<string, Promise<unknown>>,
 ): Promise<Found[]> {
   const { account_id, filter } = plan;
   const { workflowId, runId } = execution;
   const reading = inputs.get(runId) ?? readInput(client, { workflowId, runId });
   inputs.set(runId, reading);
-  const payload = payloadIn(await reading, id);
-  if (payload === undefined) return [];
+  const event = eventIn(await reading, id);
+  const text = event && (await opener.payload(event));
+  // What was erased cannot be sent.
+  if (text === undefined) return [];
+  const payload: unknown = JSON.parse(text);
   const endpoint_id = filter.endpoint_id ?? '';
   const selected_by = await Promise.all(
     compared.map(async (registration) => {
@@ -144,9 +147,8 @@ async function subscriptionBy(
   return registrations.at(account_id, endpoint_id, new Date(time));
 }
 
-/** An event's payload in what an execution was started with, parsed; `undefined` if it is not there. */
-function payloadIn(input: unknown, eventId: string): unknown {
+/** An event in what an execution was started with; `undefined` if it is not there. */
+function eventIn(input: unknown, eventId: string): AcceptedEvent | undefined {
   const { events = [input as AcceptedEvent] } = input as { events?: AcceptedEvent[] };
-  const event = events.find(({ event_id }) => event_id === eventId);
-  return event && JSON.parse(pickEvent(event).payload);
+  return events.find(({ event_id }) => event_id === eventId);
 }

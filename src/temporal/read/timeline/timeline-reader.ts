@@ -1,17 +1,18 @@
 import type { Client } from '@temporalio/client';
 import { createdAt } from '../../../domain/basics/id-time.js';
 import type { DeliveryKey } from '../../../domain/basics/ids.js';
+import type { AcceptedEvent } from '../../../domain/delivery/delivery.js';
 import {
   NOTHING_YET,
   type RunAccount,
   type TimelineItem,
   timelineOf,
 } from '../../../domain/explain/timeline.js';
+import { payloadBytes } from '../../../domain/ledger/sealed-event.js';
 import { previousRun } from '../earlier-runs.js';
 import { membersOf } from '../group/group-memo.js';
 import { readClosingRecord, readStarted } from '../history.js';
-import type { Locator } from '../locate.js';
-import { RowReader } from '../row-reader.js';
+import { type Located, RowReader } from '../row-reader.js';
 import { describeExecution, type Execution } from '../visibility/visibility.js';
 import { readIncidents } from './timeline-incidents.js';
 import { type RunRead, readGroupRun, readSingleRun } from './timeline-runs.js';
@@ -22,34 +23,52 @@ const MAX_RUNS = 20;
 /** The attempt that ends a delivery ends an incident of its endpoint a moment later. Milliseconds. */
 const INCIDENT_LAG_MS = 10_000;
 
+type Incidents = typeof readIncidents;
+type GroupRuns = Promise<Map<number, RunRead>>;
+
 /** Reads everything that happened to a delivery from the histories of its runs. It needs no worker. */
 export class TimelineReader {
   private readonly client: Client;
-  private readonly locator: Locator;
+  private readonly incidents: Incidents;
+  /** Accounts of groups' members by run, if all of them are wanted. */
+  private readonly groups: Map<string, GroupRuns> | undefined;
 
-  constructor(client: Client, locator: Locator) {
+  /** @param forAll reads for many deliveries at once: what the members of a group have in common is read once, and incidents by `incidents` */
+  constructor(client: Client, forAll?: { incidents: Incidents }) {
     this.client = client;
-    this.locator = locator;
+    this.incidents = forAll?.incidents ?? readIncidents;
+    this.groups = forAll && new Map();
   }
 
-  /** @returns what happened, in order; `undefined` if the account has no such delivery */
-  async read(accountId: string, key: DeliveryKey): Promise<TimelineItem[] | undefined> {
-    const located = await this.locator.locate(accountId, key);
-    if (!located) return undefined;
-    const [started, runs, { closed_at }] = await Promise.all([
-      readStarted(this.client, located.execution, key.event_id),
-      this.readRuns(located.execution, accountId, key),
+  /** @returns what happened to a delivery, in order; `undefined` if its execution does not tell what it was started with */
+  async read(accountId: string, located: Located): Promise<TimelineItem[] | undefined> {
+    const [started, { closed_at }] = await Promise.all([
+      readStarted(this.client, located.execution, located.row.summary.event_id),
       new RowReader(this.client).summary(located),
     ]);
-    if (!started) return undefined;
-    const endpoint = { account_id: accountId, endpoint_id: key.endpoint_id };
-    const until = closed_at === undefined ? new Date() : new Date(Date.parse(closed_at) + INCIDENT_LAG_MS);
-    const incidents = await readIncidents(this.client, endpoint, createdAt(key.event_id), until);
-    const { event_id, event_kind, payload } = started.event;
+    return started && this.tell(accountId, located, started.event, closed_at);
+  }
+
+  /**
+   * @param event what the timeline says of it
+   * @param closedAt as every view of the delivery says; absent while it is open
+   */
+  async tell(
+    accountId: string,
+    { execution, row }: Located,
+    { event_kind, payload, sealed }: Pick<AcceptedEvent, 'event_kind' | 'payload' | 'sealed'>,
+    closedAt: string | undefined,
+  ): Promise<TimelineItem[]> {
+    const { event_id, endpoint_id } = row.summary;
+    const until = closedAt === undefined ? new Date() : new Date(Date.parse(closedAt) + INCIDENT_LAG_MS);
+    const [runs, incidents] = await Promise.all([
+      this.readRuns(execution, accountId, { event_id, endpoint_id }),
+      this.incidents(this.client, { account_id: accountId, endpoint_id }, createdAt(event_id), until),
+    ]);
     return timelineOf(
-      { event_id, event_kind, payload_bytes: Buffer.byteLength(payload) },
+      { event_id, event_kind, payload_bytes: payloadBytes({ payload, sealed }) },
       withItsBeginning(runs),
-      { closedAt: closed_at, others: incidents },
+      { closedAt, others: incidents },
     );
   }
 
@@ -84,7 +103,7 @@ export class TimelineReader {
         member.endpoint_id === key.endpoint_id,
     );
     if (index < 0) return undefined;
-    if (run.type === 'deliverTogether') return readGroupRun(this.client, run, index, until);
+    if (run.type === 'deliverTogether') return this.readMember(run, index, until);
     const record = await readClosingRecord(this.client, run, index);
     const { workflowId: workflow_id, runId: run_id } = run;
     const at = run.startTime.toISOString();
@@ -92,6 +111,22 @@ export class TimelineReader {
     const entries = record ? [{ at: run.closeTime?.toISOString() ?? at, record }] : [];
     return { account: { started, before: NOTHING_YET, entries }, continues: undefined };
   }
+
+  private async readMember(
+    run: Execution,
+    index: number,
+    until: string | undefined,
+  ): Promise<RunRead | undefined> {
+    if (!this.groups) return (await readGroupRun(this.client, run, [index], until)).get(index);
+    const name = `${run.runId} ${until ?? ''}`;
+    const reading = this.groups.get(name) ?? readGroupRun(this.client, run, indexesIn(run), until);
+    this.groups.set(name, reading);
+    return (await reading).get(index);
+  }
+}
+
+function indexesIn(run: Execution): number[] {
+  return membersOf(run).map((_, index) => index);
 }
 
 /** What the oldest run began with is told by no other, such as one that is past its retention. */

@@ -52,39 +52,41 @@ export async function readSingleRun(client: Client, run: Run): Promise<RunRead> 
 }
 
 /**
- * The account of a delivery in the run of its group.
+ * The accounts of deliveries in the run of their group, by index.
  *
- * @param index of the delivery in the group
- * @param until when it left the group, or the group carried on in another run; ISO 8601, UTC
+ * @param indexes of the deliveries in the group
+ * @param until when they left the group, or the group carried on in another run; ISO 8601, UTC
  */
 export async function readGroupRun(
   client: Client,
   run: Run,
-  index: number,
+  indexes: readonly number[],
   until: string | undefined,
-): Promise<RunRead> {
-  const told = new Told(run);
-  let state = '';
+): Promise<Map<number, RunRead>> {
+  const tellings = indexes.map((index) => ({ index, told: new Told(run), state: '' }));
   await readGroup(client, run, (event, machine) => {
     if (until !== undefined && isoTimeOf(event) >= until) return;
-    const member = machine.member(index);
     const started = event.workflowExecutionStartedEventAttributes;
-    if (started) {
-      const isLater = Boolean(started.continuedExecutionRunId);
-      const { length } = machine.records;
-      const text = isLater
-        ? 'Its group carried on in a new run.'
-        : `Started in a group of ${length} deliveries.`;
-      told.begin(event, started, isLater ? copyOf(member?.record) : undefined, { type: 'started', text });
+    const isRelease = event.workflowExecutionSignaledEventAttributes?.signalName === releaseMembers.name;
+    for (const telling of tellings) {
+      const { told } = telling;
+      const member = machine.member(telling.index);
+      if (started) {
+        const isLater = Boolean(started.continuedExecutionRunId);
+        // Not of how many: some may be another account's.
+        const text = isLater
+          ? 'Its group carried on in a new run.'
+          : 'Started in a group with other deliveries.';
+        told.begin(event, started, isLater ? copyOf(member?.record) : undefined, { type: 'started', text });
+      }
+      const now = JSON.stringify(member?.snapshot.state);
+      if (isRelease && now !== telling.state) told.item(released(event));
+      telling.state = now;
+      if (member) told.record(event, member.record ?? NOTHING_YET);
+      told.note(event);
     }
-    const now = JSON.stringify(member?.snapshot.state);
-    if (event.workflowExecutionSignaledEventAttributes?.signalName === releaseMembers.name)
-      if (now !== state) told.item(released(event));
-    state = now;
-    if (member) told.record(event, copyOf(member.record) ?? NOTHING_YET);
-    told.note(event);
   });
-  return told.read();
+  return new Map(tellings.map(({ index, told }) => [index, told.read()]));
 }
 
 /** Collects what a run tells, event by event. */
@@ -94,6 +96,7 @@ class Told {
   private started: TimelineItem | undefined;
   private before: ShownRecord = NOTHING_YET;
   private last: ShownRecord = NOTHING_YET;
+  private lastText = JSON.stringify(NOTHING_YET);
   private continues: Run | undefined;
 
   constructor(run: Run) {
@@ -114,17 +117,20 @@ class Told {
     this.started = { at: isoTimeOf(event), ...how, workflow_id: workflowId, run_id: runId };
     if (before) this.before = before;
     this.last = this.before;
+    this.lastText = JSON.stringify(this.before);
     const { continuedExecutionRunId, parentWorkflowExecution: parent } = started;
     if (continuedExecutionRunId) this.continues = { workflowId, runId: continuedExecutionRunId };
     else if (before && parent?.workflowId && parent.runId)
       this.continues = { workflowId: parent.workflowId, runId: parent.runId };
   }
 
-  /** The delivery's record at the time of an event. */
+  /** The delivery's record at the time of an event. It is copied: a machine goes on changing its record. */
   record(event: HistoryEvent, record: ShownRecord): void {
-    if (JSON.stringify(record) === JSON.stringify(this.last)) return;
-    this.last = record;
-    this.entries.push({ at: isoTimeOf(event), record });
+    const text = JSON.stringify(record);
+    if (text === this.lastText) return;
+    this.last = structuredClone(record);
+    this.lastText = text;
+    this.entries.push({ at: isoTimeOf(event), record: this.last });
   }
 
   item(item: TimelineItem): void {

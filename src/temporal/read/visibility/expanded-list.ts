@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import { positionBefore, positionBehind } from '../../../domain/archive/archived.js';
 import { InvalidCursorError } from '../../errors.js';
 import { type Clause, isBefore } from './query.js';
 import { describeExecution, type Execution, listExecutions, type Page } from './visibility.js';
@@ -16,6 +17,19 @@ const END = '.';
 /** Of a delivery, a group or a fan-out: anything else stands for nothing in a list, and Temporal may refuse it. */
 const WORKFLOW_ID = /^(delivery|group|fanout):[\w:-]+$/;
 const RUN_ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+/**
+ * Executions that are asked for at first, and how many times more are each time after. Each costs Temporal as much as a short call, and a
+ * group can stand for a whole page.
+ */
+const FIRST_EXECUTIONS = 5;
+const GROWTH = 4;
+
+/** A page, and how far it looked. */
+export interface ExpandedPage<T> extends Page<T> {
+  /** The position above which it looked at everything (`positionAt`); absent on the last page, and while it is among open executions. */
+  upTo?: string | undefined;
+}
 
 export interface Expansion<T> {
   /**
@@ -49,13 +63,14 @@ export async function listExpanded<T>(
   }: Expansion<T>,
   limit: number,
   after: string | undefined,
-): Promise<Page<T>> {
+): Promise<ExpandedPage<T>> {
   let cursor: Cursor = after === undefined ? { token: '' } : decodeCursor(after);
   const data: T[] = [];
   let examined = 0;
+  let lastExecution: Execution | undefined;
   const isFull = () => data.length >= limit || examined >= maxExamined || isSpent();
-  for (;;) {
-    const { executions, next } = await readPage(client, clauses, limit, cursor);
+  for (let size = FIRST_EXECUTIONS; ; size *= GROWTH) {
+    const { executions, next } = await readPage(client, clauses, Math.min(size, limit), cursor);
     examined += executions.length;
     const items = executions.flatMap((execution, row) => {
       const skip = row === 0 ? (cursor.within?.skip ?? 0) : 0;
@@ -78,11 +93,19 @@ export async function listExpanded<T>(
       const token = isLast
         ? next
         : await tokenBehind(client, clauses, cursor.token, executions.slice(0, rest.row + 1));
-      return { data, after: encodeCursor({ token, within: { workflow_id, run_id, skip: rest.index } }) };
+      const upTo = execution.closeTime && positionBefore(execution.closeTime, run_id, rest.index);
+      return {
+        data,
+        upTo,
+        after: encodeCursor({ token, within: { workflow_id, run_id, skip: rest.index } }),
+      };
     }
     if (next === END) return { data };
     cursor = { token: next };
-    if (isFull()) return { data, after: encodeCursor(cursor) };
+    const last = executions.at(-1) ?? lastExecution;
+    lastExecution = last;
+    const upTo = last?.closeTime && positionBehind(last.closeTime, last.runId);
+    if (isFull()) return { data, upTo, after: encodeCursor(cursor) };
   }
 }
 

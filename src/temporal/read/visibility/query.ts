@@ -20,6 +20,12 @@ export function isOneOf(attribute: string, values: readonly string[]): Clause {
   return `${attribute} IN (${values.map(quote).join(', ')})` as Clause;
 }
 
+/** The attribute has a value, and none of these. */
+export function isNoneOf(attribute: string, values: readonly string[]): Clause {
+  if (values.length === 0) throw new RangeError(`no values to compare ${attribute} with`);
+  return `${attribute} NOT IN (${values.map(quote).join(', ')})` as Clause;
+}
+
 /** The attribute has another value. */
 export function isNot(attribute: string, value: string): Clause {
   return `${attribute} != ${quote(value)}` as Clause;

@@ -1,6 +1,7 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { deliveryId } from '../../../domain/basics/ids.js';
-import type { DeliveryTarget } from '../../../domain/delivery/delivery.js';
+import type { NamedTarget } from '../../../domain/delivery/delivery.js';
+import { ERASED_REASON } from '../../../domain/delivery/reasons.js';
 import { deliveryWorkflowId } from '../../../domain/ledger/workflow-ids.js';
 import type { ReplayItem, ReplayPlan, ReplayResult } from '../../../domain/replay/replay.js';
 import { DeliveryStateConflictError, NoWorkerError } from '../../errors.js';
@@ -38,7 +39,7 @@ export class ReplayActs {
    * @param target its endpoint as it is now; `undefined` if that was deleted
    * @throws if Temporal or a worker does not answer: then it is to be repeated
    */
-  async act(plan: ReplayPlan, item: ReplayItem, target: DeliveryTarget | undefined): Promise<ReplayResult> {
+  async act(plan: ReplayPlan, item: ReplayItem, target: NamedTarget | undefined): Promise<ReplayResult> {
     const id = deliveryId(item);
     try {
       return { id, result: await this.outcomeOf(plan, item, target) };
@@ -51,7 +52,7 @@ export class ReplayActs {
   private async outcomeOf(
     plan: ReplayPlan,
     item: ReplayItem,
-    target: DeliveryTarget | undefined,
+    target: NamedTarget | undefined,
   ): Promise<Outcome> {
     const workflowId = deliveryWorkflowId(plan.account_id, item);
     const own = await describeExecution(this.client, workflowId);
@@ -65,7 +66,7 @@ export class ReplayActs {
   private async resend(
     { origin, replay_id: replay }: ReplayPlan,
     item: ReplayItem,
-    target: DeliveryTarget,
+    target: NamedTarget,
     own: Execution | undefined,
   ): Promise<Outcome> {
     const { event_id, run_id } = item;
@@ -75,6 +76,7 @@ export class ReplayActs {
     const workflow_id = item.workflow_id ?? own?.workflowId ?? '';
     const event = await readStartedEvent(this.client, { workflowId: workflow_id, runId: run_id }, event_id);
     if (!event) throw new NotKeptError('Its event is not kept any more.');
+    if (!(await this.starter.canSend(event))) throw new NotKeptError(ERASED_REASON);
     const previous = { workflow_id, run_id, by: origin.actor.id, replay };
     return unlessThere(this.starter.resend(event, target, previous));
   }
@@ -83,12 +85,13 @@ export class ReplayActs {
   private async sendMissed(
     { origin, replay_id: replay }: ReplayPlan,
     { event_id, workflow_id = '', run_id }: ReplayItem,
-    target: DeliveryTarget,
+    target: NamedTarget,
     own: Execution | undefined,
   ): Promise<Outcome> {
     if (own) return 'skipped';
     const event = await readStartedEvent(this.client, { workflowId: workflow_id, runId: run_id }, event_id);
     if (!event) throw new NotKeptError('Its event is not kept any more.');
+    if (!(await this.starter.canSend(event))) throw new NotKeptError(ERASED_REASON);
     return unlessThere(this.starter.sendMissed(event, target, { by: origin.actor.id, replay }));
   }
 

@@ -1,0 +1,42 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { parseRetryAfter } from '../../src/domain/http/retry-after.js';
+import type { AlertSender, HttpPoster } from '../ports.js';
+
+/** For an answer, milliseconds. */
+const TIMEOUT_MS = 10_000;
+
+/** The most characters of a message that chat services take: Slack cuts at 40,000, Discord refuses more than 2,000. */
+const MAX_TEXT = 2_000;
+
+/** Posts to an incoming webhook: `{"text": …}`, as Slack, Mattermost, Rocket.Chat and Google Chat take it. @param url a secret */
+export function createChatSender(url: string, poster: HttpPoster, userAgent: string): AlertSender {
+  return async ({ subject, text }) => {
+    const answer = await poster.exchange({
+      method: 'POST',
+      url,
+      headers: { 'content-type': 'application/json', 'user-agent': userAgent },
+      body: JSON.stringify({ text: escaped(cut(`${subject}\n\n${text}`.trim())) }),
+      timeoutMs: TIMEOUT_MS,
+    });
+    if ('error_code' in answer)
+      throw new Error(`The chat webhook could not be reached (${answer.error_code}).`);
+    const { statusCode, headers } = answer;
+    if (statusCode >= 200 && statusCode < 300) return;
+    const now = Date.now();
+    const after = headers['retry-after'];
+    const notBefore = parseRetryAfter(Array.isArray(after) ? after[0] : after, now);
+    throw ApplicationFailure.create({
+      message: `The chat webhook answered ${statusCode}.`,
+      ...(notBefore !== undefined && { nextRetryDelay: Math.max(notBefore - now, 1) }),
+    });
+  };
+}
+
+/** Slack's rules: https://docs.slack.dev/messaging/formatting-message-text#escaping */
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+function cut(text: string): string {
+  return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT - 2)} …`;
+}

@@ -1,0 +1,48 @@
+import { Context } from '@temporalio/activity';
+import type { ActivityDependencies } from '../ports.js';
+import { whileBeating } from '../while-beating.js';
+
+/** A part of an append ends after this, even if more is to be appended. Milliseconds. */
+const PART_TIME_MS = 20_000;
+/** A change that is younger than this is left to the next run: an act that was not done takes the record of it back. */
+const SETTLED_AFTER_MS = 300_000;
+
+/** What a part of an append has done. */
+export interface LogPart {
+  /** Changes that were appended. */
+  appended: number;
+  /** Records that the log has, as it was signed now. */
+  size: number;
+  /** Nothing is left but what has just been recorded. */
+  is_last: boolean;
+}
+
+/** What to append. A Temporal payload. */
+export interface LogRequest {
+  /** Changes made later than this before now are left to the next run, milliseconds; absent: {@link SETTLED_AFTER_MS}. */
+  settled_after_ms?: number;
+}
+
+/**
+ * Appends to the log what was changed since the last run, and signs a checkpoint of that and of what was archived. Repeated after a crash, it goes
+ * on from what was appended.
+ */
+export function createAppendToLog({ log }: Pick<ActivityDependencies, 'log'>) {
+  return function appendToLog({ settled_after_ms = SETTLED_AFTER_MS }: LogRequest): Promise<LogPart> {
+    return whileBeating(async () => {
+      const { cancellationSignal } = Context.current();
+      const deadline = Date.now() + PART_TIME_MS;
+      const settledBefore = new Date(Date.now() - settled_after_ms);
+      let appended = 0;
+      let is_last = false;
+      while (!is_last && Date.now() < deadline) {
+        cancellationSignal.throwIfAborted();
+        const some = await log.appendChanges(settledBefore);
+        appended += some;
+        is_last = some === 0;
+      }
+      const { size } = await log.publish();
+      return { appended, size, is_last };
+    });
+  };
+}

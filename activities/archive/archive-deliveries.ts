@@ -1,0 +1,150 @@
+import { Context } from '@temporalio/activity';
+import pLimit from 'p-limit';
+import { commitToReceipt } from '../../src/domain/archive/receipt.js';
+import { canonicalJson, deliveryRecord, hasReceipts } from '../../src/domain/archive/record.js';
+import type {
+  ArchiveWrites,
+  ClosedExecution,
+  ClosedExecutions,
+  DeliveryToArchive,
+  RunKey,
+  SealableDelivery,
+} from '../../src/domain/archive/to-archive.js';
+import type { ActivityDependencies } from '../ports.js';
+import { whileBeating } from '../while-beating.js';
+
+/** Executions that are read at once. */
+const READS_AT_ONCE = 4;
+/** A part of a run ends after this, even if more is to be archived. Milliseconds. */
+const PART_TIME_MS = 20_000;
+/** What closed later than this before now is left to the next run: an incident ends a moment after the attempt that ends it. */
+const SETTLED_AFTER_MS = 15_000;
+/** Visibility can list an execution late: what closed shortly before the last run's end is looked at again. Milliseconds. */
+const OVERLAP_MS = 60_000;
+const FIRST_WIDTH_MS = 60_000;
+const MAX_WIDTH_MS = 24 * 3_600_000;
+/** Windows grow while they hold fewer executions than this. */
+const FEW = 50;
+
+/** What a part of an archive run has done. */
+export interface ArchivePart {
+  /** Deliveries that were archived, or of which a later run was. */
+  archived: number;
+  /** Executions that closed before this are archived. ISO 8601, UTC. */
+  up_to: string;
+  /** Nothing is left but what has just closed. */
+  is_last: boolean;
+}
+
+/** Where an archive run begins. A Temporal payload. */
+export interface ArchiveRequest {
+  /** How far back the first run looks: Temporal keeps nothing longer. Milliseconds. */
+  reach_ms: number;
+  /** What closed later than this before now is left to the next run, milliseconds; absent: {@link SETTLED_AFTER_MS}. */
+  settled_after_ms?: number;
+}
+
+/** Archives what has closed, from where the last run ended. Repeated after a crash, it goes on from what was archived. */
+export function createArchiveClosed({ archive, closed }: Pick<ActivityDependencies, 'archive' | 'closed'>) {
+  return function archiveClosed(request: ArchiveRequest): Promise<ArchivePart> {
+    return whileBeating(async () => {
+      const { cancellationSignal } = Context.current();
+      const deadline = Date.now() + PART_TIME_MS;
+      const end = new Date(Date.now() - (request.settled_after_ms ?? SETTLED_AFTER_MS));
+      const upTo = await archive.upTo();
+      let from = upTo ? new Date(upTo.getTime() - OVERLAP_MS) : new Date(end.getTime() - request.reach_ms);
+      let width = upTo ? Math.max(end.getTime() - from.getTime(), 1) : FIRST_WIDTH_MS;
+      let archived = 0;
+      while (from < end && Date.now() < deadline) {
+        cancellationSignal.throwIfAborted();
+        const window = await closed.closedFrom(from, end, Math.min(width, MAX_WIDTH_MS));
+        archived += await archiveExecutions(archive, window.executions);
+        await archive.advance(window.to);
+        width = window.to.getTime() - window.from.getTime();
+        if (window.executions.length < FEW) width *= 4;
+        from = window.to;
+      }
+      const is_last = from >= end;
+      if (is_last) archived += await archiveOpenGroups({ archive, closed });
+      return { archived, up_to: from.toISOString(), is_last };
+    });
+  };
+}
+
+/** Removes what is past its time from the archive. */
+export function createSweepArchive({ archive }: Pick<ActivityDependencies, 'archive'>) {
+  return function sweepArchive(): Promise<{ payloads: number }> {
+    return whileBeating(async () => ({ payloads: await archive.removePayloads() }));
+  };
+}
+
+/** Deliveries that have closed in groups that are still open. */
+async function archiveOpenGroups({ archive, closed }: { archive: ArchiveWrites; closed: ClosedExecutions }) {
+  let archived = 0;
+  let some: ClosedExecution[] = [];
+  for await (const execution of closed.openGroups()) {
+    some.push(execution);
+    if (some.length < FEW) continue;
+    archived += await archiveExecutions(archive, some);
+    some = [];
+  }
+  return archived + (await archiveExecutions(archive, some));
+}
+
+/** Archives what is not archived of some executions. @returns how many deliveries */
+export async function archiveExecutions(
+  archive: ArchiveWrites,
+  executions: readonly ClosedExecution[],
+): Promise<number> {
+  const known = await archive.known(executions.flatMap(({ runs }) => runs.map(({ id }) => id)));
+  const positions = new Map<string, string>();
+  const limit = pLimit(READS_AT_ONCE);
+  const counts = await Promise.all(
+    executions.map((execution) =>
+      limit(async () => {
+        const isNew = ({ id, run_order }: RunKey) => run_order > (known.get(id)?.run_order ?? '');
+        const wanted = execution.runs.filter(isNew);
+        for (const run of execution.runs) {
+          const before = known.get(run.id);
+          if (before?.run_id === run.run_id && before.position !== run.position)
+            positions.set(run.id, run.position);
+        }
+        const isFanOut = execution.runs.length === 0;
+        if (wanted.length === 0 && !isFanOut) return 0;
+        return archiveOne(archive, execution, new Set(wanted.map(({ id }) => id)), known);
+      }),
+    ),
+  );
+  await archive.move(positions);
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+async function archiveOne(
+  archive: ArchiveWrites,
+  execution: ClosedExecution,
+  ids: ReadonlySet<string>,
+  known: ReadonlyMap<string, RunKey & { revision: number }>,
+): Promise<number> {
+  const { deliveries, events } = await execution.read(ids);
+  const sealed = await archive.saveEvents(events);
+  const toArchived = async (delivery: DeliveryToArchive): Promise<SealableDelivery> => {
+    const { closed, ...archived } = delivery;
+    const revision = (known.get(delivery.id)?.revision ?? 0) + 1;
+    const { commitment, key = '' } = sealed.get(delivery.event_id) ?? {};
+    const event = { accountId: delivery.account_id, eventId: delivery.event_id };
+    const salt = hasReceipts(closed) ? await archive.saltOf(event, key) : undefined;
+    const commitReceipt =
+      salt && ((attempt: number, receipt: string) => commitToReceipt(salt, delivery.id, attempt, receipt));
+    const record = canonicalJson(
+      deliveryRecord(delivery.account_id, closed, revision, commitment, commitReceipt),
+    );
+    return { ...archived, revision, record, key };
+  };
+  const added = deliveries.filter(({ id }) => !known.has(id));
+  await archive.addDeliveries(await Promise.all(added.map(toArchived)));
+  for (const delivery of deliveries) {
+    const before = known.get(delivery.id);
+    if (before) await archive.replaceDelivery(await toArchived(delivery), before);
+  }
+  return deliveries.length;
+}

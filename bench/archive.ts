@@ -1,0 +1,200 @@
+import { randomUUID } from 'node:crypto';
+import { requireBoxes } from '../src/bin/process/secrets.js';
+import { loadSettings } from '../src/config/load.js';
+import { positionAt, runOrder } from '../src/domain/archive/archived.js';
+import { canonicalJson, deliveryRecord } from '../src/domain/archive/record.js';
+import { deliveryId, newId } from '../src/domain/basics/ids.js';
+import type { ShownStatus } from '../src/domain/delivery/delivery.js';
+import { connectDatabase, type Database } from '../src/models/database.js';
+import { percentile } from './support/statistics.js';
+import { type BenchServers, startBenchSystem } from './support/system.js';
+
+/** How long reads of the archive take. Milliseconds. */
+export interface ArchiveTimes {
+  call: string;
+  p50: number;
+  p95: number;
+}
+
+const AT_ONCE = 500;
+const READS = 40;
+const DAY_MS = 24 * 3_600_000;
+const PAYLOAD = JSON.stringify({
+  order_id: 'order-1',
+  customer_email: 'ada@example.com',
+  total: 12.5,
+  items: [{ name: 'Notebook', qty: 2 }],
+});
+
+/** Deliveries that Temporal has forgotten: they are put into the archive by themselves. */
+export async function fillArchive(
+  { archive }: Pick<Database, 'archive'>,
+  account_id: string,
+  count: number,
+): Promise<{ ids: string[]; endpointIds: string[] }> {
+  const endpointIds = Array.from({ length: 10 }, () => newId('endpoint'));
+  const ids: string[] = [];
+  const began = Date.now() - 31 * DAY_MS;
+  for (let made = 0; made < count; made += AT_ONCE) {
+    const some = Array.from({ length: Math.min(AT_ONCE, count - made) }, (_, index) =>
+      archivedDelivery(
+        account_id,
+        endpointIds,
+        made + index,
+        new Date(began - (count - made - index) * 1_000),
+      ),
+    );
+    const sealed = await archive.saveEvents(some.map(({ event }) => event));
+    await archive.addDeliveries(
+      some.map(({ delivery, closed }) => {
+        const { commitment, key = '' } = sealed.get(delivery.event_id) ?? {};
+        return { ...delivery, key, record: canonicalJson(deliveryRecord(account_id, closed, 1, commitment)) };
+      }),
+    );
+    ids.push(...some.map(({ delivery }) => delivery.id));
+  }
+  return { ids, endpointIds };
+}
+
+function archivedDelivery(account_id: string, endpointIds: readonly string[], number: number, at: Date) {
+  const event_id = newId('event', at.getTime());
+  const endpoint_id = endpointIds[number % endpointIds.length] ?? '';
+  const id = deliveryId({ event_id, endpoint_id });
+  const isBad = number % 50 === 0;
+  const status: ShownStatus = isBad ? 'exhausted' : 'delivered';
+  const run_id = randomUUID();
+  const time = at.toISOString();
+  const keys = [`k:${event_id.slice(-16)}`];
+  const summary = {
+    id,
+    event_id,
+    endpoint_id,
+    event_kind: 'purchase',
+    status,
+    created_at: time,
+    started_at: time,
+    closed_at: time,
+    reason: isBad
+      ? 'Attempt 1 answered 503. That was the last of the schedule.'
+      : 'The endpoint answered 2xx.',
+    workflow_id: `delivery:${account_id}:${event_id}:${endpoint_id}`,
+    run_id,
+  };
+  const attempt = {
+    number: 1,
+    at: time,
+    duration_ms: 12,
+    webhook_timestamp: Math.floor(at.getTime() / 1_000),
+    url: 'https://subscriber.example/hooks',
+    url_host: 'subscriber.example',
+    endpoint_version: 1,
+    address: '192.0.2.1',
+    timings_ms: { dns: 1, connect: 2, tls: 4, first_byte: 5 },
+    request_bytes: PAYLOAD.length,
+    status_code: isBad ? 503 : 200,
+    response_headers: { date: time },
+    trigger: 'schedule' as const,
+  };
+  const detail = { attempts: [attempt], payload_bytes: PAYLOAD.length };
+  const position = positionAt(at, run_id, 0);
+  const common = { account_id, event_kind: 'purchase', accepted_at: at, keys };
+  return {
+    closed: { ...summary, ...detail },
+    event: {
+      ...common,
+      id: event_id,
+      payload: PAYLOAD,
+      payload_bytes: PAYLOAD.length,
+      position,
+      closed_at: at,
+    },
+    delivery: {
+      ...common,
+      id,
+      event_id,
+      endpoint_id,
+      status,
+      status_code: attempt.status_code,
+      position,
+      run_id,
+      run_order: runOrder(time, at),
+      revision: 1,
+      summary: JSON.stringify(summary),
+      detail: JSON.stringify(detail),
+      timeline: JSON.stringify([{ at: time, type: 'closed', text: 'Delivered.', status }]),
+    },
+  };
+}
+
+/** Reads of an account whose deliveries are all archived. @param get reads a path below the version, and fails unless it is answered 200 */
+export async function readArchive(
+  get: (path: string) => Promise<{ paging?: { cursors: { after?: string } } }>,
+  { ids, endpointIds }: { ids: readonly string[]; endpointIds: readonly string[] },
+): Promise<ArchiveTimes[]> {
+  const one = (list: readonly string[], read: number) => list[(read * 7_919) % list.length] ?? '';
+  const event = (read: number) => `evt_${one(ids, read).slice(4, 30)}`;
+  const endpoint = (read: number) => one(endpointIds, read);
+  let deep: string | undefined;
+  for (let page = 0; page < 5; page += 1) {
+    const { paging }: { paging?: { cursors: { after?: string } } } = await get(
+      `deliveries?limit=100${deep === undefined ? '' : `&after=${deep}`}`,
+    );
+    deep = paging?.cursors.after;
+  }
+  const calls: [string, (read: number) => string][] = [
+    ['deliveries/…', (read) => `deliveries/${one(ids, read)}`],
+    ['deliveries/…/timeline', (read) => `deliveries/${one(ids, read)}/timeline`],
+    ['events/…', (read) => `events/${event(read)}`],
+    ['deliveries', () => 'deliveries'],
+    ['deliveries?limit=100, sixth page', () => `deliveries?limit=100&after=${deep}`],
+    ['deliveries?status=exhausted', () => 'deliveries?status=exhausted'],
+    ['deliveries?open=false', () => 'deliveries?open=false'],
+    ['deliveries?endpoint_id=…', (read) => `deliveries?endpoint_id=${endpoint(read)}`],
+    [
+      'deliveries?endpoint_id=…&status=exhausted',
+      (read) => `deliveries?endpoint_id=${endpoint(read)}&status=exhausted`,
+    ],
+    [
+      'deliveries?event_kind=purchase&status_code=503',
+      () => 'deliveries?event_kind=purchase&status_code=503',
+    ],
+    ['deliveries?event_id=…', (read) => `deliveries?event_id=${event(read)}`],
+    ['events', () => 'events'],
+    ['events?status=exhausted', () => 'events?status=exhausted'],
+  ];
+  const results: ArchiveTimes[] = [];
+  for (const [call, path] of calls) {
+    const times: number[] = [];
+    for (let read = 0; read < READS; read += 1) {
+      const began = performance.now();
+      await get(path(read));
+      times.push(performance.now() - began);
+    }
+    results.push({ call, p50: percentile(times, 50), p95: percentile(times, 95) });
+  }
+  return results;
+}
+
+/** Reads an archive of deliveries that Temporal has forgotten. */
+export async function measureArchive(servers: BenchServers, deliveries: number): Promise<ArchiveTimes[]> {
+  const system = await startBenchSystem(servers);
+  const settings = loadSettings(system.environment);
+  const database = await connectDatabase(settings.MONGODB_URI ?? '', {
+    ...requireBoxes(settings),
+    encryptsPayloads: true,
+  });
+  try {
+    await database.createIndexes();
+    const filled = await fillArchive(database, system.id, deliveries);
+    return await readArchive(async (path) => {
+      const response = await fetch(`${system.url}/v18.0/${path}`, {
+        headers: { authorization: `Bearer ${system.key}` },
+      });
+      if (response.status !== 200) throw new Error(`${path} answered ${response.status}`);
+      return response.json() as Promise<{ paging?: { cursors: { after?: string } } }>;
+    }, filled);
+  } finally {
+    await database.close();
+    await system.stop();
+  }
+}

@@ -1,0 +1,140 @@
+import createClient from 'openapi-fetch';
+import { HooklineError } from './errors.js';
+import { RETRY_DEFAULTS, type RetryOptions, retryingFetch } from './retry.js';
+import type { AnswerOf, Call, ItemOf, ListPath, Method, QueryOf, Schemas } from './types.js';
+
+export interface HooklineOptions {
+  /** Where the server is, such as `https://hookline.example.com`. In a browser, '' is the page's own server. */
+  url: string;
+  /** An API key or access token, or what gives one for each request; undefined sends none. */
+  token?: string | (() => string | undefined | Promise<string | undefined>);
+  /** The account that a platform key acts for, by id or reference: sent as `Hookline-Account`. */
+  account?: string;
+  /** Sent with each request. */
+  headers?: Record<string, string>;
+  retry?: RetryOptions;
+  /** Instead of the global `fetch`, for a proxy or a test. */
+  fetch?: typeof fetch;
+}
+
+export interface PostEventOptions {
+  /** Default: made for this call, so that its retries start nothing twice. Give your own to make a later repeat safe as well. */
+  idempotencyKey?: string;
+  /** Business keys that are not in the payload: `{ order_id: '1001' }`. */
+  keys?: Record<string, string>;
+  /** The version of the kind's schema that the payload is checked against. Default: the newest. */
+  schemaVersion?: number;
+  signal?: AbortSignal;
+}
+
+export interface ListOptions<Path extends ListPath> {
+  query?: QueryOf<Path>;
+  /** For a list below a resource: `{ id: 'ep_…' }`. */
+  path?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
+type Page = Pick<Schemas['DeliverySummaryPage'], 'paging'> & { data: unknown[] };
+
+type AnyMethod = (
+  path: string,
+  init?: object,
+) => Promise<{ data?: unknown; error?: unknown; response: Response }>;
+
+/**
+ * A client of one server, typed by its OpenAPI document. Every method throws `HooklineError` for an answer that is an error, and
+ * `HooklineConnectionError` if there was no answer.
+ */
+export class Hookline {
+  readonly get: Call<'get'>;
+  readonly post: Call<'post'>;
+  readonly put: Call<'put'>;
+  readonly patch: Call<'patch'>;
+  readonly delete: Call<'delete'>;
+
+  constructor({ url, token, account, headers = {}, retry = {}, fetch: send }: HooklineOptions) {
+    const client = createClient<Record<string, Record<Method, object>>>({
+      baseUrl: url.replace(/\/+$/, ''),
+      headers: { ...headers, ...(account !== undefined && { 'hookline-account': account }) },
+      // `fetch` of a browser must be called on its window.
+      fetch: retryingFetch(send ?? ((input, init) => fetch(input, init)), { ...RETRY_DEFAULTS, ...retry }),
+      querySerializer: { array: { style: 'form', explode: false } },
+      // A text is sent as it stands: a payload is delivered byte for byte.
+      bodySerializer: (body: unknown) => (typeof body === 'string' ? body : JSON.stringify(body)),
+    });
+    client.use({
+      async onRequest({ request }) {
+        const value = typeof token === 'function' ? await token() : token;
+        if (value !== undefined) request.headers.set('authorization', `Bearer ${value}`);
+        return request;
+      },
+    });
+    const call = <M extends Method>(method: AnyMethod) =>
+      (async (path: string, init?: object) => {
+        const { data, error, response } = await method(path, init);
+        if (!response.ok) throw new HooklineError(response, error);
+        return data;
+      }) as unknown as Call<M>;
+    this.get = call<'get'>(client.GET as AnyMethod);
+    this.post = call<'post'>(client.POST as AnyMethod);
+    this.put = call<'put'>(client.PUT as AnyMethod);
+    this.patch = call<'patch'>(client.PATCH as AnyMethod);
+    this.delete = call<'delete'>(client.DELETE as AnyMethod);
+  }
+
+  /**
+   * Posts an event.
+   *
+   * @param payload an object, or JSON as text, which is delivered byte for byte
+   * @returns when every delivery is persisted
+   */
+  postEvent(
+    kind: string,
+    payload: object | string,
+    { idempotencyKey = newIdempotencyKey(), keys, schemaVersion, signal }: PostEventOptions = {},
+  ): Promise<Schemas['Acceptance']> {
+    const named = Object.entries(keys ?? {}).map(([name, value]) => `${name}=${value}`);
+    return this.post('/v18.0/events/{kind_or_id}', {
+      params: {
+        path: { kind_or_id: kind },
+        ...(schemaVersion !== undefined && { query: { schema_version: schemaVersion } }),
+        header: {
+          'Idempotency-Key': idempotencyKey,
+          ...(named.length > 0 && { 'Hookline-Key': named.join(',') }),
+        },
+      },
+      headers: { 'content-type': 'application/json' },
+      body: payload as Schemas['PurchasePayload'],
+      ...(signal && { signal }),
+    });
+  }
+
+  /** Every item of a list, page after page, read as the loop needs them: `for await (const d of hookline.list('/v18.0/deliveries'))`. */
+  async *list<Path extends ListPath>(
+    path: Path,
+    options: ListOptions<Path> = {},
+  ): AsyncGenerator<ItemOf<Path>, void, undefined> {
+    for await (const page of this.pages(path, options)) yield* page.data as ItemOf<Path>[];
+  }
+
+  /** The pages of a list. A page can have fewer items than `limit`; only the last has no next one. */
+  async *pages<Path extends ListPath>(
+    path: Path,
+    { query, path: pathParams, signal }: ListOptions<Path> = {},
+  ): AsyncGenerator<AnswerOf<'get', Path> & Page, void, undefined> {
+    const read = this.get as unknown as (path: string, init: object) => Promise<unknown>;
+    for (let after: string | undefined; ; ) {
+      const params = { query: { ...query, after }, path: pathParams };
+      const page = (await read(path, { params, signal })) as AnswerOf<'get', Path> & Page;
+      yield page;
+      after = page.paging.cursors.after;
+      if (page.paging.next === undefined || after === undefined) return;
+    }
+  }
+}
+
+/** 128 random bits. Not `randomUUID`, which browsers offer to secure pages alone. */
+export function newIdempotencyKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

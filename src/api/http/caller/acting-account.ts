@@ -1,0 +1,77 @@
+import { type Account, REFERENCE } from '../../../domain/access/account.js';
+import { ownProfileId } from '../../../domain/access/profile.js';
+import { isId } from '../../../domain/basics/ids.js';
+import { notFound, Problem } from '../../../domain/http/problem.js';
+import { invalidRequest } from '../body.js';
+import type { ApiDependencies, Context } from '../context.js';
+import type { Caller } from './caller.js';
+import { missingScope, refuseToken } from './refusals.js';
+
+/** The header that names the account to act for. */
+export const ACCOUNT_HEADER = 'Hookline-Account';
+
+/**
+ * The caller as the account that it acts for: its own, or the one that `Hookline-Account` names by id or reference. A platform acts for
+ * its accounts, the operator for all.
+ *
+ * @throws Problem 401 if the token's account was deleted, 403 if the token acts for its own account alone, 404 if there is no such account or it is another platform's, 409 if
+ *   something is to be changed of an account that is being deleted or was
+ */
+export async function actingCaller(
+  { accounts }: ApiDependencies['database'],
+  ctx: Context,
+  caller: Caller,
+): Promise<{ caller: Caller; account: Account | undefined }> {
+  const named = ctx.get(ACCOUNT_HEADER);
+  const home = await accounts.current(caller.account_id);
+  if (home && home.status !== 'active')
+    throw refuseToken({ code: 'revoked_token', detail: `The account ${home.id} was deleted.` });
+  if (named === '' || named === caller.account_id)
+    return { caller: { ...caller, names_account: named !== '' }, account: home };
+  const isOperator = caller.scopes.includes('admin');
+  if (!isOperator && !caller.scopes.includes('platform')) throw missingScope('platform');
+  const account = await findNamed(accounts, caller, named);
+  if (!account || !(isOperator || account.platform_id === caller.account_id))
+    throw notFound('account', named);
+  if (account.status !== 'active' && ctx.method !== 'GET' && ctx.method !== 'HEAD')
+    throw new Problem(
+      'account_state_conflict',
+      `The account ${account.id} is ${account.status}: it can only be read.`,
+    );
+  return {
+    account,
+    caller: {
+      ...caller,
+      account_id: account.id,
+      home_account_id: caller.account_id,
+      names_account: true,
+      profile_id: ownProfileId(account.id),
+      // What it may do with accounts stays at home.
+      scopes: caller.scopes.filter((scope) => scope !== 'platform' && scope !== 'admin'),
+    },
+  };
+}
+
+function findNamed(
+  accounts: ApiDependencies['database']['accounts'],
+  { account_id, scopes }: Caller,
+  named: string,
+): Promise<Account | undefined> {
+  if (isId('account', named)) return accounts.current(named);
+  if (!REFERENCE.test(named))
+    throw invalidRequest([
+      { parameter: ACCOUNT_HEADER, detail: 'must be the id of an account, acct_…, or its reference' },
+    ]);
+  return accounts.ofReference(scopes.includes('platform') ? account_id : undefined, named);
+}
+
+/** A platform says for which account it acts, so that nothing gets into the wrong one by mistake. @throws Problem 400 */
+export function requireAccountNamed(ctx: Context): void {
+  const { scopes, names_account } = ctx.state.caller;
+  if (names_account || !scopes.includes('platform')) return;
+  throw new Problem(
+    'account_not_named',
+    `This token acts for the accounts of a platform. Say for which one with the header ${ACCOUNT_HEADER}: its id, acct_…, or your reference; the platform's own id for the platform itself.`,
+    { errors: [{ parameter: ACCOUNT_HEADER, detail: 'is missing' }] },
+  );
+}

@@ -1,0 +1,26 @@
+import type { Scope } from '../../../domain/access/api-key.js';
+
+/** What a token can belong to. */
+export const CALLER_TYPES = ['api_key', 'oauth_client', 'portal_session'] as const;
+
+/** Who sent a request, once it has been authenticated. */
+export interface Caller {
+  type: (typeof CALLER_TYPES)[number];
+  /** The account that it acts for. */
+  account_id: string;
+  /** The account of the token, if it acts for another one. */
+  home_account_id?: string;
+  /** Whether the request names the account that it acts for. */
+  names_account?: boolean;
+  /** The id of the API key or portal session, or of the OAuth client that holds the token. */
+  id: string;
+  /** The name of the API key or portal session; absent for OAuth clients. */
+  name?: string;
+  /** The profile behind the token: what `GET /me` answers. */
+  profile_id: string;
+  scopes: readonly Scope[];
+  /** When an API key or portal session stops working, ISO 8601; absent if it does not, and for OAuth tokens, whose client or person stays. */
+  expires_at?: string;
+  /** When the token stops working, ISO 8601; absent if it does not. */
+  token_expires_at?: string;
+}

@@ -1,0 +1,105 @@
+import { API_KEY_PREFIX, isScope, looksLikeApiKey } from '../../../domain/access/api-key.js';
+import { looksLikePortalToken, PORTAL_TOKEN_PREFIX } from '../../../domain/access/portal-session.js';
+import { ownProfileId } from '../../../domain/access/profile.js';
+import type { ProblemCode } from '../../../domain/http/problem.js';
+import type { ApiDependencies } from '../context.js';
+import type { Caller } from './caller.js';
+
+/** Why a token is refused. */
+export interface Refusal {
+  code: Extract<ProblemCode, 'malformed_token' | 'invalid_token' | 'expired_token' | 'revoked_token'>;
+  detail: string;
+}
+
+/** Finds the caller that a token belongs to. */
+export type TokenCheck = (token: string) => Promise<{ caller: Caller } | { refusal: Refusal }>;
+
+/** What an OAuth access token looks like. */
+const ACCESS_TOKEN = /^[\w-]{43}$/;
+
+/** Checks API keys, portal tokens and OAuth access tokens. Look-ups are cached for seconds; expiry is exact. */
+export function createTokenCheck(dependencies: Pick<ApiDependencies, 'database' | 'logger'>): TokenCheck {
+  return async (token) => {
+    if (token.startsWith(API_KEY_PREFIX)) return checkApiKey(dependencies, token);
+    if (token.startsWith(PORTAL_TOKEN_PREFIX)) return checkPortalToken(dependencies, token);
+    if (ACCESS_TOKEN.test(token)) return checkAccessToken(dependencies, token);
+    return malformed();
+  };
+}
+
+async function checkApiKey(
+  { database, logger }: Pick<ApiDependencies, 'database' | 'logger'>,
+  token: string,
+): ReturnType<TokenCheck> {
+  const key = await database.apiKeys.find(token);
+  if (!key && !looksLikeApiKey(token)) return malformed();
+  if (!key) return refuse('invalid_token', 'The API key is unknown.');
+  if (key.revoked_at) return refuse('revoked_token', `The API key was revoked at ${key.revoked_at}.`);
+  if (key.expires_at && Date.parse(key.expires_at) <= Date.now()) {
+    return refuse('expired_token', `The API key expired at ${key.expires_at}.`);
+  }
+  database.apiKeys
+    .noteUse(token, key.id)
+    .catch((error: unknown) =>
+      logger.warn({ err: error, api_key: key.id }, 'the last use of an API key could not be recorded'),
+    );
+  const { account_id, id, name, scopes, expires_at, profile_id = ownProfileId(account_id) } = key;
+  const ends = expires_at !== undefined && { expires_at, token_expires_at: expires_at };
+  return { caller: { type: 'api_key', account_id, id, name, scopes, profile_id, ...ends } };
+}
+
+async function checkPortalToken(
+  { database }: Pick<ApiDependencies, 'database'>,
+  token: string,
+): ReturnType<TokenCheck> {
+  const session = await database.portalSessions.find(token);
+  if (!session && !looksLikePortalToken(token)) return malformed();
+  if (!session) return refuse('invalid_token', 'The portal session is unknown.');
+  const { account_id, id, name, scopes, expires_at, revoked_at } = session;
+  if (revoked_at !== undefined)
+    return refuse('revoked_token', `The portal session was ended at ${revoked_at}.`);
+  if (Date.parse(expires_at) <= Date.now())
+    return refuse('expired_token', `The portal session expired at ${expires_at}. Ask for a new link.`);
+  const ends = { expires_at, token_expires_at: expires_at };
+  return {
+    caller: {
+      type: 'portal_session',
+      account_id,
+      id,
+      name,
+      scopes,
+      profile_id: ownProfileId(account_id),
+      ...ends,
+    },
+  };
+}
+
+async function checkAccessToken(
+  { database }: Pick<ApiDependencies, 'database'>,
+  token: string,
+): ReturnType<TokenCheck> {
+  const found = await database.accessTokens.find(token);
+  if (!found) return refuse('invalid_token', 'The access token is unknown.');
+  if (found.expires_at <= Date.now()) {
+    return refuse(
+      'expired_token',
+      `The access token expired at ${new Date(found.expires_at).toISOString()}.`,
+    );
+  }
+  if (found.revoked) return refuse('revoked_token', 'The access token has been revoked.');
+  const { account_id, client_id: id, profile_id = ownProfileId(account_id) } = found;
+  const token_expires_at = new Date(found.expires_at).toISOString();
+  const scopes = found.scopes.filter(isScope);
+  return { caller: { type: 'oauth_client', account_id, id, profile_id, scopes, token_expires_at } };
+}
+
+function malformed(): { refusal: Refusal } {
+  return refuse(
+    'malformed_token',
+    'This is not a valid access token or API key: it may have been cut short.',
+  );
+}
+
+function refuse(code: Refusal['code'], detail: string): { refusal: Refusal } {
+  return { refusal: { code, detail } };
+}

@@ -1,0 +1,49 @@
+import { openCursor, sealCursor } from '../../domain/http/cursor-seal.js';
+import type { Database } from '../../models/database.js';
+import { InvalidCursorError } from '../../temporal/errors.js';
+import type { Page } from '../../temporal/read/visibility/visibility.js';
+import type { Context } from './context.js';
+import { renderPage } from './paging.js';
+
+/** The secret that cursors are sealed with. */
+export const CURSOR_SECRET = 'cursors';
+
+const secrets = new WeakMap<Database, Promise<string>>();
+
+/**
+ * A page of a list of the ledger. Its cursors hold page tokens of Temporal's, so they are sealed: SQL visibility answers a token that is not
+ * its own with an internal error, which the client repeats for seconds.
+ *
+ * @param list its name
+ * @param read reads the page that begins at a cursor of the ledger's
+ * @throws InvalidCursorError if the cursor is not one of this list and account
+ */
+export async function renderLedgerPage<T>(
+  ctx: Context,
+  database: Database,
+  list: string,
+  after: string | undefined,
+  read: (after: string | undefined) => Promise<Page<T>>,
+) {
+  const secret = await secretOf(database);
+  const place = cursorPlace(list, ctx.state.caller.account_id);
+  const cursor = after === undefined ? undefined : openCursor(secret, place, after);
+  if (after !== undefined && cursor === undefined) throw new InvalidCursorError();
+  const page = await read(cursor);
+  return renderPage(ctx, {
+    data: page.data,
+    ...(page.after !== undefined && { after: sealCursor(secret, place, page.after) }),
+  });
+}
+
+/** What a cursor is sealed for. */
+export function cursorPlace(list: string, accountId: string): string {
+  return `${list}:${accountId}`;
+}
+
+function secretOf(database: Database): Promise<string> {
+  const known = secrets.get(database) ?? database.installationSecrets.get(CURSOR_SECRET);
+  secrets.set(database, known);
+  known.catch(() => secrets.delete(database));
+  return known;
+}

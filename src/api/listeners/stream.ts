@@ -1,0 +1,145 @@
+import type { WebSocket } from 'ws';
+import { z } from 'zod';
+import {
+  type AnswerMessage,
+  CLOSE_CODES,
+  type DeliveryMessage,
+  disconnected,
+  type ListenerRequest,
+  type ListenerResult,
+  MAX_ANSWER_BODY,
+  MAX_ANSWER_HEADERS,
+  RECEIVER_ERRORS,
+  type ReceiverError,
+} from '../../domain/listener/listener.js';
+
+/** How often the program is asked whether it is there, milliseconds. One that has not answered by the next time is gone. */
+const PING_MS = 10_000;
+/** Deliveries that may wait for an answer on one stream. */
+const MAX_PENDING = 1_000;
+/** Bytes that may wait to be sent on one stream. */
+const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
+
+const number = z.number().int().min(0);
+const answerSchema: z.ZodType<AnswerMessage> = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('answer'),
+    number,
+    status_code: z.number().int().min(200).max(599),
+    headers: z
+      .record(z.string().max(256), z.string().max(8_192))
+      .refine((headers) => Object.keys(headers).length <= MAX_ANSWER_HEADERS),
+    body: z.string().max(MAX_ANSWER_BODY),
+  }),
+  z.strictObject({ type: z.literal('failure'), number, error_code: z.enum(RECEIVER_ERRORS) }),
+]);
+
+const WORDS: Record<ReceiverError, string> = {
+  timeout: 'the receiver behind the listener did not answer in time',
+  connection_refused: 'the receiver behind the listener refused the connection',
+  connection_reset: 'the receiver behind the listener closed the connection before an answer',
+  connection_failed: 'the listener could not connect to its receiver',
+};
+
+/** The connection of a program that receives the deliveries of one listener. */
+export class ListenerStream {
+  private readonly socket: WebSocket;
+  private readonly pending = new Map<number, (result: ListenerResult) => void>();
+  private readonly pings: NodeJS.Timeout;
+  /** Called when nothing waits for an answer any more. */
+  private onIdle: (() => void) | undefined;
+  private next = 0;
+  private isAlive = true;
+
+  constructor(socket: WebSocket) {
+    this.socket = socket;
+    socket.on('message', (data) => this.take(String(data)));
+    socket.on('pong', () => {
+      this.isAlive = true;
+    });
+    socket.on('error', () => socket.terminate()); // `close` follows
+    socket.once('close', () => this.end());
+    this.pings = setInterval(() => this.ping(), PING_MS);
+  }
+
+  /** Resolves when the connection has ended. */
+  ended(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.socket.readyState === this.socket.CLOSED) resolve();
+      else this.socket.once('close', () => resolve());
+    });
+  }
+
+  /** Sends a request and waits for its answer. It reports failures; it does not throw them. */
+  exchange(request: ListenerRequest): Promise<ListenerResult> {
+    if (this.socket.readyState !== this.socket.OPEN) return Promise.resolve(LOST);
+    if (this.pending.size >= MAX_PENDING || this.socket.bufferedAmount > MAX_BUFFERED_BYTES)
+      return Promise.resolve({ error_code: 'timeout', error: 'the listener has too much to do' });
+    const message: DeliveryMessage = { type: 'delivery', number: this.next, ...request };
+    this.next += 1;
+    return new Promise((resolve) => {
+      const timer = setTimeout(
+        () => settle({ error_code: 'timeout', error: 'the listener did not answer in time' }),
+        request.timeout_ms,
+      );
+      const settle = (result: ListenerResult) => {
+        clearTimeout(timer);
+        this.pending.delete(message.number);
+        resolve(result);
+        if (this.pending.size === 0) this.onIdle?.();
+      };
+      this.pending.set(message.number, settle);
+      this.socket.send(JSON.stringify(message));
+    });
+  }
+
+  /** Waits for the answers that are due, then closes. No further request may be given to it. */
+  async finish(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.onIdle = resolve;
+      if (this.pending.size === 0) resolve();
+    });
+    this.close('restart', 'the service stops');
+  }
+
+  close(why: keyof typeof CLOSE_CODES, reason: string): void {
+    this.socket.close(CLOSE_CODES[why], reason);
+    // A program that does not close its side must not keep the connection.
+    setTimeout(() => this.socket.terminate(), 1_000).unref();
+  }
+
+  private take(text: string): void {
+    const message = parseAnswer(text);
+    if (!message) {
+      this.close('protocol', 'a message is not valid');
+      return;
+    }
+    // Unknown numbers are answers that came too late.
+    const settle = this.pending.get(message.number);
+    if (message.type === 'answer') {
+      const { status_code, headers, body } = message;
+      settle?.({ status_code, headers, body });
+    } else settle?.({ error_code: message.error_code, error: WORDS[message.error_code] });
+  }
+
+  private ping(): void {
+    if (this.isAlive) this.socket.ping();
+    else this.socket.terminate();
+    this.isAlive = false;
+  }
+
+  private end(): void {
+    clearInterval(this.pings);
+    for (const settle of [...this.pending.values()]) settle(LOST);
+  }
+}
+
+const LOST = disconnected('the connection of the listener ended before it answered');
+
+function parseAnswer(text: string): AnswerMessage | undefined {
+  try {
+    return answerSchema.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import { SCOPES } from '../../../domain/access/api-key.js';
+import { Problem } from '../../../domain/http/problem.js';
+import { CALLER_TYPES } from '../../http/caller/caller.js';
+import type { ApiDependencies, Context } from '../../http/context.js';
+import { type Operation, operation } from '../../http/operation.js';
+import { originOf } from '../../http/origin.js';
+import { timeSchema as time } from '../../http/schemas.js';
+
+const sessionSchema = z
+  .object({
+    type: z.enum(CALLER_TYPES),
+    id: z.string().describe('key_…, client_… or ps_…'),
+    name: z.string().describe('Of the API key, the OAuth client or the portal session'),
+    account: z
+      .object({ id: z.string(), name: z.string(), reference: z.string().optional() })
+      .describe('The account that the token acts for'),
+    platform_id: z.string().optional().describe('The platform of the account'),
+    profile_id: z.string().describe('The profile that GET /me answers'),
+    scopes: z.array(z.enum(SCOPES)).describe('What the token allows'),
+    expires_at: time.optional().describe('When the token stops working; absent if it does not'),
+    temporal_ui: z
+      .object({ url: z.string(), namespace: z.string() })
+      .optional()
+      .describe('Where executions are looked at: for the scope admin, if TEMPORAL_UI_URL is set'),
+  })
+  .meta({
+    id: 'Session',
+    examples: [
+      {
+        type: 'portal_session',
+        id: 'ps_01M7Y6GW4KS6J1CRXD65YC46K4',
+        name: 'Ada at Acme',
+        account: { id: 'acct_01M7Y6GW4KS6J1CRXD65YC46K4', name: 'Acme' },
+        profile_id: 'prof_01M7Y6GW4KS6J1CRXD65YC46K4',
+        scopes: ['endpoints:read', 'deliveries:read'],
+        expires_at: '2026-11-21T13:00:00.000Z',
+      },
+    ],
+  });
+
+/** Who the caller is: what an application shows and allows depends on it. */
+export function sessionOperations({ database, settings }: ApiDependencies): Operation[] {
+  const nameOf = async (ctx: Context): Promise<string> => {
+    const { name, id } = ctx.state.caller;
+    return name ?? (await database.oauthClients.find(id))?.name ?? '';
+  };
+  return [
+    operation({
+      method: 'get',
+      path: '/session',
+      id: 'getSession',
+      summary: 'Who the token stands for, what it allows, and when it ends',
+      isAboutAccounts: true,
+      responses: { 200: { description: 'The holder of the token', schema: sessionSchema } },
+      problems: [],
+      async handle(ctx) {
+        const { caller } = ctx.state;
+        const { name = '', reference, platform_id } = ctx.state.account ?? {};
+        ctx.set('cache-control', 'no-store');
+        ctx.body = {
+          type: caller.type,
+          id: caller.id,
+          name: await nameOf(ctx),
+          account: { id: caller.account_id, name, ...(reference !== undefined && { reference }) },
+          ...(platform_id !== undefined && { platform_id }),
+          profile_id: caller.profile_id,
+          scopes: caller.scopes,
+          ...(caller.token_expires_at !== undefined && { expires_at: caller.token_expires_at }),
+          ...(caller.scopes.includes('admin') && temporalUiOf(settings)),
+        };
+      },
+    }),
+
+    operation({
+      method: 'delete',
+      path: '/session',
+      id: 'endSession',
+      summary: 'End the portal session that the token belongs to; the token stops working within 5 seconds',
+      isAboutAccounts: true,
+      responses: { 204: { description: 'Ended' } },
+      problems: ['not_a_portal_session'],
+      async handle(ctx) {
+        const { type, account_id, id } = ctx.state.caller;
+        if (type !== 'portal_session')
+          throw new Problem(
+            'not_a_portal_session',
+            'Only a portal session is ended like this. Revoke an API key with DELETE /api_keys/{id}, an OAuth token at /oauth/revoke.',
+          );
+        await database.portalSessions.revoke(account_id, id, originOf(ctx));
+        ctx.status = 204;
+      },
+    }),
+  ];
+}
+
+/** Where an operator looks at executions in Temporal. */
+function temporalUiOf({ TEMPORAL_UI_URL, TEMPORAL_NAMESPACE }: ApiDependencies['settings']) {
+  if (TEMPORAL_UI_URL === undefined) return {};
+  return { temporal_ui: { url: TEMPORAL_UI_URL.replace(/\/$/, ''), namespace: TEMPORAL_NAMESPACE } };
+}

@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import { checkEventKinds } from '../../../domain/endpoint/endpoint.js';
+import { filterSchema } from '../../../domain/filter/filter-schema.js';
+import { notFound } from '../../../domain/http/problem.js';
+import { LISTENER_SCHEDULE } from '../../../domain/listener/listener.js';
+import { invalidRequest } from '../../http/body.js';
+import type { ApiDependencies } from '../../http/context.js';
+import { type Operation, operation } from '../../http/operation.js';
+import { originOf } from '../../http/origin.js';
+import { timeSchema } from '../../http/schemas.js';
+import { newTicket } from '../../listeners/tickets.js';
+import { createEndpoint } from '../endpoints/create-endpoint.js';
+import { endpointBody } from '../endpoints/endpoint-body.js';
+import { endpointWithSecretSchema, renderEndpoint, renderKeys } from '../endpoints/endpoint-view.js';
+import { findEndpoint } from '../endpoints/endpoints.js';
+import { kindNames } from '../event-kinds/find-kind.js';
+
+const listenerBody = z.strictObject({
+  event_kinds: endpointBody.shape.event_kinds,
+  filter: filterSchema.optional().describe('A condition on the payload: docs/endpoints.md'),
+  description: endpointBody.shape.description,
+  retry_schedule: endpointBody.shape.retry_schedule.default([...LISTENER_SCHEDULE]),
+});
+
+const ticketSchema = z
+  .object({
+    ticket: z.string().describe('Sent as `Authorization: Bearer` with the WebSocket request'),
+    path: z.string().describe('Of the stream, below the address of the API'),
+    expires_at: timeSchema.describe('Until then the stream can be opened; it may stay open for longer'),
+  })
+  .meta({ id: 'ListenerTicket' });
+
+/** Listeners: temporary endpoints whose deliveries go to a connected program instead of a URL. */
+export function listenerOperations(dependencies: ApiDependencies): Operation[] {
+  const { database, box } = dependencies;
+
+  return [
+    operation({
+      method: 'post',
+      path: '/listeners',
+      id: 'createListener',
+      summary: 'Make a temporary endpoint whose deliveries go to a connected program',
+      scope: 'endpoints:write',
+      body: listenerBody,
+      example: { event_kinds: ['purchase'] },
+      responses: {
+        201: {
+          description:
+            'The endpoint, with its signing secret. It needs no verification, and is deleted when no program has been connected for ten minutes',
+          schema: endpointWithSecretSchema,
+        },
+      },
+      problems: ['endpoint_limit_reached'],
+      async handle(ctx, { body }) {
+        const { account_id } = ctx.state.caller;
+        const errors = checkEventKinds(body.event_kinds, await kindNames(database, account_id));
+        if (errors.length > 0) throw invalidRequest(errors);
+        const endpoint = await createEndpoint(
+          dependencies,
+          account_id,
+          { listener: body },
+          'v1',
+          originOf(ctx),
+        );
+        await database.listeners.create(account_id, endpoint.id);
+        ctx.status = 201;
+        ctx.set('location', ctx.path.replace(/listeners$/, `endpoints/${endpoint.id}`));
+        ctx.set('cache-control', 'no-store');
+        ctx.body = { ...renderEndpoint(endpoint), ...renderKeys(database.endpoints.secretsOf(endpoint)) };
+      },
+    }),
+
+    operation({
+      method: 'post',
+      path: '/listeners/:id/tickets',
+      id: 'createListenerTicket',
+      summary: 'Get a ticket to open the stream of a listener: a WebSocket, one at a time',
+      scope: 'endpoints:write',
+      responses: { 201: { description: 'The ticket', schema: ticketSchema } },
+      problems: [],
+      async handle(ctx, { params: { id = '' } }) {
+        const endpoint = await findEndpoint(dependencies, ctx, id);
+        if (!endpoint.listener) throw notFound('listener', id);
+        ctx.status = 201;
+        ctx.set('cache-control', 'no-store');
+        ctx.body = {
+          ...newTicket(box, { account_id: endpoint.account_id, endpoint_id: id }, Date.now()),
+          path: ctx.path.replace(/tickets$/, 'stream'),
+        };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,163 @@
+import { receiptOf } from '../../../domain/archive/receipt.js';
+import { canonicalJson, changeRecord } from '../../../domain/archive/record.js';
+import { formatDuration } from '../../../domain/basics/duration.js';
+import { parseDeliveryId } from '../../../domain/basics/ids.js';
+import { isClosed } from '../../../domain/delivery/delivery.js';
+import { notFound, Problem } from '../../../domain/http/problem.js';
+import {
+  type Certificate,
+  certificateSchema,
+  type Opening,
+  openingSchema,
+} from '../../../domain/log/certificate.js';
+import { openedBy } from '../../../domain/log/checkpoint.js';
+import type { AttemptView } from '../../../temporal/read/attempt-view.js';
+import type { ApiDependencies } from '../../http/context.js';
+import { type Operation, operation } from '../../http/operation.js';
+
+/** Proofs of what was recorded: certificates, which everybody can check without this service. */
+export function certificateOperations({
+  database: { archive, changes, log },
+  deliveries,
+  logKeys,
+  sealer,
+  settings: { HOOKLINE_ARCHIVE_INTERVAL: intervalMs },
+}: ApiDependencies): Operation[] {
+  const notYet = (what: string): Problem => {
+    if (intervalMs === undefined)
+      return new Problem(
+        'not_in_log',
+        `${what}. The archive is switched off in this installation: nothing is added to the log.`,
+      );
+    return new Problem(
+      'not_in_log',
+      `${what}. The archive runs every ${formatDuration(intervalMs)}: ask again after its next run.`,
+      {
+        headers: { 'retry-after': String(Math.ceil(intervalMs / 1_000)) },
+      },
+    );
+  };
+
+  /** @param index of the record in the log; absent if it is not in there */
+  const certify = async (what: string, record: string, index: number | undefined): Promise<Certificate> => {
+    const [found, keys] = await Promise.all([
+      index === undefined ? undefined : log.prove(record, index),
+      logKeys(),
+    ]);
+    const key = found && openedBy(found.head.note, keys);
+    if (!found || !key || index === undefined) throw notYet(`${what} is not in the log yet`);
+    return {
+      type: 'certificate',
+      format: 1,
+      record: JSON.parse(record),
+      leaf_index: index,
+      inclusion_proof: found.proof.map((hash) => hash.toString('base64')),
+      checkpoint: found.head.note,
+      log_key: key.text,
+    };
+  };
+
+  /** An archived delivery. @throws Problem 404 that says when it will be archived */
+  const archived = async (accountId: string, id: string) => {
+    const key = parseDeliveryId(id);
+    const found = key && (await archive.record(accountId, id));
+    if (found) return found;
+    const delivery = key && (await deliveries.get(accountId, key));
+    if (!delivery) throw notFound('delivery', id);
+    throw notYet(
+      isClosed(delivery.status)
+        ? `The delivery ${id} is closed, but not archived yet`
+        : `The delivery ${id} is open (${delivery.status}): it is recorded after it has closed`,
+    );
+  };
+
+  /** The payload of an event and its salt, as far as they are still there. */
+  const opened = async (accountId: string, eventId: string): Promise<[string?, Buffer?]> => {
+    const stored = await archive.storedPayload(accountId, eventId);
+    if (!stored) return [];
+    const context = { accountId, eventId };
+    return Promise.all([sealer.open(context, stored), sealer.salt(context, stored)]);
+  };
+
+  const receiptsOf = async (accountId: string, id: string): Promise<Pick<Opening, 'receipts'>> => {
+    const { detail = '{}' } = (await archive.delivery(accountId, id)) ?? {};
+    const { attempts = [] } = JSON.parse(detail) as { attempts?: AttemptView[] };
+    const receipts = attempts.flatMap((attempt) => {
+      const receipt = receiptOf(attempt);
+      return receipt === undefined ? [] : [{ attempt: attempt.number, receipt }];
+    });
+    return receipts.length > 0 ? { receipts } : {};
+  };
+
+  return [
+    operation({
+      method: 'get',
+      path: '/deliveries/:id/certificate',
+      id: 'getDeliveryCertificate',
+      summary:
+        'Get the certificate of a closed delivery: its record, with a proof that the signed log holds it',
+      scope: 'deliveries:read',
+      responses: {
+        200: { description: 'The certificate. `hookline verify` checks it', schema: certificateSchema },
+      },
+      problems: ['not_in_log'],
+      async handle(ctx, { params: { id = '' } }) {
+        const { text, leafIndex } = await archived(ctx.state.caller.account_id, id);
+        ctx.body = await certify(`The delivery ${id}`, text, leafIndex);
+      },
+    }),
+
+    operation({
+      method: 'get',
+      path: '/deliveries/:id/certificate/opening',
+      id: 'getDeliveryOpening',
+      summary:
+        'Get the payload and the salt of a certificate: with them, everybody can check which payload was delivered',
+      scope: 'deliveries:read',
+      responses: {
+        200: {
+          description: 'Payload and salt. Whoever has the salt can test guesses of the payload',
+          schema: openingSchema,
+        },
+      },
+      problems: ['not_in_log', 'payload_gone'],
+      async handle(ctx, { params: { id = '' } }) {
+        const { account_id } = ctx.state.caller;
+        const { eventId } = await archived(account_id, id);
+        const [payload, salt] = await opened(account_id, eventId);
+        if (payload === undefined || !salt)
+          throw new Problem(
+            'payload_gone',
+            `The payload of the event ${eventId} is not kept any more, and neither is its salt.`,
+          );
+        const opening: Opening = {
+          type: 'opening',
+          format: 1,
+          delivery_id: id,
+          payload,
+          salt: salt.toString('base64'),
+          ...(await receiptsOf(account_id, id)),
+        };
+        ctx.body = opening;
+      },
+    }),
+
+    operation({
+      method: 'get',
+      path: '/changes/:id/certificate',
+      id: 'getChangeCertificate',
+      summary:
+        'Get the certificate of a change: who changed what and when, with a proof that the signed log holds it',
+      scope: 'changes:read',
+      responses: { 200: { description: 'The certificate', schema: certificateSchema } },
+      problems: ['not_in_log'],
+      async handle(ctx, { params: { id = '' } }) {
+        const { account_id } = ctx.state.caller;
+        const found = await changes.get(account_id, id);
+        if (!found) throw notFound('change', id);
+        const record = canonicalJson(changeRecord(account_id, found.change));
+        ctx.body = await certify(`The change ${id}`, record, found.leafIndex);
+      },
+    }),
+  ];
+}

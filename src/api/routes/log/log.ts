@@ -1,0 +1,98 @@
+import type Router from '@koa/router';
+import { z } from 'zod';
+import { notFound } from '../../../domain/http/problem.js';
+import { consistencySchema } from '../../../domain/log/certificate.js';
+import { parseTilePath } from '../../../domain/log/tiles.js';
+import { invalidRequest } from '../../http/body.js';
+import type { ApiDependencies, State } from '../../http/context.js';
+import { type Operation, operation } from '../../http/operation.js';
+
+const TEXT = 'text/plain; charset=utf-8';
+/** What never changes: a tile of a log that only grows. */
+const FOR_EVER = 'public, max-age=31536000, immutable';
+
+const size = (meaning: string) =>
+  z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER).describe(meaning);
+
+/** The log, for everybody: without it nobody could tell whether others are shown the same. It holds hashes alone. */
+export function logOperations({ database: { log }, logKeys }: ApiDependencies): Operation[] {
+  const head = async () => {
+    const found = await log.head();
+    if (!found) throw notFound('checkpoint', 'of the log yet: the first run of the archive signs one');
+    return found;
+  };
+
+  return [
+    operation({
+      method: 'get',
+      path: '/log/checkpoint',
+      id: 'getLogCheckpoint',
+      summary: 'Read the latest signed checkpoint of the log: a note as C2SP tlog-checkpoint describes it',
+      isPublic: true,
+      responses: { 200: { description: 'The checkpoint', text: 'A signed note' } },
+      problems: ['not_found'],
+      async handle(ctx) {
+        const { note } = await head();
+        ctx.type = TEXT;
+        ctx.body = note;
+      },
+    }),
+
+    operation({
+      method: 'get',
+      path: '/log/key',
+      id: 'getLogKey',
+      summary:
+        'Read the public key that checkpoints are verified with; several while keys change, a line each',
+      isPublic: true,
+      responses: {
+        200: { description: 'The keys', text: "Verifier keys of Go's golang.org/x/mod/sumdb/note" },
+      },
+      problems: [],
+      async handle(ctx) {
+        ctx.type = TEXT;
+        ctx.body = (await logKeys()).map(({ text }) => `${text}\n`).join('');
+      },
+    }),
+
+    operation({
+      method: 'get',
+      path: '/log/proofs',
+      id: 'getLogProof',
+      summary: 'Prove that the log of one checkpoint is the beginning of the log of a later one',
+      isPublic: true,
+      query: z.strictObject({
+        from: size('Size of the older checkpoint'),
+        to: size('Size of the newer checkpoint; absent: the latest').optional(),
+      }),
+      responses: { 200: { description: 'The proof', schema: consistencySchema } },
+      problems: ['not_found'],
+      async handle(ctx, { query: { from, to: asked } }) {
+        const { size } = await head();
+        const to = asked ?? size;
+        if (to > size)
+          throw invalidRequest([{ parameter: 'to', detail: `must be at most ${size}, the size of the log` }]);
+        if (from > to)
+          throw invalidRequest([
+            { parameter: 'from', detail: `must be at most ${to}, the size to prove it for` },
+          ]);
+        const proof = await log.consistency(from, to);
+        ctx.body = { from, to, proof: proof.map((hash) => hash.toString('base64')) };
+      },
+    }),
+  ];
+}
+
+/** Tiles of the log, as C2SP tlog-tiles has them: with `/log/checkpoint`, its readers follow the log from `/v18.0/log`. */
+export function tileRoutes(router: Router<State>, { database: { log } }: ApiDependencies): void {
+  router.get('/log/tile/*path', async (ctx) => {
+    const path = String(ctx.params['path']);
+    const asked = parseTilePath(path);
+    const head = asked && (await log.head());
+    const tile = head && (await log.tile(asked.key, asked.width, head.size));
+    if (!tile) throw notFound('tile', `${path} in the log`);
+    ctx.type = 'application/octet-stream';
+    ctx.set('cache-control', FOR_EVER);
+    ctx.body = tile;
+  });
+}

@@ -1,0 +1,51 @@
+import { Hookline } from '../../../clients/typescript/src/index.js';
+import { CommandError } from '../command.js';
+
+/** Where the server is, and how a command proves who it is. */
+export interface Connection {
+  url: string;
+  token: () => Promise<string>;
+  /** The account that a platform's key acts for. */
+  account?: string;
+}
+
+/**
+ * The server of `HOOKLINE_URL` with the key of `HOOKLINE_API_KEY`; without a key, the login that is kept, at that server if one is named.
+ * `HOOKLINE_ACCOUNT` is the account that a platform's key acts for.
+ *
+ * @throws CommandError that says what to set
+ */
+export async function connection(): Promise<Connection> {
+  const { HOOKLINE_URL: named, HOOKLINE_API_KEY: key, HOOKLINE_ACCOUNT: account } = process.env;
+  const acting = account ? { account } : {};
+  if (key) return { url: checkUrl(named ?? DEFAULT_URL), token: async () => key, ...acting };
+  const [{ readLogin }, { tokenOf }] = await Promise.all([
+    import('./login/store.js'),
+    import('./login/tokens.js'),
+  ]);
+  const login = await readLogin(named && checkUrl(named));
+  if (!login) {
+    throw new CommandError(
+      'Set HOOKLINE_API_KEY to an API key, and HOOKLINE_URL to the address of the server. Or log in: hookline login',
+    );
+  }
+  return { url: login.url, token: () => tokenOf(login), ...acting };
+}
+
+/** A client of that server. */
+export async function client(): Promise<Hookline> {
+  return new Hookline({ ...(await connection()), retry: { tries: 3 } });
+}
+
+/** Where `hookline dev` is. */
+export const DEFAULT_URL = 'http://127.0.0.1:8080';
+
+/** @throws CommandError */
+export function checkUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw new CommandError(
+      `HOOKLINE_URL must be an address such as https://hookline.example.com, not "${text}".`,
+    );
+  return url.href.replace(/\/+$/, '');
+}

@@ -1,0 +1,97 @@
+import type { Hookline, QueryOf, Schemas } from '../../../clients/typescript/src/index.js';
+import { CommandError, type Values } from '../command.js';
+import { client } from './connection.js';
+import { plain, print, printJson, status, style, table, time } from './terminal.js';
+
+const DEFAULT_LIMIT = 25;
+const ACTS = ['retry', 'cancel', 'pause', 'resume', 'resend'] as const;
+
+/** Lists deliveries, shows one with its attempts, or acts on one. */
+export async function deliveries(values: Values, [first, second]: string[]): Promise<void> {
+  const hookline = await client();
+  const act = ACTS.find((known) => known === first);
+  if (act) return steer(hookline, act, second, values);
+  if (first?.startsWith('dlv_')) return show(hookline, first, values);
+  if (first !== undefined && first !== 'list')
+    throw new CommandError(`"${first}" is neither a delivery's id nor one of: list, ${ACTS.join(', ')}.`);
+  await list(hookline, values);
+}
+
+async function list(hookline: Hookline, values: Values): Promise<void> {
+  const query = filterOf(values);
+  const limit = Number(values['limit'] ?? DEFAULT_LIMIT);
+  if (!Number.isInteger(limit) || limit < 1) throw new CommandError('--limit must be a number above 0.');
+  const found: Schemas['DeliverySummary'][] = [];
+  const page = Math.min(limit, 100);
+  for await (const delivery of hookline.list('/v18.0/deliveries', { query: { ...query, limit: page } })) {
+    if (values['json'] === true) printJson(delivery);
+    found.push(delivery);
+    if (found.length === limit) break;
+  }
+  if (values['json'] === true) return;
+  if (found.length === 0) print('No deliveries.');
+  else
+    print(
+      table(
+        ['ACCEPTED', 'STATUS', 'KIND', 'DELIVERY', 'REASON'],
+        found.map(({ created_at, status: state, event_kind, id, reason }) => [
+          ...[time(created_at), state, event_kind, id, reason],
+        ]),
+      ),
+    );
+}
+
+/** The filters of a list, checked by the server. */
+export function filterOf(values: Values): NonNullable<QueryOf<'/v18.0/deliveries'>> {
+  const text = (name: string) => (values[name] === undefined ? undefined : String(values[name]));
+  const query = {
+    endpoint_id: text('endpoint'),
+    event_id: text('event'),
+    event_kind: text('kind'),
+    key: text('key'),
+    status: text('status')?.split(','),
+  };
+  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
+}
+
+async function show(hookline: Hookline, id: string, { json }: Values): Promise<void> {
+  const delivery = await hookline.get('/v18.0/deliveries/{id}', { params: { path: { id } } });
+  if (json === true) {
+    printJson(delivery);
+    return;
+  }
+  const facts = {
+    Delivery: delivery.id,
+    Event: `${delivery.event_id} (${delivery.event_kind})`,
+    Endpoint: delivery.endpoint_id,
+    Accepted: time(delivery.created_at),
+    ...(delivery.next_attempt_at && { 'Next attempt': time(delivery.next_attempt_at) }),
+  };
+  print(`${status(delivery.status)}  ${plain(delivery.reason)}\n`);
+  for (const [name, value] of Object.entries(facts)) print(`${style('dim', name.padEnd(14))}${plain(value)}`);
+  if (delivery.attempts.length === 0) return;
+  const rows = delivery.attempts.map(
+    ({ number, at, duration_ms, status_code, error_code, error, response_snippet }) => [
+      ...[String(number), time(at), `${duration_ms} ms`, String(status_code ?? error_code)],
+      (error ?? response_snippet ?? '').slice(0, 80),
+    ],
+  );
+  print(`\n${table(['ATTEMPT', 'AT', 'TOOK', 'RESULT', 'ANSWER'], rows)}`);
+}
+
+async function steer(
+  hookline: Hookline,
+  act: (typeof ACTS)[number],
+  id: string | undefined,
+  { json, reason }: Values,
+): Promise<void> {
+  if (!id) throw new CommandError(`Name the delivery: hookline deliveries ${act} dlv_…`);
+  const init = { params: { path: { id } }, body: reason === undefined ? {} : { reason: String(reason) } };
+  // The four acts on an open delivery take and answer the same.
+  const done =
+    act === 'resend'
+      ? await hookline.post('/v18.0/deliveries/{id}/resend', init)
+      : await hookline.post(`/v18.0/deliveries/{id}/${act}` as '/v18.0/deliveries/{id}/retry', init);
+  if (json === true) printJson(done);
+  else print('status' in done ? `${status(done.status)}  ${done.id}` : `Sent again: ${done.id}`);
+}

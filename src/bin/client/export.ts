@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { Readable, type Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { CommandError, type Values } from '../command.js';
+import { type Connection, connection } from './connection.js';
+import { timeOf } from './replay.js';
+import { note } from './terminal.js';
+
+/** How often a stream that broke off is continued without a line in between. */
+const TRIES = 5;
+
+/** Writes the archive of a period to standard output. A stream that breaks off is continued behind its last whole line. */
+export async function exportArchive({ from, to, format = 'ndjson', gzip, after }: Values): Promise<void> {
+  if (from === undefined) throw new CommandError('Say from when: hookline export --from 2026-01-01');
+  if (format !== 'ndjson') throw new CommandError(`There is no format "${String(format)}"; use ndjson.`);
+  const query = new URLSearchParams({
+    from: timeOf('from', String(from)),
+    to: to === undefined ? new Date().toISOString() : timeOf('to', String(to)),
+  });
+  if (after !== undefined) query.set('after', String(after));
+  const lines = Readable.from(linesOf(await connection(), query));
+  // Standard output is not ended: it is not ours.
+  if (gzip === true) await pipeline(lines, createGzip(), toStandardOutput);
+  else await pipeline(lines, toStandardOutput);
+}
+
+async function* linesOf(server: Connection, query: URLSearchParams): AsyncIterable<string> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      for await (const line of await open(server, query)) {
+        yield `${line}\n`;
+        query.set('after', (JSON.parse(line) as { after: string }).after);
+        tries = 0;
+      }
+      return;
+    } catch (error) {
+      if (error instanceof CommandError || tries === TRIES) throw error;
+      note(`The stream broke off; it is continued behind ${query.get('after') ?? 'its beginning'}.`);
+    }
+  }
+}
+
+async function open(
+  { url, token, account }: Connection,
+  query: URLSearchParams,
+): Promise<AsyncIterable<string>> {
+  const response = await fetch(`${url}/v18.0/exports?${query}`, {
+    headers: {
+      authorization: `Bearer ${await token()}`,
+      accept: 'application/x-ndjson, application/json',
+      ...(account !== undefined && { 'hookline-account': account }),
+    },
+  });
+  if (!response.ok || !response.body) {
+    const { detail } = (await response.json().catch(() => ({}))) as { detail?: string };
+    throw new CommandError(detail ?? `The server answered ${response.status}.`);
+  }
+  return createInterface({
+    input: Readable.fromWeb(response.body as never),
+    crlfDelay: Number.POSITIVE_INFINITY,
+  });
+}
+
+async function toStandardOutput(chunks: AsyncIterable<string | Buffer>): Promise<void> {
+  const output: Writable = process.stdout;
+  for await (const chunk of chunks) if (!output.write(chunk)) await once(output, 'drain');
+}

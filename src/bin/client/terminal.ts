@@ -1,0 +1,79 @@
+import { stripVTControlCharacters, styleText } from 'node:util';
+
+type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
+
+/** Whether a person reads it: a terminal, and no NO_COLOR (no-color.org). */
+const isColourful = (): boolean =>
+  process.stdout.isTTY === true && !process.env['NO_COLOR'] && process.env['TERM'] !== 'dumb';
+
+export function style(name: Style, text: string): string {
+  return isColourful() ? styleText(name, text) : text;
+}
+
+/** Text of others without what a terminal would act upon. */
+export function plain(text: string): string {
+  return stripVTControlCharacters(text).replace(/\p{Cc}/gu, ' ');
+}
+
+export function print(line = ''): void {
+  process.stdout.write(`${line}\n`);
+}
+
+/** JSON, a line each, for programs. */
+export function printJson(value: unknown): void {
+  process.stdout.write(`${JSON.stringify(value)}\n`);
+}
+
+/** To standard error, so that it is not part of the output. */
+export function note(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+const DIM_HEADER: Style = 'dim';
+
+/** Columns as wide as they need to be; the last one is not filled up. */
+export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const all = [header, ...rows].map((row) => row.map(plain));
+  const widths = header.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)));
+  const lines = all.map((row, index) => {
+    const cells = row.map((cell, column) => {
+      const padded = column === header.length - 1 ? cell : cell.padEnd(widths[column] ?? 0);
+      return index === 0 ? style(DIM_HEADER, padded) : colouredStatus(padded);
+    });
+    return cells.join('  ').trimEnd();
+  });
+  return lines.join('\n');
+}
+
+const STATUS_STYLES: Record<string, Style> = {
+  delivered: 'green',
+  active: 'green',
+  completed: 'green',
+  exhausted: 'red',
+  expired: 'red',
+  disabled: 'red',
+  failed: 'red',
+  retrying: 'yellow',
+  parked: 'yellow',
+  paused: 'yellow',
+  pending: 'yellow',
+  cancelled: 'dim',
+};
+
+function colouredStatus(cell: string): string {
+  const found = STATUS_STYLES[cell.trimEnd()];
+  return found ? style(found, cell) : cell;
+}
+
+export function status(text: string): string {
+  return colouredStatus(plain(text));
+}
+
+/** A time as the reader's clock shows it: the time of day if it is today, the date before it otherwise. */
+export function time(iso: string, now = new Date()): string {
+  const at = new Date(iso);
+  const pad = (number: number) => String(number).padStart(2, '0');
+  const clock = [at.getHours(), at.getMinutes(), at.getSeconds()].map(pad).join(':');
+  const date = [at.getFullYear(), pad(at.getMonth() + 1), pad(at.getDate())].join('-');
+  return at.toDateString() === now.toDateString() ? clock : `${date} ${clock}`;
+}

@@ -1,0 +1,103 @@
+import { readFile } from 'node:fs/promises';
+import { text as readAll } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Hookline, HooklineError, type Schemas } from '../../../../clients/typescript/src/index.js';
+import { CommandError, type Values } from '../../command.js';
+import { client } from '../connection.js';
+import { note, plain, print, printJson, status, style } from '../terminal.js';
+import { exampleOf, type JsonSchema } from './example.js';
+import { setValue } from './set.js';
+
+const POLL_MS = 500;
+
+/** Posts an event of a kind, by default its example, and shows its id; with `--wait` also how its deliveries end. */
+export async function trigger(values: Values, [kind]: string[]): Promise<void> {
+  if (!kind) throw new CommandError('Name the kind of event: hookline trigger purchase');
+  const hookline = await client();
+  const payload = await payloadOf(hookline, kind, values);
+  const idempotencyKey = values['idempotency-key'];
+  const event = await post(
+    hookline,
+    kind,
+    payload,
+    idempotencyKey === undefined ? undefined : String(idempotencyKey),
+  );
+  if (values['json'] === true) printJson(event);
+  else {
+    print(`${event.id}  ${plain(event.kind)}  ${deliveries(event.delivery_count)}`);
+    if (event.delivery_count === 0) note(style('dim', 'No endpoint is registered for this kind.'));
+  }
+  if (values['wait'] === true) await wait(hookline, event, values['json'] === true);
+}
+
+/** As given by `--data`: a file, `-` for standard input, or the JSON itself; otherwise the kind's example. Then what `--set` changes. */
+async function payloadOf(hookline: Hookline, kind: string, { data, set }: Values): Promise<string> {
+  const given = data === undefined ? undefined : await read(String(data));
+  const changes = [set ?? []].flat().map(String);
+  if (given !== undefined && changes.length === 0) return given;
+  const schema = await schemaOf(hookline, kind);
+  const payload = given === undefined ? exampleOf(schema) : parse(given);
+  return JSON.stringify(changes.reduce((all, change) => setValue(all, change, schema), payload));
+}
+
+async function read(data: string): Promise<string> {
+  if (data === '-') return readAll(process.stdin);
+  if (/^\s*[[{"]/.test(data)) return data;
+  return readFile(data, 'utf8').catch((error: Error) => {
+    throw new CommandError(`The payload cannot be read: ${error.message}`);
+  });
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new CommandError(`The payload is not JSON: ${(error as Error).message}`);
+  }
+}
+
+async function schemaOf(hookline: Hookline, kind: string): Promise<JsonSchema> {
+  try {
+    return (await hookline.get('/v18.0/event_kinds/{name}', { params: { path: { name: kind } } })).schema;
+  } catch (error) {
+    if (!(error instanceof HooklineError) || error.status !== 404) throw error;
+    const names: string[] = [];
+    for await (const { name } of hookline.list('/v18.0/event_kinds')) names.push(name);
+    throw new CommandError(`There is no event kind "${kind}". There are: ${names.join(', ')}.`);
+  }
+}
+
+async function post(hookline: Hookline, kind: string, payload: string, idempotencyKey: string | undefined) {
+  try {
+    return await hookline.postEvent(kind, payload, idempotencyKey === undefined ? {} : { idempotencyKey });
+  } catch (error) {
+    if (!(error instanceof HooklineError) || error.code !== 'invalid_payload') throw error;
+    const faults = error.errors.map(({ pointer, detail }) => `  ${pointer || '/'} ${detail}`);
+    throw new CommandError(
+      ['The payload is not valid for this kind:', ...faults, 'Change it with --set name=value.']
+        .map(plain)
+        .join('\n'),
+    );
+  }
+}
+
+/** Shows each delivery as it ends; the process fails if one was not delivered. */
+async function wait(hookline: Hookline, event: Schemas['Acceptance'], json: boolean): Promise<void> {
+  const shown = new Set<string>();
+  while (shown.size < event.delivery_count) {
+    for await (const delivery of hookline.list('/v18.0/deliveries', {
+      query: { event_id: event.id, limit: 100 },
+    })) {
+      if (shown.has(delivery.id) || !delivery.closed_at) continue;
+      shown.add(delivery.id);
+      if (delivery.status !== 'delivered') process.exitCode = 1;
+      if (json) printJson(delivery);
+      else print(`  ${delivery.endpoint_id}  ${status(delivery.status)}  ${plain(delivery.reason)}`);
+    }
+    if (shown.size < event.delivery_count) await delay(POLL_MS);
+  }
+}
+
+function deliveries(count: number): string {
+  return count === 1 ? '1 delivery' : `${count} deliveries`;
+}

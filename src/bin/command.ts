@@ -1,0 +1,24 @@
+import type { ParseArgsConfig } from 'node:util';
+
+export type Values = Record<string, string | boolean | (string | boolean)[] | undefined>;
+
+/** One thing that the command line can do. */
+export interface Command {
+  /** In a few words. */
+  summary: string;
+  /** What follows the name, such as `<kind> [options]`. */
+  usage?: string;
+  /** What it does and what its options do, a line each. */
+  help: readonly string[];
+  /** The words that can come first after the name, for those commands that have such. */
+  actions?: readonly string[];
+  options: NonNullable<ParseArgsConfig['options']>;
+  /** What follows the command is passed on as it was typed, options too. */
+  isRaw?: boolean;
+  run(values: Values, positionals: string[]): Promise<void>;
+}
+
+/** A user's mistake, or something that a user can put right: shown as it is, without a stack. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+}

@@ -1,0 +1,122 @@
+import pLimit from 'p-limit';
+import type { Settings } from '../../../config/schema.js';
+import type { AccountRemoval, DeletionRequest } from '../../../domain/access/account-deletion.js';
+import type { Origin } from '../../../domain/change/change.js';
+import { MAX_REPLAY_RATE, type ReplayItem, type ReplayPlan } from '../../../domain/replay/replay.js';
+import type { Database } from '../../../models/database.js';
+import { Registrations } from '../../../models/endpoint/registrations.js';
+import { DeliveryStateConflictError, ReplayStateConflictError } from '../../../temporal/errors.js';
+import { DeliveryReader } from '../../../temporal/read/delivery-reader.js';
+import { ReplayFinder } from '../../../temporal/read/replay/replay-finder.js';
+import type { ReplayCursor } from '../../../temporal/read/replay/replay-page.js';
+import { ReplayReader } from '../../../temporal/read/replay/replay-reader.js';
+import { AccountDeletions } from '../../../temporal/write/account/account-deletions.js';
+import { DeliveryControl } from '../../../temporal/write/delivery-control.js';
+import type { DeliveryStarter } from '../../../temporal/write/delivery-starter.js';
+import { Replays } from '../../../temporal/write/replay/replays.js';
+import type { Servers } from '../servers.js';
+
+/** Endpoints that are removed in one step. */
+const ENDPOINTS_AT_ONCE = 50;
+/** Deliveries on a page, and cancelled side by side. */
+const PAGE_SIZE = 50;
+const CANCELS_AT_ONCE = 10;
+/** Open replays that are looked for. */
+const MAX_REPLAYS = 100;
+
+/** What the deletion of an account does. */
+export function createAccountRemoval(
+  settings: Settings,
+  { database, temporal: { client }, sealer }: Servers,
+  starter: DeliveryStarter,
+): AccountRemoval {
+  const taskQueue = settings.HOOKLINE_TASK_QUEUE;
+  const finder = new ReplayFinder(client, new Registrations(database), sealer);
+  const deliveries = new DeliveryReader(client, starter.recentGroups, sealer);
+  const control = new DeliveryControl(client, starter, deliveries);
+  const reader = new ReplayReader(client);
+  const replays = new Replays({ client, taskQueue, reader });
+  const deletions = new AccountDeletions(client, taskQueue);
+
+  const cancel = async ({ account_id, origin }: DeletionRequest, item: ReplayItem): Promise<boolean> => {
+    try {
+      return (await control.act('cancel', account_id, item, origin.actor.id)) !== undefined;
+    } catch (error) {
+      // It has an attempt under way, or has just closed: the next search tells.
+      if (error instanceof DeliveryStateConflictError) return false;
+      throw error;
+    }
+  };
+
+  return {
+    async endAccess({ account_id, origin }) {
+      const because: Origin = { ...origin, reason: 'The account is deleted.' };
+      await database.accounts.beginDeletion(account_id, origin);
+      for (const id of await reader.openIds(account_id, MAX_REPLAYS))
+        await replays.act('cancel', account_id, id, origin.actor.id).catch((error: unknown) => {
+          if (!(error instanceof ReplayStateConflictError)) throw error;
+        });
+      return endCredentials(database, account_id, because);
+    },
+
+    async removeEndpoints({ account_id, origin }) {
+      const ids: string[] = [];
+      for (const { id } of await database.endpoints.all(account_id)) {
+        if (await database.endpoints.delete(account_id, id, origin)) ids.push(id);
+        if (ids.length === ENDPOINTS_AT_ONCE) break;
+      }
+      return ids;
+    },
+
+    async endOpenDeliveries(request, cursor) {
+      const { account_id } = request;
+      const account = await database.accounts.get(account_id);
+      const plan = openDeliveries(request, account?.created_at ?? new Date(0).toISOString());
+      const page = await finder.page(plan, cursor as ReplayCursor | undefined, { size: PAGE_SIZE });
+      const limit = pLimit(CANCELS_AT_ONCE);
+      const ended = await Promise.all(page.found.map(({ item }) => limit(() => cancel(request, item))));
+      return {
+        found: page.found.length,
+        ended: ended.filter(Boolean).length,
+        ...(page.next && { next: page.next }),
+      };
+    },
+
+    async finish({ account_id }, deletion) {
+      await deletions.endEndpointWorkflows(account_id);
+      await database.accounts.endDeletion(account_id, deletion);
+    },
+  };
+}
+
+/** Every delivery of an account that is open now, in the form in which replays look for deliveries. */
+function openDeliveries({ account_id, origin }: DeletionRequest, since: string): ReplayPlan {
+  const at = new Date().toISOString();
+  const filter = { created_after: since, created_before: at };
+  return { account_id, replay_id: '', action: 'cancel', filter, at, rate: MAX_REPLAY_RATE, origin };
+}
+
+/** Ends all that gives access to an account. @returns how much there was */
+async function endCredentials(database: Database, accountId: string, origin: Origin): Promise<number> {
+  const { apiKeys, portalSessions, oauthClients, oauthRecords, logins, profiles } = database;
+  let ended = await apiKeys.revokeAll(accountId, origin);
+  ended += await portalSessions.revokeAll(accountId, origin);
+  for (;;) {
+    const clients = await oauthClients.list(accountId, PAGE_SIZE);
+    for (const { id } of clients) {
+      if (await oauthClients.delete(accountId, id, origin)) ended += 1;
+      await oauthRecords.revokeAllOf('client', id);
+    }
+    if (clients.length === 0) break;
+  }
+  // Profiles are personal data, and nobody can log in without one.
+  for (;;) {
+    const some = await profiles.list(accountId, PAGE_SIZE);
+    for (const { profile, version } of some) {
+      if (await logins.delete(accountId, profile.id, origin)) ended += 1;
+      await oauthRecords.revokeAllOf('profile', profile.id);
+      await profiles.delete(accountId, profile.id, version, origin);
+    }
+    if (some.length === 0) return ended;
+  }
+}

@@ -1,0 +1,68 @@
+import type { ListenerExchange } from '../../../../activities/ports.js';
+import type { ListenerStreams } from '../../../api/listeners/streams.js';
+import type { Settings } from '../../../config/schema.js';
+import type { SecretBox } from '../../../domain/access/secret-box.js';
+import {
+  disconnected,
+  type ListenerRequest,
+  type ListenerResult,
+  NOT_CONNECTED,
+} from '../../../domain/listener/listener.js';
+import {
+  newPass,
+  openRelayed,
+  RELAY_HEADER,
+  RELAY_PATH,
+  sealRelayed,
+} from '../../../domain/listener/relay.js';
+import type { ListenerRepository } from '../../../models/endpoint/listeners.js';
+import { requireSecretBox } from '../../process/secrets.js';
+import type { Servers } from '../servers.js';
+
+/** Beyond the time for the receiver's answer, for the way there and back, milliseconds. */
+const WAY_MS = 1_000;
+
+/**
+ * Sends requests to listeners: over a stream of this process, or through the process that holds it.
+ *
+ * @param local the streams of this process, if it serves the API
+ */
+export function createListenerExchange(
+  settings: Settings,
+  { database: { listeners } }: Servers,
+  local: ListenerStreams | undefined,
+): ListenerExchange {
+  const box = requireSecretBox(settings);
+  return async (endpointId, { headers, body = '', timeoutMs }) => {
+    const began = performance.now();
+    const request = { headers, body, timeout_ms: timeoutMs };
+    const result = await (local?.exchange(endpointId, request) ?? relay(listeners, box, endpointId, request));
+    const trace = { timings: { first_byte: Math.round(performance.now() - began) } };
+    if ('error_code' in result) return { ...result, trace };
+    const { status_code: statusCode, ...answer } = result;
+    return { statusCode, ...answer, bodyBytes: Buffer.byteLength(answer.body), isCut: false, trace };
+  };
+}
+
+async function relay(
+  listeners: ListenerRepository,
+  box: SecretBox,
+  endpointId: string,
+  request: ListenerRequest,
+): Promise<ListenerResult> {
+  const node = await listeners.holder(endpointId);
+  if (node === undefined) return NOT_CONNECTED;
+  try {
+    const response = await fetch(`${node}${RELAY_PATH}${endpointId}`, {
+      method: 'POST',
+      headers: { [RELAY_HEADER]: newPass(box, endpointId, Date.now()) },
+      body: sealRelayed(box, endpointId, 'request', request),
+      redirect: 'error',
+      signal: AbortSignal.timeout(request.timeout_ms + WAY_MS),
+    });
+    if (response.ok) return openRelayed(box, endpointId, 'result', await response.text());
+  } catch {
+    // As when it refuses: nobody is there who has the key.
+  }
+  return disconnected('the process that holds the stream of the listener could not be reached');
+}

@@ -1,0 +1,41 @@
+import type { Logger } from 'pino';
+import { systemOrigin } from '../../../domain/change/change.js';
+import { LISTENER_LIMIT_MS } from '../../../domain/listener/listener.js';
+import type { Database } from '../../../models/database.js';
+import { isDatabaseUnavailable } from '../../../models/mongo/unavailable.js';
+import type { DeliveryStarter } from '../../../temporal/write/delivery-starter.js';
+
+const SWEEP_INTERVAL_MS = 60_000;
+
+/** Deletes listeners to which nobody has been connected for long. @param now milliseconds since the epoch */
+export async function deleteExpiredListeners(
+  { endpoints, listeners }: Pick<Database, 'endpoints' | 'listeners'>,
+  starter: Pick<DeliveryStarter, 'release'>,
+  now: number,
+): Promise<void> {
+  for (const endpoint of await listeners.unseenSince(new Date(now - LISTENER_LIMIT_MS))) {
+    const { account_id, endpoint_id } = endpoint;
+    // As if its owner had deleted it. The record goes last, so that what a crash leaves is done by the next sweep.
+    if (await endpoints.delete(account_id, endpoint_id, systemOrigin('listener')))
+      await starter.release(endpoint);
+    await listeners.remove(endpoint_id);
+  }
+}
+
+/** Looks for such listeners each minute. @returns stops it */
+export function sweepListeners(
+  database: Pick<Database, 'endpoints' | 'listeners'>,
+  starter: Pick<DeliveryStarter, 'release'>,
+  logger: Logger,
+): () => void {
+  const timer = setInterval(() => {
+    deleteExpiredListeners(database, starter, Date.now()).catch((error: unknown) => {
+      if (!isDatabaseUnavailable(error))
+        logger.warn(
+          { err: error },
+          'Listeners without a connection could not be deleted. This is tried again in a minute.',
+        );
+    });
+  }, SWEEP_INTERVAL_MS);
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,55 @@
+import type { RequestListener } from 'node:http';
+import { hostname } from 'node:os';
+import type { Logger } from 'pino';
+import type { ListenerStreams } from '../../../api/listeners/streams.js';
+import type { Settings } from '../../../config/schema.js';
+import type { DeliveryStarter } from '../../../temporal/write/delivery-starter.js';
+import { requireSecretBox } from '../../process/secrets.js';
+import type { HttpServer } from '../http-server.js';
+import type { Servers } from '../servers.js';
+import { sweepListeners } from './listener-sweep.js';
+
+/** What a process that serves the API has for listeners. */
+export interface Listeners {
+  streams: ListenerStreams;
+  /** Begins to delete those that are left alone. @returns stops that */
+  start(starter: DeliveryStarter): () => void;
+  /** Serves their streams at a server, whose other requests go to the API. */
+  serve(http: HttpServer, api: RequestListener): RequestListener;
+}
+
+/** Makes the streams of listeners. Their modules are loaded here, so that a worker does without them. */
+export async function createListeners(
+  settings: Settings,
+  { database }: Servers,
+  logger: Logger,
+): Promise<Listeners> {
+  const [{ ListenerStreams }, { createUpgrade }, { withRelay }] = await Promise.all([
+    import('../../../api/listeners/streams.js'),
+    import('../../../api/listeners/upgrade.js'),
+    import('../../../api/listeners/relay.js'),
+  ]);
+  const box = requireSecretBox(settings);
+  const { endpoints, listeners } = database;
+  let starter: DeliveryStarter | undefined;
+  const release = async (endpoint: { account_id: string; endpoint_id: string }) => starter?.release(endpoint);
+  const streams = new ListenerStreams({ listeners, endpoints, release, logger });
+  return {
+    streams,
+    start(given) {
+      starter = given;
+      return sweepListeners(database, given, logger);
+    },
+    serve(http, api) {
+      streams.serveAt(settings.HOOKLINE_INTERNAL_URL ?? internalUrl(settings, http.port));
+      http.upgrade(createUpgrade({ streams, endpoints, box, logger }));
+      return withRelay(streams, box, api);
+    },
+  };
+}
+
+/** A process that listens on every address is found by the name of its machine, as containers find each other. */
+function internalUrl({ HOOKLINE_HOST }: Settings, port: number): string {
+  const host = ['0.0.0.0', '::'].includes(HOOKLINE_HOST) ? hostname() : HOOKLINE_HOST;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

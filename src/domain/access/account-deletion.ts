@@ -1,0 +1,60 @@
+import type { Origin } from '../change/change.js';
+
+/** What a deletion is doing: ending access, removing endpoints, ending open deliveries, or nothing any more. */
+export const DELETION_STAGES = ['access', 'endpoints', 'deliveries', 'done'] as const;
+
+/** How far the deletion of an account is. */
+export interface AccountDeletion {
+  stage: (typeof DELETION_STAGES)[number];
+  /** API keys, OAuth clients, logins and portal sessions. */
+  credentials_ended: number;
+  endpoints_deleted: number;
+  /** Deliveries that were open, about: one that was paused is released, which has no effect, and then cancelled, and counts twice. */
+  deliveries_ended: number;
+}
+
+export const NO_DELETION: AccountDeletion = {
+  stage: 'access',
+  credentials_ended: 0,
+  endpoints_deleted: 0,
+  deliveries_ended: 0,
+};
+
+/** What is to be deleted, and who asked for it: recorded with everything that ends. */
+export interface DeletionRequest {
+  account_id: string;
+  origin: Origin;
+}
+
+/**
+ * Longer than a request that was accepted before the deletion can take to be answered, and than any process goes by what it remembers of an
+ * account, milliseconds: what is open after this time is all that there is.
+ */
+export const DELETION_SETTLES_MS = 10_000;
+
+/** A deletion as a line for people. */
+export function describeDeletion(deletion: AccountDeletion): string {
+  const { stage, credentials_ended, endpoints_deleted, deliveries_ended } = deletion;
+  return `Delete the account, ${stage}: ${credentials_ended} credentials, ${endpoints_deleted} endpoints, ${deliveries_ended} open deliveries ended.`;
+}
+
+/** A page of deliveries that were open. */
+export interface EndedDeliveries {
+  found: number;
+  /** Those that have ended; the others had an attempt under way, or were closed meanwhile. */
+  ended: number;
+  /** Where the next page begins; absent on the last one. */
+  next?: unknown;
+}
+
+/** What the deletion of an account does. Everything can be repeated. */
+export interface AccountRemoval {
+  /** Closes the account, and ends its credentials and replays. @returns how many credentials have ended */
+  endAccess(request: DeletionRequest): Promise<number>;
+  /** Removes some endpoints. @returns their ids; none if there is none left */
+  removeEndpoints(request: DeletionRequest): Promise<string[]>;
+  /** Cancels open deliveries. @param cursor `next` of an earlier page; absent for the first one */
+  endOpenDeliveries(request: DeletionRequest, cursor: unknown): Promise<EndedDeliveries>;
+  /** Ends what watches the endpoints, and marks the account as deleted. */
+  finish(request: DeletionRequest, deletion: AccountDeletion): Promise<void>;
+}

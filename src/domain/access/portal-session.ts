@@ -1,0 +1,46 @@
+import type { Scope } from './api-key.js';
+import { isCheckedToken, newCheckedToken } from './checked-token.js';
+
+/** How every portal token begins. */
+export const PORTAL_TOKEN_PREFIX = 'hlps_';
+
+/** All that a portal session can be allowed: nothing that makes keys, clients or accounts, and no events but test events. */
+export const PORTAL_SCOPES = [
+  'endpoints:read',
+  'endpoints:write',
+  'deliveries:read',
+  'deliveries:write',
+  'secrets:read',
+] as const satisfies readonly Scope[];
+
+export type PortalScope = (typeof PORTAL_SCOPES)[number];
+
+/** How long a portal session lasts, milliseconds: unless said otherwise, at least, and at most. */
+export const PORTAL_SESSION_MS = { usual: 3_600_000, least: 60_000, most: 24 * 3_600_000 } as const;
+
+/** The access of a subscriber to one account, for a few hours. */
+export interface PortalSession {
+  id: string;
+  account_id: string;
+  /** Whom it is for. */
+  name: string;
+  scopes: PortalScope[];
+  created_at: string;
+  expires_at: string;
+  revoked_at?: string;
+}
+
+/** A new portal token, such as `hlps_…`. */
+export function newPortalToken(): string {
+  return newCheckedToken(PORTAL_TOKEN_PREFIX);
+}
+
+/** Whether a text is a well-formed portal token, checksum included. It does not say whether the session exists. */
+export function looksLikePortalToken(text: string): boolean {
+  return isCheckedToken(PORTAL_TOKEN_PREFIX, text);
+}
+
+/** The portal's address with a token in the fragment: browsers do not send fragments, so the token reaches no log. */
+export function portalUrl(publicUrl: string, token: string): string {
+  return `${publicUrl.replace(/\/$/, '')}/portal#token=${token}`;
+}

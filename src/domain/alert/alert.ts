@@ -1,0 +1,42 @@
+/** An operational event that people are alerted to. A Temporal payload. */
+export interface Alert {
+  /** The event's id: the same for every repeat. */
+  id: string;
+  /** `endpoint.failing`, `endpoint.recovered` or `endpoint.disabled`. */
+  kind: string;
+  /** ISO 8601, UTC: when it happened. */
+  at: string;
+  account_id: string;
+  endpoint_id: string;
+  /** Host of the endpoint's URL; absent if the endpoint was deleted. */
+  host?: string;
+  /** When the endpoint began to fail. ISO 8601, UTC. */
+  since?: string;
+  /** The last failure, or why it was disabled; human-readable. */
+  said?: string;
+}
+
+/** What people can be alerted to. */
+export const ALERT_KINDS = ['endpoint.failing', 'endpoint.recovered', 'endpoint.disabled'] as const;
+
+/** Where alerts go. */
+export const ALERT_CHANNELS = ['mail', 'chat'] as const;
+export type AlertChannel = (typeof ALERT_CHANNELS)[number];
+
+/** An alert from an operational event's payload. */
+export function alertOf(
+  event: Pick<Alert, 'id' | 'kind' | 'at' | 'account_id'>,
+  payload: Record<string, unknown>,
+  host: string | undefined,
+): Alert {
+  const text = (name: string) => (typeof payload[name] === 'string' ? payload[name] : undefined);
+  const since = text('since');
+  const said = text('reason') ?? text('last_failure');
+  return {
+    ...event,
+    endpoint_id: text('endpoint_id') ?? '',
+    ...(host !== undefined && { host }),
+    ...(since !== undefined && { since }),
+    ...(said !== undefined && { said }),
+  };
+}

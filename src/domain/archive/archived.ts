@@ -1,0 +1,135 @@
+import type { AttemptErrorCode, ShownStatus } from '../delivery/delivery.js';
+
+/**
+ * A closed delivery as it is archived. What lists are filtered and sorted by stands by itself; the rest is JSON text, as readers of the ledger
+ * made it, so that a delivery reads from the archive as it read from the ledger.
+ */
+export interface ArchivedDelivery {
+  id: string;
+  account_id: string;
+  event_id: string;
+  endpoint_id: string;
+  event_kind: string;
+  status: ShownStatus;
+  /** When its event was accepted. */
+  accepted_at: Date;
+  /** Tokens of the event's business keys. */
+  keys: readonly string[];
+  /** How its latest attempt ended. */
+  error_code?: AttemptErrorCode | undefined;
+  status_code?: number | undefined;
+  /** Where lists show it: see {@link positionAt}. */
+  position: string;
+  run_id: string;
+  /** Sorts the runs of one delivery: a later run replaces an earlier one. */
+  run_order: string;
+  /** Of the record: 1, or one more for each later run. */
+  revision: number;
+  /** The canonical text of its `DeliveryRecord`. */
+  record: string;
+  /** JSON of the delivery as a list shows it. */
+  summary: string;
+  /**
+   * JSON of what a delivery that is read by itself has besides: attempts, interventions, earlier runs, hash and size of the payload. Absent if
+   * it cannot be read any more, because the key of its event was erased.
+   */
+  detail?: string | undefined;
+  /** JSON of its timeline; absent likewise. */
+  timeline?: string | undefined;
+}
+
+/** A delivery as lists of the archive show it. */
+export type ListedDelivery = Omit<ArchivedDelivery, 'record' | 'detail' | 'timeline'>;
+
+/** An event of which something is archived. */
+export interface ArchivedEvent {
+  id: string;
+  account_id: string;
+  event_kind: string;
+  accepted_at: Date;
+  keys: readonly string[];
+  /** As received; `undefined` once it is no longer kept, or if it was erased. */
+  payload: string | undefined;
+  /** The payload as it is kept, with its commitment: what the event is sent with again. Absent once it is no longer kept. */
+  kept?: { sealed: string; commitment: string } | undefined;
+  payload_bytes: number;
+  /** JSON of how many deliveries a fan-out started; absent if there was none. */
+  fan_out?: string | undefined;
+  /** Where lists of events show it; absent as long as the execution that stands for it is open. */
+  position?: string | undefined;
+}
+
+/** What lists of archived deliveries are filtered by, as lists of the ledger are. */
+export interface ArchiveFilter {
+  endpoint_id?: string | undefined;
+  event_id?: string | undefined;
+  /** Only deliveries of these events. */
+  event_ids?: readonly string[] | undefined;
+  event_kind?: string | undefined;
+  key_token?: string | undefined;
+  statuses?: readonly ShownStatus[] | undefined;
+  error_code?: AttemptErrorCode | undefined;
+  status_code?: number | undefined;
+  created_after?: Date | undefined;
+  created_before?: Date | undefined;
+}
+
+/** A part of the archive's order: positions between these two, both excluded; open where absent. */
+export interface Range {
+  above?: string | undefined;
+  below?: string | undefined;
+}
+
+/** What readers need of the archive. */
+export interface ArchiveReads {
+  delivery(accountId: string, id: string): Promise<ArchivedDelivery | undefined>;
+  /** Archived deliveries of some events of an account. */
+  deliveriesOf(accountId: string, eventIds: readonly string[], limit: number): Promise<ListedDelivery[]>;
+  /** Deliveries that match, those with the highest positions first. */
+  deliveries(
+    accountId: string,
+    filter: ArchiveFilter,
+    range: Range,
+    limit: number,
+  ): Promise<ListedDelivery[]>;
+  event(accountId: string, id: string): Promise<ArchivedEvent | undefined>;
+  /** Events that match, without payloads, those with the highest positions first. Filters on deliveries are not looked at. */
+  events(accountId: string, filter: ArchiveFilter, range: Range, limit: number): Promise<ArchivedEvent[]>;
+}
+
+/** Members of a group are numbered from here down, so that the first one has the highest position, as in the ledger's lists. */
+const FIRST_MEMBER = 99;
+
+/**
+ * Where lists show what closed at a time. Temporal lists closed executions by the time they closed, the latest first, and a group's deliveries in
+ * the group's order. So does the archive, and both can be read side by side.
+ *
+ * @param closedAt of the execution, not of the delivery: a group closes with its last delivery
+ * @param index in the execution; 0 if it stands for one thing
+ */
+export function positionAt(closedAt: Date, runId: string, index: number): string {
+  return `${closedAt.toISOString()} ${runId} ${String(FIRST_MEMBER - index).padStart(2, '0')}`;
+}
+
+/** Just above the position of a member: below those before it. */
+export function positionBefore(closedAt: Date, runId: string, index: number): string {
+  return `${positionAt(closedAt, runId, index)}~`;
+}
+
+/** Below the positions of everything in an execution. */
+export function positionBehind(closedAt: Date, runId: string): string {
+  return positionAt(closedAt, runId, FIRST_MEMBER);
+}
+
+/** What a position, or a limit between positions, looks like. */
+export const POSITION = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z [\da-f-]{36} \d\d~?$/;
+
+/** The time of a position. */
+export function closedAt(position: string): Date {
+  return new Date(position.slice(0, 'YYYY-MM-DDTHH:MM:SS.sssZ'.length));
+}
+
+/** Sorts the runs of a delivery. A reset run has the start of the run that was reset in its memo, and a later one of its own. */
+export function runOrder(startedAt: string, executionStartedAt: Date): string {
+  return `${startedAt} ${executionStartedAt.toISOString()}`;
+}

@@ -1,0 +1,50 @@
+import { changedPointers } from '../change/change.js';
+import type { TimelineItem } from '../explain/timeline.js';
+import { isSubjectMark } from '../ledger/sealed-event.js';
+import type { ArchivedDelivery } from './archived.js';
+import { canonicalJson, type DeliveryRecord, deliveryRecord } from './record.js';
+import type { DeliveryToArchive } from './to-archive.js';
+
+/**
+ * What differs between a delivery in the ledger and in the archive: JSON Pointers of fields of what is archived. None, if they are the same.
+ *
+ * @param archived without detail, if its key was erased: then what is left of it is compared
+ */
+export function differencesOf(held: DeliveryToArchive, archived: ArchivedDelivery): string[] {
+  const { closed, detail, timeline, summary, ...rest } = held;
+  const known = JSON.parse(archived.record) as DeliveryRecord;
+  // Commitments need the salt of the event: those in the archive are taken for right.
+  const commitReceipt = (attempt: number) =>
+    known.attempts.find(({ number }) => number === attempt)?.receipt_commitment;
+  const record = canonicalJson(
+    deliveryRecord(held.account_id, closed, archived.revision, known.payload_commitment, commitReceipt),
+  );
+  const parsed = (text: string | undefined) => (text === undefined ? undefined : JSON.parse(text));
+  const compared = (one: Omit<ArchivedDelivery, 'revision' | 'record'>, text: string) => {
+    const { id: _, position: __, ...fields } = one;
+    return {
+      ...fields,
+      // Marks of subjects are kept with events alone.
+      keys: one.keys.filter((key) => !isSubjectMark(key)),
+      accepted_at: one.accepted_at.toISOString(),
+      record: parsed(text),
+      summary: parsed(one.summary),
+      detail: parsed(one.detail),
+      timeline: withoutIncidents(parsed(one.timeline)),
+    };
+  };
+  const isErased = archived.detail === undefined && JSON.parse(detail ?? '{}').payload_erased === true;
+  const kept = isErased ? {} : { detail, timeline };
+  const { revision: _, record: text, ...inArchive } = archived;
+  const before = compared({ ...rest, summary, ...kept }, record);
+  const after = compared(inArchive, text);
+  const pointers = changedPointers(before, after);
+  // Canonical texts are the same to the byte, or the log's leaf is not of this record.
+  if (pointers.length === 0 && record !== text) return ['/record'];
+  return pointers;
+}
+
+/** An endpoint's incidents are executions of their own, and can be past Temporal's retention before a delivery is. */
+function withoutIncidents(items: TimelineItem[] | undefined): TimelineItem[] | undefined {
+  return items?.filter(({ type }) => type !== 'incident');
+}

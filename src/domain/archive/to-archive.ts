@@ -1,0 +1,87 @@
+import type { PayloadContext, SealedPayload } from '../privacy/payload-sealer.js';
+import type { ArchivedDelivery, ArchivedEvent } from './archived.js';
+import type { ClosedDelivery } from './record.js';
+
+/** What an execution leaves to the archive. */
+export interface ExecutionToArchive {
+  deliveries: DeliveryToArchive[];
+  events: EventToArchive[];
+}
+
+/** A closed delivery that has no revision yet, because that depends on what is archived of it. */
+export interface DeliveryToArchive extends Omit<ArchivedDelivery, 'revision' | 'record'> {
+  /** What its record is made of. */
+  closed: ClosedDelivery;
+}
+
+/** An event with the payload, as an execution was started with it. */
+export type EventToArchive = ArchivedEvent & {
+  payload: string;
+  /** The payload is sealed; absent if it is plain. */
+  sealed?: SealedPayload;
+  /** When the execution closed that it is kept with. */
+  closed_at: Date;
+};
+
+/** An event whose payload has been sealed. */
+export interface SealedEvent {
+  /** To its payload; see `DeliveryRecord`. */
+  commitment: string;
+  /** A text that names the key which sealed the payload, and seals what else is told of the event. */
+  key: string;
+}
+
+/** A delivery to keep, with the key of its event. */
+export type SealableDelivery = ArchivedDelivery & Pick<SealedEvent, 'key'>;
+
+/** What is known of a run of a delivery before it is read. */
+export type RunKey = Pick<ArchivedDelivery, 'id' | 'run_id' | 'run_order' | 'position'>;
+
+/** An execution in the ledger with closed deliveries, or that has started those of an event. */
+export interface ClosedExecution {
+  /** Its closed deliveries; none if it only started some. */
+  runs: RunKey[];
+  /** Reads what it leaves to the archive. @param ids of the deliveries that are wanted */
+  read(ids: ReadonlySet<string>): Promise<ExecutionToArchive>;
+}
+
+/** Executions that closed in a window: from one time until before another. */
+export interface ClosedWindow {
+  from: Date;
+  to: Date;
+  executions: ClosedExecution[];
+}
+
+/** Finds what the ledger has to be archived. */
+export interface ClosedExecutions {
+  /**
+   * The executions that closed in a window.
+   *
+   * @param end where the window ends at the latest
+   * @param widthMs how wide it should be; it turns out smaller if too much has closed in it
+   */
+  closedFrom(from: Date, end: Date, widthMs: number): Promise<ClosedWindow>;
+  /** Groups that are open, with closed deliveries among their members. */
+  openGroups(): AsyncIterable<ClosedExecution>;
+}
+
+/** What is kept of an archive run. */
+export interface ArchiveWrites {
+  /** Executions that closed before this have been archived; `undefined` if none has. */
+  upTo(): Promise<Date | undefined>;
+  advance(upTo: Date): Promise<void>;
+  /** What is archived of some deliveries, by id. */
+  known(ids: readonly string[]): Promise<Map<string, RunKey & { revision: number }>>;
+  /** Keeps events. @returns what their deliveries need of them, by id */
+  saveEvents(events: readonly EventToArchive[]): Promise<Map<string, SealedEvent>>;
+  /** The salt of an event; `undefined` if its key was erased. @param key of a {@link SealedEvent} */
+  saltOf(event: PayloadContext, key: string): Promise<Buffer | undefined>;
+  /** Keeps deliveries that are not kept yet. */
+  addDeliveries(deliveries: readonly SealableDelivery[]): Promise<void>;
+  /** Puts a later run in the place of an earlier one. */
+  replaceDelivery(delivery: SealableDelivery, before: RunKey & { revision: number }): Promise<void>;
+  /** Moves deliveries in lists. @param positions by id */
+  move(positions: ReadonlyMap<string, string>): Promise<void>;
+  /** Removes the payloads that are past their time. @returns how many */
+  removePayloads(): Promise<number>;
+}

@@ -1,0 +1,28 @@
+import { type CipherKey, createCipheriv, createDecipheriv } from 'node:crypto';
+import { takeRandomBytes } from './random.js';
+
+const CIPHER = 'aes-256-gcm';
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+
+/**
+ * Encrypts with AES-256-GCM and a random 96-bit nonce (NIST SP 800-38D). A key should encrypt fewer than 2^32 texts (section 8.3 there).
+ *
+ * @param key of 32 bytes
+ * @param context authenticated, not encrypted: the text opens with the same context alone
+ * @returns nonce, encrypted text and tag, one after the other
+ */
+export function encrypt(key: CipherKey, context: string | Uint8Array, text: string | Uint8Array): Buffer {
+  const iv = takeRandomBytes(IV_BYTES);
+  const cipher = createCipheriv(CIPHER, key, iv).setAAD(Buffer.from(context));
+  const encrypted = typeof text === 'string' ? cipher.update(text, 'utf8') : cipher.update(text);
+  return Buffer.concat([iv, encrypted, cipher.final(), cipher.getAuthTag()]);
+}
+
+/** Decrypts what {@link encrypt} made. @throws Error if it was altered, or the key or the context is another */
+export function decrypt(key: CipherKey, context: string | Uint8Array, sealed: Uint8Array): Buffer {
+  const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES })
+    .setAAD(Buffer.from(context))
+    .setAuthTag(sealed.subarray(-TAG_BYTES));
+  return Buffer.concat([decipher.update(sealed.subarray(IV_BYTES, -TAG_BYTES)), decipher.final()]);
+}

@@ -1,0 +1,77 @@
+import { createHmac } from 'node:crypto';
+import type { InputError } from '../http/problem.js';
+import { decodeHeaderValue } from './business-keys.js';
+import {
+  countMarks,
+  KEY_KEYWORD,
+  markedProperties,
+  type PropertyPath,
+  pointerTo,
+  type Schema,
+  SUBJECT_KEYWORD,
+  valueAt,
+} from './schema-keywords.js';
+
+/** Characters of a subject in a request. In a payload it may be longer. */
+export const MAX_SUBJECT_LENGTH = 1_024;
+/** Bytes of a token's HMAC. */
+const TOKEN_BYTES = 24;
+
+const remembered = new WeakMap<Schema, PropertyPath | 'none'>();
+
+/** The person that a payload is about: the value of the property that the schema marks with {@link SUBJECT_KEYWORD}. */
+export function subjectInPayload(schema: Schema, payload: unknown): string | undefined {
+  let path = remembered.get(schema);
+  if (path === undefined) {
+    path = markedProperties(schema, SUBJECT_KEYWORD)[0] ?? 'none';
+    remembered.set(schema, path);
+  }
+  const value = path === 'none' ? undefined : valueAt(payload, path);
+  if (Number.isSafeInteger(value)) return String(value);
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/**
+ * Checks the marks of a schema that an account brings.
+ *
+ * @param base where the schema is in the request, as a JSON Pointer
+ */
+export function checkSubjectProperties(schema: Schema, base: string): InputError[] {
+  const subjects = markedProperties(schema, SUBJECT_KEYWORD);
+  const keys = markedProperties(schema, KEY_KEYWORD).map(pointerTo);
+  const errors: InputError[] = subjects
+    .map(pointerTo)
+    .filter((pointer) => keys.includes(pointer))
+    .map((pointer) => ({
+      pointer: base + pointer,
+      detail: `cannot be both ${KEY_KEYWORD} and ${SUBJECT_KEYWORD}: a business key can be looked for after an erasure`,
+    }));
+  if (subjects.length > 1)
+    errors.push({ pointer: base, detail: `must mark at most one property with ${SUBJECT_KEYWORD}` });
+  if (countMarks(schema, SUBJECT_KEYWORD) > subjects.length)
+    errors.push({
+      pointer: base,
+      detail: `has ${SUBJECT_KEYWORD} where it has no effect: mark a property with true, below "properties" alone and outside of lists, definitions and alternatives`,
+    });
+  return errors;
+}
+
+/** Reads the header `Hookline-Subject`: a value, percent-encoded. @returns `undefined` if it is not one */
+export function parseSubjectHeader(text: string): string | undefined {
+  const value = decodeHeaderValue(text.trim());
+  return value !== undefined && value.length > 0 && value.length <= MAX_SUBJECT_LENGTH ? value : undefined;
+}
+
+/**
+ * What stands for a subject wherever something is stored: an HMAC (RFC 2104, SHA-256, truncated). Unicode is normalized, and an e-mail
+ * address is compared without regard to case, because people write theirs in both ways.
+ *
+ * @param secret of the account
+ */
+export function subjectToken(secret: Buffer, value: string): string {
+  const normal = value.trim().normalize('NFC');
+  const name = normal.includes('@') ? normal.toLowerCase() : normal;
+  // The names of business keys, which have the same secret, are not empty.
+  const hmac = createHmac('sha256', secret).update(`\0subject\0${name}`).digest();
+  return hmac.subarray(0, TOKEN_BYTES).toString('base64url');
+}

@@ -1,0 +1,69 @@
+import { type Filter, matchesFilter, valueAt } from './match-filter.js';
+
+/** A part of a filter that decided against a payload. */
+export interface DecidingClause {
+  /** Where it is in the filter, as a JSON Pointer (RFC 6901). */
+  clause: string;
+  /** The JSON Pointer into the payload that it compares; absent if it combines several. */
+  path?: string;
+  /** The condition itself. */
+  condition: Filter;
+  /** What the payload has at the path; absent if it has nothing there, or nothing that fits here. */
+  found?: string | number | boolean | null;
+}
+
+const MAX_CLAUSES = 10;
+const MAX_SHOWN = 100;
+
+/**
+ * Which parts of a filter are the reason that a payload does not meet it: of `all` those that are not met, of `any` every part, of `not` the
+ * whole. At most ten.
+ *
+ * @returns none if the payload meets the filter
+ */
+export function decidingClauses(filter: Filter, payload: unknown, clause = ''): DecidingClause[] {
+  if (matchesFilter(filter, payload)) return [];
+  const parts = 'all' in filter ? filter.all : 'any' in filter ? filter.any : undefined;
+  if (parts) {
+    const name = 'all' in filter ? 'all' : 'any';
+    return parts
+      .flatMap((part, index) => decidingClauses(part, payload, `${clause}/${name}/${index}`))
+      .slice(0, MAX_CLAUSES);
+  }
+  const path = pathOf(filter);
+  const found = path === undefined ? undefined : valueAt(payload, path);
+  return [
+    {
+      clause,
+      ...(path !== undefined && { path }),
+      condition: filter,
+      ...(isShown(found) && { found }),
+    },
+  ];
+}
+
+/** A condition as people write it: `/total at_least 100`. */
+export function describeCondition(condition: Filter): string {
+  if ('not' in condition) return `not ${describeCondition(condition.not)}`;
+  if ('path' in condition) {
+    const { path, ...test } = condition;
+    const [name, value] = Object.entries(test)[0] ?? [];
+    return `${path} ${name} ${shorten(JSON.stringify(value))}`;
+  }
+  return shorten(JSON.stringify(condition));
+}
+
+function shorten(text: string): string {
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+}
+
+/** What a condition, or one that it negates, compares. */
+function pathOf(filter: Filter): string | undefined {
+  if ('not' in filter) return pathOf(filter.not);
+  return 'path' in filter ? filter.path : undefined;
+}
+
+function isShown(value: unknown): value is string | number | boolean | null {
+  if (typeof value === 'string') return value.length <= MAX_SHOWN;
+  return value === null || typeof value === 'number' || typeof value === 'boolean';
+}

@@ -1,0 +1,71 @@
+import { parseUrl } from '../basics/parse-url.js';
+import type { EndpointKey } from '../delivery/delivery.js';
+
+/**
+ * Summaries: a line about an execution, a timer or an activity, which Temporal UI shows beside it. They hold kinds, hosts, ids and numbers,
+ * never a payload or the rest of a URL, which may have a secret in it.
+ */
+
+/** Temporal refuses a summary of more bytes than this (`limit.userMetadataSummarySize` of the server). */
+export const MAX_SUMMARY_BYTES = 200;
+
+/** A text as a summary: cut between characters if its UTF-8 form is too long. */
+export function fitSummary(text: string): string {
+  let bytes = 0;
+  let end = 0;
+  for (const character of text) {
+    bytes += utf8Length(character.codePointAt(0) ?? 0);
+    if (bytes > MAX_SUMMARY_BYTES) return text.slice(0, end);
+    end += character.length;
+  }
+  return text;
+}
+
+function utf8Length(codePoint: number): number {
+  if (codePoint < 0x80) return 1;
+  if (codePoint < 0x800) return 2;
+  return codePoint < 0x10000 ? 3 : 4;
+}
+
+/** An endpoint by its id, and its host if that is known. */
+export interface NamedEndpoint extends EndpointKey {
+  host?: string | undefined;
+}
+
+/** Host and port of an endpoint's URL, by which a person knows an endpoint; `undefined` if there is no valid URL. */
+export function hostOf(targetUrl: string | undefined): string | undefined {
+  return targetUrl === undefined ? undefined : parseUrl(targetUrl)?.host;
+}
+
+/** `purchase → shop.example.com`. */
+export function deliverySummary(
+  kind: string,
+  { endpoint_id, host = endpoint_id }: Omit<NamedEndpoint, 'account_id'>,
+): string {
+  return fitSummary(`${kind} → ${host}`);
+}
+
+/**
+ * `12 × purchase → shop.example.com`, or `… → 3 endpoints`.
+ *
+ * @param host of an endpoint, if it is known
+ */
+export function groupSummary(
+  kind: string,
+  endpointIds: readonly string[],
+  host: (endpointId: string) => string | undefined,
+): string {
+  const [first = '', ...others] = new Set(endpointIds);
+  const to = others.length === 0 ? (host(first) ?? first) : `${others.length + 1} endpoints`;
+  return fitSummary(`${endpointIds.length} × ${kind} → ${to}`);
+}
+
+/** `purchase → 1200 endpoints`. */
+export function fanOutSummary(kind: string, endpoints: number): string {
+  return fitSummary(`${kind} → ${endpoints === 1 ? '1 endpoint' : `${endpoints} endpoints`}`);
+}
+
+/** `incident of shop.example.com`. @param what the execution is about */
+export function endpointSummary(what: string, { endpoint_id, host = endpoint_id }: NamedEndpoint): string {
+  return fitSummary(`${what} of ${host}`);
+}

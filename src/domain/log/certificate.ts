@@ -1,0 +1,158 @@
+import { z } from 'zod';
+import { canonicalJson } from '../archive/canonical-json.js';
+import { commitToReceipt } from '../archive/receipt.js';
+import { commitTo } from '../privacy/data-key.js';
+import { type Checkpoint, openCheckpoint } from './checkpoint.js';
+import { HASH_BYTES, isConsistent, isIncluded, leafHash } from './merkle-tree.js';
+import { NoteError, type NoteVerifier, readVerifierKey } from './signed-note.js';
+import { CertificateError, decodeBase64, readStrictly } from './strict-text.js';
+
+const hash = z
+  .string()
+  .refine((text) => decodeBase64(text)?.length === HASH_BYTES, 'must be 32 bytes in base64');
+/** Hashes of a proof. A log that could be counted has no longer one. */
+export const proofSchema = z.array(hash).max(64);
+
+/** What the log shows about one record. Only those fields of the record are named here that are looked at. */
+export const certificateSchema = z.strictObject({
+  type: z.literal('certificate'),
+  format: z.literal(1),
+  record: z
+    .looseObject({
+      type: z.enum(['delivery', 'change']),
+      delivery_id: z.string().optional(),
+      event_id: z.string().optional(),
+      endpoint_id: z.string().optional(),
+      status: z.string().optional(),
+      attempts: z
+        .array(z.looseObject({ number: z.number(), receipt_commitment: z.string().optional() }))
+        .optional(),
+      change_id: z.string().optional(),
+      payload_commitment: z.string().optional(),
+    })
+    .describe('The record. The leaf of the log is its canonical JSON text (RFC 8785)'),
+  leaf_index: z.int().min(0).describe('Number of the record in the log, from 0'),
+  inclusion_proof: proofSchema.describe(
+    'Proof by RFC 6962, section 2.1.1: hashes in base64, the lowest first',
+  ),
+  checkpoint: z.string().describe('Checkpoint of the log: a signed note (C2SP tlog-checkpoint)'),
+  log_key: z.string().describe('Public key of the log, as Go’s golang.org/x/mod/sumdb/note reads it'),
+});
+
+export type Certificate = z.output<typeof certificateSchema>;
+
+/** What opens a commitment: with it, everybody can see that a payload is the one that a record commits to. */
+export const openingSchema = z.strictObject({
+  type: z.literal('opening'),
+  format: z.literal(1),
+  delivery_id: z.string(),
+  payload: z.string().describe('The payload, as it was delivered'),
+  salt: z
+    .string()
+    .refine((text) => decodeBase64(text) !== undefined, 'must be base64')
+    .describe('Base64. The record’s payload_commitment is HMAC-SHA256 of the payload with this key'),
+  receipts: z
+    .array(z.strictObject({ attempt: z.int().min(1), receipt: z.string() }))
+    .optional()
+    .describe('What the subscriber sent as webhook-receipt, by attempt'),
+});
+
+export type Opening = z.output<typeof openingSchema>;
+
+/** Proof that the log of one checkpoint is the beginning of the log of another. */
+export const consistencySchema = z.strictObject({
+  from: z.int().min(1).describe('Leaves of the older log'),
+  to: z.int().min(1).describe('Leaves of the newer log'),
+  proof: proofSchema.describe('Proof by RFC 6962, section 2.1.2: hashes in base64'),
+});
+
+/** What a certificate is checked against besides itself. Texts of files. */
+export interface Evidence {
+  /** The log's key, from elsewhere. Absent: the one in the certificate. */
+  key?: string | undefined;
+  /** An {@link Opening}. */
+  opening?: string | undefined;
+  /** A checkpoint of the log, from elsewhere. */
+  checkpoint?: string | undefined;
+  /** A proof that links that checkpoint to the certificate's. Not needed if they are of one size. */
+  consistency?: string | undefined;
+}
+
+/** A certificate that holds. */
+export interface VerifiedCertificate {
+  record: Certificate['record'];
+  index: number;
+  /** Of the log in the certificate. */
+  checkpoint: Checkpoint;
+  key: NoteVerifier;
+  /** Size of the log at the other checkpoint, if one was given. */
+  linkedTo: number | undefined;
+}
+
+/** Checks a certificate; no server is asked. @param text JSON @throws CertificateError that says what is wrong */
+export function verifyCertificate(text: string, evidence: Evidence = {}): VerifiedCertificate {
+  const certificate = readStrictly('the certificate', certificateSchema, text);
+  const { record, leaf_index: index } = certificate;
+  if (evidence.key !== undefined && evidence.key.trim() !== certificate.log_key)
+    throw new CertificateError('the certificate is of a log with another key than the one given');
+  try {
+    const key = readVerifierKey(certificate.log_key);
+    const checkpoint = openCheckpoint(certificate.checkpoint, [key]);
+    const { size, root } = checkpoint;
+    if (
+      !isIncluded(leafHash(canonicalJson(record)), index, size, root, toHashes(certificate.inclusion_proof))
+    )
+      throw new CertificateError('the log does not hold this record at this place');
+    if (evidence.opening !== undefined)
+      checkOpening(record, readStrictly('the opening', openingSchema, evidence.opening));
+    const linkedTo = evidence.checkpoint === undefined ? undefined : linkTo(checkpoint, key, evidence);
+    return { record, index, checkpoint, key, linkedTo };
+  } catch (error) {
+    if (error instanceof NoteError) throw new CertificateError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+function checkOpening(record: Certificate['record'], opening: Opening): void {
+  const { delivery_id, payload, salt, receipts = [] } = opening;
+  if (delivery_id !== record.delivery_id)
+    throw new CertificateError('the opening is of another delivery than the certificate');
+  const bytes = decodeBase64(salt) as Buffer;
+  // A short salt would let somebody look for a payload and a salt that make the same commitment.
+  if (bytes.length !== HASH_BYTES || commitTo(bytes, payload) !== record.payload_commitment)
+    throw new CertificateError('the payload is not the one that the record commits to');
+  for (const { attempt, receipt } of receipts) {
+    const recorded = record.attempts?.find(({ number }) => number === attempt)?.receipt_commitment;
+    if (commitToReceipt(bytes, delivery_id, attempt, receipt) !== recorded)
+      throw new CertificateError(`the receipt of attempt ${attempt} is not the one that was recorded`);
+  }
+}
+
+/** Whether the log in the certificate and that of another checkpoint are one. @returns size of the other */
+function linkTo(own: Checkpoint, key: NoteVerifier, { checkpoint = '', consistency }: Evidence): number {
+  const other = openCheckpoint(checkpoint, [key]);
+  const [older, newer] = other.size <= own.size ? [other, own] : [own, other];
+  if (older.size === newer.size) {
+    if (!older.root.equals(newer.root))
+      throw new CertificateError(
+        'the log signed two different trees of the same size: its operator has lied',
+      );
+    return other.size;
+  }
+  const wanted = `GET /log/proofs?from=${older.size}&to=${newer.size}`;
+  if (older.size === 0) return other.size;
+  if (consistency === undefined)
+    throw new CertificateError(
+      `the checkpoint given is of another size: give a consistency proof, too, which ${wanted} answers`,
+    );
+  const { from, to, proof } = readStrictly('the consistency proof', consistencySchema, consistency);
+  if (from !== older.size || to !== newer.size)
+    throw new CertificateError(`the consistency proof is for other sizes: the one needed is ${wanted}`);
+  if (!isConsistent(older, newer, toHashes(proof)))
+    throw new CertificateError('the consistency proof does not lead from one checkpoint to the other');
+  return other.size;
+}
+
+function toHashes(proof: readonly string[]): Buffer[] {
+  return proof.map((each) => Buffer.from(each, 'base64'));
+}

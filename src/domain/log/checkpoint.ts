@@ -1,0 +1,50 @@
+import { HASH_BYTES } from './merkle-tree.js';
+import { NoteError, type NoteSigner, type NoteVerifier, openNote, signNote } from './signed-note.js';
+import { decodeBase64 } from './strict-text.js';
+
+/** State of a log: how many leaves it has, and the root of their tree. */
+export interface Checkpoint {
+  /** Which log: the name of its key. */
+  origin: string;
+  size: number;
+  root: Buffer;
+}
+
+/** Beyond which a checkpoint is not read, characters. */
+const MAX_CHECKPOINT_LENGTH = 16 * 1024;
+
+/** A signed checkpoint (C2SP tlog-checkpoint). @param signers the keys of one log */
+export function signCheckpoint(size: number, root: Buffer, signers: readonly NoteSigner[]): string {
+  const origin = signers[0]?.verifier.name;
+  return signNote(`${origin}\n${size}\n${root.toString('base64')}\n`, signers);
+}
+
+/** The first of some keys that has signed a checkpoint; `undefined` if none has. */
+export function openedBy(note: string, keys: readonly NoteVerifier[]): NoteVerifier | undefined {
+  return keys.find((key) => {
+    try {
+      return openCheckpoint(note, [key]);
+    } catch (error) {
+      if (error instanceof NoteError) return false;
+      throw error;
+    }
+  });
+}
+
+/**
+ * Reads a checkpoint, and checks who signed it.
+ *
+ * @param keys of the logs that are trusted
+ * @throws NoteError if it is not valid, or none of the keys has signed it
+ */
+export function openCheckpoint(note: string, keys: readonly NoteVerifier[]): Checkpoint {
+  if (note.length > MAX_CHECKPOINT_LENGTH) throw new NoteError('the checkpoint is too long');
+  const { text, by } = openNote(note, keys);
+  const [origin = '', size = '', encoded = ''] = text.split('\n');
+  const root = decodeBase64(encoded);
+  if (!/^(0|[1-9]\d{0,15})$/.test(size) || !Number.isSafeInteger(Number(size)) || root?.length !== HASH_BYTES)
+    throw new NoteError('the checkpoint does not name the size and root of a log');
+  if (!by.some(({ name }) => name === origin))
+    throw new NoteError(`the checkpoint is of ${origin}, and signed by another log`);
+  return { origin, size: Number(size), root };
+}

@@ -1,0 +1,46 @@
+import type { Evidence, Opening, VerifiedCertificate } from './certificate.js';
+
+/** What a certificate that holds proves, and what it does not: one sentence. */
+export function statementOf(
+  { record, index, checkpoint: { origin, size }, linkedTo }: VerifiedCertificate,
+  { key, opening }: Evidence,
+): string {
+  const receipts = receiptsOf(opening);
+  const proven = [
+    `when the log ${origin} signed its checkpoint of ${size} ${size === 1 ? 'record' : 'records'}, number ${index} was this record of ${describe(record)}`,
+    ...(opening === undefined
+      ? []
+      : [`the payload${receipts} given ${receipts ? 'are' : 'is'} what was recorded`]),
+    ...(linkedTo === undefined
+      ? []
+      : [`the log is the same as that of the checkpoint given, of ${linkedTo}`]),
+  ];
+  const unproven = [
+    'that the operator recorded the truth before that checkpoint',
+    ...(record.type === 'delivery' ? ['what the subscriber did with the event'] : []),
+    ...(key === undefined
+      ? ["that the key in the certificate is the operator's, because no other was given to compare"]
+      : []),
+  ];
+  return `This proves that ${list(proven, 'and that')}; it does not prove ${list(unproven, 'or')}.`;
+}
+
+/** Receipts in an opening, as they are counted in a sentence. */
+function receiptsOf(opening: string | undefined): string {
+  const { receipts = [] } = opening === undefined ? {} : (JSON.parse(opening) as Partial<Opening>);
+  if (receipts.length === 0) return '';
+  return receipts.length === 1
+    ? " and the subscriber's receipt"
+    : ` and the subscriber's ${receipts.length} receipts`;
+}
+
+function describe(record: VerifiedCertificate['record']): string {
+  if (record.type === 'change') return `change ${record.change_id}`;
+  const attempts = record.attempts?.length ?? 0;
+  return `delivery ${record.delivery_id} (${record.status} after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'})`;
+}
+
+function list(parts: readonly string[], conjunction: string): string {
+  const last = parts.at(-1) ?? '';
+  return parts.length < 2 ? last : `${parts.slice(0, -1).join(', ')}, ${conjunction} ${last}`;
+}

@@ -1,0 +1,27 @@
+import type { AttemptRequest } from '../delivery/attempt-request.js';
+import type { Attempt } from '../delivery/delivery.js';
+import type { Closing } from '../stats/closing.js';
+
+/** A request to the API that is being traced. */
+export interface RequestTrace {
+  /** What the request starts continues here: a `traceparent` header. */
+  traceparent: string;
+  end(facts: { operation: string | undefined; status: number; accountId: string | undefined }): void;
+}
+
+/** An attempt that is being traced. */
+export interface AttemptTrace {
+  /** Sent to the subscriber: a `traceparent` header. */
+  traceparent: string;
+  end(result: Pick<Attempt, 'status_code' | 'error_code'>): void;
+}
+
+/** Records what happens to requests, deliveries and attempts, for OpenTelemetry. There is none unless it is configured. */
+export interface Tracing {
+  /** @param traceparent that the caller sent */
+  request(method: string, requestId: string, traceparent: string | undefined): RequestTrace;
+  /** @returns `undefined` if what the attempt is for is not traced */
+  attempt(request: Omit<AttemptRequest, 'payload'>, targetUrl: string): AttemptTrace | undefined;
+  /** Deliveries have been closed. */
+  closed(closings: readonly Closing[]): void;
+}

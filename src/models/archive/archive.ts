@@ -1,0 +1,242 @@
+import type { Connection, Model } from 'mongoose';
+import { type ArchivedDelivery, closedAt } from '../../domain/archive/archived.js';
+import type { KeptDays } from '../../domain/archive/kept-days.js';
+import type {
+  ArchiveWrites,
+  EventToArchive,
+  RunKey,
+  SealableDelivery,
+  SealedEvent,
+} from '../../domain/archive/to-archive.js';
+import { commitTo, keyIdOf, nameKey } from '../../domain/privacy/data-key.js';
+import type { PayloadContext, PayloadSealer } from '../../domain/privacy/payload-sealer.js';
+import { insertMissing } from '../mongo/insert-missing.js';
+import {
+  type ArchiveStateDocument,
+  type DeliveryDocument,
+  deliverySchema,
+  type EventDocument,
+  eventSchema,
+  stateSchema,
+  storedKeys,
+} from './archive-documents.js';
+import { ArchiveReader } from './archive-reader.js';
+
+const DAY_MS = 24 * 3_600_000;
+/** Ids in one query. */
+const IDS_AT_ONCE = 500;
+/** The one document of {@link ArchiveStateDocument}. */
+const STATE = 'archive';
+
+/** How long archived deliveries are kept, and how long the payloads of their events. */
+export interface ArchiveRetention {
+  records: KeptDays;
+  payloads: KeptDays;
+}
+
+/** What the archive has of a delivery. */
+type KnownDelivery = RunKey & { revision: number };
+
+/** The log that proves what was archived. */
+interface RecordLog {
+  /** @returns the numbers of the records in it */
+  append(records: readonly string[]): Promise<number[]>;
+}
+
+/** Closed deliveries and their events, for as long as the operator keeps them. */
+export class ArchiveRepository extends ArchiveReader implements ArchiveWrites {
+  private readonly state: Model<ArchiveStateDocument>;
+  private readonly retention: ArchiveRetention;
+  private readonly log: RecordLog;
+
+  /**
+   * @param sealer of what is kept besides the record
+   * @param log takes every record before it is kept, so that no record is without its leaf
+   */
+  constructor(connection: Connection, retention: ArchiveRetention, sealer: PayloadSealer, log: RecordLog) {
+    super(
+      connection.model<DeliveryDocument>('archived_delivery', deliverySchema, 'archived_deliveries'),
+      connection.model<EventDocument>('archived_event', eventSchema, 'archived_events'),
+      sealer,
+    );
+    this.state = connection.model<ArchiveStateDocument>('archive_state', stateSchema, 'archive_state');
+    this.retention = retention;
+    this.log = log;
+  }
+
+  /** Executions that closed before this have been archived; `undefined` if none has. */
+  async upTo(): Promise<Date | undefined> {
+    return (await this.state.findOne({ _id: STATE }).lean())?.up_to ?? undefined;
+  }
+
+  /** Records how far the archive is. It never goes back, whoever is late. */
+  async advance(upTo: Date): Promise<void> {
+    await this.state.updateOne({ _id: STATE }, { $max: { up_to: upTo } }, { upsert: true });
+  }
+
+  /** What is known of some deliveries, by id. */
+  async known(ids: readonly string[]): Promise<Map<string, KnownDelivery>> {
+    const known = new Map<string, KnownDelivery>();
+    for (let first = 0; first < ids.length; first += IDS_AT_ONCE) {
+      const found = await this.deliveryModel
+        .find(
+          { _id: { $in: ids.slice(first, first + IDS_AT_ONCE) } },
+          { run_id: 1, run_order: 1, revision: 1, position: 1 },
+        )
+        .lean();
+      for (const { _id, run_id, run_order, revision, position } of found)
+        known.set(_id, { id: _id, run_id, run_order, revision, position });
+    }
+    return known;
+  }
+
+  /** Keeps events, those that are not kept yet, with the positions that are known by now. */
+  async saveEvents(events: readonly EventToArchive[]): Promise<Map<string, SealedEvent>> {
+    if (events.length === 0) return new Map();
+    const ids = events.map(({ id }) => id);
+    const found = await this.eventModel.find({ _id: { $in: ids } }, { commitment: 1, key: 1 }).lean();
+    const sealed = new Map(found.map(({ _id, commitment, key }) => [_id, { commitment, key }]));
+    await this.keepLonger(events.filter(({ id }) => sealed.has(id)));
+    const missing = events.filter(({ id }) => !sealed.has(id));
+    const created = await Promise.all(missing.map((event) => this.newEvent(event)));
+    for (const { _id, commitment, key } of created) sealed.set(_id, { commitment, key });
+    const taken = await insertMissing(this.eventModel, created);
+    // Whoever kept an event first has chosen its key.
+    const others = await this.saveEvents(missing.filter((_, at) => taken.includes(at)));
+    return new Map([...sealed, ...others]);
+  }
+
+  /** Events that are kept already: as long as the last of their deliveries. */
+  private async keepLonger(events: readonly EventToArchive[]): Promise<void> {
+    if (events.length === 0) return;
+    await this.eventModel.bulkWrite(
+      events.map((event) => ({
+        updateOne: {
+          filter: { _id: event.id },
+          update: {
+            $max: { expires_at: this.expiryOf(event, event.closed_at) },
+            $set: placeOf(event),
+          },
+        },
+      })),
+      { ordered: false },
+    );
+  }
+
+  private async newEvent(event: EventToArchive): Promise<EventDocument> {
+    const { id, account_id, event_kind, accepted_at, keys, payload, payload_bytes } = event;
+    const context = { accountId: account_id, eventId: id };
+    // What was sealed when it was accepted stays as it is.
+    const sealed = event.sealed ? payload : await this.sealer.seal(context, payload);
+    const commitment = event.sealed?.commitment ?? (await this.commitTo(context, sealed, payload));
+    const keptMs = this.retention.payloads.days(account_id, event_kind) * DAY_MS;
+    return {
+      _id: id,
+      account_id,
+      event_kind,
+      accepted_at,
+      ...storedKeys(keys),
+      ...placeOf(event),
+      payload_bytes,
+      sealed,
+      key: nameKey(keyIdOf(sealed)),
+      commitment,
+      payload_expires_at: new Date(accepted_at.getTime() + keptMs),
+      expires_at: this.expiryOf(event, event.closed_at),
+    };
+  }
+
+  private async commitTo(context: PayloadContext, sealed: string, payload: string): Promise<string> {
+    const salt = await this.sealer.salt(context, sealed);
+    if (!salt) throw new Error(`the key of ${context.eventId} was erased while it was archived`);
+    return commitTo(salt, payload);
+  }
+
+  saltOf(event: PayloadContext, key: string): Promise<Buffer | undefined> {
+    return this.sealer.salt(event, key);
+  }
+
+  /** Keeps deliveries that are not kept yet. One that somebody else has kept meanwhile stays as it is. */
+  async addDeliveries(deliveries: readonly SealableDelivery[]): Promise<void> {
+    if (deliveries.length === 0) return;
+    const numbers = await this.log.append(deliveries.map(({ record }) => record));
+    const documents = await Promise.all(
+      deliveries.map(async (delivery, at) => ({
+        _id: delivery.id,
+        ...(await this.stored(delivery, numbers[at])),
+      })),
+    );
+    await insertMissing(this.deliveryModel, documents);
+  }
+
+  /** Puts a later run of a delivery in the place of an earlier one, unless somebody else has done that meanwhile. */
+  async replaceDelivery(delivery: SealableDelivery, before: KnownDelivery): Promise<void> {
+    const { id, error_code, status_code } = delivery;
+    const [number] = await this.log.append([delivery.record]);
+    await this.deliveryModel.updateOne(
+      { _id: id, revision: before.revision },
+      {
+        $set: await this.stored(delivery, number),
+        $unset: {
+          ...(error_code === undefined && { error_code: 1 }),
+          ...(status_code === undefined && { status_code: 1 }),
+        },
+      },
+    );
+  }
+
+  private async stored(
+    { id: _, keys, error_code, status_code, key, ...delivery }: SealableDelivery,
+    leaf_index = -1,
+  ): Promise<Omit<DeliveryDocument, '_id'>> {
+    const { account_id: accountId, event_id: eventId, detail, timeline, ...rest } = delivery;
+    const seal = async (text: string | undefined) =>
+      text === undefined ? undefined : this.sealer.sealBeside({ accountId, eventId }, key, text);
+    const [sealedDetail, sealedTimeline] = await Promise.all([seal(detail), seal(timeline)]);
+    return {
+      ...rest,
+      account_id: accountId,
+      event_id: eventId,
+      ...storedKeys(keys),
+      ...(error_code !== undefined && { error_code }),
+      ...(status_code !== undefined && { status_code }),
+      ...(sealedDetail !== undefined && { detail: sealedDetail }),
+      ...(sealedTimeline !== undefined && { timeline: sealedTimeline }),
+      archived_at: new Date(),
+      expires_at: this.expiryOf(delivery, closedAt(delivery.position)),
+      leaf_index,
+    };
+  }
+
+  private expiryOf(
+    { account_id, event_kind }: Pick<ArchivedDelivery, 'account_id' | 'event_kind'>,
+    closed: Date,
+  ): Date {
+    return new Date(closed.getTime() + this.retention.records.days(account_id, event_kind) * DAY_MS);
+  }
+
+  /** Moves deliveries in lists: their group has closed, which was open when they were archived. */
+  async move(positions: ReadonlyMap<string, string>): Promise<void> {
+    if (positions.size === 0) return;
+    await this.deliveryModel.bulkWrite(
+      [...positions].map(([_id, position]) => ({
+        updateOne: { filter: { _id }, update: { $set: { position } } },
+      })),
+      { ordered: false },
+    );
+  }
+
+  /** Removes the payloads that are past their time. @returns how many */
+  async removePayloads(now = new Date()): Promise<number> {
+    const { modifiedCount } = await this.eventModel.updateMany(
+      { payload_expires_at: { $lt: now } },
+      { $unset: { sealed: 1, payload_expires_at: 1 } },
+    );
+    return modifiedCount;
+  }
+}
+
+/** Where an event stands in lists, and how many deliveries it was to have, as far as that is known. */
+function placeOf({ position, fan_out }: EventToArchive): Pick<EventDocument, 'position' | 'fan_out'> {
+  return { ...(position !== undefined && { position }), ...(fan_out !== undefined && { fan_out }) };
+}

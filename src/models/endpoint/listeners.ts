@@ -1,0 +1,88 @@
+import { type Connection, type Model, Schema } from 'mongoose';
+import { LEASE_MS } from '../../domain/listener/listener.js';
+
+interface ListenerDocument {
+  /** The endpoint. */
+  _id: string;
+  account_id: string;
+  /** The process that holds its stream, as other processes reach it. */
+  node_url?: string | null;
+  /** The stream. */
+  session?: string | null;
+  /** Until then that process is believed to hold it. */
+  connected_until?: Date | null;
+  /** When it was last connected, or made. */
+  seen_at: Date;
+}
+
+const schema = new Schema<ListenerDocument>(
+  {
+    _id: String,
+    account_id: { type: String, required: true },
+    node_url: String,
+    session: String,
+    connected_until: Date,
+    seen_at: { type: Date, required: true },
+  },
+  { versionKey: false },
+);
+
+/** Which process holds the stream of which listener. There are few listeners, so there is no index. */
+export class ListenerRepository {
+  private readonly model: Model<ListenerDocument>;
+
+  constructor(connection: Connection) {
+    this.model = connection.model<ListenerDocument>('listener', schema, 'listeners');
+  }
+
+  async create(accountId: string, endpointId: string): Promise<void> {
+    await this.model.create({ _id: endpointId, account_id: accountId, seen_at: new Date() });
+  }
+
+  /** Says that this process holds its stream; whoever held it loses it. */
+  async claim(accountId: string, endpointId: string, session: string, nodeUrl: string): Promise<void> {
+    const lease = { node_url: nodeUrl, session, ...now() };
+    await this.model.updateOne(
+      { _id: endpointId },
+      { $set: lease, $setOnInsert: { account_id: accountId } },
+      { upsert: true },
+    );
+  }
+
+  /** @returns whether the session still holds it */
+  async renew(endpointId: string, session: string): Promise<boolean> {
+    const { matchedCount } = await this.model.updateOne({ _id: endpointId, session }, { $set: now() });
+    return matchedCount > 0;
+  }
+
+  /** The stream has ended. */
+  async leave(endpointId: string, session: string): Promise<void> {
+    await this.model.updateOne(
+      { _id: endpointId, session },
+      { $set: { seen_at: new Date() }, $unset: { node_url: 1, session: 1, connected_until: 1 } },
+    );
+  }
+
+  /** The process that holds its stream; `undefined` if none does. */
+  async holder(endpointId: string): Promise<string | undefined> {
+    const found = await this.model.findById(endpointId).lean();
+    const isHeld = found?.connected_until && found.connected_until > new Date();
+    return isHeld ? (found.node_url ?? undefined) : undefined;
+  }
+
+  /** Those that have not been connected since a time. */
+  async unseenSince(time: Date): Promise<{ account_id: string; endpoint_id: string }[]> {
+    const found = await this.model.find({ seen_at: { $lt: time } }).lean();
+    return found.map(({ _id, account_id }) => ({ account_id, endpoint_id: _id }));
+  }
+
+  /** Forgets a listener that was deleted. */
+  async remove(endpointId: string): Promise<void> {
+    await this.model.deleteOne({ _id: endpointId });
+  }
+}
+
+function now() {
+  const at = Date.now();
+  return { seen_at: new Date(at), connected_until: new Date(at + LEASE_MS) };
+}

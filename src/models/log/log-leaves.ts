@@ -1,0 +1,115 @@
+import { LogAlteredError } from '../../domain/log/log-altered.js';
+import { TILE_WIDTH, type Tile } from '../../domain/log/tiles.js';
+import type { LogTiles } from './log-tiles.js';
+
+/** Times that another process was faster, after which an append is given up. */
+const MAX_CONFLICTS = 100;
+/** Tiles that are read at once. */
+const TILES_AT_ONCE = 16;
+
+interface Append {
+  hashes: readonly Buffer[];
+  resolve(numbers: number[]): void;
+  reject(error: unknown): void;
+}
+
+/** The leaves of the log, which are the tiles of level 0. Any number of processes may append. */
+export class LogLeaves {
+  private readonly tiles: LogTiles;
+  private readonly signedSize: () => Promise<number>;
+  /** Appends of this process that wait for the one under way. */
+  private readonly waiting: Append[] = [];
+  private isAppending = false;
+  /** The last tile, as far as this process knows. */
+  private last: Tile | undefined;
+
+  /** @param signedSize leaves that there are at least */
+  constructor(tiles: LogTiles, signedSize: () => Promise<number>) {
+    this.tiles = tiles;
+    this.signedSize = signedSize;
+  }
+
+  /**
+   * Appends leaves.
+   *
+   * A tile is written only if it is as wide as was read, and the next one only after it is full: so no leaf changes and there is no gap, whoever else
+   * appends, and wherever this one is stopped.
+   *
+   * @returns their numbers
+   */
+  append(hashes: readonly Buffer[]): Promise<number[]> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ hashes, resolve, reject });
+      if (!this.isAppending) void this.appendWaiting();
+    });
+  }
+
+  /** The hashes of leaves from a number on, in order, some at once. */
+  async from(first: number): Promise<Buffer[]> {
+    const start = Math.floor(first / TILE_WIDTH);
+    const found = await this.tilesFrom(start);
+    return found.flatMap(({ hashes }) => hashes).slice(first - start * TILE_WIDTH);
+  }
+
+  /** Appends what waits, all of it together: what comes meanwhile waits for the next turn. */
+  private async appendWaiting(): Promise<void> {
+    this.isAppending = true;
+    while (this.waiting.length > 0) {
+      const together = this.waiting.splice(0);
+      try {
+        const numbers = await this.appendNow(together.flatMap(({ hashes }) => hashes));
+        for (const { hashes, resolve } of together) resolve(numbers.splice(0, hashes.length));
+      } catch (error) {
+        // Whether the tile was written is not known.
+        this.last = undefined;
+        for (const { reject } of together) reject(error);
+      }
+    }
+    this.isAppending = false;
+  }
+
+  private async appendNow(hashes: readonly Buffer[]): Promise<number[]> {
+    const numbers: number[] = [];
+    for (let conflicts = 0; numbers.length < hashes.length; ) {
+      this.last ??= await this.findLast();
+      const { index, hashes: own } = nextOf(this.last);
+      const taken = hashes.slice(numbers.length, numbers.length + TILE_WIDTH - own.length);
+      const grown: Tile = { level: 0, index, hashes: [...own, ...taken] };
+      if (await this.tiles.grow(grown, own.length)) {
+        this.last = grown;
+        numbers.push(...taken.map((_, at) => index * TILE_WIDTH + own.length + at));
+      } else {
+        this.last = undefined;
+        conflicts += 1;
+        if (conflicts > MAX_CONFLICTS) throw new Error('the log grew faster than this process could append');
+      }
+    }
+    return numbers;
+  }
+
+  private async findLast(): Promise<Tile> {
+    let index = Math.floor((await this.signedSize()) / TILE_WIDTH);
+    for (;;) {
+      const found = await this.tilesFrom(index);
+      const last = found.at(-1);
+      if (found.length < TILES_AT_ONCE) return last ?? { level: 0, index, hashes: [] };
+      index += TILES_AT_ONCE;
+    }
+  }
+
+  /** Tiles from one on, up to the last. @throws LogAlteredError if there is a gap */
+  private async tilesFrom(index: number): Promise<Tile[]> {
+    const keys = Array.from({ length: TILES_AT_ONCE }, (_, at) => ({ level: 0, index: index + at }));
+    const found = (await this.tiles.read(keys)).sort((a, b) => a.index - b.index);
+    const hasGap = found.some(
+      (tile, at) => tile.index !== index + at || (at < found.length - 1 && tile.hashes.length < TILE_WIDTH),
+    );
+    if (hasGap) throw new LogAlteredError('leaves of the log are missing');
+    return found;
+  }
+}
+
+/** The tile that the next leaf goes into. */
+function nextOf(last: Tile): Tile {
+  return last.hashes.length < TILE_WIDTH ? last : { level: 0, index: last.index + 1, hashes: [] };
+}

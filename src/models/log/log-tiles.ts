@@ -1,0 +1,64 @@
+import type { Connection, Model } from 'mongoose';
+import { HASH_BYTES } from '../../domain/log/merkle-tree.js';
+import type { Tile, TileKey } from '../../domain/log/tiles.js';
+import { isDuplicateKey } from '../mongo/duplicate-key.js';
+import { insertOrRaise } from './insert-or-raise.js';
+import { type TileDocument, tileSchema } from './log-documents.js';
+
+/** The tiles of the tree, as they are stored. */
+export class LogTiles {
+  private readonly model: Model<TileDocument>;
+
+  constructor(connection: Connection) {
+    this.model = connection.model<TileDocument>('log_tile', tileSchema, 'log_tiles');
+  }
+
+  /** Those tiles that there are, in any order. */
+  async read(keys: readonly TileKey[]): Promise<Tile[]> {
+    if (keys.length === 0) return [];
+    const found = await this.model.find({ _id: { $in: keys.map(idOf) } }).lean();
+    return found.map(({ _id, hashes }) => {
+      const [level = 0, index = 0] = _id.split('/').map(Number);
+      return { level, index, hashes: splitHashes(hashes) };
+    });
+  }
+
+  /**
+   * Makes a tile wider, if it is still as it was read.
+   *
+   * @param width how many of the hashes it has already; 0: there is no such tile
+   * @returns whether it was; if not, somebody else was faster
+   */
+  async grow(tile: Tile, width: number): Promise<boolean> {
+    const { _id, ...grown } = toDocument(tile);
+    if (width > 0) return (await this.model.updateOne({ _id, width }, { $set: grown })).modifiedCount === 1;
+    try {
+      await this.model.collection.insertOne({ _id: _id as never, ...grown });
+      return true;
+    } catch (error) {
+      if (isDuplicateKey(error)) return false;
+      throw error;
+    }
+  }
+
+  /** Keeps tiles that follow from others, unless wider ones are there: another process is ahead. */
+  async write(tiles: readonly Tile[]): Promise<void> {
+    await insertOrRaise(this.model, tiles.map(toDocument), 'width');
+  }
+}
+
+function toDocument(tile: Tile): TileDocument {
+  return { _id: idOf(tile), width: tile.hashes.length, hashes: Buffer.concat(tile.hashes) };
+}
+
+function idOf({ level, index }: TileKey): string {
+  return `${level}/${index}`;
+}
+
+/** @param stored as the driver reads it: bytes, or its own wrapper of them */
+function splitHashes(stored: Buffer | { buffer: Uint8Array }): Buffer[] {
+  const bytes = Buffer.isBuffer(stored) ? stored : Buffer.from(stored.buffer);
+  return Array.from({ length: bytes.length / HASH_BYTES }, (_, at) =>
+    bytes.subarray(at * HASH_BYTES, (at + 1) * HASH_BYTES),
+  );
+}

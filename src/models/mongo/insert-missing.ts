@@ -1,0 +1,40 @@
+import { type Model, mongo } from 'mongoose';
+import { isDuplicateKey } from './duplicate-key.js';
+
+/** Documents written at once. */
+const WRITES_AT_ONCE = 100;
+
+type Writes = Parameters<mongo.Collection['bulkWrite']>[0];
+
+/**
+ * Stores documents, but none in the place of one with the same `_id`. They are stored as they are: nothing is cast by a schema.
+ *
+ * @returns the indexes of those that were not stored
+ */
+export async function insertMissing<D extends { _id: string }>(
+  model: Model<D>,
+  documents: readonly D[],
+): Promise<number[]> {
+  const collection = model.collection as unknown as mongo.Collection;
+  const taken: number[] = [];
+  for (let first = 0; first < documents.length; first += WRITES_AT_ONCE) {
+    const inserts = documents
+      .slice(first, first + WRITES_AT_ONCE)
+      .map((document) => ({ insertOne: { document } })) as unknown as Writes;
+    const refused = await collection
+      .bulkWrite(inserts, { ordered: false })
+      .then(() => [], indexesOfDuplicates);
+    taken.push(...refused.map((index) => first + index));
+  }
+  return taken;
+}
+
+/** Which writes of a batch failed because there is a document with that `_id`. @throws any other error */
+function indexesOfDuplicates(error: unknown): number[] {
+  if (!isDuplicateKey(error)) throw error;
+  if (!(error instanceof mongo.MongoBulkWriteError)) return [0];
+  return [error.writeErrors].flat().map(({ code, index }) => {
+    if (code !== error.code) throw error;
+    return index;
+  });
+}

@@ -1,0 +1,160 @@
+import { LRUCache } from 'lru-cache';
+import { type Connection, type Model, Schema } from 'mongoose';
+import type { SecretBox } from '../../domain/access/secret-box.js';
+import { type DataKey, newDataKey } from '../../domain/privacy/data-key.js';
+import { DATA_KEY_LIFETIME_MS, type DataKeys } from '../../domain/privacy/payload-sealer.js';
+import { isDuplicateKey } from '../mongo/duplicate-key.js';
+import { resealEach } from '../mongo/reseal.js';
+
+interface DataKeyDocument {
+  /** The account's id, a colon and the subject's token; nothing after the colon for the account's own key. */
+  _id: string;
+  account_id: string;
+  key_id: string;
+  /** The key, wrapped. */
+  sealed: string;
+  created_at: Date;
+}
+
+const schema = new Schema<DataKeyDocument>(
+  {
+    _id: String,
+    account_id: { type: String, required: true },
+    key_id: { type: String, required: true },
+    sealed: { type: String, required: true },
+    created_at: { type: Date, required: true },
+  },
+  { versionKey: false },
+);
+schema.index({ key_id: 1 });
+
+/** Keys that a process remembers. */
+const MAX_REMEMBERED = 10_000;
+
+/** Stands for a key that is being deleted, as long as a wrapped key. */
+const OVERWRITTEN = '.'.repeat(160);
+
+/** A data key without what it is. */
+export interface KeptKey {
+  key_id: string;
+  created_at: Date;
+}
+
+/**
+ * The data keys of accounts and subjects, wrapped by the newest of HOOKLINE_PAYLOAD_KEYS, or of HOOKLINE_SECRET_KEYS without them. What a
+ * deleted one has sealed cannot be read any more.
+ */
+export class DataKeyRepository implements DataKeys {
+  private readonly model: Model<DataKeyDocument>;
+  private readonly box: SecretBox | undefined;
+  /** By document id, and by account and key id. Of a look-up that found nothing, nothing is remembered. */
+  private readonly remembered = new LRUCache<string, Promise<DataKey | undefined>>({
+    max: 2 * MAX_REMEMBERED,
+    ttl: DATA_KEY_LIFETIME_MS,
+    ttlResolution: 0,
+    perf: Date,
+  });
+
+  /** @param box wraps the keys; absent in a process that has nothing to do with payloads */
+  constructor(connection: Connection, box: SecretBox | undefined) {
+    this.model = connection.model<DataKeyDocument>('data_key', schema, 'data_keys');
+    this.box = box;
+  }
+
+  async obtain(accountId: string, subject?: string): Promise<DataKey> {
+    const id = documentId(accountId, subject);
+    const key = await this.remember(id, () => this.upsert(id, accountId));
+    if (!key) throw new Error('a data key that was to be made is not there');
+    // What it seals is opened soon.
+    void this.remember(`${accountId} ${key.id}`, async () => key);
+    return key;
+  }
+
+  find(accountId: string, keyId: string): Promise<DataKey | undefined> {
+    return this.remember(`${accountId} ${keyId}`, async () => {
+      const document = await this.model.findOne({ key_id: keyId }).lean();
+      return document?.account_id === accountId && document.sealed !== OVERWRITTEN
+        ? this.unwrap(document)
+        : undefined;
+    });
+  }
+
+  /** The key of a subject, if there is one. @param subject token */
+  async ofSubject(accountId: string, subject: string): Promise<KeptKey | undefined> {
+    const document = await this.model.findById(documentId(accountId, subject)).lean();
+    return document ? { key_id: document.key_id, created_at: document.created_at } : undefined;
+  }
+
+  /** Deletes a key. A repeat deletes nothing, not even a newer key of the same subject. */
+  async erase(accountId: string, keyId: string): Promise<void> {
+    const filter = { key_id: keyId, account_id: accountId };
+    const document = await this.model.findOne(filter).lean();
+    if (document) {
+      // The wrapped key is overwritten first: a database file may keep the bytes of what was deleted for a while.
+      await this.model.updateOne(filter, { $set: { sealed: OVERWRITTEN } });
+      await this.model.deleteOne(filter);
+      this.remembered.delete(document._id);
+    }
+    this.remembered.delete(`${accountId} ${keyId}`);
+  }
+
+  /** Wraps every key again that an older key wrapped. @returns how many that were */
+  resealAll(): Promise<number> {
+    return resealEach(this.model, this.requireBox(), (document) =>
+      document.sealed === OVERWRITTEN ? undefined : contextOf(document),
+    );
+  }
+
+  private remember(name: string, load: () => Promise<DataKey | undefined>): Promise<DataKey | undefined> {
+    const known = this.remembered.get(name);
+    if (known) return known;
+    const loading = load();
+    this.remembered.set(name, loading);
+    const forget = () => {
+      if (this.remembered.peek(name) === loading) this.remembered.delete(name);
+    };
+    loading.then((key) => key ?? forget(), forget);
+    return loading;
+  }
+
+  private async upsert(_id: string, account_id: string): Promise<DataKey> {
+    const { id: key_id, key } = newDataKey();
+    const sealed = this.requireBox().seal(key.toString('base64url'), contextOf({ account_id, key_id }));
+    try {
+      const document = await this.model
+        .findOneAndUpdate(
+          { _id },
+          { $setOnInsert: { account_id, key_id, sealed, created_at: new Date() } },
+          { upsert: true, returnDocument: 'after' },
+        )
+        .lean();
+      if (document.key_id === key_id) return { id: key_id, key };
+      if (document.sealed !== OVERWRITTEN) return this.unwrap(document);
+      // Whoever overwrote it was interrupted, or is about to delete it.
+      await this.model.deleteOne({ _id, sealed: OVERWRITTEN });
+      return this.upsert(_id, account_id);
+    } catch (error) {
+      // Another process was faster.
+      if (!isDuplicateKey(error)) throw error;
+      return this.upsert(_id, account_id);
+    }
+  }
+
+  private unwrap(document: DataKeyDocument): DataKey {
+    const key = this.requireBox().open(document.sealed, contextOf(document));
+    return { id: document.key_id, key: Buffer.from(key, 'base64url') };
+  }
+
+  private requireBox(): SecretBox {
+    if (!this.box) throw new Error('Payloads cannot be sealed without HOOKLINE_SECRET_KEYS.');
+    return this.box;
+  }
+}
+
+function documentId(accountId: string, subject = ''): string {
+  return `${accountId}:${subject}`;
+}
+
+function contextOf({ account_id, key_id }: Pick<DataKeyDocument, 'account_id' | 'key_id'>): string {
+  return `${account_id}:data-key:${key_id}`;
+}

@@ -1,0 +1,173 @@
+import type { Client } from '@temporalio/client';
+import type { ArchiveReads, ListedDelivery } from '../../../domain/archive/archived.js';
+import {
+  ACCOUNT_ATTRIBUTE,
+  EVENT_ATTRIBUTE,
+  EVENT_HEAD_ATTRIBUTE,
+} from '../../../domain/ledger/search-attributes.js';
+import type { DeliveryFilter } from '../delivery-filter.js';
+import { DeliveryList, type ListedRow } from '../delivery-list.js';
+import { DELIVERY_TYPES, type DeliverySummary, deliveriesOf, headsOf, isCurrent } from '../delivery-view.js';
+import type { EventSummary } from '../event/event-view.js';
+import type { ExpandedPage } from '../visibility/expanded-list.js';
+import { type Clause, equals, isOneOf, isTrue, toQuery } from '../visibility/query.js';
+import { summaryIn } from './archived-views.js';
+import type { ArchivePart, BothLists, PlacedRow } from './merged-list.js';
+
+/** Events in one query. */
+const EVENTS_AT_ONCE = 100;
+/** Deliveries of the events of one part that are compared. */
+const MAX_COMPARED = 1_000;
+
+/** What lists read from. */
+export interface ListSources {
+  client: Client;
+  archive: ArchiveReads;
+  accountId: string;
+}
+
+/** The deliveries of an account that match a filter. */
+export function deliveryLists(sources: ListSources, filter: DeliveryFilter): BothLists<DeliverySummary> {
+  const { client, archive, accountId } = sources;
+  return {
+    ledger: async (limit, after) =>
+      place(await new DeliveryList(client, accountId, filter).deliveries(limit, after), (summary) => ({
+        id: summary.id,
+        value: summary,
+      })),
+    archive: async (range, limit) => {
+      const found = await archive.deliveries(accountId, filter, range, limit);
+      return partOf(
+        found,
+        limit,
+        found.map((one) => ({ id: one.id, value: summaryIn(one), position: one.position })),
+      );
+    },
+    held: (rows) =>
+      heldDeliveries(
+        sources,
+        rows.map(({ value }) => value),
+      ),
+  };
+}
+
+/** The events of an account, as the executions that stand for them. Only what a filter says of events counts. */
+export function eventLists(
+  sources: ListSources,
+  filter: DeliveryFilter,
+  ledger: BothLists<EventSummary>['ledger'],
+): BothLists<EventSummary> {
+  const { client, archive, accountId } = sources;
+  return {
+    ledger,
+    archive: async (range, limit) => {
+      const found = await archive.events(accountId, filter, range, limit);
+      const rows = found.map(({ id, event_kind: kind, accepted_at, position }) => ({
+        id,
+        value: { id, kind, created_at: accepted_at.toISOString() },
+        position,
+      }));
+      return partOf(found, limit, rows);
+    },
+    held: async (rows) => {
+      const held = new Set<string>();
+      const ids = rows.map(({ id }) => id);
+      for await (const execution of executionsOf(client, accountId, ids, [isTrue(EVENT_HEAD_ATTRIBUTE.name)]))
+        for (const id of headsOf(execution, accountId)) held.add(id);
+      return held;
+    },
+  };
+}
+
+/** The events of an account with a delivery that matches a filter: of several the one to the oldest endpoint stands for the event. */
+export function eventsOfDeliveryLists(sources: ListSources, filter: DeliveryFilter): BothLists<EventSummary> {
+  const { client, archive, accountId } = sources;
+  const list = () => new DeliveryList(client, accountId, filter);
+  return {
+    ledger: async (limit, after) => place(await list().events(limit, after), toEventRow),
+    archive: async (range, limit) => {
+      const found = await archive.deliveries(accountId, filter, range, limit);
+      const first = await firstOfEvents(sources, filter, found);
+      const rows = found
+        .filter(({ id }) => first.has(id))
+        .map((one) => ({ ...toEventRow(summaryIn(one)), position: one.position }));
+      return partOf(found, limit, rows);
+    },
+    held: (rows) => list().eventsOf(rows.map(({ id }) => id)),
+  };
+}
+
+/** The ids of archived deliveries that stand for their events, among all that match and that the ledger does not have. */
+async function firstOfEvents(
+  sources: ListSources,
+  filter: DeliveryFilter,
+  found: readonly ListedDelivery[],
+): Promise<Set<string>> {
+  if (found.length === 0) return new Set();
+  const { archive, accountId } = sources;
+  const event_ids = [...new Set(found.map(({ event_id }) => event_id))];
+  const all =
+    filter.endpoint_id === undefined
+      ? await archive.deliveries(accountId, { ...filter, event_ids }, {}, MAX_COMPARED)
+      : found;
+  const held = await heldDeliveries(sources, all);
+  const first = new Map<string, string>();
+  for (const { id, event_id } of all) {
+    const known = first.get(event_id);
+    if (!held.has(id) && (known === undefined || id < known)) first.set(event_id, id);
+  }
+  return new Set(first.values());
+}
+
+/** The ids of those deliveries that the ledger has, in whatever run and status. */
+async function heldDeliveries(
+  { client, accountId }: ListSources,
+  deliveries: readonly { id: string; event_id: string }[],
+): Promise<Set<string>> {
+  const held = new Set<string>();
+  const ids = deliveries.map(({ event_id }) => event_id);
+  for await (const execution of executionsOf(client, accountId, ids, [
+    isOneOf('WorkflowType', DELIVERY_TYPES),
+  ]))
+    for (const { summary } of deliveriesOf(execution, accountId)) held.add(summary.id);
+  return held;
+}
+
+/** The executions of some events of an account that Temporal still has. */
+async function* executionsOf(
+  client: Client,
+  accountId: string,
+  eventIds: readonly string[],
+  clauses: Clause[],
+) {
+  const ids = [...new Set(eventIds)];
+  for (let first = 0; first < ids.length; first += EVENTS_AT_ONCE) {
+    const query = toQuery([
+      ...clauses,
+      isCurrent,
+      equals(ACCOUNT_ATTRIBUTE.name, accountId),
+      isOneOf(EVENT_ATTRIBUTE.name, ids.slice(first, first + EVENTS_AT_ONCE)),
+    ]);
+    yield* client.workflow.list({ query, pageSize: 1_000 });
+  }
+}
+
+function toEventRow({ event_id: id, event_kind: kind, created_at }: DeliverySummary) {
+  return { id, value: { id, kind, created_at } };
+}
+
+function place<T>(
+  { data, ...rest }: ExpandedPage<ListedRow>,
+  rowOf: (summary: DeliverySummary) => Omit<PlacedRow<T>, 'position'>,
+): ExpandedPage<PlacedRow<T>> {
+  return { ...rest, data: data.map(({ summary, position }) => ({ ...rowOf(summary), position })) };
+}
+
+/** @param found everything that was looked at; @param limit how much was asked for */
+function partOf<T>(
+  found: readonly { position?: string | undefined }[],
+  limit: number,
+  rows: PlacedRow<T>[],
+): ArchivePart<T> {
+  return { rows, floor: found.at(-1)?.position, isDone: found.length < limit };
+}

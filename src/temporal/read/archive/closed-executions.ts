@@ -1,0 +1,176 @@
+import type { Client } from '@temporalio/client';
+import { type ArchiveReads, positionAt, runOrder } from '../../../domain/archive/archived.js';
+import type {
+  DeliveryToArchive,
+  EventToArchive,
+  ExecutionToArchive,
+  RunKey,
+} from '../../../domain/archive/to-archive.js';
+import { idTime } from '../../../domain/basics/id-time.js';
+import { type AcceptedEvent, isClosed } from '../../../domain/delivery/delivery.js';
+import type { TimelineItem } from '../../../domain/explain/timeline.js';
+import { payloadBytes } from '../../../domain/ledger/sealed-event.js';
+import { EVENT_HEAD_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';
+import {
+  GROUP_TYPES,
+  parseDeliveryWorkflowId,
+  parseFanOutWorkflowId,
+} from '../../../domain/ledger/workflow-ids.js';
+import { readDelivery } from '../delivery-detail.js';
+import {
+  type Delivery,
+  type DeliveryRow,
+  type DeliverySummary,
+  deliveriesOf,
+  headsOf,
+} from '../delivery-view.js';
+import { previousRun } from '../earlier-runs.js';
+import { fanOutProgress, findFanOut } from '../event/fan-out-progress.js';
+import { membersOf } from '../group/group-memo.js';
+import { readInput, startedIn } from '../history.js';
+import type { Opener } from '../privacy/opener.js';
+import { type Located, RowReader } from '../row-reader.js';
+import { TimelineReader } from '../timeline/timeline-reader.js';
+import type { Execution } from '../visibility/visibility.js';
+import { earlierRunsIn, timelineIn, withEarlier } from './archived-views.js';
+import type { IncidentsOfPeriod } from './incidents-of-period.js';
+import { withWholeHistories } from './whole-histories.js';
+
+/** A closed delivery in its execution, whose it is, and what is known of it before it is read. */
+export interface ClosedRow {
+  accountId: string;
+  row: DeliveryRow;
+  run: RunKey;
+}
+
+/** The closed deliveries that an execution stands for. */
+export function closedRowsOf(execution: Execution): ClosedRow[] {
+  return accountsOf(execution).flatMap((accountId) =>
+    deliveriesOf(execution, accountId)
+      .filter(({ summary }) => isClosed(summary.status))
+      .map((row) => ({ accountId, row, run: runOf(execution, row.summary, row.index) })),
+  );
+}
+
+/**
+ * What closed deliveries of an execution leave to the archive: each as readers of the ledger show it, and their events.
+ *
+ * @param opener opens what the execution holds sealed; what is kept of that is sealed again with the same key
+ * @param rows those that are wanted, of {@link closedRowsOf}
+ * @param archive has runs that Temporal has removed
+ */
+export async function readClosed(
+  client: Client,
+  opener: Opener,
+  execution: Execution,
+  rows: readonly ClosedRow[],
+  { incidents, archive }: { incidents: IncidentsOfPeriod; archive: ArchiveReads },
+): Promise<ExecutionToArchive> {
+  const whole = withWholeHistories(client);
+  const input = await readInput(whole, execution);
+  const reader = new RowReader(whole);
+  const timelines = new TimelineReader(whole, { incidents: (_, ...asked) => incidents.of(...asked) });
+  const events = new Map<string, EventToArchive>();
+  const deliveries: DeliveryToArchive[] = [];
+  for (const { accountId, row } of rows) {
+    const located = { execution, row };
+    const started = startedIn(input, row.summary.event_id);
+    if (!started) continue;
+    // Of a delivery that was sent again, Temporal may have removed the runs before.
+    const before = previousRun(execution) && (await archive.delivery(accountId, row.summary.id));
+    const known = { rows: reader, started, ...(before && { earlier: earlierRunsIn(before) }) };
+    const delivery = await readDelivery(whole, opener, accountId, located, known);
+    const items = await timelines.tell(accountId, located, started.event, delivery.closed_at);
+    const timeline = before ? withEarlier(items, timelineIn(before)) : items;
+    deliveries.push(toArchive({ accountId, located, event: started.event, delivery, timeline }));
+    events.set(started.event.event_id, eventOf(started.event, execution));
+  }
+  return { deliveries, events: [...events.values()] };
+}
+
+/** What a finished fan-out leaves to the archive: the event, with how many deliveries were started. */
+export async function readFanOut(client: Client, execution: Execution): Promise<ExecutionToArchive> {
+  const key = parseFanOutWorkflowId(execution.workflowId);
+  if (!key) return { deliveries: [], events: [] };
+  const [input, parts] = await Promise.all([
+    readInput(client, execution),
+    findFanOut(client, key.account_id, key.event_id),
+  ]);
+  const event = startedIn(input, key.event_id)?.event;
+  if (!event) return { deliveries: [], events: [] };
+  const fan_out = JSON.stringify(fanOutProgress(parts));
+  return { deliveries: [], events: [{ ...eventOf(event, execution), fan_out }] };
+}
+
+function toArchive({
+  accountId,
+  located: { execution, row },
+  event: { keys = [] },
+  delivery,
+  timeline,
+}: {
+  accountId: string;
+  located: Located;
+  event: AcceptedEvent;
+  delivery: Delivery;
+  timeline: TimelineItem[];
+}): DeliveryToArchive {
+  const { attempts, interventions, earlier_runs, payload_sha256, payload_bytes, payload_erased, ...summary } =
+    delivery;
+  const detail = { attempts, interventions, earlier_runs, payload_sha256, payload_bytes, payload_erased };
+  const last = attempts.at(-1);
+  return {
+    account_id: accountId,
+    event_id: delivery.event_id,
+    endpoint_id: delivery.endpoint_id,
+    event_kind: delivery.event_kind,
+    status: delivery.status,
+    accepted_at: new Date(idTime(delivery.event_id)),
+    keys,
+    error_code: last?.error_code,
+    status_code: last?.status_code,
+    ...runOf(execution, delivery, row.index),
+    summary: JSON.stringify(summary),
+    detail: JSON.stringify(detail),
+    timeline: JSON.stringify(timeline),
+    closed: delivery,
+  };
+}
+
+function runOf(
+  execution: Execution,
+  { id, run_id, started_at, closed_at }: DeliverySummary,
+  index = 0,
+): RunKey {
+  // A delivery in a group that is still open is listed by its own end until the group has closed.
+  const closed = execution.closeTime ?? new Date(closed_at ?? started_at);
+  const position = positionAt(closed, run_id, index);
+  return { id, run_id, run_order: runOrder(started_at, execution.startTime), position };
+}
+
+function eventOf(event: AcceptedEvent, execution: Execution): EventToArchive {
+  const { account_id, event_id, event_kind, payload, sealed, keys = [] } = event;
+  const closed_at = execution.closeTime;
+  const isHead = execution.typedSearchAttributes.get(EVENT_HEAD_ATTRIBUTE) === true;
+  const index = isHead ? headsOf(execution, account_id).indexOf(event_id) : -1;
+  return {
+    id: event_id,
+    account_id,
+    event_kind,
+    accepted_at: new Date(idTime(event_id)),
+    keys,
+    payload,
+    ...(sealed && { sealed }),
+    payload_bytes: payloadBytes(event),
+    closed_at: closed_at ?? new Date(),
+    ...(closed_at && index >= 0 && { position: positionAt(closed_at, execution.runId, index) }),
+  };
+}
+
+/** The accounts whose deliveries an execution has. */
+function accountsOf(execution: Execution): string[] {
+  const members = GROUP_TYPES.includes(execution.type)
+    ? membersOf(execution)
+    : [parseDeliveryWorkflowId(execution.workflowId)];
+  return [...new Set(members.flatMap((member) => member?.account_id ?? []))];
+}

@@ -1,0 +1,152 @@
+import { POSITION, type Range } from '../../../domain/archive/archived.js';
+import { InvalidCursorError } from '../../errors.js';
+import type { ExpandedPage } from '../visibility/expanded-list.js';
+import type { Page } from '../visibility/visibility.js';
+
+/** A row of one of the lists. */
+export interface PlacedRow<T> {
+  id: string;
+  value: T;
+  /** Where both lists have it; absent while it is open: such rows come first, and the archive has none. */
+  position: string | undefined;
+}
+
+/** A part of the archive's list. */
+export interface ArchivePart<T> {
+  rows: PlacedRow<T>[];
+  /** The lowest position that was looked at; absent if there was nothing. */
+  floor: string | undefined;
+  /** Nothing follows within the range. */
+  isDone: boolean;
+}
+
+/** The same list in both places. */
+export interface BothLists<T> {
+  ledger(limit: number, after: string | undefined): Promise<ExpandedPage<PlacedRow<T>>>;
+  archive(range: Range, limit: number): Promise<ArchivePart<T>>;
+  /** Ids of archived rows that are not to be listed, because the ledger has them, as they are or in a later run. */
+  held(rows: readonly PlacedRow<T>[]): Promise<ReadonlySet<string>>;
+}
+
+/** Where a page begins in both lists. */
+interface Cursor {
+  /** Absent for the first page. */
+  ledger?: string | undefined;
+  /** The ledger's list is over. */
+  isOver?: boolean;
+  /** Everything in the archive at this position or higher has been listed, or is the ledger's to list. */
+  below?: string | undefined;
+}
+
+/** Rows of the archive that are looked at for one page: after them it ends, even with few rows. */
+const MAX_EXAMINED = 500;
+
+/**
+ * A page of a list that goes on from the ledger into the archive. Both are sorted by the time that executions closed, so they are read side by
+ * side: what both have stands at the same place in both, and the ledger's row is listed. What only the archive has, because Temporal has
+ * removed it, is listed where it stood. So a row is listed once, also if Temporal removes it between two pages.
+ *
+ * @throws InvalidCursorError if the cursor did not come from this list
+ */
+export async function listBoth<T>(
+  lists: BothLists<T>,
+  limit: number,
+  after: string | undefined,
+): Promise<Page<T>> {
+  const cursor = after === undefined ? {} : decodeCursor(after);
+  const ledger = await ledgerPage(lists, limit, cursor);
+  // What closed later than the last execution that the ledger's page looked at belongs to this page.
+  const above = ledger.after === undefined ? undefined : ledger.upTo;
+  const isAllOpen = ledger.after !== undefined && ledger.upTo === undefined;
+  const listed = new Set(ledger.data.map(({ id }) => id));
+  const archive = isAllOpen
+    ? { rows: [], floor: cursor.below, isDone: true as const }
+    : await archiveRows(lists, { above, below: cursor.below }, listed, limit);
+  const merged = merge(ledger.data, archive.rows, archive.isDone ? undefined : archive.floor, limit);
+  const takesAll = merged.fromLedger === ledger.data.length;
+  const data = merged.rows.map(({ value }) => value);
+  if (takesAll && merged.fromArchive === archive.rows.length && archive.isDone) {
+    if (ledger.after === undefined) return { data };
+    return { data, after: encodeCursor({ ledger: ledger.after, below: above ?? cursor.below }) };
+  }
+  // All that stands higher than the last row has been listed; or, if rows ran out, all that was looked at.
+  const below = merged.rows.length < limit ? archive.floor : (merged.rows.at(-1)?.position ?? cursor.below);
+  if (takesAll && ledger.after === undefined) return { data, after: encodeCursor({ isOver: true, below }) };
+  // The page ends within the ledger's: a shorter one tells where the next begins.
+  if (merged.fromLedger === 0) return { data, after: encodeCursor({ ...cursor, below }) };
+  const shorter = await ledgerPage(lists, merged.fromLedger, cursor);
+  return { data, after: encodeCursor({ ledger: shorter.after, isOver: shorter.after === undefined, below }) };
+}
+
+function ledgerPage<T>(
+  { ledger }: BothLists<T>,
+  limit: number,
+  cursor: Cursor,
+): Promise<ExpandedPage<PlacedRow<T>>> | ExpandedPage<PlacedRow<T>> {
+  return cursor.isOver ? { data: [] } : ledger(limit, cursor.ledger);
+}
+
+/** Rows of the archive that the ledger does not have. @returns also how far the archive was looked at */
+async function archiveRows<T>(
+  lists: BothLists<T>,
+  { above, below }: Range,
+  listed: ReadonlySet<string>,
+  limit: number,
+): Promise<ArchivePart<T>> {
+  const rows: PlacedRow<T>[] = [];
+  const size = limit + listed.size;
+  let floor = below;
+  for (let examined = 0; examined < MAX_EXAMINED && rows.length < limit; examined += size) {
+    const part = await lists.archive({ above, below: floor }, size);
+    const unlisted = part.rows.filter(({ id }) => !listed.has(id));
+    const held = unlisted.length > 0 ? await lists.held(unlisted) : new Set();
+    rows.push(...unlisted.filter(({ id }) => !held.has(id)));
+    floor = part.floor ?? floor;
+    if (part.isDone) return { rows, floor, isDone: true };
+  }
+  return { rows, floor, isDone: false };
+}
+
+/** The first rows of both, in their order. @param floor how far the archive was looked at, if not to its end */
+function merge<T>(
+  ledger: readonly PlacedRow<T>[],
+  archive: readonly PlacedRow<T>[],
+  floor: string | undefined,
+  limit: number,
+): { rows: PlacedRow<T>[]; fromLedger: number; fromArchive: number } {
+  const rows: PlacedRow<T>[] = [];
+  let fromLedger = 0;
+  let fromArchive = 0;
+  while (rows.length < limit) {
+    const one = ledger[fromLedger];
+    const other = archive[fromArchive];
+    // Behind what was looked at in the archive, rows of the archive may come first.
+    if (!other && one?.position !== undefined && floor !== undefined && one.position < floor) break;
+    const isLedgers = one && (!one.position || !other?.position || one.position >= other.position);
+    const next = isLedgers ? one : other;
+    if (!next) break;
+    rows.push(next);
+    if (isLedgers) fromLedger += 1;
+    else fromArchive += 1;
+  }
+  return { rows, fromLedger, fromArchive };
+}
+
+function encodeCursor({ ledger, isOver, below }: Cursor): string {
+  return Buffer.from(JSON.stringify([ledger ?? null, isOver === true, below ?? null])).toString('base64url');
+}
+
+function decodeCursor(text: string): Cursor {
+  try {
+    const [ledger, isOver, below] = JSON.parse(Buffer.from(text, 'base64url').toString()) as unknown[];
+    if (
+      (ledger === null || typeof ledger === 'string') &&
+      typeof isOver === 'boolean' &&
+      (below === null || (typeof below === 'string' && POSITION.test(below)))
+    )
+      return { ledger: ledger ?? undefined, isOver, below: below ?? undefined };
+  } catch {
+    // Not JSON: the same answer.
+  }
+  throw new InvalidCursorError();
+}

@@ -1,0 +1,20 @@
+import type { DeliverySummary } from '../delivery-view.js';
+import type { FanOutProgress } from './fan-out-progress.js';
+
+/** An event as a list shows it. */
+export interface EventSummary {
+  id: string;
+  kind: string;
+  created_at: string;
+}
+
+/** An event with its payload, exactly as it was received, and the first of its deliveries. */
+export interface EventWithPayload extends EventSummary {
+  /** Absent if it cannot be read any more: it was kept for its time, or erased. */
+  payload: string | undefined;
+  /** Its payload was erased. */
+  is_erased: boolean;
+  /** Absent if its deliveries were started before it was answered. */
+  fan_out: FanOutProgress | undefined;
+  deliveries: DeliverySummary[];
+}

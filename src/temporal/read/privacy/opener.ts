@@ -1,0 +1,44 @@
+import type { DeliveryKey } from '../../../domain/basics/ids.js';
+import type { AcceptedEvent, Attempt } from '../../../domain/delivery/delivery.js';
+import { hashPayload } from '../../../domain/event/payload-hash.js';
+import { openEvent } from '../../../domain/ledger/sealed-event.js';
+import type { PayloadSealer } from '../../../domain/privacy/payload-sealer.js';
+import { type AttemptView, viewAttempt } from '../attempt-view.js';
+
+/** Opens what executions hold sealed, as long as its key exists. Of what was erased the endpoints' answers are absent. */
+export class Opener {
+  private readonly sealer: PayloadSealer;
+
+  constructor(sealer: PayloadSealer) {
+    this.sealer = sealer;
+  }
+
+  /** The payload of an event; `undefined` if it was erased. */
+  payload(event: AcceptedEvent): Promise<string | undefined> {
+    return openEvent(this.sealer, event);
+  }
+
+  /** SHA-256 of an event's payload, hexadecimal; `undefined` if it was erased. */
+  async hash(event: AcceptedEvent): Promise<string | undefined> {
+    if (event.payload_sha256 !== undefined) return event.payload_sha256;
+    const payload = await this.payload(event);
+    return payload === undefined ? undefined : hashPayload(payload);
+  }
+
+  /** Attempts as the HTTP interface shows them. */
+  attempts(
+    accountId: string,
+    { event_id: eventId }: Pick<DeliveryKey, 'event_id'>,
+    attempts: readonly Attempt[] = [],
+  ): Promise<AttemptView[]> {
+    return Promise.all(
+      attempts.map(async ({ response_sealed, trigger, ...attempt }) => {
+        const answer =
+          response_sealed === undefined
+            ? undefined
+            : await this.sealer.open({ accountId, eventId }, response_sealed);
+        return viewAttempt({ ...attempt, ...(answer !== undefined && JSON.parse(answer)), trigger });
+      }),
+    );
+  }
+}

@@ -1,0 +1,45 @@
+import { Admission, type PendingDelivery, type Starts } from './admission.js';
+import type { StartSlots } from './start-slots.js';
+
+/** How long deliveries to endpoints that are slow or failing wait for others at most, milliseconds. */
+export const PATIENCE_MS = 100;
+
+/**
+ * Admission in two lanes, each with start slots of its own: deliveries to healthy endpoints never wait for the start of a group whose
+ * endpoints are failing, nor for the pause after it.
+ */
+export class AdmissionLanes {
+  private readonly isIsolated: (delivery: PendingDelivery) => boolean;
+  private readonly direct: Admission;
+  private readonly isolated: Admission;
+
+  /**
+   * @param slots of the direct lane
+   * @param isolatedSlots of the isolated lane
+   */
+  constructor(
+    slots: StartSlots,
+    isolatedSlots: StartSlots,
+    starts: Starts,
+    isIsolated: (delivery: PendingDelivery) => boolean,
+  ) {
+    this.isIsolated = isIsolated;
+    this.direct = new Admission(slots, starts);
+    this.isolated = new Admission(isolatedSlots, starts, PATIENCE_MS);
+  }
+
+  /**
+   * Starts deliveries of one event, each in its lane. Resolves once every one of them is persisted.
+   *
+   * @throws LedgerBusyError if too many are waiting in a lane; then none is started
+   */
+  async submit(deliveries: readonly PendingDelivery[]): Promise<void> {
+    const isolated = deliveries.filter((delivery) => this.isIsolated(delivery));
+    const direct = deliveries.filter((delivery) => !isolated.includes(delivery));
+    this.direct.checkRoom(direct.length);
+    this.isolated.checkRoom(isolated.length);
+    // The producer of an event that healthy endpoints get, too, does not wait because of the others.
+    const isUrgent = direct.length > 0;
+    await Promise.all([this.direct.submit(direct), this.isolated.submit(isolated, isUrgent)]);
+  }
+}

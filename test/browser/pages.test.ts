@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import type { Browser } from 'playwright-core';
+import { findBarriers, findChromium, openTab, startBrowser, type Tab } from './chromium.js';
+import { type Stage, startStage } from './stage.js';
+
+const PICTURES = 'docs/images';
+const PHONE = { width: 390, height: 800 };
+const DESKTOP = { width: 1280, height: 860 };
+
+/** A page, what is waited for on it, and the name of its picture. */
+interface Shown {
+  role: 'portal' | 'desk';
+  path: string;
+  has: string;
+  picture: string;
+}
+
+describe('every page of the web application', () => {
+  let stage: Stage;
+  let browser: Browser;
+  let deliveryId: string;
+  before(async function () {
+    const chromium = findChromium();
+    if (!chromium) return this.skip();
+    [stage, browser] = await Promise.all([startStage(), startBrowser(chromium)]);
+    const { json } = await stage.shop.request(
+      'GET',
+      `/v18.0/deliveries?endpoint_id=${stage.ids.loyalty}&limit=1`,
+    );
+    deliveryId = json.data[0].id;
+  });
+  after(async () => {
+    await browser?.close();
+    await stage?.stop();
+  });
+
+  const pages = (): Shown[] => {
+    const event = `evt_${deliveryId.split('_')[1]}`;
+    const { loyalty } = stage.ids;
+    return [
+      { role: 'portal', path: '/deliveries', has: 'Retrying', picture: 'deliveries' },
+      {
+        role: 'portal',
+        path: `/deliveries/${deliveryId}`,
+        has: 'Loyalty points are being counted',
+        picture: 'delivery',
+      },
+      { role: 'portal', path: `/events/${event}`, has: 'ada@example.com', picture: 'event' },
+      { role: 'portal', path: '/endpoints', has: 'Failing', picture: 'endpoints' },
+      { role: 'portal', path: '/endpoints/new', has: 'What you call it', picture: 'register' },
+      { role: 'portal', path: `/endpoints/${loyalty}`, has: 'Failing since', picture: 'endpoint' },
+      { role: 'portal', path: `/endpoints/${loyalty}?tab=settings`, has: 'Event kinds', picture: 'settings' },
+      {
+        role: 'portal',
+        path: `/endpoints/${loyalty}?tab=secret`,
+        has: 'npm install standardwebhooks',
+        picture: 'secret',
+      },
+      { role: 'portal', path: '/replays', has: 'No replays yet', picture: 'replays' },
+      { role: 'portal', path: '/replays/new', has: 'Dry run', picture: 'replay' },
+      { role: 'portal', path: '/kinds', has: 'A parcel has left', picture: 'catalogue' },
+      { role: 'portal', path: '/kinds/order.shipped', has: 'business key', picture: 'kind' },
+      { role: 'desk', path: '/overview', has: 'answered 503', picture: 'overview' },
+      { role: 'desk', path: '/incidents', has: 'answered 503', picture: 'incidents' },
+      { role: 'desk', path: '/changes', has: 'Paused', picture: 'changes' },
+      { role: 'desk', path: '/accounts', has: 'Birch Books', picture: 'accounts' },
+      { role: 'desk', path: `/accounts/${stage.shop.accountId}`, has: 'Make a link', picture: 'account' },
+    ];
+  };
+
+  /** Signs in by what the sign-in would store: the portal as the shop, the desk as an operator who acts for it. */
+  const signIn = (tab: Tab) => {
+    const desk = { token: stage.operator.key, account: stage.shop.accountId };
+    const sessions = { portal: { token: stage.shop.key }, desk };
+    const lines = Object.entries(sessions).map(
+      ([role, session]) =>
+        `sessionStorage.setItem('hookline.${role}', ${JSON.stringify(JSON.stringify(session))});`,
+    );
+    return tab.context.addInitScript({ content: lines.join('\n') });
+  };
+  const show = async ({ page }: Tab, { role, path, has }: Shown) => {
+    await page.goto(`${stage.system.url}/${role}${path}`);
+    await page.getByRole('main').getByText(has).first().waitFor();
+    await page.locator('main .skeleton').first().waitFor({ state: 'detached' });
+  };
+
+  it('has no barrier for anybody in light and dark colours, fits on a phone, and breaks no rule of its policy', async () => {
+    const tab = await openTab(browser);
+    await signIn(tab);
+    for (const shown of pages()) {
+      await show(tab, shown);
+      assert.deepEqual(await findBarriers(tab), [], shown.path);
+      await tab.page.emulateMedia({ colorScheme: 'dark' });
+      // What else there is to find does not depend on colours.
+      assert.deepEqual(await findBarriers(tab, ['color-contrast']), [], `${shown.path} in dark colours`);
+      await tab.page.emulateMedia({ colorScheme: 'light' });
+      await tab.page.setViewportSize(PHONE);
+      const overflow = await tab.page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+      assert.ok(overflow <= 0, `${shown.path} is ${overflow} pixels too wide for a phone`);
+      await tab.page.setViewportSize(DESKTOP);
+    }
+    assert.deepEqual(tab.errors, []);
+    await tab.context.close();
+  }).timeout(60_000);
+
+  it('says so if there is no such page, and if what it is to show does not exist', async () => {
+    const tab = await openTab(browser);
+    await signIn(tab);
+    const { page } = tab;
+    await page.goto(`${stage.system.url}/portal/nowhere`);
+    await page.getByText('There is no such page').waitFor();
+    await page.goto(`${stage.system.url}/portal/endpoints/ep_00000000000000000000000000`);
+    await page.getByRole('alert').getByText('There is no endpoint').waitFor();
+    assert.deepEqual(await findBarriers(tab), []);
+    await tab.context.close();
+  });
+
+  it('is drawn for the documents when that is asked for', async () => {
+    const tab = await openTab(browser);
+    await signIn(tab);
+    const wanted = process.env['UPDATE_SNAPSHOTS'] ? pages() : pages().slice(0, 1);
+    mkdirSync(PICTURES, { recursive: true });
+    for (const shown of wanted) {
+      await show(tab, shown);
+      const picture = await tab.page.screenshot({ scale: 'css' });
+      assert.ok(picture.length > 10_000, shown.path);
+      if (process.env['UPDATE_SNAPSHOTS'])
+        await tab.page.screenshot({ path: `${PICTURES}/${shown.picture}.png` });
+    }
+    await tab.context.close();
+  });
+});

@@ -1,0 +1,278 @@
+import assert from 'node:assert/strict';
+import type { Browser, Page } from 'playwright-core';
+import { Webhook } from 'standardwebhooks';
+import { newPerson } from '../support/oauth.js';
+import { type Receiver, reply, startReceiver } from '../support/receiver.js';
+import { findBarriers, findChromium, openTab, startBrowser } from './chromium.js';
+import { purchaseOf, type Stage, startStage, unavailable, verified } from './stage.js';
+
+describe('in a browser', () => {
+  let stage: Stage;
+  let browser: Browser;
+  let receiver: Receiver;
+  before(async function () {
+    const chromium = findChromium();
+    if (!chromium) return this.skip();
+    [stage, browser, receiver] = await Promise.all([startStage(), startBrowser(chromium), startReceiver()]);
+  });
+  after(async () => {
+    await browser?.close();
+    await stage?.stop();
+    await receiver?.close();
+  });
+
+  const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
+  const says = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor();
+  const pasteKey = async (page: Page, role: 'portal' | 'desk', key: string) => {
+    await page.goto(`${stage.system.url}/${role}`);
+    await page.getByLabel('API key').fill(key);
+    await button(page, 'Sign in').click();
+    await page.getByRole('navigation').waitFor();
+  };
+  const goTo = (page: Page, name: string) => page.getByRole('navigation').getByRole('link', { name }).click();
+  const portalLink = async (accountId: string): Promise<{ id: string; url: string }> => {
+    const path = `/v18.0/accounts/${accountId}/portal_sessions`;
+    return (await stage.operator.request('POST', path, { body: { name: 'Ada at Acme' } })).json;
+  };
+
+  it('a subscriber registers an endpoint, sees why a delivery failed, retries it, and rotates the secret', async () => {
+    const tab = await openTab(browser);
+    const { page } = tab;
+    const link = await portalLink(stage.shop.accountId);
+    await page.goto(link.url);
+    await says(page, 'Ada at Acme');
+    assert.doesNotMatch(page.url(), /token|hlps_/);
+    assert.doesNotMatch(
+      await page.evaluate<string>('JSON.stringify([localStorage, document.cookie])'),
+      /hlps_/,
+    );
+
+    // Register. The URL is checked while it is typed, and then asked whether it wants events.
+    receiver.handle(reply(503));
+    await goTo(page, 'Endpoints');
+    await page.getByRole('link', { name: 'Register an endpoint' }).click();
+    await page.getByLabel('URL').fill('http://example.com');
+    await says(page, 'Use https');
+    await page.getByLabel('URL').fill(`${receiver.url}/invoices`);
+    await page.getByLabel('Description').fill('Invoices');
+    await page.getByLabel('All, also those to come').uncheck();
+    await page.getByLabel('purchase', { exact: true }).check();
+    await page.getByLabel('Filter').fill('{"path": "/total", "at_least": 100}');
+    await says(page, 'This event would not be delivered.');
+    await says(page, '/total at_least 100: the payload has 12.5');
+    await page.getByLabel('Filter').fill('{"path": "/total", "at_least": 1}');
+    await says(page, 'This event would be delivered.');
+    await button(page, 'Register').click();
+    await says(page, 'Waiting for the endpoint to be verified.');
+    await receiver.waitFor((requests) => requests.length > 0);
+    receiver.handle(verified(unavailable('The ledger is locked.')));
+    await button(page, 'Ask again now').click();
+    await says(page, 'It receives events from now on.');
+
+    // An event fails. The page says why, and what comes next.
+    await stage.shop.purchase(purchaseOf(2001));
+    await page.getByLabel('Find by id or business key').fill('order_id:order-2001');
+    await page.keyboard.press('Enter');
+    const row = page.getByRole('row').filter({ hasText: 'Invoices' });
+    await row.getByText('Retrying').waitFor();
+    await row.getByRole('link', { name: 'purchase' }).click();
+    await says(page, 'The ledger is locked.');
+    await says(page, 'Not delivered yet: 1 attempt so far.');
+    await says(page, /Attempt 1 answered 503/);
+    assert.match(
+      await page
+        .getByText(/^Next attempt/)
+        .last()
+        .innerText(),
+      /Next attempt in/,
+    );
+
+    // It is mended, and tried again by hand.
+    receiver.handle(verified(reply(200)));
+    await button(page, 'Retry now').click();
+    await says(page, 'Delivered after 2 attempts.');
+    assert.equal(await button(page, 'Retry now').count(), 0);
+
+    // The secret is rotated; the new one verifies what comes next.
+    await page.getByRole('link', { name: 'Invoices' }).first().click();
+    await page.getByRole('tab', { name: 'Secret and code' }).click();
+    await button(page, 'Show the secret').click();
+    const secret = page.getByText(/^whsec_\S+$/);
+    const before = await secret.innerText();
+    await button(page, 'Rotate…').click();
+    await page.getByLabel('not at all').check();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Rotate' }).click();
+    await says(page, 'The secret has been rotated.');
+    const after = await secret.innerText();
+    assert.notEqual(after, before);
+    const count = receiver.received.length;
+    await button(page, 'Send a test event').click();
+    await says(page, 'Delivered after 1 attempt.');
+    const last = receiver.received[count];
+    new Webhook(after).verify(last?.body ?? '', last?.headers ?? {});
+
+    // The link is ended: the page notices, and forgets the token.
+    await stage.operator.request(
+      'DELETE',
+      `/v18.0/accounts/${stage.shop.accountId}/portal_sessions/${link.id}`,
+    );
+    await goTo(page, 'Endpoints');
+    await page.getByLabel('API key').waitFor({ timeout: 20_000 });
+    assert.equal(await page.evaluate<number>('sessionStorage.length'), 0);
+
+    // Somebody else who signs in now sees nothing of it, not even for a moment.
+    await page.evaluate(`globalThis.wasSeen = false; new MutationObserver(() => {
+      if (/Invoices|Warehouse/.test(document.body.innerText)) globalThis.wasSeen = true;
+    }).observe(document.body, { subtree: true, childList: true, characterData: true })`);
+    await page.getByLabel('API key').fill(stage.stranger.key);
+    await button(page, 'Sign in').click();
+    await says(page, 'No endpoints yet');
+    assert.equal(await page.evaluate<boolean>('globalThis.wasSeen'), false);
+    assert.deepEqual(tab.errors, []);
+    await tab.context.close();
+  });
+
+  it('an operator finds what fails in an account, and retries it all after a dry run', async () => {
+    const tab = await openTab(browser);
+    const { page } = tab;
+    await pasteKey(page, 'desk', stage.operator.key);
+    await goTo(page, 'Accounts');
+    await page.getByRole('link', { name: 'Acme Shop' }).click();
+    await button(page, 'Act for this account').click();
+    await says(page, 'You act for');
+    await goTo(page, 'Incidents');
+    await page.getByRole('row').filter({ hasText: 'Loyalty points' }).getByText('answered 503').waitFor();
+
+    await page.getByLabel('Find by id or business key').fill('order_id:order-1002');
+    await page.keyboard.press('Enter');
+    await page
+      .getByRole('row')
+      .filter({ hasText: 'Loyalty points' })
+      .getByRole('link', { name: 'purchase' })
+      .click();
+    const temporal = await page.getByRole('link', { name: 'Open in Temporal UI' }).getAttribute('href');
+    assert.match(
+      String(temporal),
+      /^http:\/\/127\.0\.0\.1:8233\/namespaces\/hookline-test\/workflows\/\S+\/history$/,
+    );
+
+    stage.failing.handle(verified(reply(200)));
+    await goTo(page, 'Incidents');
+    await page
+      .getByRole('row')
+      .filter({ hasText: 'Loyalty points' })
+      .getByRole('link', { name: 'Retry them' })
+      .click();
+    await button(page, 'Dry run').click();
+    await says(page, /It would act on \d+ deliveries\./);
+    assert.equal(
+      stage.failing.received.filter(({ answered }) => answered === 200).length,
+      1,
+      'only the verification',
+    );
+    await page.getByLabel('Reason, recorded with it').fill('Loyalty points answer again.');
+    await button(page, /^Do it/).click();
+    await says(page, 'Finished');
+    await goTo(page, 'Changes');
+    await says(page, 'Loyalty points answer again.');
+    await button(page, 'Stop').click();
+    await page.getByText('You act for').waitFor({ state: 'detached' });
+    assert.deepEqual(tab.errors, []);
+    await tab.context.close();
+  });
+
+  it('two accounts never see each other, also in one tab after another', async () => {
+    const { json } = await stage.shop.request('GET', '/v18.0/deliveries?limit=1');
+    const path = `/portal/deliveries/${json.data[0].id}`;
+    const tab = await openTab(browser);
+    const { page } = tab;
+    await pasteKey(page, 'portal', stage.shop.key);
+    await page.goto(stage.system.url + path);
+    await says(page, 'ada@example.com');
+    await button(page, 'Sign out').click();
+    await page.getByLabel('API key').fill(stage.stranger.key);
+    await button(page, 'Sign in').click();
+    await says(page, 'There is no delivery');
+    assert.doesNotMatch(await page.locator('body').innerText(), /ada@example\.com|Acme|Loyalty/);
+    await goTo(page, 'Endpoints');
+    await says(page, 'No endpoints yet');
+    await goTo(page, 'Deliveries');
+    await says(page, 'Nothing has been delivered yet');
+    assert.doesNotMatch(await page.locator('body').innerText(), /Acme|Loyalty|Warehouse/);
+    await tab.context.close();
+  });
+
+  it('a person logs in by name and password, and allows the portal what it asks', async () => {
+    const redirect_uris = [`${stage.system.url}/portal/signed-in`];
+    const reads = ['deliveries:read', 'endpoints:read'];
+    const scopes = [...reads, 'deliveries:write', 'endpoints:write', 'secrets:read'];
+    const client = await stage.shop.request('POST', '/v18.0/oauth_clients', {
+      body: {
+        name: 'Portal',
+        redirect_uris,
+        scopes,
+        grant_types: ['authorization_code', 'refresh_token'],
+        token_endpoint_auth_method: 'none',
+      },
+    });
+    assert.equal(client.status, 201, client.text);
+    const person = await newPerson(stage.shop, reads);
+    const tab = await openTab(browser);
+    const { page } = tab;
+    await page.goto(`${stage.system.url}/portal?client=${client.json.id}`);
+    await button(page, 'Continue to log in').click();
+    await page.getByLabel('Name').fill(person.loginName);
+    await page.getByLabel('Password').fill('a wrong password');
+    await button(page, 'Log in').click();
+    await page.getByRole('alert').waitFor();
+    assert.deepEqual(await findBarriers(tab), []);
+    await page.getByLabel('Password').fill(person.password);
+    await button(page, 'Log in').click();
+    await page.getByRole('heading', { name: 'Allow Portal?' }).waitFor();
+    await page.emulateMedia({ colorScheme: 'dark' });
+    assert.deepEqual(await findBarriers(tab), []);
+    await button(page, 'Allow').click();
+    await page.getByRole('heading', { name: 'Deliveries' }).waitFor();
+    await goTo(page, 'Endpoints');
+    await page.getByRole('heading', { name: 'Endpoints', exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Warehouse' }).waitFor();
+    // It may read, and so nothing is offered that writes.
+    assert.equal(await page.getByRole('link', { name: 'Register an endpoint' }).count(), 0);
+    assert.deepEqual(tab.errors, []);
+    await tab.context.close();
+  });
+
+  it('everything is reached by keyboard, dialogs hold the focus, and colours can be chosen', async () => {
+    const tab = await openTab(browser);
+    const { page } = tab;
+    await pasteKey(page, 'portal', stage.shop.key);
+    await page.goto(`${stage.system.url}/portal/endpoints/${stage.ids.warehouse}`);
+    await button(page, 'Pause…').waitFor();
+    await page.keyboard.press('Tab');
+    assert.equal(await page.evaluate<string>('document.activeElement.textContent'), 'Skip to the content');
+    await page.keyboard.press('Enter');
+    assert.equal(await page.evaluate<string>('document.activeElement.id'), 'main');
+    await button(page, 'Pause…').focus();
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('alertdialog', { name: 'Pause Warehouse?' });
+    await dialog.waitFor();
+    for (let key = 0; key < 6; key += 1) {
+      await page.keyboard.press('Tab');
+      assert.ok(await page.evaluate<boolean>('document.activeElement.closest(".shell") === null'));
+    }
+    assert.deepEqual(await findBarriers(tab), []);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    assert.equal(await page.evaluate<string>('document.activeElement.textContent'), 'Pause…');
+
+    await button(page, /^Theme/).click();
+    await page.getByRole('menuitemradio', { name: 'Dark' }).click();
+    const background = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
+    assert.equal(await background(), 'rgb(13, 15, 19)');
+    await page.reload();
+    await button(page, 'Pause…').waitFor();
+    assert.equal(await background(), 'rgb(13, 15, 19)');
+    assert.deepEqual(tab.errors, []);
+    await tab.context.close();
+  });
+});

@@ -1,0 +1,42 @@
+import { OPERATOR_SCOPES } from '../../../src/domain/access/api-key.js';
+import { accountDeletionWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
+import type { deleteAccount } from '../../../workflows/index.js';
+import { execution, retrying, type Scenarios, SLOW } from './stage.js';
+
+/** Every way through the workflow that deletes an account. */
+export const ACCOUNTS: Scenarios = {
+  'delete-account': {
+    settings: SLOW,
+    async play(stage) {
+      const { accountId } = stage.client;
+      const id = await retrying(stage);
+      // Paused, it is not released with the others.
+      await stage.client.request('POST', `/v18.0/deliveries/${id}/pause`);
+      const operator = await stage.system.account(OPERATOR_SCOPES);
+      const answer = await operator.request('DELETE', `/v18.0/accounts/${accountId}`);
+      if (answer.status !== 202) throw new Error(answer.text);
+      return execution(stage, accountDeletionWorkflowId(accountId));
+    },
+  },
+  'delete-account-carried-on': {
+    async play(stage) {
+      const { system, client } = stage;
+      const account_id = client.accountId;
+      const workflowId = accountDeletionWorkflowId(account_id);
+      const deletion = {
+        stage: 'deliveries',
+        credentials_ended: 1,
+        endpoints_deleted: 1,
+        deliveries_ended: 1,
+      } as const;
+      const so_far = { deletion, closed_at: Date.now(), found: 1, passes: 1 };
+      const origin = { actor: { type: 'api_key', id: client.keyId } } as const;
+      await system.temporal.client.workflow.start<typeof deleteAccount>('deleteAccount', {
+        workflowId,
+        taskQueue: system.settings.HOOKLINE_TASK_QUEUE,
+        args: [{ account_id, origin, so_far }],
+      });
+      return execution(stage, workflowId);
+    },
+  },
+};

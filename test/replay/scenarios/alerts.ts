@@ -1,0 +1,77 @@
+import { ApplicationFailure } from '@temporalio/common';
+import type { Alert } from '../../../src/domain/alert/alert.js';
+import { AlertInbox } from '../../../src/domain/alert/alert-inbox.js';
+import { newId } from '../../../src/domain/basics/ids.js';
+import type { AlertPeopleInput } from '../../../workflows/alerts/alert-people.js';
+import type { alertPeople } from '../../../workflows/index.js';
+import { raiseAlert } from '../../../workflows/messages.js';
+import { startStubWorker } from '../../support/stub-worker.js';
+import type { Run, Scenarios, Stage } from './stage.js';
+
+const INPUT: AlertPeopleInput = { channel: 'chat', hold_ms: 500, interval_ms: 200 };
+
+function alert(kind: string, lastedMs = 0): Alert {
+  const now = Date.now();
+  return {
+    id: newId('event'),
+    kind,
+    at: new Date(now).toISOString(),
+    since: new Date(now - lastedMs).toISOString(),
+    account_id: newId('account'),
+    endpoint_id: newId('endpoint'),
+    host: 'shop.example.com',
+    said: 'answered 503',
+  };
+}
+
+/** Raises alerts, with a channel of the scenario's own. @param send what the channel does */
+async function play(
+  { system: { temporal } }: Stage,
+  alerts: readonly Alert[],
+  send: () => Promise<void>,
+  input = INPUT,
+): Promise<Run> {
+  const workflowId = newId('request');
+  const stop = await startStubWorker(temporal, workflowId, { sendAlerts: send });
+  try {
+    const [first, ...others] = alerts;
+    const handle = await temporal.client.workflow.signalWithStart<typeof alertPeople, [Alert]>(
+      'alertPeople',
+      {
+        workflowId,
+        taskQueue: workflowId,
+        args: [input],
+        signal: raiseAlert,
+        signalArgs: [first ?? alert('endpoint.disabled')],
+      },
+    );
+    for (const one of others) await handle.signal(raiseAlert, one);
+    await handle.result();
+  } finally {
+    await stop();
+  }
+  return { workflowId };
+}
+
+/** Every way through the workflow that alerts people. */
+export const ALERTS: Scenarios = {
+  'alert-people-held-and-sent': {
+    play: (stage) => play(stage, [alert('endpoint.disabled'), alert('endpoint.failing')], async () => {}),
+  },
+  'alert-people-given-up': {
+    async play(stage) {
+      const fail = async () => {
+        throw ApplicationFailure.nonRetryable('The chat webhook answered 404.');
+      };
+      return play(stage, [alert('endpoint.disabled')], fail);
+    },
+  },
+  'alert-people-carried-on': {
+    async play(stage) {
+      const inbox = new AlertInbox(INPUT.hold_ms);
+      inbox.add(alert('endpoint.recovered', 60_000));
+      const so_far = { inbox: inbox.state, messages: 3, next_at: Date.now() + 300 };
+      return play(stage, [alert('endpoint.disabled')], async () => {}, { ...INPUT, so_far });
+    },
+  },
+};

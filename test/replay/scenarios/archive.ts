@@ -1,0 +1,14 @@
+import { startArchive } from '../../support/archive.js';
+import { closed, type Scenarios, start } from './stage.js';
+
+/** Every way through the workflow that archives. */
+export const ARCHIVE: Scenarios = {
+  'archive-deliveries': {
+    async play(stage) {
+      await closed(stage, await start(stage));
+      const run = await startArchive(stage.system);
+      await run.result();
+      return { workflowId: run.workflowId };
+    },
+  },
+};

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { gunzipSync } from 'node:zlib';
+import mongoose from 'mongoose';
+import type { ApiClient } from '../../support/api-client.js';
+import { archived, forget } from '../../support/archive.js';
+import { runHookline } from '../../support/process.js';
+import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
+import { startSystem, type TestSystem } from '../../support/system.js';
+
+describe('what is archived', () => {
+  let system: TestSystem;
+  let receiver: Receiver;
+  let client: ApiClient;
+  const ids: string[] = [];
+  const from = new Date(Date.now() - 1_000).toISOString();
+
+  before(async () => {
+    system = await startSystem();
+    // With receipts, whose commitments the records have.
+    receiver = await startReceiver({ handler: reply(200, { 'webhook-receipt': 'v1,signed' }) });
+    client = await system.account();
+    await client.register(`${receiver.url}/a`);
+    await client.register(`${receiver.url}/b`);
+    for (let number = 0; number < 3; number++) {
+      const { deliveries } = await client.purchase();
+      for (const { id } of deliveries) {
+        ids.push(id);
+        await client.deliveryUntil(id, ({ status }) => status === 'delivered');
+      }
+    }
+    await archived(system, client, ids);
+  });
+  after(async () => {
+    await receiver.close();
+    await system.stop();
+  });
+
+  const fetchExport = (query: string, by = client) =>
+    by.request('GET', `/v18.0/exports?from=${from}${query}`, { headers: { accept: 'application/x-ndjson' } });
+  const linesOf = (text: string) => text.split('\n').filter(Boolean);
+
+  it('is exported line by line, each event before its deliveries, and to nobody else', async () => {
+    const { status, text, headers } = await fetchExport('');
+    assert.equal(status, 200);
+    assert.equal(headers.get('content-type'), 'application/x-ndjson');
+    const lines = linesOf(text).map((line) => JSON.parse(line));
+    assert.deepEqual(
+      lines.map(({ type }) => type),
+      ['event', 'delivery', 'delivery', 'event', 'delivery', 'delivery', 'event', 'delivery', 'delivery'],
+    );
+    const deliveries = lines.filter(({ type }) => type === 'delivery');
+    assert.deepEqual(deliveries.map(({ delivery }) => delivery.id).sort(), [...ids].sort());
+    for (const { delivery, record } of deliveries) {
+      assert.deepEqual(delivery, await client.delivery(delivery.id));
+      assert.equal(record.delivery_id, delivery.id);
+    }
+    for (const { id, payload } of lines.filter(({ type }) => type === 'event'))
+      assert.deepEqual(payload, (await client.request('GET', `/v18.0/events/${id}`)).json.payload);
+    assert.equal((await fetchExport('', await system.account())).text, '');
+    const none = await system.account(['events:write']);
+    assert.equal((await fetchExport('', none)).status, 403);
+  });
+
+  it('is exported for a period alone', async () => {
+    const lines = linesOf((await fetchExport('')).text).map((line) => JSON.parse(line));
+    const [, second] = lines.filter(({ type }) => type === 'event');
+    const until = await fetchExport(`&to=${second.created_at}`);
+    assert.deepEqual(linesOf(until.text).length, 3);
+    for (const query of ['&to=2020-01-01', '&after=evt_x', '&format=csv'])
+      assert.equal((await fetchExport(query)).status, 400, query);
+  });
+
+  it('is exported to the same bytes, wherever an export is continued, also when it was cut off', async () => {
+    const to = `&to=${new Date().toISOString()}`;
+    const whole = (await fetchExport(to)).text;
+    const lines = linesOf(whole);
+    for (const [index, line] of lines.entries()) {
+      const { after } = JSON.parse(line);
+      const rest = (await fetchExport(`${to}&after=${after}`)).text;
+      assert.equal(`${lines.slice(0, index + 1).join('\n')}\n${rest}`, whole);
+    }
+    const compressed = await rawRequest(`/v18.0/exports?from=${from}${to}`);
+    assert.equal(gunzipSync(compressed).toString(), whole);
+  });
+
+  it('is exported by the command line', async () => {
+    const environment = { HOOKLINE_URL: system.url, HOOKLINE_API_KEY: client.key };
+    const output = await runHookline('export', environment, ['--from', from, '--format', 'ndjson']);
+    assert.equal(output, (await fetchExport('')).text.trim());
+  });
+
+  it('is compared with the ledger, and every difference is named', async function () {
+    // Starts processes.
+    this.timeout(120_000);
+    const verify = () =>
+      runHookline('archive', system.environment, ['verify']).then(
+        (output) => ({ code: 0, output }),
+        ({ code, stdout }: { code: number; stdout: string }) => ({ code, output: stdout }),
+      );
+    const [changed = '', missing = '', gone = ''] = ids;
+    await forget(system, [await client.delivery(gone)]);
+    const first = await verify();
+    assert.match(first.output, /5 deliveries compared .*: no difference\./);
+    assert.equal(first.code, 0);
+
+    const connection = await mongoose.createConnection(system.settings.MONGODB_URI ?? '').asPromise();
+    const documents = connection.collection<{ _id: string; summary: string }>('archived_deliveries');
+    const { summary = '' } = (await documents.findOne({ _id: changed })) ?? {};
+    await documents.updateOne(
+      { _id: changed },
+      { $set: { summary: summary.replace('delivered', 'exhausted') } },
+    );
+    await documents.deleteOne({ _id: missing });
+    await connection.close();
+    const second = await verify();
+    assert.equal(second.code, 1);
+    assert.match(second.output, new RegExp(`${changed}  differs in /summary/status`));
+    assert.match(second.output, new RegExp(`${missing}  is not in the archive`));
+    assert.match(second.output, /5 deliveries compared .*: 2 differ\./);
+  });
+
+  /** The body as it comes over the wire: `fetch` decompresses it. */
+  async function rawRequest(path: string): Promise<Buffer> {
+    const { hostname, port } = new URL(system.url);
+    const socket = connect(Number(port), hostname);
+    const lines = [
+      `GET ${path} HTTP/1.0`,
+      `host: ${hostname}`,
+      `authorization: Bearer ${client.key}`,
+      'accept-encoding: gzip',
+    ];
+    socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+    const chunks: Buffer[] = [];
+    for await (const chunk of socket) chunks.push(chunk as Buffer);
+    const answer = Buffer.concat(chunks);
+    return answer.subarray(answer.indexOf('\r\n\r\n') + 4);
+  }
+});

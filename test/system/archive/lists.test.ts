@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { deliveryId } from '../../../src/domain/basics/ids.js';
+import type { DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
+import type { ApiClient } from '../../support/api-client.js';
+import { archived, forget } from '../../support/archive.js';
+import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
+import { startGroup } from '../../support/start-group.js';
+import { startSystem, type TestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+describe('lists that go on into the archive', () => {
+  let system: TestSystem;
+  let receiver: Receiver;
+  let client: ApiClient;
+  /** As the ledger listed them when it had all. */
+  let all: DeliverySummary[];
+  let endpoints: string[];
+
+  before(async () => {
+    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '1h' });
+    receiver = await startReceiver();
+    receiver.handle((request, ...rest) => reply(request.url === '/bad' ? 410 : 200)(request, ...rest));
+    client = await system.account();
+    const good = await client.register(`${receiver.url}/good`);
+    const bad = await client.register(`${receiver.url}/bad`);
+    endpoints = [good.id, bad.id];
+    // Groups of two, three and four, and single ones to both endpoints between them.
+    const ids: string[] = [];
+    for (const size of [2, 3, 4]) {
+      const times = Array.from({ length: size }, (_, index) => Date.now() - index);
+      const { events } = await startGroup(system, client, good.id, times);
+      const members = events.map(({ event_id }) => deliveryId({ event_id, endpoint_id: good.id }));
+      ids.push(...members);
+      for (const id of members) await client.deliveryUntil(id, ({ closed_at }) => closed_at !== undefined);
+      const event = await client.purchase();
+      ids.push(...event.deliveries.map(({ id }) => id));
+      for (const { id } of event.deliveries)
+        if (id.endsWith(good.id.slice(3)))
+          await client.deliveryUntil(id, (one) => one.closed_at !== undefined);
+    }
+    // What was parked behind the endpoint that is gone is closed by hand.
+    for (const id of ids) await client.request('POST', `/v18.0/deliveries/${id}/cancel`);
+    await archived(system, client, ids);
+    all = await until(
+      () => walk('/deliveries', 100),
+      (rows) => rows.length === ids.length && rows.every(({ closed_at }) => closed_at !== undefined),
+    );
+  });
+  after(async () => {
+    await receiver.close();
+    await system.stop();
+  });
+
+  const page = async (path: string) => {
+    const { status, json, text } = await client.request('GET', path);
+    assert.equal(status, 200, text);
+    return json;
+  };
+
+  /** All rows of a list, page by page. @param between is done between two pages */
+  async function walk<T = DeliverySummary>(
+    path: string,
+    limit: number,
+    between: (page: number) => Promise<void> = async () => {},
+  ): Promise<T[]> {
+    const rows: T[] = [];
+    let next: string | undefined = `/v18.0${path}${path.includes('?') ? '&' : '?'}limit=${limit}`;
+    for (let number = 1; next !== undefined; number++) {
+      const { data, paging } = await page(next);
+      assert.ok(data.length <= limit);
+      rows.push(...data);
+      next = paging.next;
+      if (next !== undefined) await between(number);
+    }
+    return rows;
+  }
+
+  const FILTERS: Record<string, (one: DeliverySummary) => boolean> = {
+    '': () => true,
+    'status=delivered': ({ status }) => status === 'delivered',
+    'open=false': () => true,
+    'event_kind=purchase': () => true,
+    'event_kind=endpoint.failing': () => false,
+  };
+
+  it('list each row once, in the same order, whichever of them Temporal has removed', async () => {
+    // One in three, so that what is missing lies between others; then the oldest half, as retention does; then all.
+    const stages = [all.filter((_, index) => index % 3 === 1), all.slice(all.length / 2), all];
+    const events = await walk<{ id: string }>('/events', 100);
+    for (const stage of stages) {
+      const remaining = new Set((await ledgerRows()).map(({ run_id }) => run_id));
+      await forget(
+        system,
+        stage.filter(({ run_id }) => remaining.has(run_id)),
+      );
+      for (const limit of [1, 3, 100])
+        assert.deepEqual(await walk('/deliveries', limit), all, `limit ${limit}`);
+      for (const [filter, matches] of Object.entries(FILTERS))
+        assert.deepEqual(await walk(`/deliveries?${filter}`, 4), all.filter(matches), filter);
+      for (const id of endpoints)
+        assert.deepEqual(
+          await walk(`/deliveries?endpoint_id=${id}`, 3),
+          all.filter(({ endpoint_id }) => endpoint_id === id),
+        );
+      assert.deepEqual(await walk('/events', 2), events);
+      for (const path of [`/events?endpoint_id=${endpoints[0]}`, '/events?open=false']) {
+        const found = await walk<{ id: string }>(path, 2);
+        assert.deepEqual(
+          sorted(found.map(({ id }) => id)),
+          eventsOf(path.includes('endpoint') ? endpoints[0] : undefined),
+          path,
+        );
+      }
+    }
+  });
+
+  const sorted = (ids: string[]) => [...ids].sort();
+  const eventsOf = (endpointId: string | undefined) =>
+    sorted([
+      ...new Set(
+        all
+          .filter(({ endpoint_id }) => endpointId === undefined || endpoint_id === endpointId)
+          .map(({ event_id }) => event_id),
+      ),
+    ]);
+
+  async function ledgerRows() {
+    const rows: { run_id: string }[] = [];
+    const query = `HooklineAccount = '${client.accountId}'`;
+    for await (const { runId } of system.temporal.client.workflow.list({ query }))
+      rows.push({ run_id: runId });
+    return rows;
+  }
+});

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { migrate } from '../../../src/bin/migrate.js';
+import { loadSettings } from '../../../src/config/load.js';
+import { deliveryId } from '../../../src/domain/basics/ids.js';
+import { archiveScheduleId } from '../../../src/domain/ledger/workflow-ids.js';
+import type { DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
+import type { ApiClient } from '../../support/api-client.js';
+import { archived, runArchive, startArchive } from '../../support/archive.js';
+import { startServiceProcess } from '../../support/process.js';
+import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
+import { startGroup } from '../../support/start-group.js';
+import { newAccount, startSystem, type TestSystem, testEnvironment } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+/** Deliveries of one event to so many endpoints are a group. */
+const IN_GROUP = 12;
+
+describe('a run of the archive', () => {
+  let system: TestSystem;
+  let receiver: Receiver;
+  let client: ApiClient;
+
+  before(async () => {
+    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '1h', HOOKLINE_PAYLOAD_DAYS: '30,purchase=1' });
+    receiver = await startReceiver();
+  });
+  after(async () => {
+    await receiver.close();
+    await system.stop();
+  });
+  beforeEach(async () => {
+    client = await system.account();
+  });
+
+  it('is completed by another process if its own is killed in the middle', async function () {
+    // Starts processes.
+    this.timeout(120_000);
+    const environment = { ...system.environment };
+    await system.stop();
+    const first = await startServiceProcess(environment);
+    const settings = loadSettings(environment);
+    const other = await startSystem(environment, 'api');
+    try {
+      const by = await newAccount(other.database, first.url);
+      const endpoint = await by.register(receiver.url);
+      const groups = await Promise.all(
+        Array.from({ length: 20 }, (_, group) =>
+          startGroup(
+            other,
+            by,
+            endpoint.id,
+            Array.from({ length: 10 }, (_, n) => Date.now() - group * 10 - n),
+          ),
+        ),
+      );
+      const ids = groups.flatMap(({ events }) =>
+        events.map(({ event_id }) => deliveryId({ event_id, endpoint_id: endpoint.id })),
+      );
+      const archivedIds = async () =>
+        (await other.database.archive.deliveries(by.accountId, {}, {}, 1_000)).map(({ id }) => id);
+      await until(
+        async () =>
+          (
+            await other.temporal.client.workflow.count(
+              `HooklineAccount = '${by.accountId}' AND ExecutionStatus = 'Completed'`,
+            )
+          ).count,
+        (count) => count === groups.length,
+        30_000,
+      );
+      const run = await startArchive({ temporal: other.temporal, settings });
+      await until(archivedIds, (some) => some.length > 0);
+      await first.kill();
+      const before = (await archivedIds()).length;
+      system = await startSystem(environment);
+      const { archived: count } = await run.result();
+      assert.deepEqual((await archivedIds()).sort(), [...ids].sort());
+      assert.ok(before < ids.length, 'it was killed before its end');
+      assert.ok(count <= ids.length);
+      // What is archived is left as it is.
+      assert.equal((await runArchive(system)).archived, 0);
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it('archives what has closed in a group that goes on', async () => {
+    receiver.handle((request, ...rest) => reply(request.url === '/slow' ? 500 : 200)(request, ...rest));
+    for (let n = 1; n < IN_GROUP; n++) await client.register(`${receiver.url}/good/${n}`);
+    const bad = await client.register(`${receiver.url}/slow`);
+    const event = await client.purchase();
+    const endpoint_ids = (
+      await client.request('GET', `/v18.0/deliveries?event_id=${event.id}`)
+    ).json.data.map((one: DeliverySummary) => one.endpoint_id);
+    const [good_id = ''] = endpoint_ids.filter((id: string) => id !== bad.id);
+    const id = deliveryId({ event_id: event.id, endpoint_id: good_id });
+    const open = deliveryId({ event_id: event.id, endpoint_id: bad.id });
+    await client.deliveryUntil(open, ({ status }) => status === 'retrying');
+    const before = await client.deliveryUntil(id, ({ status }) => status === 'delivered');
+    await archived(system, client, [id]);
+    assert.equal(await system.database.archive.record(client.accountId, open), undefined);
+    assert.deepEqual(await client.delivery(id), before);
+  });
+
+  it('removes payloads that are past their time, and leaves the record', async () => {
+    const endpoint = await client.register(receiver.url);
+    const twoDaysAgo = Date.now() - 2 * 24 * 3_600_000;
+    const { events } = await startGroup(system, client, endpoint.id, [twoDaysAgo, Date.now()]);
+    const [old = '', young = ''] = events.map(({ event_id }) => event_id);
+    const id = deliveryId({ event_id: old, endpoint_id: endpoint.id });
+    await archived(system, client, [id, deliveryId({ event_id: young, endpoint_id: endpoint.id })]);
+    const { archive } = system.database;
+    await until(
+      async () => {
+        await runArchive(system);
+        return archive.storedPayload(client.accountId, old);
+      },
+      (payload) => payload === undefined,
+    );
+    assert.ok(await archive.storedPayload(client.accountId, young));
+    const record = JSON.parse((await archive.record(client.accountId, id))?.text ?? '{}');
+    assert.equal(record.status, 'delivered');
+    assert.match(record.payload_commitment, /^[\da-f]{64}$/);
+  });
+
+  it('is started by a Schedule that `hookline migrate` makes, changes and removes', async () => {
+    const environment = await testEnvironment({ HOOKLINE_ARCHIVE_INTERVAL: '1h' });
+    const scheduleId = archiveScheduleId(environment['HOOKLINE_TASK_QUEUE'] ?? '');
+    const schedule = system.temporal.client.schedule.getHandle(scheduleId);
+    const prepare = (interval: string) =>
+      migrate(loadSettings({ ...environment, HOOKLINE_ARCHIVE_INTERVAL: interval }), () => {});
+    for (const [interval, every] of [
+      ['1h', 3_600_000],
+      ['1h', 3_600_000],
+      ['2h', 7_200_000],
+    ] as const) {
+      await prepare(interval);
+      const { spec, policies } = await schedule.describe();
+      assert.deepEqual(
+        spec.intervals?.map((one) => one.every),
+        [every],
+      );
+      assert.equal(policies.overlap, 'SKIP');
+    }
+    await prepare('off');
+    await assert.rejects(schedule.describe(), { name: 'ScheduleNotFoundError' });
+  });
+});

@@ -1,0 +1,130 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { PLATFORM_SCOPES } from '../../../src/domain/access/api-key.js';
+import { type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { startCommand } from '../../support/process.js';
+import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
+import { startSystem, type TestSystem } from '../../support/system.js';
+
+describe('the commands for users of the API', () => {
+  let system: TestSystem;
+  let client: ApiClient;
+  let receiver: Receiver;
+  let endpointId: string;
+  before(async () => {
+    system = await startSystem();
+    client = await system.account();
+    receiver = await startReceiver();
+    ({ id: endpointId } = await client.register(receiver.url, { retry_schedule: [] }));
+  });
+  after(async () => {
+    await system.stop();
+    await receiver.close();
+  });
+
+  /** Runs a command with nothing in its environment but the server and a key. */
+  async function run(command: string, code = 0, environment: Record<string, string> = {}): Promise<string> {
+    const words = command.split(' ');
+    const { exited, lines } = startCommand(words, {
+      HOOKLINE_URL: system.url,
+      HOOKLINE_API_KEY: client.key,
+      // A setting of the service that is not valid: none of these commands reads it.
+      HOOKLINE_PORT: 'abc',
+      ...environment,
+    });
+    equal(await exited, code, lines.join('\n'));
+    return lines.join('\n');
+  }
+  const json = async (command: string, code = 0) =>
+    (await run(`${command} --json`, code)).split('\n').map((line) => JSON.parse(line));
+
+  it('post an event, wait for its deliveries, and say how they ended', async () => {
+    const output = await run('trigger purchase --set total=5 --set items.0.qty=3 --wait');
+    match(
+      output,
+      /^evt_\w+ {2}purchase {2}1 delivery\n {2}ep_\w+ {2}delivered {2}The endpoint answered 2xx\.$/,
+    );
+    const payload = JSON.parse(receiver.received.at(-1)?.body.toString() ?? '');
+    deepEqual([payload.total, payload.items[0].qty], [5, 3]);
+
+    receiver.handle(reply(500));
+    const [event, delivery] = await json('trigger purchase --wait', 1);
+    deepEqual([delivery.event_id, delivery.status], [event.id, 'exhausted']);
+    receiver.handle(reply(200));
+  });
+
+  it('post a payload byte for byte, and say what is wrong with one', async () => {
+    const compact = PURCHASE.replaceAll(' ', '');
+    await run(`trigger purchase --data ${compact} --wait`);
+    equal(receiver.received.at(-1)?.body.toString(), compact);
+    const refused = await run('trigger purchase --data {"total":1}', 1);
+    match(refused, /The payload is not valid for this kind:\n(.*\n)* {2}\/order_id is missing\n/);
+    match(await run('trigger purchse', 1), /There is no event kind "purchse"\. There are: .*purchase/);
+  });
+
+  it('list deliveries, show one, its timeline and the reason, and send it again', async () => {
+    receiver.handle(reply(404, {}, 'no such shop'));
+    const [event] = await json('trigger purchase --wait', 1);
+    receiver.handle(reply(200));
+    const table = await run(`deliveries --event ${event.id}`);
+    match(table, /^ACCEPTED +STATUS +KIND +DELIVERY +REASON\n\S+ +exhausted +purchase +dlv_\w+ +\S/);
+    const id = event.deliveries[0].id;
+    const [one, story, verdict] = await Promise.all([
+      run(`deliveries ${id}`),
+      run(`timeline ${id}`),
+      run(`explain ${endpointId} ${event.id}`),
+    ]);
+    match(one, /^exhausted [\s\S]*\n1 +\S+ +\d+ ms +404 +no such shop$/);
+    match(story, /accepted +Accepted: [\s\S]*attempt +Attempt 1 answered 404/);
+    match(verdict, /^exhausted /);
+    match(await run(`deliveries resend ${id} --reason fixed`), /^Sent again: dlv_/);
+    equal((await client.deliveryUntil(id, ({ status }) => status === 'delivered')).status, 'delivered');
+  });
+
+  it('change endpoints', async () => {
+    const paused = await run(`endpoints pause ${endpointId} --reason Stock-taking`);
+    match(paused, /^paused {2}ep_\w+ {2}Stock-taking\n/);
+    match(await run(`endpoints resume ${endpointId}`), /^active/);
+    const [list, [shown], keys, absent, unknown] = await Promise.all([
+      run('endpoints'),
+      json(`endpoints show ${endpointId}`),
+      run(`endpoints rotate ${endpointId} --overlap 1h`),
+      run('endpoints pause ep_absent', 1),
+      run('endpoints paws', 1),
+    ]);
+    match(list, new RegExp(`\n${endpointId} +active +\\S* *purchase +${receiver.url}/`));
+    equal(shown.status, 'active');
+    match(keys, /^whsec_\S+\nThe previous one signs too until/);
+    match(absent, /^hookline: .*ep_absent/);
+    match(unknown, /There is no action "paws"; use one of: list, show/);
+  });
+
+  it('replay what failed, with a dry run first', async () => {
+    receiver.handle(reply(500));
+    const [event] = await json('trigger purchase --wait', 1);
+    receiver.handle(reply(200));
+    match(await run(`replay --event ${event.id} --dry-run`), /^1 delivery\n/);
+    const [replay] = await json(`replay --event ${event.id} --since 1h --rate 100`);
+    deepEqual([replay.state, replay.done, replay.failed], ['finished', 1, 0]);
+    match(await run(`replay ${replay.id}`), new RegExp(`^finished {2}${replay.id} {2}1 done`));
+    const [nothing, never] = await Promise.all([run('replay', 1), run('replay --since 1x', 1)]);
+    match(nothing, /Say what to send again/);
+    match(never, /--since must be a time before now/);
+  });
+
+  it('act for an account of a platform', async () => {
+    const platform = await system.account(PLATFORM_SCOPES);
+    await platform.request('POST', '/v18.0/accounts', { body: { name: 'Shop', reference: 'customer-42' } });
+    const key = { HOOKLINE_API_KEY: platform.key };
+    match(await run('endpoints', 1, key), /Hookline-Account/);
+    equal(await run('endpoints', 0, { ...key, HOOKLINE_ACCOUNT: 'customer-42' }), 'No endpoints.');
+  });
+
+  it('send no terminal codes of others, and no colours to a file', async () => {
+    receiver.handle(reply(400, {}, '\u001b[31mred\u0007'));
+    const [event] = await json('trigger purchase --wait', 1);
+    receiver.handle(reply(200));
+    const output = await run(`deliveries ${event.deliveries[0].id}`, 0, { FORCE_COLOR: '1' });
+    ok(!/\p{Cc}/u.test(output.replaceAll('\n', '')), JSON.stringify(output));
+    match(output, /red/);
+  });
+});

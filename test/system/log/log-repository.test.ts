@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import mongoose from 'mongoose';
+import { openCheckpoint } from '../../../src/domain/log/checkpoint.js';
+import { LogAlteredError } from '../../../src/domain/log/log-altered.js';
+import { isConsistent, isIncluded, leafHash } from '../../../src/domain/log/merkle-tree.js';
+import { newSigningKey, readSigningKey } from '../../../src/domain/log/signed-note.js';
+import { connectDatabase, type Database } from '../../../src/models/database.js';
+import type { LogRepository } from '../../../src/models/log/log.js';
+import { spawnScript } from '../../support/process.js';
+import { testEnvironment } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+const signers = [readSigningKey(newSigningKey('hooks.example.com/log'))];
+const records = (count: number, name = 'record') => Array.from({ length: count }, (_, at) => `${name} ${at}`);
+
+/** Whether records are in the log at their numbers, by proofs against its signed head. */
+async function assertHolds(
+  log: LogRepository,
+  all: readonly string[],
+  numbers: readonly number[],
+): Promise<void> {
+  assert.equal(numbers.length, all.length);
+  assert.equal(new Set(numbers).size, all.length);
+  for (const [at, record] of all.entries()) {
+    const index = numbers[at] ?? -1;
+    const { proof, head } = (await log.prove(record, index)) ?? assert.fail(`${record} is not in the log`);
+    assert.ok(isIncluded(leafHash(record), index, head.size, head.root, proof), record);
+  }
+}
+
+describe('the log in MongoDB', () => {
+  const open: Database[] = [];
+  let uri: string;
+  let log: LogRepository;
+
+  /** A process of its own, as far as the log knows. */
+  const connect = async () => {
+    const database = await connectDatabase(uri);
+    open.push(database);
+    return database.log;
+  };
+  beforeEach(async () => {
+    uri = (await testEnvironment())['MONGODB_URI'] ?? '';
+    const database = await connectDatabase(uri);
+    open.push(database);
+    await database.createIndexes();
+    log = database.log;
+  });
+  afterEach(async () => {
+    await Promise.all(open.splice(0).map((database) => database.close()));
+  });
+
+  it('holds what several processes append at once, each at its number, and signs a checkpoint of all', async () => {
+    assert.equal(await log.head(), undefined);
+    assert.equal((await log.publish(signers)).size, 0);
+    const processes = [log, await connect(), await connect()];
+    const parts = processes.flatMap((_, at) => [records(1, `one ${at}`), records(150, `many ${at}`)]);
+    const numbers = await Promise.all(
+      parts.map(async (part, at) => {
+        const process = processes[at >> 1] ?? log;
+        const own = await process.append(part);
+        await process.publish(signers);
+        return own;
+      }),
+    );
+    const head = await log.publish(signers);
+    assert.equal(head.size, 453);
+    assert.deepEqual(
+      openCheckpoint(
+        head.note,
+        signers.map(({ verifier }) => verifier),
+      ),
+      { origin: 'hooks.example.com/log', size: 453, root: head.root },
+    );
+    await assertHolds(log, parts.flat(), numbers.flat());
+    await assert.rejects(log.prove('many 0 1', numbers[0]?.[0] ?? -1), LogAlteredError);
+  });
+
+  it('proves that each checkpoint is the beginning of the next', async () => {
+    await log.append(records(10));
+    const older = await log.publish(signers);
+    await log.append(records(590));
+    assert.equal((await log.head())?.size, 10);
+    const newer = await log.publish(signers);
+    assert.equal(newer.size, 600);
+    assert.ok(isConsistent(older, newer, await log.consistency(10, 600)));
+    assert.equal((await log.tile({ level: 0, index: 0 }, 10, 600))?.length, 320);
+    assert.equal(await log.tile({ level: 0, index: 2 }, 100, 600), undefined);
+  });
+
+  it('does not prove a record before a checkpoint has it, and goes on after a crash in between', async () => {
+    await log.append(['a']);
+    assert.equal(await log.prove('a', 0), undefined);
+    await log.publish(signers);
+    await log.append(['b', 'c']);
+    assert.equal(await log.prove('b', 1), undefined);
+    const other = await connect();
+    assert.deepEqual(await other.append(['c', 'd']), [3, 4]);
+    assert.equal((await other.publish(signers)).size, 5);
+    await assertHolds(other, ['a', 'b', 'c', 'c', 'd'], [0, 1, 2, 3, 4]);
+  });
+
+  it('keeps every record where it was appended, and has no gap, after two processes were killed', async () => {
+    const children = ['one', 'two'].map((name) => spawnScript('test/support/append-leaves.ts', [uri, name]));
+    const appended = await Promise.all(
+      children.map(async (child, at) => {
+        const lines: string[] = [];
+        createInterface({ input: child.stdout ?? process.stdin }).on('line', (line) => lines.push(line));
+        await until(
+          () => lines.length,
+          (count) => count >= 3 + at,
+        );
+        child.kill('SIGKILL');
+        await once(child, 'close');
+        return lines.map((line) => JSON.parse(line) as { records: string[]; numbers: number[] });
+      }),
+    );
+    const done = appended.flat();
+    const head = await log.publish(signers);
+    assert.ok(head.size >= done.length * 300, `${head.size} of ${done.length * 300}`);
+    const sample = done.flatMap(({ records, numbers }) =>
+      [0, 150, 299].map((at) => [records[at], numbers[at]]),
+    );
+    await assertHolds(
+      log,
+      sample.map(([record]) => String(record)),
+      sample.map(([, number]) => Number(number)),
+    );
+    assert.equal(new Set(done.flatMap(({ numbers }) => numbers)).size, done.length * 300);
+  });
+
+  it('signs nothing when leaves are gone, or the stored tree is another', async () => {
+    const connection = await mongoose.createConnection(uri).asPromise();
+    const tiles = connection.collection<{ _id: string; hashes: Buffer }>('log_tiles');
+    await log.append(records(600));
+    const middle = await tiles.findOneAndDelete({ _id: '0/1' });
+    await assert.rejects(log.publish(signers), /leaves of the log are missing/);
+    await tiles.insertOne(middle ?? assert.fail());
+    await log.publish(signers);
+
+    await log.append(records(1, 'more'));
+    await tiles.updateOne({ _id: '0/2' }, { $set: { hashes: Buffer.alloc(89 * 32) } });
+    await assert.rejects(log.publish(signers), /not the one that was signed/);
+    await connection.close();
+  });
+
+  it('signs the last checkpoint again when the key is another', async () => {
+    await log.append(records(3));
+    await log.publish(signers);
+    const next = [readSigningKey(newSigningKey('hooks.example.com/log')), ...signers];
+    const head = await log.publish(next);
+    assert.deepEqual(head.note, (await log.head())?.note);
+    for (const { verifier } of next) assert.equal(openCheckpoint(head.note, [verifier]).size, 3);
+  });
+});

@@ -1,0 +1,258 @@
+import assert from 'node:assert/strict';
+import { pino } from 'pino';
+import { migrate } from '../../../src/bin/migrate.js';
+import { loadSettings } from '../../../src/config/load.js';
+import type { Erasure } from '../../../src/domain/privacy/erasure.js';
+import { type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { runArchive } from '../../support/archive.js';
+import { type Handler, type Receiver, startReceiver } from '../../support/receiver.js';
+import { replay, replayOver } from '../../support/replays.js';
+import { newAccount, startSystem, type TestSystem, testEnvironment } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+const ADA = 'ada.erased@example.com';
+const BOB = 'bob.kept@example.com';
+
+function purchaseOf(person: string): string {
+  return JSON.stringify({ ...JSON.parse(PURCHASE), customer_email: person });
+}
+
+/** Answers with what it was sent: `/fails` with 500. */
+const echo: Handler = (request, response, body) =>
+  void response.writeHead(request.url === '/fails' ? 500 : 200).end(body);
+
+describe('erasing a subject', () => {
+  let system: TestSystem;
+  let receiver: Receiver;
+  let client: ApiClient;
+  let other: ApiClient;
+  const log: string[] = [];
+  /** Delivered, and retrying: of Ada, who is erased, of Bob, and of Ada in another account. */
+  let ada: { id: string; delivered: string; retrying: string };
+  let bob: typeof ada;
+  let elsewhere: typeof ada;
+  let erasure: Erasure;
+
+  before(async () => {
+    const logger = pino({ level: 'trace' }, { write: (line) => void log.push(line) });
+    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '1h' }, 'all', logger);
+    receiver = await startReceiver({ handler: echo });
+    client = await system.account();
+    other = await system.account();
+    for (const one of [client, other]) {
+      await one.register(receiver.url);
+      await one.register(`${receiver.url}/fails`);
+    }
+    ada = await post(client, ADA);
+    bob = await post(client, BOB);
+    elsewhere = await post(other, ADA);
+  });
+  after(async () => {
+    await system.stop();
+    await receiver.close();
+  });
+
+  async function post(by: ApiClient, person: string): Promise<typeof ada> {
+    const { id, deliveries } = await by.purchase(purchaseOf(person));
+    const found = await Promise.all(
+      deliveries.map((one) => by.deliveryUntil(one.id, ({ attempts }) => attempts.length === 1)),
+    );
+    const of = (status: string) => found.find((one) => one.status === status)?.id ?? assert.fail();
+    return { id, delivered: of('delivered'), retrying: of('retrying') };
+  }
+
+  const get = async (path: string, by = client) => (await by.request('GET', `/v18.0${path}`)).json;
+
+  it('deletes its key at once, and cancels what is open', async () => {
+    const body = { subject: ADA.toUpperCase(), reason: 'request 4711' };
+    const { status, json, text } = await client.request('POST', '/v18.0/subjects/erase', { body });
+    assert.equal(status, 200, text);
+    erasure = json;
+    assert.equal(erasure.status, 'erased');
+    assert.deepEqual(erasure.covered, { events: 1, deliveries: 2, open_deliveries: 1 });
+    assert.equal(erasure.requested_by, client.keyId);
+    const delivery = await client.deliveryUntil(ada.retrying, ({ status }) => status === 'cancelled');
+    assert.equal(delivery.interventions?.at(-1)?.by, erasure.id);
+    const verdict = await get(`/explain?event_id=${ada.id}&endpoint_id=${delivery.endpoint_id}`);
+    assert.equal(verdict.code, 'subject_erased');
+  });
+
+  it('leaves its payload unreadable in every view, and what else is known of its deliveries', async () => {
+    const event = await get(`/events/${ada.id}`);
+    assert.equal(event.payload, null);
+    assert.equal(event.payload_erased, true);
+    const delivery = await get(`/deliveries/${ada.delivered}`);
+    assert.equal(delivery.payload_erased, true);
+    assert.equal(delivery.payload_bytes, Buffer.byteLength(purchaseOf(ADA)));
+    assert.equal(delivery.payload_sha256, undefined);
+    assert.equal(delivery.attempts[0].status_code, 200);
+    assert.equal(delivery.attempts[0].response_snippet, undefined);
+    assert.equal(delivery.attempts[0].response_sealed, undefined);
+    const texts = await Promise.all(
+      [
+        `/events?key=order_id:order-1`,
+        `/deliveries?event_id=${ada.id}`,
+        `/deliveries/${ada.delivered}/timeline`,
+        `/deliveries/${ada.retrying}/timeline`,
+        '/changes',
+        '/erasures',
+        `/erasures/${erasure.id}`,
+      ].map(async (path) => JSON.stringify(await get(path))),
+    );
+    for (const text of texts) assert.ok(!text.toLowerCase().includes(ADA), text);
+    assert.ok(texts[0]?.includes(ada.id) && texts[1]?.includes(ada.delivered), 'it is still listed');
+  });
+
+  it('refuses to send it again', async () => {
+    const answer = await client.request('POST', `/v18.0/deliveries/${ada.delivered}/resend`);
+    assert.equal(answer.status, 409);
+    assert.match(answer.json.detail, /The subject of the event was erased/);
+  });
+
+  it('is why a replay cannot send it again, either', async () => {
+    const { id } = await replay(client, { mode: 'failed' });
+    const { found, done, failures } = await replayOver(client, id);
+    assert.deepEqual([found, done], [1, 0]);
+    assert.deepEqual(
+      failures?.map((one) => one.id),
+      [ada.retrying],
+    );
+    assert.match(failures?.[0]?.detail ?? '', /The subject of the event was erased/);
+    const changes: { action: string }[] = (await get(`/changes?resource=delivery:${ada.retrying}`)).data;
+    assert.ok(changes.every(({ action }) => action !== 'resent'));
+  });
+
+  it('leaves other subjects as they are', async () => {
+    assert.deepEqual((await get(`/events/${bob.id}`)).payload, JSON.parse(purchaseOf(BOB)));
+    const delivery = await get(`/deliveries/${bob.delivered}`);
+    assert.equal(delivery.attempts[0].response_snippet, purchaseOf(BOB));
+    assert.equal((await get(`/deliveries/${bob.retrying}`)).status, 'retrying');
+  });
+
+  it('leaves the same person in another account, which cannot see the erasure, either', async () => {
+    assert.deepEqual((await get(`/events/${elsewhere.id}`, other)).payload, JSON.parse(purchaseOf(ADA)));
+    assert.equal((await get(`/deliveries/${elsewhere.retrying}`, other)).status, 'retrying');
+    assert.equal((await other.request('GET', `/v18.0/erasures/${erasure.id}`)).status, 404);
+    assert.deepEqual((await get('/erasures', other)).data, []);
+    const stranger = await system.account();
+    for (const subject of [ADA, BOB, 'nobody@example.com']) {
+      const answer = await stranger.request('POST', '/v18.0/subjects/erase', { body: { subject } });
+      assert.equal(answer.status, 404);
+      assert.ok(!answer.text.includes(subject));
+    }
+    assert.notEqual((await get(`/events/${bob.id}`)).payload, null);
+  });
+
+  it('is a change with its actor and reason', async () => {
+    const { data } = await get(`/changes?resource=erasure:${erasure.id}`);
+    const created = data.at(-1);
+    assert.equal(created.action, 'created');
+    assert.equal(created.actor.id, client.keyId);
+    assert.equal(created.reason, 'request 4711');
+    assert.equal(data.at(-2).actor.id, 'erasure');
+  });
+
+  it('refuses a reason that names the subject, and names it in no answer or log line', async () => {
+    const body = { subject: BOB, reason: `as ${BOB} asked` };
+    const refused = await client.request('POST', '/v18.0/subjects/erase', { body });
+    assert.equal(refused.status, 400);
+    assert.ok(!refused.text.includes(BOB));
+    const path = `/v18.0/subjects/${encodeURIComponent('carol@example.com')}`;
+    const unknown = await client.request('DELETE', path);
+    assert.equal(unknown.status, 404);
+    assert.ok(!unknown.text.includes('carol'));
+    assert.ok(log.some((line) => line.includes('/v18.0/subjects/…')));
+    for (const text of [ADA, BOB, 'carol']) assert.ok(!log.join('').toLowerCase().includes(text), text);
+  });
+
+  it('gives later events of the same person a new key', async () => {
+    const { id } = await post(client, ADA);
+    assert.deepEqual((await get(`/events/${id}`)).payload, JSON.parse(purchaseOf(ADA)));
+    assert.equal((await get(`/events/${ada.id}`)).payload, null);
+  });
+
+  it('takes the subject from a header if it is given', async () => {
+    const headers = { 'hookline-subject': 'customer%2017' };
+    const { id } = await client.purchase(purchaseOf(BOB), headers);
+    const answer = await client.request('DELETE', `/v18.0/subjects/${encodeURIComponent('customer 17')}`);
+    assert.equal(answer.status, 200, answer.text);
+    assert.equal((await get(`/events/${id}`)).payload, null);
+    assert.notEqual((await get(`/events/${bob.id}`)).payload, null);
+    const bad = { raw: purchaseOf(BOB), headers: { 'hookline-subject': '%' } };
+    assert.equal((await client.request('POST', '/v18.0/events/purchase', bad)).status, 400);
+  });
+
+  it('stays unreadable in the archive, whose commitment stands', async () => {
+    await runArchive(system);
+    const archived = await system.database.archive.event(client.accountId, ada.id);
+    assert.equal(archived?.payload, undefined);
+    const kept = await system.database.archive.event(client.accountId, bob.id);
+    assert.equal(kept?.payload, purchaseOf(BOB));
+    const record = JSON.parse(
+      (await system.database.archive.delivery(client.accountId, ada.delivered))?.record ?? '{}',
+    );
+    assert.match(record.payload_commitment, /^[0-9a-f]{64}$/);
+  });
+
+  it('waits for open deliveries if it is asked to, and is complete when none is left', async () => {
+    const late = await post(client, 'dan@example.com');
+    const body = { subject: 'dan@example.com', open: 'finish' };
+    const answer = await client.request('POST', '/v18.0/subjects/erase', { body });
+    assert.equal(answer.status, 202);
+    assert.equal(answer.json.status, 'waiting');
+    assert.notEqual((await get(`/events/${late.id}`)).payload, null);
+    receiver.handle((_request, response, sent) => void response.writeHead(200).end(sent));
+    assert.equal((await client.request('POST', `/v18.0/deliveries/${late.retrying}/retry`)).status, 200);
+    const read = (id: string) => get(`/erasures/${id}`) as Promise<Erasure>;
+    await until(
+      () => read(answer.json.id),
+      ({ erased_at }) => erased_at !== undefined,
+    );
+    assert.equal((await get(`/events/${late.id}`)).payload, null);
+    assert.equal((await client.delivery(late.retrying)).status, 'delivered');
+    const first = await until(
+      () => read(erasure.id),
+      ({ status }) => status === 'complete',
+      25_000,
+    );
+    assert.equal(first.cancelled_deliveries, 1);
+  });
+});
+
+describe('an installation that does not encrypt payloads', () => {
+  let system: TestSystem;
+  let receiver: Receiver;
+
+  before(async () => {
+    // A namespace of its own: it cannot read what other systems of this run have encrypted.
+    const overrides = { HOOKLINE_PAYLOAD_KEYS: '', TEMPORAL_NAMESPACE: `plain-${Date.now()}` };
+    await migrate(loadSettings(await testEnvironment(overrides)), () => {});
+    system = await startSystem(overrides);
+    receiver = await startReceiver({ handler: echo });
+  });
+  after(async () => {
+    await system.stop();
+    await receiver.close();
+  });
+
+  it('delivers, reads and archives as before, and says what to set for an erasure', async () => {
+    const client = await newAccount(system.database, system.url);
+    await client.register(receiver.url);
+    const { id, deliveries } = await client.purchase(purchaseOf(BOB));
+    const delivery = await client.deliveryUntil(
+      deliveries[0]?.id ?? '',
+      ({ status }) => status === 'delivered',
+    );
+    assert.equal(delivery.attempts[0]?.response_snippet, purchaseOf(BOB));
+    assert.match(delivery.payload_sha256 ?? '', /^[0-9a-f]{64}$/);
+    const history = await system.temporal.client.workflow.getHandle(delivery.workflow_id).fetchHistory();
+    const [input] = history.events?.[0]?.workflowExecutionStartedEventAttributes?.input?.payloads ?? [];
+    assert.match(Buffer.from(input?.data ?? []).toString(), /bob\.kept/);
+    await runArchive(system);
+    assert.equal((await system.database.archive.event(client.accountId, id))?.payload, purchaseOf(BOB));
+    const answer = await client.request('POST', '/v18.0/subjects/erase', { body: { subject: BOB } });
+    assert.equal(answer.status, 409);
+    assert.equal(answer.json.code, 'payloads_not_encrypted');
+    assert.match(answer.json.detail, /HOOKLINE_PAYLOAD_KEYS/);
+  });
+});

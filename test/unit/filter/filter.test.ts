@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import {
+  filterSchema,
+  MAX_FILTER_CONDITIONS,
+  MAX_FILTER_DEPTH,
+} from '../../../src/domain/filter/filter-schema.js';
+import { type Filter, matchesFilter } from '../../../src/domain/filter/match-filter.js';
+
+const payload = {
+  total: 12.5,
+  currency: 'EUR',
+  gift: false,
+  note: null,
+  created_at: '2026-01-31T12:00:00Z',
+  items: [{ name: 'Notebook', qty: 2 }],
+  'a/b': { '~': 1 },
+};
+
+const CASES: [Filter, boolean][] = [
+  [{ path: '/total', equals: 12.5 }, true],
+  [{ path: '/total', equals: '12.5' }, false],
+  [{ path: '/gift', equals: false }, true],
+  [{ path: '/note', equals: null }, true],
+  [{ path: '/none', equals: null }, false],
+  [{ path: '/items', equals: 'Notebook' }, false],
+  [{ path: '/items/0/name', equals: 'Notebook' }, true],
+  [{ path: '/items/1/name', equals: 'Notebook' }, false],
+  [{ path: '/items/00/name', equals: 'Notebook' }, false],
+  [{ path: '/items/length', exists: true }, false],
+  [{ path: '/a~1b/~0', equals: 1 }, true],
+  [{ path: '/total', greater_than: 12.5 }, false],
+  [{ path: '/total', at_least: 12.5 }, true],
+  [{ path: '/total', less_than: 12.6 }, true],
+  [{ path: '/total', at_most: 12.4 }, false],
+  [{ path: '/currency', greater_than: 5 }, false],
+  [{ path: '/created_at', less_than: '2026-02-01T00:00:00Z' }, true],
+  [{ path: '/currency', in: ['USD', 'EUR'] }, true],
+  [{ path: '/currency', in: ['USD', 1, null] }, false],
+  [{ path: '/note', exists: true }, true],
+  [{ path: '/none', exists: false }, true],
+  [{ path: '', exists: true }, true],
+  [{ path: '/constructor', exists: true }, false],
+  [{ path: '/__proto__', exists: true }, false],
+  [{ path: '/currency/length', exists: true }, false],
+  [{ not: { path: '/none', at_least: 1 } }, true],
+  [
+    {
+      all: [
+        { path: '/total', at_least: 10 },
+        { path: '/currency', equals: 'EUR' },
+      ],
+    },
+    true,
+  ],
+  [
+    {
+      all: [
+        { path: '/total', at_least: 10 },
+        { path: '/currency', equals: 'USD' },
+      ],
+    },
+    false,
+  ],
+  [
+    {
+      any: [
+        { path: '/total', at_least: 100 },
+        { path: '/currency', equals: 'EUR' },
+      ],
+    },
+    true,
+  ],
+  [{ any: [{ path: '/total', at_least: 100 }, { not: { path: '/gift', equals: false } }] }, false],
+];
+
+describe('a filter', () => {
+  for (const [filter, expected] of CASES) {
+    it(`${JSON.stringify(filter)} ${expected ? 'is met' : 'is not met'}`, () => {
+      assert.deepEqual(filterSchema.parse(filter), filter);
+      assert.equal(matchesFilter(filter, payload), expected);
+    });
+  }
+
+  it('is refused if it is not a condition', () => {
+    for (const wrong of [
+      null,
+      'total > 5',
+      [],
+      {},
+      { path: 'total', equals: 1 },
+      { path: '/a~2', equals: 1 },
+      { path: '/total' },
+      { path: '/total', equals: 1, in: [1] },
+      { path: '/total', equals: { a: 1 } },
+      { path: '/total', greater_than: true },
+      { path: '/total', in: [] },
+      { path: '/total', in: Array(101).fill(1) },
+      { path: '/total', matches: '.*' },
+      { all: [] },
+      { not: [{ path: '/total', equals: 1 }] },
+      { path: `/${'a'.repeat(256)}`, exists: true },
+    ]) {
+      assert.equal(filterSchema.safeParse(wrong).success, false, JSON.stringify(wrong)?.slice(0, 80));
+    }
+  });
+
+  it('is bounded in depth and size', () => {
+    const leaf: Filter = { path: '/total', exists: true };
+    const nested = (depth: number): Filter => (depth <= 1 ? leaf : { not: nested(depth - 1) });
+    assert.ok(filterSchema.safeParse(nested(MAX_FILTER_DEPTH)).success);
+    assert.ok(!filterSchema.safeParse(nested(MAX_FILTER_DEPTH + 1)).success);
+    assert.ok(!filterSchema.safeParse(nested(5_000)).success);
+    const wide = (conditions: number): Filter => ({ all: Array<Filter>(conditions - 1).fill(leaf) });
+    assert.ok(filterSchema.safeParse(wide(MAX_FILTER_CONDITIONS)).success);
+    assert.ok(!filterSchema.safeParse(wide(MAX_FILTER_CONDITIONS + 1)).success);
+  });
+
+  it('decides on any payload', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.constantFrom(...CASES.map(([filter]) => filter)), (value, filter) => {
+        assert.equal(matchesFilter({ not: filter }, value), !matchesFilter(filter, value));
+      }),
+    );
+  });
+});

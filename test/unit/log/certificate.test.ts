@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import { type Certificate, verifyCertificate } from '../../../src/domain/log/certificate.js';
+import { consistencyProof } from '../../../src/domain/log/merkle-tree.js';
+import { statementOf } from '../../../src/domain/log/statement.js';
+import { CertificateError } from '../../../src/domain/log/strict-text.js';
+import { sampleLog } from '../../support/certificates.js';
+
+const SIZE = 300;
+const MUTATIONS = 10_000;
+
+type Json = Record<string, unknown>;
+
+/** Every place in a value: the object that has it, and its name there. */
+function placesIn(value: unknown): [Json, string][] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]): [Json, string][] => [
+    [value as Json, name],
+    ...placesIn(member),
+  ]);
+}
+
+/** Another value of the same type, by a number from 0 to 2^31. */
+function mutate(value: unknown, by: number): unknown {
+  if (typeof value === 'number') return by % 2 ? value + 1 : value - 1;
+  if (typeof value === 'string' && value !== '') {
+    const units = [...value];
+    const at = by % units.length;
+    units[at] = String.fromCodePoint((units[at]?.codePointAt(0) ?? 0) ^ (1 << ((by >> 8) % 7)));
+    return units.join('');
+  }
+  if (Array.isArray(value) && value.length > 1) {
+    const at = by % (value.length - 1);
+    return [...value.slice(0, at), value[at + 1], value[at], ...value.slice(at + 2)];
+  }
+  return by;
+}
+
+describe('a certificate', () => {
+  let log: Awaited<ReturnType<typeof sampleLog>>;
+  let certificate: Certificate;
+  let text: string;
+  let opening: string;
+
+  before(async () => {
+    log = await sampleLog(SIZE);
+    certificate = await log.certificate(17);
+    text = JSON.stringify(certificate);
+    opening = JSON.stringify(log.opening(17));
+  });
+
+  it('says what it proves and what not', () => {
+    const evidence = { key: log.key, opening };
+    assert.equal(
+      statementOf(verifyCertificate(text, evidence), evidence),
+      `This proves that when the log hooks.example.com/log signed its checkpoint of 300 records, number 17 was this record of delivery ${certificate.record.delivery_id} (exhausted after 3 attempts), and that the payload and the subscriber's receipt given are what was recorded; it does not prove that the operator recorded the truth before that checkpoint, or what the subscriber did with the event.`,
+    );
+    assert.match(
+      statementOf(verifyCertificate(text), {}),
+      /or that the key in the certificate is the operator's/,
+    );
+  });
+
+  it('may be written in another order and with other white space', () => {
+    const other = JSON.stringify(Object.fromEntries(Object.entries(certificate).reverse()), null, '\t');
+    assert.equal(verifyCertificate(other).index, 17);
+    assert.equal(verifyCertificate(text.replaceAll('—', '\\u2014')).index, 17);
+  });
+
+  it(`is refused in ${MUTATIONS} mutations: of every field, of bits of the text, and cut off`, async () => {
+    const other = await log.certificate(18);
+    const older = await log.certificate(17, SIZE - 1);
+    const stranger = await (await sampleLog(SIZE)).certificate(17);
+    const places = placesIn(certificate).length;
+    const kinds: ((by: number) => string)[] = [
+      // A value is another, or gone, or there is one more.
+      (by) => {
+        const copy = structuredClone(certificate);
+        const [object, name] = placesIn(copy)[by % places] as [Json, string];
+        object[name] = mutate(object[name], by >> 4);
+        return JSON.stringify(copy);
+      },
+      (by) => {
+        const copy = structuredClone(certificate);
+        const [object, name] = placesIn(copy)[by % places] as [Json, string];
+        if (Array.isArray(object)) object.splice(Number(name), 1);
+        else delete object[name];
+        return JSON.stringify(copy);
+      },
+      (by) => {
+        const copy = structuredClone(certificate);
+        const [object] = placesIn(copy)[by % places] as [Json, string];
+        if (Array.isArray(object)) object.push(object[by % object.length]);
+        else object[`x${by}`] = by;
+        return JSON.stringify(copy);
+      },
+      // A member of another certificate: of another record, of an older log, of another log.
+      (by) => {
+        const from = [other, older, stranger][by % 3] as Certificate;
+        const names = ['record', 'leaf_index', 'inclusion_proof', 'checkpoint', 'log_key'] as const;
+        const name = names[(by >> 2) % names.length] as (typeof names)[number];
+        return JSON.stringify({ ...certificate, [name]: from[name] });
+      },
+      // A bit of the text.
+      (by) => {
+        const bytes = Buffer.from(text);
+        const at = by % bytes.length;
+        bytes[at] = (bytes[at] as number) ^ (1 << ((by >> 16) % 8));
+        return bytes.toString();
+      },
+      (by) => text.slice(0, by % text.length),
+    ];
+    const refused = new Map<number, number>();
+    fc.assert(
+      fc.property(fc.nat(kinds.length - 1), fc.nat(2 ** 31 - 1), (kind, by) => {
+        const mutated = kinds[kind]?.(by) ?? '';
+        fc.pre(!isDeepStrictEqual(parse(mutated), certificate));
+        assert.throws(() => verifyCertificate(mutated), CertificateError, mutated);
+        refused.set(kind, (refused.get(kind) ?? 0) + 1);
+      }),
+      { numRuns: MUTATIONS },
+    );
+    assert.equal(refused.size, kinds.length);
+  });
+
+  it('is refused where readers of JSON could differ', () => {
+    const cases = [
+      text.replace('"leaf_index":17', '"leaf_index":17.0'),
+      text.replace('"leaf_index":17', '"leaf_index":1.7e1'),
+      text.replace('"leaf_index":17', '"leaf_index":16,"leaf_index":17'),
+      text.replace('"status":"exhausted"', '"status":"delivered","status":"exhausted"'),
+      text.replace('"status":', '"__proto__":{"status":"delivered"},"status":'),
+      text.replace('{"type"', '{"__proto__":{},"type"'),
+      text.replace('{"type"', '/* delivered */{"type"'),
+    ];
+    for (const each of cases) {
+      assert.notEqual(each, text);
+      assert.throws(() => verifyCertificate(each), CertificateError, each);
+    }
+  });
+
+  it('is refused with the key of another log, and with another payload, salt or receipt', async () => {
+    const stranger = await sampleLog(3);
+    assert.throws(() => verifyCertificate(text, { key: stranger.key }), /another key/);
+    const given = log.opening(17);
+    const openings = [
+      { ...given, payload: given.payload.replace('1001', '1002') },
+      { ...given, salt: stranger.opening(1).salt },
+      { ...given, salt: given.salt.slice(0, 8) },
+      { ...given, delivery_id: log.opening(16).delivery_id },
+      { ...given, receipts: [{ attempt: 3, receipt: 'v1,another' }] },
+      { ...given, receipts: [{ attempt: 2, receipt: given.receipts?.[0]?.receipt ?? '' }] },
+      { ...given, more: true },
+    ];
+    for (const each of openings)
+      assert.throws(() => verifyCertificate(text, { opening: JSON.stringify(each) }), CertificateError);
+  });
+
+  it('is linked to another checkpoint of the log by a consistency proof', async () => {
+    const older = await log.certificate(17, 100);
+    const proof = (await consistencyProof(100, SIZE, log.tree.read)).map((hash) => hash.toString('base64'));
+    const consistency = JSON.stringify({ from: 100, to: SIZE, proof });
+    for (const [own, other] of [
+      [older, SIZE],
+      [certificate, 100],
+    ] as const) {
+      const checkpoint = await log.checkpoint(other);
+      const evidence = { checkpoint, consistency };
+      const verified = verifyCertificate(JSON.stringify(own), evidence);
+      assert.equal(verified.linkedTo, other);
+      assert.match(statementOf(verified, evidence), new RegExp(`that of the checkpoint given, of ${other};`));
+      assert.throws(
+        () => verifyCertificate(JSON.stringify(own), { checkpoint }),
+        /GET \/log\/proofs\?from=100&to=300/,
+      );
+      const wrong = JSON.stringify({ from: 100, to: SIZE, proof: proof.slice(1) });
+      assert.throws(
+        () => verifyCertificate(JSON.stringify(own), { checkpoint, consistency: wrong }),
+        /does not lead from one checkpoint to the other/,
+      );
+    }
+    assert.equal(verifyCertificate(text, { checkpoint: certificate.checkpoint }).linkedTo, SIZE);
+  });
+
+  it('has less than 4 KiB, with 10 attempts and in a log of a million records', async () => {
+    const large = await (await sampleLog(2, 10)).certificate(0);
+    const hash = large.inclusion_proof[0] ?? '';
+    const bytes = Buffer.byteLength(JSON.stringify({ ...large, inclusion_proof: Array(20).fill(hash) }));
+    assert.ok(bytes < 4_096, `${bytes} bytes`);
+  });
+});
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

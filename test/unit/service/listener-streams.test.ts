@@ -1,0 +1,93 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { pino } from 'pino';
+import { WebSocket, WebSocketServer } from 'ws';
+import { ListenerStreams } from '../../../src/api/listeners/streams.js';
+import type { EndpointRepository } from '../../../src/models/endpoint/endpoints.js';
+import type { ListenerRepository } from '../../../src/models/endpoint/listeners.js';
+import { until } from '../../support/until.js';
+
+const KEY = { account_id: 'acct_1', endpoint_id: 'ep_1' };
+const REQUEST = { headers: {}, body: '{}', timeout_ms: 5_000 };
+
+describe('the streams of listeners', () => {
+  let server: WebSocketServer;
+  let streams: ListenerStreams;
+  /** What the database knows, and what it was told. */
+  let exists: boolean;
+  let isHeld: boolean;
+  let told: string[];
+
+  beforeEach(async () => {
+    [exists, isHeld, told] = [true, true, []];
+    server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+    await once(server, 'listening');
+    const listeners = {
+      claim: async () => void told.push('claim'),
+      renew: async () => told.push('renew') > 0 && isHeld,
+      leave: async () => void told.push('leave'),
+      remove: async () => void told.push('remove'),
+    } as unknown as ListenerRepository;
+    const endpoints = { getFresh: async () => (exists ? {} : undefined) } as unknown as EndpointRepository;
+    const release = async () => void told.push('release');
+    const logger = pino({ level: 'silent' });
+    streams = new ListenerStreams({ listeners, endpoints, release, logger, renewMs: 10 });
+  });
+  afterEach(async () => {
+    await streams.stop();
+    for (const client of server.clients) client.terminate();
+    server.close();
+  });
+
+  /** A program that is connected, and the code with which its stream is closed. */
+  async function connect() {
+    const program = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const [socket] = await once(server, 'connection');
+    await streams.open(KEY, socket);
+    return { program, closed: once(program, 'close').then(([code]) => code as number) };
+  }
+  const saw = (what: string) =>
+    until(
+      () => told,
+      (all) => all.includes(what),
+    );
+
+  it('are claimed, released and renewed, and left when the program has gone', async () => {
+    const { program } = await connect();
+    deepEqual(told.slice(0, 2), ['claim', 'release']);
+    await saw('renew');
+    program.terminate();
+    await saw('leave');
+    equal(streams.exchange('ep_1', REQUEST), undefined);
+  });
+
+  it('end when the endpoint is deleted, or another process has taken the listener', async () => {
+    exists = false;
+    equal(await (await connect()).closed, 4_404);
+    await saw('remove');
+    [exists, isHeld] = [true, false];
+    equal(await (await connect()).closed, 4_409);
+  });
+
+  it('wait for the answers that are due before the process stops, and take no new ones', async () => {
+    const { program, closed } = await connect();
+    const [answered] = [streams.exchange('ep_1', REQUEST), await once(program, 'message')];
+    const stopped = streams.stop();
+    equal(streams.exchange('ep_1', REQUEST), undefined);
+    program.send(JSON.stringify({ type: 'answer', number: 0, status_code: 202, headers: {}, body: '' }));
+    deepEqual(await answered, { status_code: 202, headers: {}, body: '' });
+    equal(await closed, 1_012);
+    await stopped;
+  });
+
+  it('fail what has no answer in time, or whose program goes before it answers', async () => {
+    const { program } = await connect();
+    const late = await streams.exchange('ep_1', { ...REQUEST, timeout_ms: 20 });
+    equal(late && 'error_code' in late && late.error_code, 'timeout');
+    const lost = streams.exchange('ep_1', REQUEST);
+    program.terminate();
+    const result = await lost;
+    equal(result && 'error_code' in result && result.error_code, 'listener_disconnected');
+  });
+});

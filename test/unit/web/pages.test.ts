@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import fc from 'fast-check';
+import { mergePatch as applyPatch } from '../../../src/domain/basics/merge-patch.js';
+import { newSigningSecret, sign } from '../../../src/domain/delivery/signature.js';
+import { EVENT_KINDS } from '../../../src/domain/event/event-kinds.js';
+import { compilePayloadSchema } from '../../../src/domain/event/payload-schema.js';
+import { readDeliveryFilters } from '../../../web/src/pages/deliveries/filters.js';
+import { differences } from '../../../web/src/pages/desk/differences.js';
+import { isPrivateUrl, mistakeInUrl } from '../../../web/src/pages/endpoints/form/check-url.js';
+import { mergePatch } from '../../../web/src/pages/endpoints/form/merge-patch.js';
+import { LANGUAGES, snippet } from '../../../web/src/pages/endpoints/secret/snippets.js';
+import { exampleOf } from '../../../web/src/pages/kinds/example.js';
+import { fieldsOf } from '../../../web/src/pages/kinds/fields.js';
+
+describe('the rules of the web application', () => {
+  it('a patch makes one object into the other, by the rules of the service', () => {
+    // A patch cannot set a value to null: endpoints have none.
+    const json = fc.dictionary(
+      fc.constantFrom('a', 'b', 'c', 'not'),
+      fc.oneof(
+        fc.integer(),
+        fc.string(),
+        fc.array(fc.integer(), { maxLength: 2 }),
+        fc.dictionary(fc.constantFrom('path', 'equals', 'not'), fc.integer()),
+      ),
+    );
+    fc.assert(
+      fc.property(json, json, (before, after) => {
+        const result = applyPatch(before, mergePatch(before, after));
+        assert.deepEqual(JSON.parse(JSON.stringify(result)), JSON.parse(JSON.stringify(after)));
+      }),
+    );
+    assert.deepEqual(mergePatch({ a: 1, b: { c: 1 } }, { a: 1, b: { c: 1 } }), {});
+  });
+
+  it('an example of a built-in kind is valid', () => {
+    for (const { name, schema } of EVENT_KINDS) {
+      assert.equal(compilePayloadSchema(schema)(exampleOf(schema)), undefined, name);
+    }
+  });
+
+  it('an example is made from the schema if it has none', () => {
+    const schema = {
+      type: 'object',
+      properties: {
+        id: { type: 'string', format: 'uuid' },
+        state: { enum: ['new', 'old'] },
+        parts: { type: 'array', items: { type: 'object', properties: { count: { type: 'integer' } } } },
+      },
+    };
+    assert.deepEqual(exampleOf(schema), {
+      id: '123e4567-e89b-12d3-a456-426614174000',
+      state: 'new',
+      parts: [{ count: 1 }],
+    });
+  });
+
+  it('fields of lists and objects are told with their paths', () => {
+    const purchase = EVENT_KINDS.find(({ name }) => name === 'purchase');
+    const fields = fieldsOf(purchase?.schema ?? {});
+    assert.deepEqual(
+      fields.map(({ path }) => path),
+      ['order_id', 'customer_email', 'total', 'items', 'items[].name', 'items[].qty', 'created_at'],
+    );
+    assert.ok(fields.find(({ path }) => path === 'order_id')?.isKey);
+  });
+
+  it('what is wrong with a URL is said while it is typed', () => {
+    assert.equal(mistakeInUrl(''), undefined);
+    assert.equal(mistakeInUrl('https://example.com/hooks?x=1'), undefined);
+    assert.match(String(mistakeInUrl('example.com')), /not a URL/);
+    assert.match(String(mistakeInUrl('http://example.com')), /https/);
+    assert.match(String(mistakeInUrl('ftp://example.com')), /https/);
+    assert.match(String(mistakeInUrl('https://ada:pw@example.com')), /password/);
+    assert.match(String(mistakeInUrl('https://example.com/#part')), /#/);
+    assert.ok(isPrivateUrl('https://localhost:3000') && isPrivateUrl('https://10.0.0.1/'));
+    assert.ok(!isPrivateUrl('https://example.com'));
+  });
+
+  it('filters of an address are read, and what is not one is left out', () => {
+    assert.deepEqual(
+      readDeliveryFilters({ status: ['retrying', 'lost'], key: 'order_id:1', page: 4, event_kind: '' }),
+      {
+        status: ['retrying'],
+        key: 'order_id:1',
+      },
+    );
+    assert.deepEqual(readDeliveryFilters({ status: 'parked' }), { status: ['parked'] });
+  });
+
+  it('a change tells what it made different', () => {
+    const change = {
+      changed: ['/status', '/headers/a~1b', '/secrets'],
+      before: { status: 'active', headers: {} },
+      after: { status: 'paused', headers: { 'a/b': '••••••' } },
+    };
+    assert.deepEqual(differences(change as never), [
+      { pointer: '/status', before: 'active', after: 'paused' },
+      { pointer: '/headers/a~1b', after: '••••••' },
+      { pointer: '/secrets' },
+    ]);
+  });
+
+  it('the code of each language has the secret once, or something that stands for it', () => {
+    for (const { id } of LANGUAGES) {
+      assert.equal(snippet(id, 'whsec_own').split('whsec_own').length, 2, id);
+      assert.doesNotMatch(snippet(id), /SECRET/, id);
+    }
+  });
+
+  it('the code for Node.js takes a delivery of ours, and refuses a forged one', async () => {
+    const secret = newSigningSecret();
+    const code = snippet('node', secret).replace(
+      '.listen(3000)',
+      ".listen(0, '127.0.0.1', function () { console.log(this.address().port); })",
+    );
+    const receiver = spawn(process.execPath, ['--input-type=module', '--eval', code]);
+    try {
+      const [port] = await once(receiver.stdout, 'data');
+      const post = (body: string, signed: string) => {
+        const timestamp = Math.floor(Date.now() / 1_000);
+        const headers = {
+          'webhook-id': 'evt_1',
+          'webhook-timestamp': String(timestamp),
+          'webhook-signature': sign([secret], 'evt_1', timestamp, signed),
+          'webhook-event-kind': 'purchase',
+        };
+        return fetch(`http://127.0.0.1:${String(port).trim()}/`, { method: 'POST', headers, body });
+      };
+      assert.equal((await post('{"total": 12.50}', '{"total": 12.50}')).status, 204);
+      assert.equal((await post('{"total": 99.00}', '{"total": 12.50}')).status, 400);
+    } finally {
+      receiver.kill();
+    }
+  });
+});

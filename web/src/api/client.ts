@@ -1,0 +1,45 @@
+import { Hookline } from '../../../clients/typescript/src/index.js';
+import { renewSession } from './oauth.js';
+import { BASE_PATH, currentRole, readSession, type Session, writeSession } from './session.js';
+
+export { HooklineError } from '../../../clients/typescript/src/index.js';
+
+/** The header that says for which account a platform or an operator acts. */
+const ACCOUNT = 'hookline-account';
+
+/** Headers of a request that is about accounts, and so made for oneself, whatever account one acts for. */
+export const AT_HOME = { [ACCOUNT]: '' };
+
+/**
+ * Sends a request for whoever is signed in; once more with a new token if an OAuth access token has expired. A session that is refused for
+ * good ends.
+ */
+async function send(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+  const request = new Request(input, init);
+  const role = currentRole();
+  const session = readSession(role);
+  const response = await fetch(withSession(request, session));
+  if (response.status !== 401 || !session) return response;
+  const renewed = await renewSession(role);
+  if (renewed) return fetch(withSession(request, renewed));
+  if (readSession(role)?.token === session.token) writeSession(role, undefined);
+  return response;
+}
+
+function withSession(request: Request, session: Session | undefined): Request {
+  const copy = request.clone();
+  if (session) copy.headers.set('authorization', `Bearer ${session.token}`);
+  if (session?.account !== undefined && !copy.headers.has(ACCOUNT))
+    copy.headers.set(ACCOUNT, session.account);
+  return copy;
+}
+
+/** The public API of the server that this page came from. */
+export const api = new Hookline({ url: location.origin + BASE_PATH, fetch: send });
+
+/** Every row of a list that is short: accounts have limits of endpoints and event kinds. */
+export async function readAll<T>(rows: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const row of rows) all.push(row);
+  return all;
+}

@@ -1,0 +1,42 @@
+import type { Schemas } from '../../../clients/typescript/src/index.js';
+
+export type { Schemas };
+
+export type Delivery = Schemas['Delivery'];
+export type DeliverySummary = Schemas['DeliverySummary'];
+export type DeliveryStatus = DeliverySummary['status'];
+export type Attempt = Schemas['Attempt'];
+export type TimelineItem = Schemas['TimelineItem'];
+export type Endpoint = Schemas['EndpointWithIncident'];
+export type EndpointStatus = Endpoint['status'];
+export type EndpointWithSecret = Schemas['EndpointWithSecret'];
+export type EventKind = Schemas['EventKind'];
+export type Replay = Schemas['Replay'];
+export type ReplayPreview = Schemas['ReplayPreview'];
+export type Stats = Schemas['Stats'];
+export type Change = Schemas['Change'];
+export type Account = Schemas['Account'];
+/** Who a token stands for. */
+export type Holder = Schemas['Session'];
+
+/** A page of a list. */
+export interface Page<T> {
+  data: T[];
+  paging: { cursors: { after?: string | undefined }; next?: string | undefined };
+}
+
+export const DELIVERY_STATUSES = [
+  'delivering',
+  'retrying',
+  'parked',
+  'delivered',
+  'exhausted',
+  'expired',
+  'cancelled',
+  'terminated',
+] as const satisfies readonly DeliveryStatus[];
+
+/** Whether a delivery is still on its way. */
+export function isOpen(status: DeliveryStatus): boolean {
+  return status === 'delivering' || status === 'retrying' || status === 'parked';
+}

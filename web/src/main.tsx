@@ -1,0 +1,45 @@
+import './styles/tokens.css';
+import './styles/base.css';
+import './styles/shell.css';
+import './styles/parts.css';
+import './styles/tables.css';
+import './styles/forms.css';
+import './styles/delivery.css';
+import { CSPProvider } from '@base-ui/react/csp-provider';
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { takeClientFromLink } from './api/oauth.js';
+import { subscribe, takeTokenFromLink } from './api/session.js';
+import { createAppRouter } from './routes.js';
+import { applyTheme } from './shell/theme.js';
+import { Toasts } from './ui/toast.js';
+
+takeTokenFromLink();
+takeClientFromLink();
+applyTheme();
+
+const queryClient = new QueryClient({
+  defaultOptions: {
+    // The client tries again what may be tried again.
+    queries: { staleTime: 2_000, retry: false },
+    mutations: { retry: false },
+  },
+});
+// Whoever signs in next in this tab must not see, even for a moment, what was read for somebody else.
+subscribe((ended) => {
+  if (ended) queryClient.clear();
+});
+const router = createAppRouter();
+
+createRoot(document.getElementById('root') as HTMLElement).render(
+  <StrictMode>
+    <CSPProvider disableStyleElements>
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router} />
+        <Toasts />
+      </QueryClientProvider>
+    </CSPProvider>
+  </StrictMode>,
+);

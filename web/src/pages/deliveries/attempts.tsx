@@ -1,0 +1,151 @@
+import type { Attempt, Delivery } from '../../api/types.js';
+import { Card } from '../../shell/page.js';
+import { AnswerBadge, DeliveryBadge } from '../../ui/badge.js';
+import { Code } from '../../ui/copy.js';
+import { Empty } from '../../ui/states.js';
+import { formatMs, Time } from '../../ui/time.js';
+
+const TRIGGERS: Record<Attempt['trigger'], string> = {
+  schedule: '',
+  retry_after: 'when the endpoint asked for it',
+  manual: 'made by hand',
+  released: 'when the endpoint answered again',
+};
+
+const STEPS = [
+  ['dns', 'DNS'],
+  ['connect', 'Connect'],
+  ['tls', 'TLS'],
+  ['first_byte', 'Waiting'],
+] as const;
+
+/** Every attempt of a delivery, the latest first, and those of earlier runs. */
+export function Attempts({ delivery }: { delivery: Delivery }) {
+  const { attempts, earlier_runs = [] } = delivery;
+  return (
+    <>
+      <Card title={attempts.length === 1 ? '1 attempt' : `${attempts.length} attempts`} bare>
+        {attempts.length === 0 ? (
+          <Empty title="No attempt has been made yet" />
+        ) : (
+          [...attempts]
+            .reverse()
+            .map((attempt, index) => (
+              <AttemptDetails key={attempt.number} attempt={attempt} delivery={delivery} open={index === 0} />
+            ))
+        )}
+      </Card>
+      {earlier_runs.map((run) => (
+        <Card
+          key={run.run_id}
+          title="Before it was sent again"
+          actions={
+            <span className="row muted small">
+              <DeliveryBadge status={run.status} />
+              {run.closed_at && <Time at={run.closed_at} />}
+            </span>
+          }
+          bare
+        >
+          {[...run.attempts].reverse().map((attempt) => (
+            <AttemptDetails key={attempt.number} attempt={attempt} delivery={delivery} open={false} />
+          ))}
+        </Card>
+      ))}
+    </>
+  );
+}
+
+function AttemptDetails({
+  attempt,
+  delivery,
+  open,
+}: {
+  attempt: Attempt;
+  delivery: Delivery;
+  open: boolean;
+}) {
+  const why = TRIGGERS[attempt.trigger];
+  return (
+    <details className="attempt" open={open}>
+      <summary>
+        <strong>Attempt {attempt.number}</strong>
+        <AnswerBadge {...attempt} />
+        <span className="muted">
+          <Time at={attempt.at} /> · {formatMs(attempt.duration_ms)}
+          {why && ` · ${why}`}
+        </span>
+      </summary>
+      <div className="inside">
+        <Timings attempt={attempt} />
+        <div className="exchange">
+          <div className="stack tight">
+            <h3>Request</h3>
+            <Code text={requestOf(attempt, delivery)} name="the request" />
+          </div>
+          <div className="stack tight">
+            <h3>Answer</h3>
+            <Code text={answerOf(attempt)} name="the answer" />
+          </div>
+        </div>
+        <p className="muted small">
+          {attempt.address ? `Sent to ${attempt.address}. ` : ''}
+          {attempt.endpoint_version !== undefined &&
+            `The endpoint was at version ${attempt.endpoint_version}.`}
+        </p>
+      </div>
+    </details>
+  );
+}
+
+/** Where the time went. */
+function Timings({ attempt: { timings_ms = {} } }: { attempt: Attempt }) {
+  const steps = STEPS.flatMap(([name, text]) => {
+    const ms = timings_ms[name];
+    return ms === undefined ? [] : [{ name, text, ms }];
+  });
+  if (steps.length === 0) return null;
+  return (
+    <div className="stack tight">
+      <div className="timings" aria-hidden="true">
+        {steps.map(({ name, ms }) => (
+          <span key={name} className={name} style={{ flexGrow: Math.max(ms, 1) }} />
+        ))}
+      </div>
+      <div className="row">
+        {steps.map(({ name, text, ms }) => (
+          <span key={name} className={`key ${name}`}>
+            {text} {formatMs(ms)}
+          </span>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+/** The request as it went out, without its signature, which is not kept. */
+function requestOf(
+  { url, url_host, number, webhook_timestamp, request_bytes }: Attempt,
+  delivery: Delivery,
+): string {
+  return [
+    `POST ${url ?? `https://${url_host}/`}`,
+    'content-type: application/json',
+    ...(request_bytes === undefined ? [] : [`content-length: ${request_bytes}`]),
+    `webhook-id: ${delivery.event_id}`,
+    `webhook-timestamp: ${webhook_timestamp}`,
+    'webhook-signature: v1,…',
+    `webhook-event-kind: ${delivery.event_kind}`,
+    `webhook-attempt: ${number}`,
+  ].join('\n');
+}
+
+/** The answer as far as it was kept, or why there was none. */
+function answerOf(attempt: Attempt): string {
+  const { status_code, error_code, error, response_headers = {}, response_snippet } = attempt;
+  const headers = Object.entries(response_headers).map(([name, value]) => `${name}: ${value}`);
+  const head = status_code === undefined ? [] : [`HTTP ${status_code}`, ...headers];
+  const failure =
+    error_code === undefined ? [] : [`No answer that counts: ${error_code}`, ...(error ? [error] : [])];
+  return [...head, ...failure, ...(response_snippet ? ['', response_snippet] : [])].join('\n');
+}

@@ -1,0 +1,67 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { api } from '../../api/client.js';
+import type { DeliverySummary } from '../../api/types.js';
+import { Card, PageHead } from '../../shell/page.js';
+import { To, useRole } from '../../ui/link.js';
+import { List, PAGE_SIZE, useList } from '../../ui/list.js';
+import { Empty } from '../../ui/states.js';
+import { DeliveryTable } from './delivery-table.js';
+import { FilterBar } from './filter-bar.js';
+import type { DeliveryFilters } from './filters.js';
+
+/** A list of deliveries, page by page. */
+export function useDeliveries(filters: DeliveryFilters, limit = PAGE_SIZE) {
+  return useList<DeliverySummary>(
+    ['deliveries', filters, limit],
+    (after) => api.get('/v18.0/deliveries', { params: { query: { ...filters, limit, after } } }),
+    true,
+  );
+}
+
+/** The page of all deliveries. */
+export function Deliveries() {
+  const role = useRole();
+  const filters = useSearch({ strict: false }) as DeliveryFilters;
+  const navigate = useNavigate();
+  const list = useDeliveries(filters);
+  const change = (search: DeliveryFilters) =>
+    void navigate({ to: '/$role/deliveries', params: { role }, search, replace: true } as never);
+  const filtered = Object.keys(filters).length > 0;
+  return (
+    <>
+      <PageHead
+        title="Deliveries"
+        about="Each event on its way to each endpoint. Open ones first, then the latest closed."
+        actions={
+          <To page="replays/new" search={filters as Record<string, unknown>} className="button">
+            Replay these
+          </To>
+        }
+      />
+      <FilterBar filters={filters} change={change} />
+      <Card bare>
+        <List
+          list={list}
+          empty={
+            filtered ? (
+              <Empty title="No delivery matches">
+                <button type="button" className="button" onClick={() => change({})}>
+                  Clear the filters
+                </button>
+              </Empty>
+            ) : (
+              <Empty title="Nothing has been delivered yet">
+                <p>
+                  As soon as an event is sent for one of your endpoints, its delivery appears here.{' '}
+                  <To page="endpoints">Go to the endpoints</To> to register one, or to send a test event.
+                </p>
+              </Empty>
+            )
+          }
+        >
+          {(rows) => <DeliveryTable rows={rows} />}
+        </List>
+      </Card>
+    </>
+  );
+}

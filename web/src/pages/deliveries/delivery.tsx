@@ -1,0 +1,181 @@
+import { useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
+import { api } from '../../api/client.js';
+import { type Delivery as DeliveryType, isOpen } from '../../api/types.js';
+import { Card, PageHead } from '../../shell/page.js';
+import { useMay } from '../../shell/use-session.js';
+import { DeliveryBadge, deliveryTone } from '../../ui/badge.js';
+import { Code, Copyable, toPrettyJson } from '../../ui/copy.js';
+import { To, useRole } from '../../ui/link.js';
+import { LIVE_MS } from '../../ui/list.js';
+import { Loaded, Loading } from '../../ui/states.js';
+import { Time } from '../../ui/time.js';
+import { EndpointName } from '../endpoints/endpoint-name.js';
+import { useEvent } from '../events/use-event.js';
+import { Attempts } from './attempts.js';
+import { DeliveryActions } from './delivery-actions.js';
+import { TemporalLink } from './temporal-link.js';
+import { Timeline } from './timeline.js';
+
+/** The page of one delivery: what happened, why, and what comes next. */
+export function Delivery() {
+  const { id } = useParams({ strict: false }) as { id: string };
+  const delivery = useQuery({
+    queryKey: ['delivery', id],
+    queryFn: () => api.get('/v18.0/deliveries/{id}', { params: { path: { id } } }),
+    refetchInterval: ({ state }) => (state.data && !isOpen(state.data.status) ? false : LIVE_MS),
+  });
+  const mayWrite = useMay('deliveries:write');
+  return (
+    <Loaded query={delivery} lines={10} page>
+      {(data) => (
+        <>
+          <PageHead
+            title={data.event_kind}
+            heading={
+              <span className="row">
+                {data.event_kind} <DeliveryBadge status={data.status} />
+              </span>
+            }
+            crumbs={<To page="deliveries">Deliveries</To>}
+            about={
+              <>
+                to <EndpointName id={data.endpoint_id} host />, accepted <Time at={data.created_at} />
+              </>
+            }
+            actions={mayWrite && <DeliveryActions delivery={data} />}
+          />
+          <Verdict delivery={data} />
+          <div className="columns">
+            <div className="stack">
+              <Attempts delivery={data} />
+              <Payload eventId={data.event_id} />
+            </div>
+            <div className="stack">
+              <Facts delivery={data} />
+              <Timeline id={id} delivery={data} />
+            </div>
+          </div>
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+/** Why the delivery is as it is, and what comes next: the answer of `explain`. */
+function Verdict({ delivery }: { delivery: DeliveryType }) {
+  const { endpoint_id, event_id, status, reason, next_attempt_at } = delivery;
+  const verdict = useQuery({
+    queryKey: ['verdict', delivery.id, status, delivery.attempts.length, next_attempt_at],
+    queryFn: () => api.get('/v18.0/explain', { params: { query: { endpoint_id, event_id } } }),
+    placeholderData: (before) => before,
+  });
+  const tone = deliveryTone(status);
+  const text = verdict.data?.summary ?? reason;
+  return (
+    <div className={`notice ${tone}`} role="status">
+      <div>
+        <strong>{headline(delivery)}</strong>
+        <p>
+          <WithTimes text={text} />
+        </p>
+      </div>
+      {next_attempt_at && (
+        <div className="next">
+          Next attempt <Time at={next_attempt_at} show="relative" />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function headline({ status, attempts }: DeliveryType): string {
+  const count = attempts.length === 1 ? '1 attempt' : `${attempts.length} attempts`;
+  if (status === 'delivered') return `Delivered after ${count}.`;
+  if (status === 'retrying') return `Not delivered yet: ${count} so far.`;
+  if (status === 'parked') return 'Waiting: no attempt is made for now.';
+  if (status === 'delivering') return 'On its way.';
+  return `Not delivered: given up after ${count}.`;
+}
+
+/** A sentence of the API, its times shown in the reader's zone. */
+export function WithTimes({ text }: { text: string }) {
+  const parts = text.split(/(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/);
+  return parts.map((part, index) => {
+    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a sentence stay where they are
+    return index % 2 === 1 ? <Time key={index} at={part} /> : part;
+  });
+}
+
+function Facts({ delivery }: { delivery: DeliveryType }) {
+  const role = useRole();
+  return (
+    <Card title="Delivery">
+      <dl className="facts">
+        <dt>Id</dt>
+        <dd>
+          <Copyable text={delivery.id} name="the id of the delivery" />
+        </dd>
+        <dt>Event</dt>
+        <dd>
+          <To page="events/$id" id={delivery.event_id}>
+            <code>{delivery.event_id}</code>
+          </To>
+        </dd>
+        <dt>Endpoint</dt>
+        <dd>
+          <EndpointName id={delivery.endpoint_id} />
+        </dd>
+        <dt>Started</dt>
+        <dd>
+          <Time at={delivery.started_at} />
+        </dd>
+        {delivery.closed_at && (
+          <>
+            <dt>Closed</dt>
+            <dd>
+              <Time at={delivery.closed_at} />
+            </dd>
+          </>
+        )}
+        {delivery.payload_bytes !== undefined && (
+          <>
+            <dt>Payload</dt>
+            <dd>{delivery.payload_bytes} bytes</dd>
+          </>
+        )}
+        {delivery.payload_sha256 && (
+          <>
+            <dt>SHA-256</dt>
+            <dd>
+              <code>{delivery.payload_sha256}</code>
+            </dd>
+          </>
+        )}
+        {role === 'desk' && (
+          <>
+            <dt>Temporal</dt>
+            <dd>
+              <TemporalLink workflowId={delivery.workflow_id} runId={delivery.run_id} />
+            </dd>
+          </>
+        )}
+      </dl>
+    </Card>
+  );
+}
+
+function Payload({ eventId }: { eventId: string }) {
+  const event = useEvent(eventId);
+  return (
+    <Card title="Payload">
+      {event.data ? (
+        <Code text={toPrettyJson(event.data.payload)} name="the payload" />
+      ) : event.error ? (
+        <p className="muted">The payload is not kept any more.</p>
+      ) : (
+        <Loading />
+      )}
+    </Card>
+  );
+}

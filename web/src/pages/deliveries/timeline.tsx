@@ -1,0 +1,45 @@
+import { useQuery } from '@tanstack/react-query';
+import { api } from '../../api/client.js';
+import { type Delivery, isOpen, type Schemas, type TimelineItem } from '../../api/types.js';
+import { Card } from '../../shell/page.js';
+import { LIVE_MS } from '../../ui/list.js';
+import { Loaded } from '../../ui/states.js';
+import { Time } from '../../ui/time.js';
+import { WithTimes } from './delivery.js';
+
+/** Everything that happened to a delivery, over all its runs. */
+export function Timeline({ id, delivery }: { id: string; delivery: Delivery }) {
+  const timeline = useQuery({
+    queryKey: ['timeline', id, delivery.status, delivery.run_id],
+    queryFn: () =>
+      api.get('/v18.0/deliveries/{id}/timeline', { params: { path: { id } } }) as Promise<
+        Schemas['Timeline']
+      >,
+    refetchInterval: isOpen(delivery.status) ? LIVE_MS : false,
+    placeholderData: (before) => before,
+  });
+  return (
+    <Card title="Timeline" bare>
+      <Loaded query={timeline}>
+        {({ data }) => (
+          <ol className="timeline">
+            {data.map((item) => (
+              <li key={`${item.at} ${item.text}`} className={toneOf(item)}>
+                <Time at={item.at} />
+                <WithTimes text={item.text} />
+              </li>
+            ))}
+          </ol>
+        )}
+      </Loaded>
+    </Card>
+  );
+}
+
+function toneOf({ type, status_code, status }: TimelineItem): string {
+  if (type === 'attempt') return status_code !== undefined && status_code < 300 ? 'good' : 'bad';
+  if (type === 'closed') return status === 'delivered' ? 'good' : 'bad';
+  if (type === 'terminated') return 'bad';
+  if (type === 'incident' || type === 'parked') return 'warn';
+  return '';
+}

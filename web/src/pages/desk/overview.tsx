@@ -1,0 +1,136 @@
+import { useState } from 'react';
+import { api } from '../../api/client.js';
+import type { Replay, Stats } from '../../api/types.js';
+import { Card, PageHead } from '../../shell/page.js';
+import { To } from '../../ui/link.js';
+import { List, useList } from '../../ui/list.js';
+import { Empty, Loaded } from '../../ui/states.js';
+import { Time } from '../../ui/time.js';
+import { EndpointName } from '../endpoints/endpoint-name.js';
+import { HistoryChart } from '../endpoints/history-chart.js';
+import { formatRate, PERIODS, type Period, successRate, useStats } from '../endpoints/use-stats.js';
+import { ReplayTable } from '../replays/replays.js';
+import { IncidentList } from './incidents.js';
+
+/** The operator's first page: what waits, what is late, what is failing. */
+export function Overview() {
+  const [period, setPeriod] = useState<Period>('24h');
+  const stats = useStats(period);
+  const replays = useList<Replay>(
+    ['replays', 'latest'],
+    (after) => api.get('/v18.0/replays', { params: { query: { limit: 5, after } } }),
+    true,
+  );
+  return (
+    <>
+      <PageHead title="Overview" about="What waits, what is late, and what fails." />
+      <Loaded query={stats} lines={6}>
+        {(data) => (
+          <>
+            <Backlog stats={data} />
+            <div className="columns">
+              <Card
+                title="Deliveries that ended"
+                actions={
+                  <select
+                    className="input"
+                    aria-label="Period"
+                    value={period}
+                    onChange={(event) => setPeriod(event.target.value as Period)}
+                  >
+                    {Object.entries(PERIODS).map(([value, { name }]) => (
+                      <option key={value} value={value}>
+                        {name}
+                      </option>
+                    ))}
+                  </select>
+                }
+              >
+                <HistoryChart closed={data.closed} period={period} />
+              </Card>
+              <Card title="Open by endpoint" bare>
+                <OpenByEndpoint open={data.open} />
+              </Card>
+            </div>
+          </>
+        )}
+      </Loaded>
+      <Card title="Failing endpoints" bare actions={<To page="incidents">All incidents</To>}>
+        <IncidentList stats={stats.data} />
+      </Card>
+      <Card title="Latest replays" bare actions={<To page="replays">All replays</To>}>
+        <List list={replays} empty={<Empty title="No replays yet" />}>
+          {(rows) => <ReplayTable rows={rows.slice(0, 5)} />}
+        </List>
+      </Card>
+    </>
+  );
+}
+
+function Backlog({ stats: { open, closed } }: { stats: Stats }) {
+  const rate = successRate(closed.by_status);
+  return (
+    <dl className="figures">
+      <Figure name="Open" value={open.deliveries} note={open.exact ? '' : ' at least'} />
+      <Figure name="Retrying" value={open.by_status.retrying} />
+      <Figure name="Parked" value={open.by_status.parked} />
+      <div className={`card figure${open.overdue > 0 ? ' late' : ''}`}>
+        <dt>Overdue</dt>
+        <dd>
+          {open.overdue}{' '}
+          {open.overdue_since && (
+            <small>
+              since <Time at={open.overdue_since} show="brief" />
+            </small>
+          )}
+        </dd>
+      </div>
+      <div className="card figure">
+        <dt>Oldest open</dt>
+        <dd>{open.oldest_created_at ? <Time at={open.oldest_created_at} show="brief" /> : '–'}</dd>
+      </div>
+      <div className="card figure">
+        <dt>Success rate</dt>
+        <dd>{rate === undefined ? '–' : formatRate(rate)}</dd>
+      </div>
+    </dl>
+  );
+}
+
+function Figure({ name, value, note = '' }: { name: string; value: number; note?: string }) {
+  return (
+    <div className="card figure">
+      <dt>{name}</dt>
+      <dd>
+        {value}
+        {note && <small>{note}</small>}
+      </dd>
+    </div>
+  );
+}
+
+/** How many rows of endpoints are shown. */
+const SHOWN = 8;
+
+function OpenByEndpoint({ open }: { open: Stats['open'] }) {
+  if (open.by_endpoint.length === 0) return <Empty title="Nothing is open" />;
+  return (
+    <table>
+      <tbody>
+        {open.by_endpoint.slice(0, SHOWN).map(({ endpoint_id, deliveries }) => (
+          <tr key={endpoint_id}>
+            <td>
+              <EndpointName id={endpoint_id} />
+            </td>
+            <td className="right number">
+              <To page="deliveries" search={{ endpoint_id, status: ['delivering', 'retrying', 'parked'] }}>
+                {deliveries}
+                <span className="visually-hidden"> open deliveries</span>
+              </To>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,80 @@
+import type { Endpoint } from '../../api/types.js';
+import { Card } from '../../shell/page.js';
+import { Code, Copyable, toPrettyJson } from '../../ui/copy.js';
+import { To, useRole } from '../../ui/link.js';
+import { Time } from '../../ui/time.js';
+
+/** What an endpoint is registered for, beside what happens to it. */
+export function EndpointFacts({ endpoint }: { endpoint: Endpoint }) {
+  const role = useRole();
+  const headers = Object.keys(endpoint.headers);
+  const metadata = Object.entries(endpoint.metadata);
+  return (
+    <Card title="Registration">
+      <div className="stack">
+        <dl className="facts">
+          <dt>Id</dt>
+          <dd>
+            <Copyable text={endpoint.id} name="the id" />
+          </dd>
+          <dt>Kinds</dt>
+          <dd>{endpoint.event_kinds.includes('*') ? 'All' : endpoint.event_kinds.join(', ')}</dd>
+          <dt>Rate limit</dt>
+          <dd>{endpoint.rate_limit === undefined ? 'None' : `${endpoint.rate_limit} per second`}</dd>
+          {endpoint.allowed_rate !== undefined && (
+            <>
+              <dt>Allowed</dt>
+              <dd>{endpoint.allowed_rate} per minute</dd>
+            </>
+          )}
+          {endpoint.retry_schedule && (
+            <>
+              <dt>Retries after</dt>
+              <dd>{endpoint.retry_schedule.join(', ') || 'never'}</dd>
+            </>
+          )}
+          <dt>Signature</dt>
+          <dd>{endpoint.signature_scheme === 'v1' ? 'v1, shared secret' : 'v1a, key pair'}</dd>
+          {headers.length > 0 && (
+            <>
+              <dt>Headers</dt>
+              <dd>{headers.join(', ')}</dd>
+            </>
+          )}
+          {metadata.map(([name, value]) => (
+            <div key={name} className="contents">
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+          <dt>Verified</dt>
+          <dd>{endpoint.verified_at ? <Time at={endpoint.verified_at} /> : 'Not asked for'}</dd>
+          <dt>Registered</dt>
+          <dd>
+            <Time at={endpoint.created_at} />
+          </dd>
+          <dt>Changed</dt>
+          <dd>
+            <Time at={endpoint.updated_at} />, version {endpoint.version}
+            {role === 'desk' && (
+              <>
+                {' '}
+                (
+                <To page="changes" search={{ resource: `endpoint:${endpoint.id}` }}>
+                  changes
+                </To>
+                )
+              </>
+            )}
+          </dd>
+        </dl>
+        {endpoint.filter && (
+          <div className="stack tight">
+            <h3>Filter</h3>
+            <Code text={toPrettyJson(endpoint.filter)} name="the filter" />
+          </div>
+        )}
+      </div>
+    </Card>
+  );
+}

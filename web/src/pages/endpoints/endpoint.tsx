@@ -1,0 +1,206 @@
+import { Tabs } from '@base-ui/react/tabs';
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import type { Endpoint as EndpointType, Stats } from '../../api/types.js';
+import { Card, PageHead } from '../../shell/page.js';
+import { useMay } from '../../shell/use-session.js';
+import { EndpointBadge } from '../../ui/badge.js';
+import { Copyable } from '../../ui/copy.js';
+import { To, useRole } from '../../ui/link.js';
+import { List } from '../../ui/list.js';
+import { Empty, Loaded, Loading } from '../../ui/states.js';
+import { Time } from '../../ui/time.js';
+import { useDeliveries } from '../deliveries/deliveries.js';
+import { DeliveryTable } from '../deliveries/delivery-table.js';
+import { EndpointActions } from './endpoint-actions.js';
+import { EndpointFacts } from './endpoint-facts.js';
+import { EndpointSettings } from './form/endpoint-settings.js';
+import { HistoryChart } from './history-chart.js';
+import { nameOfEndpoint } from './names.js';
+import { SecretPanel } from './secret/secret.js';
+import { formatRate, PERIODS, type Period, successRate, useStats } from './use-stats.js';
+import { useEndpoint, Verification } from './verification.js';
+
+const TABS = { overview: 'Overview', settings: 'Settings', secret: 'Secret and code' } as const;
+type Tab = keyof typeof TABS;
+
+/** The page of one endpoint. */
+export function Endpoint() {
+  const { id } = useParams({ strict: false }) as { id: string };
+  const endpoint = useEndpoint(id);
+  const { tab = 'overview' } = useSearch({ strict: false }) as { tab?: Tab };
+  const navigate = useNavigate();
+  const role = useRole();
+  const may = { write: useMay('endpoints:write'), secrets: useMay('secrets:read') };
+  return (
+    <Loaded query={endpoint} lines={10} page>
+      {(data) => (
+        <>
+          <PageHead
+            title={nameOfEndpoint(data)}
+            heading={
+              <span className="row">
+                {nameOfEndpoint(data)} <EndpointBadge endpoint={data} />
+              </span>
+            }
+            crumbs={<To page="endpoints">Endpoints</To>}
+            about={<Copyable text={data.target_url} name="the URL" />}
+            actions={may.write && <EndpointActions endpoint={data} />}
+          />
+          <Trouble endpoint={data} />
+          <Tabs.Root
+            className="tabs"
+            value={tab in TABS ? tab : 'overview'}
+            onValueChange={(next: Tab) =>
+              void navigate({
+                to: '/$role/endpoints/$id',
+                params: { role, id },
+                search: { tab: next },
+                replace: true,
+              } as never)
+            }
+          >
+            <Tabs.List aria-label="About this endpoint">
+              {Object.entries(TABS)
+                .filter(([name]) => name !== 'settings' || may.write)
+                .map(([name, text]) => (
+                  <Tabs.Tab key={name} value={name}>
+                    {text}
+                  </Tabs.Tab>
+                ))}
+            </Tabs.List>
+            <Tabs.Panel value="overview">
+              <Overview endpoint={data} />
+            </Tabs.Panel>
+            <Tabs.Panel value="settings">
+              <Card>
+                <EndpointSettings endpoint={data} />
+              </Card>
+            </Tabs.Panel>
+            <Tabs.Panel value="secret">
+              <Card>
+                <SecretPanel id={id} mayRead={may.secrets} mayRotate={may.write} />
+              </Card>
+            </Tabs.Panel>
+          </Tabs.Root>
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+/** Why the endpoint receives nothing, or late. */
+function Trouble({ endpoint }: { endpoint: EndpointType }) {
+  const { status, status_reason, status_changed_at, incident } = endpoint;
+  if (status === 'pending') return <Verification id={endpoint.id} />;
+  if (status === 'paused' || status === 'disabled')
+    return (
+      <div className={status === 'paused' ? 'notice warn' : 'notice bad'}>
+        <div>
+          <strong>
+            {status === 'paused' ? 'Paused' : 'Disabled'} since <Time at={status_changed_at} />.
+          </strong>{' '}
+          {status_reason} Its deliveries wait until it is resumed.
+        </div>
+      </div>
+    );
+  if (!incident) return null;
+  return (
+    <div className="notice bad">
+      <div>
+        <strong>
+          Failing since <Time at={incident.since} />.
+        </strong>
+        <p>
+          {incident.failures} {incident.failures === 1 ? 'attempt has' : 'attempts have'} failed. The last one{' '}
+          {incident.last_failure}, <Time at={incident.last_failure_at} show="relative" />.
+          {incident.next_probe_at && (
+            <>
+              {' '}
+              It is tried again <Time at={incident.next_probe_at} show="relative" />.
+            </>
+          )}{' '}
+          It is disabled <Time at={incident.disable_at} show="relative" /> unless it answers before.
+        </p>
+      </div>
+    </div>
+  );
+}
+
+function Overview({ endpoint }: { endpoint: EndpointType }) {
+  const [period, setPeriod] = useState<Period>('24h');
+  const stats = useStats(period, endpoint.id);
+  const list = useDeliveries({ endpoint_id: endpoint.id }, 10);
+  return (
+    <div className="columns">
+      <div className="stack">
+        <Card
+          title="Deliveries over time"
+          actions={
+            <select
+              className="input"
+              aria-label="Period"
+              value={period}
+              onChange={(event) => setPeriod(event.target.value as Period)}
+            >
+              {Object.entries(PERIODS).map(([value, { name }]) => (
+                <option key={value} value={value}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          }
+        >
+          {stats.data ? (
+            <div className="stack">
+              <Figures stats={stats.data} />
+              <HistoryChart closed={stats.data.closed} period={period} />
+            </div>
+          ) : (
+            <Loading lines={8} />
+          )}
+        </Card>
+        <Card
+          title="Latest deliveries"
+          bare
+          actions={
+            <To page="deliveries" search={{ endpoint_id: endpoint.id }}>
+              All deliveries
+            </To>
+          }
+        >
+          <List list={list} empty={<Empty title="Nothing has been delivered yet" />}>
+            {(rows) => <DeliveryTable rows={rows} of="endpoint" />}
+          </List>
+        </Card>
+      </div>
+      <EndpointFacts endpoint={endpoint} />
+    </div>
+  );
+}
+
+function Figures({ stats: { open, closed } }: { stats: Stats }) {
+  const rate = successRate(closed.by_status);
+  return (
+    <dl className="figures">
+      <div>
+        <dt className="muted small">Success rate</dt>
+        <dd className="big number">{rate === undefined ? '–' : formatRate(rate)}</dd>
+      </div>
+      <div>
+        <dt className="muted small">Open</dt>
+        <dd className="big number">{open.deliveries}</dd>
+      </div>
+      <div>
+        <dt className="muted small">Retrying</dt>
+        <dd className="big number">{open.by_status.retrying}</dd>
+      </div>
+      <div>
+        <dt className="muted small">Oldest open</dt>
+        <dd className="big">
+          {open.oldest_created_at ? <Time at={open.oldest_created_at} show="brief" /> : '–'}
+        </dd>
+      </div>
+    </dl>
+  );
+}

@@ -1,0 +1,105 @@
+import type { Endpoint, Stats } from '../../api/types.js';
+import { Card, PageHead } from '../../shell/page.js';
+import { useMay } from '../../shell/use-session.js';
+import { EndpointBadge } from '../../ui/badge.js';
+import { To } from '../../ui/link.js';
+import { Empty, Loaded } from '../../ui/states.js';
+import { useEndpoints } from './endpoint-name.js';
+import { hostOf, nameOfEndpoint } from './names.js';
+import { useFailing } from './use-failing.js';
+import { formatRate, successRate, useStats } from './use-stats.js';
+
+/** The page of all endpoints, with how each is doing. */
+export function Endpoints() {
+  const endpoints = useEndpoints(true);
+  const stats = useStats('24h');
+  const failing = useFailing().data;
+  const mayWrite = useMay('endpoints:write');
+  const register = mayWrite && (
+    <To page="endpoints/new" className="button primary">
+      Register an endpoint
+    </To>
+  );
+  return (
+    <>
+      <PageHead title="Endpoints" about="Where events are delivered." actions={register} />
+      <Card bare>
+        <Loaded query={endpoints} lines={6}>
+          {(rows) =>
+            rows.length === 0 ? (
+              <Empty title="No endpoints yet">
+                <p>Register the URL of your application that is to receive events.</p>
+                {register}
+              </Empty>
+            ) : (
+              <EndpointTable
+                rows={rows.map((row) => failing?.find(({ id }) => id === row.id) ?? row)}
+                stats={stats.data}
+              />
+            )
+          }
+        </Loaded>
+      </Card>
+    </>
+  );
+}
+
+function EndpointTable({ rows, stats }: { rows: Endpoint[]; stats: Stats | undefined }) {
+  return (
+    <div className="table-wrap">
+      <table className="folds">
+        <thead>
+          <tr>
+            <th scope="col">Endpoint</th>
+            <th scope="col">Status</th>
+            <th scope="col">Event kinds</th>
+            <th scope="col">Delivered, last 24 hours</th>
+            <th scope="col" className="right">
+              Open
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((endpoint) => {
+            const closed = stats?.closed.by_endpoint.find((row) => row.endpoint_id === endpoint.id);
+            const open = stats?.open.by_endpoint.find((row) => row.endpoint_id === endpoint.id);
+            return (
+              <tr key={endpoint.id} className="linked">
+                <td>
+                  <To page="endpoints/$id" id={endpoint.id} className="row-link">
+                    {nameOfEndpoint(endpoint)}
+                  </To>
+                  <div className="muted small wrap">{hostOf(endpoint.target_url)}</div>
+                </td>
+                <td>
+                  <EndpointBadge endpoint={endpoint} />
+                </td>
+                <td className="wide muted">{kindsOf(endpoint)}</td>
+                <td>{stats && <Rate statuses={closed?.by_status} />}</td>
+                <td className="right number">{stats && (open?.deliveries ?? 0)}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function kindsOf({ event_kinds: kinds }: Endpoint): string {
+  if (kinds.includes('*')) return 'All';
+  return kinds.length > 3 ? `${kinds.slice(0, 3).join(', ')} and ${kinds.length - 3} more` : kinds.join(', ');
+}
+
+/** How much was delivered of what ended. */
+export function Rate({ statuses }: { statuses: Stats['closed']['by_status'] | undefined }) {
+  const rate = statuses && successRate(statuses);
+  if (rate === undefined) return <span className="muted">–</span>;
+  const tone = rate >= 0.99 ? 'good' : rate >= 0.9 ? 'warn' : 'bad';
+  return (
+    <span className="rate number">
+      <progress className={`meter ${tone}`} max={1} value={rate} aria-label="Part that was delivered" />
+      {formatRate(rate)}
+    </span>
+  );
+}

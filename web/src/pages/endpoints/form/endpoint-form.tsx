@@ -1,0 +1,181 @@
+import { useState } from 'react';
+import { HooklineError } from '../../../api/client.js';
+import type { Endpoint } from '../../../api/types.js';
+import { toPrettyJson } from '../../../ui/copy.js';
+import { Field } from '../../../ui/field.js';
+import { Failed } from '../../../ui/states.js';
+import { useKinds } from '../../kinds/use-kinds.js';
+import { isPrivateUrl, mistakeInUrl } from './check-url.js';
+import { FilterField, parseFilter } from './filter-field.js';
+
+/** What the form sends: what was left empty is absent. */
+export interface EndpointInput {
+  target_url: string;
+  event_kinds: string[];
+  description: string;
+  filter?: Record<string, unknown>;
+  rate_limit?: number;
+}
+
+/** The settings of an endpoint, new or as they are. Fields that the service refuses say why. */
+export function EndpointForm({
+  endpoint,
+  action,
+  send,
+}: {
+  endpoint?: Endpoint;
+  action: string;
+  send: (input: EndpointInput) => Promise<unknown>;
+}) {
+  const [url, setUrl] = useState(endpoint?.target_url ?? '');
+  const [description, setDescription] = useState(endpoint?.description ?? '');
+  const [kinds, setKinds] = useState<readonly string[]>(endpoint?.event_kinds ?? ['*']);
+  const [filter, setFilter] = useState(endpoint?.filter ? toPrettyJson(endpoint.filter) : '');
+  const [rate, setRate] = useState(endpoint?.rate_limit === undefined ? '' : String(endpoint.rate_limit));
+  const [state, setState] = useState<{ busy?: boolean; error?: Error }>({});
+  const refused = (pointer: string) =>
+    state.error instanceof HooklineError
+      ? state.error.errors.find((each) => each.pointer === pointer || each.pointer?.startsWith(`${pointer}/`))
+          ?.detail
+      : undefined;
+  const urlMistake = mistakeInUrl(url);
+  const parsed = parseFilter(filter);
+
+  const submit = () => {
+    setState({ busy: true });
+    send({
+      target_url: url.trim(),
+      event_kinds: [...kinds],
+      description,
+      ...(parsed.filter && { filter: parsed.filter as Record<string, unknown> }),
+      ...(rate !== '' && { rate_limit: Number(rate) }),
+    }).then(
+      () => setState({}),
+      (error: Error) => setState({ error }),
+    );
+  };
+
+  return (
+    <form
+      className="stack"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (url !== '' && !urlMistake && kinds.length > 0 && !parsed.mistake) submit();
+      }}
+    >
+      <Field
+        label="URL"
+        hint="Where events are posted, such as https://example.com/webhooks"
+        mistake={refused('/target_url') ?? urlMistake}
+        fine={
+          url !== '' && !urlMistake && !isPrivateUrl(url)
+            ? 'Looks good. Hookline checks it when you save.'
+            : undefined
+        }
+      >
+        {(props) => (
+          <input
+            {...props}
+            className="input mono"
+            type="url"
+            inputMode="url"
+            autoComplete="off"
+            required
+            value={url}
+            onChange={(event) => {
+              setUrl(event.target.value);
+              setState({});
+            }}
+          />
+        )}
+      </Field>
+      <Field
+        label="Description"
+        hint="What you call it. Shown instead of the URL."
+        mistake={refused('/description')}
+      >
+        {(props) => (
+          <input
+            {...props}
+            className="input"
+            maxLength={1_000}
+            value={description}
+            onChange={(event) => setDescription(event.target.value)}
+          />
+        )}
+      </Field>
+      <KindChoice kinds={kinds} change={setKinds} mistake={refused('/event_kinds')} />
+      <FilterField text={filter} chosen={kinds} change={setFilter} mistake={refused('/filter')} />
+      <Field
+        label="Deliveries per second, at most"
+        hint="Empty: no limit. Others wait for their turn; none is dropped."
+        mistake={refused('/rate_limit')}
+      >
+        {(props) => (
+          <input
+            {...props}
+            className="input"
+            type="number"
+            min="0.01"
+            max="1000"
+            step="any"
+            value={rate}
+            onChange={(event) => setRate(event.target.value)}
+          />
+        )}
+      </Field>
+      {state.error && <Failed error={state.error} />}
+      <div>
+        <button type="submit" className="button primary" disabled={state.busy}>
+          {action}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function KindChoice({
+  kinds,
+  change,
+  mistake,
+}: {
+  kinds: readonly string[];
+  change: (kinds: readonly string[]) => void;
+  mistake: string | undefined;
+}) {
+  const known = useKinds().data?.map(({ name }) => name) ?? [];
+  const all = kinds.includes('*');
+  // Families such as `order.*`, which the catalogue does not list, stay as they are.
+  const names = [...new Set([...known, ...kinds.filter((kind) => kind !== '*')])];
+  return (
+    <fieldset className="field">
+      <legend>Event kinds</legend>
+      <div className="choices">
+        <label className="choice">
+          <input type="checkbox" checked={all} onChange={() => change(all ? [] : ['*'])} />
+          All, also those to come
+        </label>
+        {!all &&
+          names.map((name) => (
+            <label key={name} className="choice">
+              <input
+                type="checkbox"
+                checked={kinds.includes(name)}
+                onChange={({ target: { checked } }) =>
+                  change(checked ? [...kinds, name] : kinds.filter((kind) => kind !== name))
+                }
+              />
+              {name}
+            </label>
+          ))}
+      </div>
+      <div className={mistake || kinds.length === 0 ? 'mistake' : 'hint'}>
+        {mistake ??
+          (kinds.length === 0
+            ? 'Choose at least one.'
+            : 'Operational kinds, such as endpoint.failing, are chosen one by one.')}
+      </div>
+    </fieldset>
+  );
+}

@@ -1,0 +1,30 @@
+import { api } from '../../../api/client.js';
+import type { Endpoint } from '../../../api/types.js';
+import { useAct } from '../../../ui/use-act.js';
+import { EndpointForm } from './endpoint-form.js';
+import { mergePatch } from './merge-patch.js';
+
+/** Changes what an endpoint is: only what is different is sent. */
+export function EndpointSettings({ endpoint }: { endpoint: Endpoint }) {
+  const { act } = useAct();
+  const { id, target_url, event_kinds, description, filter, rate_limit } = endpoint;
+  const before = { target_url, event_kinds, description, filter, rate_limit };
+  return (
+    <EndpointForm
+      key={endpoint.version}
+      endpoint={endpoint}
+      action="Save"
+      send={(input) =>
+        act(
+          () =>
+            api.patch('/v18.0/endpoints/{id}', {
+              params: { path: { id } },
+              body: mergePatch(before, { filter: undefined, rate_limit: undefined, ...input }) as never,
+            }),
+          'Saved.',
+          { quiet: true },
+        )
+      }
+    />
+  );
+}

@@ -1,0 +1,122 @@
+import { useState } from 'react';
+import { api } from '../../../api/client.js';
+import type { Schemas } from '../../../api/types.js';
+import { Copyable } from '../../../ui/copy.js';
+import { Confirm } from '../../../ui/dialog.js';
+import { Failed } from '../../../ui/states.js';
+import { Time } from '../../../ui/time.js';
+import { useAct } from '../../../ui/use-act.js';
+import { VerifyCode } from './verify-code.js';
+
+/** What a subscriber verifies deliveries with. */
+export type Keys = Pick<
+  Schemas['Secret'],
+  'secret' | 'public_key' | 'signature_scheme' | 'previous_expires_at'
+>;
+
+/** How long the old secret signs as well after a rotation. */
+const OVERLAPS = { '24h': '24 hours', '7d': '7 days', '0s': 'not at all' } as const;
+
+/** A secret in clear: it is on the screen as long as the page is. */
+export function SecretBox({ keys }: { keys: Keys }) {
+  const value = keys.secret ?? keys.public_key ?? '';
+  return (
+    <div className="stack tight">
+      <div className="code">
+        <div className="secret">
+          <Copyable text={value} name={keys.secret ? 'the secret' : 'the public key'} />
+        </div>
+      </div>
+      {keys.previous_expires_at && (
+        <p className="muted small">
+          The previous one signs as well until <Time at={keys.previous_expires_at} />.
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Shows the secret of an endpoint when it is asked for, rotates it, and has the code that uses it. */
+export function SecretPanel({
+  id,
+  mayRead,
+  mayRotate,
+}: {
+  id: string;
+  mayRead: boolean;
+  mayRotate: boolean;
+}) {
+  const [keys, setKeys] = useState<Keys>();
+  const [error, setError] = useState<Error>();
+  const [overlap, setOverlap] = useState<keyof typeof OVERLAPS>('24h');
+  const { act } = useAct();
+  const path = { id };
+  return (
+    <div className="stack">
+      <p>
+        Each delivery is signed with this secret (Standard Webhooks). Your application checks the signature,
+        so that it takes nothing from anybody else.
+      </p>
+      {keys && <SecretBox keys={keys} />}
+      {error && <Failed error={error} />}
+      <div className="row">
+        {!keys && mayRead && (
+          <button
+            type="button"
+            className="button"
+            onClick={() =>
+              void api.get('/v18.0/endpoints/{id}/secret', { params: { path } }).then(setKeys, setError)
+            }
+          >
+            Show the secret
+          </button>
+        )}
+        {keys && (
+          <button type="button" className="button" onClick={() => setKeys(undefined)}>
+            Hide the secret
+          </button>
+        )}
+        {mayRotate && (
+          <Confirm
+            trigger={<button type="button" className="button" />}
+            label="Rotate…"
+            title="Rotate the signing secret"
+            action="Rotate"
+            act={async () => {
+              setKeys(
+                await act(
+                  () =>
+                    api.post('/v18.0/endpoints/{id}/secret/rotate', { params: { path }, body: { overlap } }),
+                  'The secret has been rotated.',
+                  { quiet: true },
+                ),
+              );
+            }}
+          >
+            <p>
+              A new secret signs from now on. Choose how long the current one signs as well, so that you can
+              change it in your application.
+            </p>
+            <fieldset>
+              <legend className="visually-hidden">How long both sign</legend>
+              <div className="choices">
+                {Object.entries(OVERLAPS).map(([value, name]) => (
+                  <label key={value} className="choice">
+                    <input
+                      type="radio"
+                      name="overlap"
+                      checked={overlap === value}
+                      onChange={() => setOverlap(value as keyof typeof OVERLAPS)}
+                    />
+                    {name}
+                  </label>
+                ))}
+              </div>
+            </fieldset>
+          </Confirm>
+        )}
+      </div>
+      <VerifyCode keys={keys} />
+    </div>
+  );
+}

@@ -1,0 +1,46 @@
+import { useQuery } from '@tanstack/react-query';
+import { api } from '../../api/client.js';
+import type { Stats } from '../../api/types.js';
+
+/** A period of statistics that ends now: how long it is, and how it is divided. */
+export const PERIODS = {
+  '24h': { hours: 24, interval: '1h', name: 'Last 24 hours' },
+  '7d': { hours: 7 * 24, interval: '6h', name: 'Last 7 days' },
+} as const;
+export type Period = keyof typeof PERIODS;
+
+const HOUR_MS = 3_600_000;
+/** How often statistics are asked for again, milliseconds: counting is not free. */
+const STATS_MS = 10_000;
+
+/** Counts of open and closed deliveries: of the account, or of one endpoint. */
+export function useStats(period: Period, endpointId?: string) {
+  const { hours, interval } = PERIODS[period];
+  return useQuery({
+    queryKey: ['stats', period, endpointId],
+    queryFn: () =>
+      api.get('/v18.0/stats', {
+        params: {
+          query: {
+            closed_after: new Date(Date.now() - hours * HOUR_MS).toISOString(),
+            interval: interval as '1h',
+            endpoint_id: endpointId,
+          },
+        },
+      }),
+    refetchInterval: STATS_MS,
+    placeholderData: (before) => before,
+  });
+}
+
+/** Of the deliveries that came to an end by themselves, the part that was delivered, 0 to 1; absent if none did. */
+export function successRate(statuses: Stats['closed']['by_status']): number | undefined {
+  const ended = statuses.delivered + statuses.exhausted + statuses.expired;
+  return ended === 0 ? undefined : statuses.delivered / ended;
+}
+
+/** A part as people read it: `100 %` only if it is all of it. */
+export function formatRate(rate: number): string {
+  const percent = rate * 100;
+  return `${percent > 99.9 && percent < 100 ? '99.9' : percent.toFixed(percent < 10 || percent === 100 ? 0 : 1)} %`;
+}

@@ -1,0 +1,119 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { Outlet } from '@tanstack/react-router';
+import { type Role, readSession, writeSession } from '../api/session.js';
+import iconUrl from '../icon.svg';
+import { Icon, type IconName } from '../ui/icons.js';
+import { type PagePath, To, useRole } from '../ui/link.js';
+import { Search } from './search.js';
+import { SignIn } from './sign-in.js';
+import { ThemeMenu } from './theme-menu.js';
+import { useHolder, useSession } from './use-session.js';
+
+interface Entry {
+  page: PagePath;
+  icon: IconName;
+  name: string;
+}
+
+const SHARED: readonly Entry[] = [
+  { page: 'deliveries', icon: 'delivery', name: 'Deliveries' },
+  { page: 'endpoints', icon: 'endpoint', name: 'Endpoints' },
+  { page: 'replays', icon: 'replay', name: 'Replays' },
+  { page: 'kinds', icon: 'kind', name: 'Event catalogue' },
+];
+
+const ENTRIES: Record<Role, readonly Entry[]> = {
+  portal: SHARED,
+  desk: [
+    { page: 'overview', icon: 'overview', name: 'Overview' },
+    { page: 'incidents', icon: 'incident', name: 'Incidents' },
+    ...SHARED,
+    { page: 'changes', icon: 'change', name: 'Changes' },
+    { page: 'accounts', icon: 'account', name: 'Accounts' },
+  ],
+};
+
+/** The frame around every page of a role; without a session, the way to get one. */
+export function Shell() {
+  const role = useRole();
+  const session = useSession(role);
+  if (!session) return <SignIn role={role} />;
+  return (
+    <div className="shell">
+      <a className="skip" href="#main">
+        Skip to the content
+      </a>
+      <Side role={role} />
+      <div className="main">
+        <div className="topbar">
+          <Search />
+          <ThemeMenu />
+        </div>
+        {session.account !== undefined && <Acting role={role} account={session.account} />}
+        <main id="main" className="page" tabIndex={-1}>
+          <Outlet />
+        </main>
+      </div>
+    </div>
+  );
+}
+
+function Side({ role }: { role: Role }) {
+  const holder = useHolder();
+  return (
+    <header className="side">
+      <To page={role === 'desk' ? 'overview' : 'deliveries'} className="brand">
+        <img src={iconUrl} alt="" />
+        Hookline <small>{role === 'desk' ? 'Desk' : 'Portal'}</small>
+      </To>
+      <nav aria-label="Pages">
+        <ul>
+          {ENTRIES[role].map(({ page, icon, name }) => (
+            <li key={page}>
+              <To page={page} activeProps={{ className: 'active' }} activeOptions={{ includeSearch: false }}>
+                <Icon name={icon} />
+                {name}
+              </To>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <div className="who">
+        {holder.data && (
+          <div className="name" title={holder.data.id}>
+            {holder.data.account.name}
+            <div className="muted">{holder.data.name}</div>
+          </div>
+        )}
+        <button type="button" className="button quiet small" onClick={() => writeSession(role, undefined)}>
+          <Icon name="leave" /> Sign out
+        </button>
+      </div>
+    </header>
+  );
+}
+
+/** Says for which account an operator acts, and ends that. */
+function Acting({ role, account }: { role: Role; account: string }) {
+  const holder = useHolder();
+  const queryClient = useQueryClient();
+  return (
+    <section className="acting" aria-label="The account that you act for">
+      <span>
+        You act for <strong>{holder.data?.account.name || account}</strong>. What you see and do is this
+        account's.
+      </span>
+      <button
+        type="button"
+        className="button small"
+        onClick={() => {
+          const { account: _ended, ...rest } = readSession(role) ?? { token: '' };
+          writeSession(role, rest);
+          void queryClient.resetQueries();
+        }}
+      >
+        Stop
+      </button>
+    </section>
+  );
+}

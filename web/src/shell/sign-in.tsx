@@ -1,0 +1,133 @@
+import { useState } from 'react';
+import { beginLogin, knownClient, redirectUri } from '../api/oauth.js';
+import { BASE_PATH, type Role, writeSession } from '../api/session.js';
+import iconUrl from '../icon.svg';
+import { Field } from '../ui/field.js';
+import { ThemeMenu } from './theme-menu.js';
+
+const ABOUT: Record<Role, { title: string; text: string; other: Role; otherText: string }> = {
+  portal: {
+    title: 'Sign in to the portal',
+    text: 'See which events your endpoints received, and manage them. If you were sent a link, open it again: it signs you in.',
+    other: 'desk',
+    otherText: 'Operator? Go to the desk',
+  },
+  desk: {
+    title: 'Sign in to the desk',
+    text: 'Watch deliveries, find out why one did not arrive, and act on many at once.',
+    other: 'portal',
+    otherText: 'Subscriber? Go to the portal',
+  },
+};
+
+/** What is shown without a session: sign in by an API key, or by OAuth if this browser knows the client. */
+export function SignIn({ role }: { role: Role }) {
+  const { title, text, other, otherText } = ABOUT[role];
+  return (
+    <div className="alone">
+      <main>
+        <div className="row apart">
+          <span className="brand">
+            <img src={iconUrl} alt="" />
+            Hookline
+          </span>
+          <ThemeMenu />
+        </div>
+        <div className="card">
+          <div className="body stack">
+            <div>
+              <h1>{title}</h1>
+              <p className="muted">{text}</p>
+            </div>
+            <KeyForm role={role} />
+            <LoginForm role={role} />
+          </div>
+        </div>
+        <p className="muted small">
+          <a href={`${BASE_PATH}/${other}`}>{otherText}</a>
+        </p>
+      </main>
+    </div>
+  );
+}
+
+function KeyForm({ role }: { role: Role }) {
+  const [token, setToken] = useState('');
+  const [mistake, setMistake] = useState<string>();
+  return (
+    <form
+      className="stack tight"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const given = token.trim();
+        if (/^[\w-]{20,}$/.test(given)) writeSession(role, { token: given });
+        else setMistake('This is not a key. Keys begin with hlk_, or hlps_ if they are of a portal link.');
+      }}
+    >
+      <Field
+        label="API key"
+        mistake={mistake}
+        hint="It stays in this tab and is forgotten when you close it."
+      >
+        {(props) => (
+          <input
+            {...props}
+            className="input mono"
+            type="password"
+            autoComplete="off"
+            spellCheck={false}
+            value={token}
+            onChange={(event) => setToken(event.target.value)}
+          />
+        )}
+      </Field>
+      <button type="submit" className="button primary">
+        Sign in
+      </button>
+    </form>
+  );
+}
+
+/** Login by name and password needs the id of the account's OAuth client: from the link (`?client=…`), or typed once. */
+function LoginForm({ role }: { role: Role }) {
+  const [client, setClient] = useState(knownClient);
+  const [error, setError] = useState<string>();
+  return (
+    <details open={client !== ''}>
+      <summary className="muted small">Sign in with a name and password</summary>
+      <form
+        className="stack tight"
+        onSubmit={(event) => {
+          event.preventDefault();
+          beginLogin(role, client.trim()).catch((reason: Error) => setError(reason.message));
+        }}
+      >
+        <Field
+          label="Client id"
+          mistake={error}
+          hint={
+            <>
+              Of the account's OAuth client. Its redirect URI is{' '}
+              <code className="wrap">{redirectUri(role)}</code>
+            </>
+          }
+        >
+          {(props) => (
+            <input
+              {...props}
+              className="input mono"
+              required
+              pattern="client_\w+"
+              placeholder="client_…"
+              value={client}
+              onChange={(event) => setClient(event.target.value)}
+            />
+          )}
+        </Field>
+        <button type="submit" className="button">
+          Continue to log in
+        </button>
+      </form>
+    </details>
+  );
+}

@@ -1,0 +1,39 @@
+import { useQuery } from '@tanstack/react-query';
+import { useSyncExternalStore } from 'react';
+import { AT_HOME, api } from '../api/client.js';
+import { type Role, readSession, type Session, subscribe } from '../api/session.js';
+import { useRole } from '../ui/link.js';
+
+/** The session of a role, if there is one. */
+export function useSession(role: Role): Session | undefined {
+  return useSyncExternalStore(subscribe, () => readSession(role));
+}
+
+/** Who the token of this role stands for, and what it allows. */
+export function useHolder() {
+  const role = useRole();
+  const session = useSession(role);
+  return useQuery({
+    queryKey: ['session', session?.token, session?.account],
+    queryFn: () => api.get('/v18.0/session'),
+    enabled: session !== undefined,
+    staleTime: 60_000,
+  });
+}
+
+/** The same without the account that one acts for: what one may do with accounts, and where Temporal UI is. */
+export function useHome() {
+  const session = useSession(useRole());
+  return useQuery({
+    queryKey: ['home', session?.token],
+    queryFn: () => api.get('/v18.0/session', { headers: AT_HOME }),
+    enabled: session !== undefined,
+    staleTime: 60_000,
+  });
+}
+
+/** Whether the token is known to allow something: buttons for what it does not allow are not shown. */
+export function useMay(scope: string): boolean {
+  const { data } = useHolder();
+  return (data?.scopes as readonly string[] | undefined)?.includes(scope) ?? false;
+}

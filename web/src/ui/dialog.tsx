@@ -1,0 +1,63 @@
+import { AlertDialog } from '@base-ui/react/alert-dialog';
+import { useState } from 'react';
+import { Failed } from './states.js';
+
+interface ConfirmProps {
+  title: string;
+  /** What the button that acts says. */
+  action: string;
+  danger?: boolean;
+  /** What is done; the dialog closes when it has been done. */
+  act: () => Promise<unknown>;
+  children?: React.ReactNode;
+}
+
+/** Either a button that opens the dialog, or somebody else who does. */
+type OpenProps =
+  | { trigger: React.ReactElement; label: React.ReactNode }
+  | { open: boolean; setOpen: (open: boolean) => void };
+
+/** Asks before something is done, and shows why if it could not be. */
+export function Confirm({ title, action, danger, act, children, ...opened }: ConfirmProps & OpenProps) {
+  const [ownOpen, setOwnOpen] = useState(false);
+  const [state, setState] = useState<{ busy?: boolean; error?: Error }>({});
+  const open = 'open' in opened ? opened.open : ownOpen;
+  const change = (next: boolean) => {
+    setState({});
+    if ('open' in opened) opened.setOpen(next);
+    else setOwnOpen(next);
+  };
+  const run = () => {
+    setState({ busy: true });
+    act().then(
+      () => change(false),
+      (error: Error) => setState({ error }),
+    );
+  };
+  return (
+    <AlertDialog.Root open={open} onOpenChange={change}>
+      {'trigger' in opened && (
+        <AlertDialog.Trigger render={opened.trigger}>{opened.label}</AlertDialog.Trigger>
+      )}
+      <AlertDialog.Portal>
+        <AlertDialog.Backdrop className="backdrop" />
+        <AlertDialog.Popup className="dialog">
+          <AlertDialog.Title>{title}</AlertDialog.Title>
+          <AlertDialog.Description render={<div className="stack" />}>{children}</AlertDialog.Description>
+          {state.error && <Failed error={state.error} />}
+          <div className="end">
+            <AlertDialog.Close className="button">Cancel</AlertDialog.Close>
+            <button
+              type="button"
+              className={danger ? 'button danger' : 'button primary'}
+              disabled={state.busy}
+              onClick={run}
+            >
+              {action}
+            </button>
+          </div>
+        </AlertDialog.Popup>
+      </AlertDialog.Portal>
+    </AlertDialog.Root>
+  );
+}

@@ -1,0 +1,49 @@
+import { useEffect, useState } from 'react';
+
+const EXACT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const RELATIVE = {
+  relative: new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'long' }),
+  brief: new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'narrow' }),
+};
+const UNITS = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+] as const;
+
+/** The time from now, in the largest unit that fits, such as "3 min. ago". @param now milliseconds since the epoch */
+export function relativeTime(at: string, now: number, style: keyof typeof RELATIVE = 'relative'): string {
+  const seconds = Math.round((Date.parse(at) - now) / 1_000);
+  const [unit, size] = UNITS.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1];
+  return RELATIVE[style].format(Math.trunc(seconds / size), unit);
+}
+
+/** A time in the reader's zone; its title has it in UTC, as the API and the logs do. */
+export function Time({ at, show = 'exact' }: { at: string; show?: 'exact' | keyof typeof RELATIVE }) {
+  const now = useNow(show !== 'exact');
+  const date = new Date(at);
+  const text = show === 'exact' ? EXACT.format(date) : relativeTime(at, now, show);
+  const title = show === 'exact' ? `${at} (UTC)` : `${EXACT.format(date)}\n${at} (UTC)`;
+  return (
+    <time dateTime={at} title={title} className="number nowrap">
+      {text}
+    </time>
+  );
+}
+
+/** Now, in milliseconds since the epoch, renewed each second as long as it is asked for. */
+export function useNow(active: boolean): number {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    if (!active) return;
+    const timer = setInterval(() => setNow(Date.now()), 1_000);
+    return () => clearInterval(timer);
+  }, [active]);
+  return now;
+}
+
+/** A length of time for people, such as 86 ms or 2.4 s. */
+export function formatMs(ms: number): string {
+  return ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`;
+}

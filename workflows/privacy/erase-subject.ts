@@ -1,0 +1,64 @@
+import { CancellationScope, continueAsNew, proxyActivities, sleep, workflowInfo } from '@temporalio/workflow';
+import type { Activities } from '../../activities/index.js';
+import type { ErasurePlan } from '../../src/domain/privacy/erasure.js';
+
+/** An erasure, and how far it is if the run continues another one. */
+export interface EraseSubjectInput {
+  plan: ErasurePlan;
+  so_far?: { is_erased: boolean; cancelled: number };
+}
+
+/** Looks at what is open come after this, which doubles up to the longest. Milliseconds. */
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
+
+/**
+ * Other processes may remember the key for ten seconds after it was deleted, and accept events with it; visibility lists these a moment
+ * later. So what is open is looked at once more after this. Milliseconds.
+ */
+const REMEMBERED_MS = 12_000;
+
+const { beginErasure, countOpenOfSubject, eraseSubjectKey, cancelOpenOfSubject, completeErasure } =
+  proxyActivities<Activities>({
+    startToCloseTimeout: '10m',
+    heartbeatTimeout: '30s',
+    retry: { initialInterval: '1s', maximumInterval: '30s' },
+  });
+
+/**
+ * Erases a subject: deletes the key of its payloads, and cancels what is open. Asked to, it first waits for open deliveries to end. An
+ * erasure that has begun is carried out: a cancellation in Temporal does not stop it.
+ */
+export async function eraseSubject(input: EraseSubjectInput): Promise<{ cancelled: number }> {
+  return CancellationScope.nonCancellable(() => erase(input));
+}
+
+async function erase({ plan, so_far }: EraseSubjectInput): Promise<{ cancelled: number }> {
+  let { is_erased, cancelled } = so_far ?? { is_erased: false, cancelled: 0 };
+  const carryOn = () => continueAsNew<typeof eraseSubject>({ plan, so_far: { is_erased, cancelled } });
+
+  if (!so_far) await beginErasure(plan);
+  if (!is_erased) {
+    if (plan.open === 'finish') await untilNone(() => countOpenOfSubject(plan), carryOn);
+    await eraseSubjectKey(plan);
+    is_erased = true;
+    cancelled += (await cancelOpenOfSubject(plan)).cancelled;
+    await sleep(REMEMBERED_MS);
+  }
+  const cancelSome = async (): Promise<number> => {
+    const result = await cancelOpenOfSubject(plan);
+    cancelled += result.cancelled;
+    return result.open;
+  };
+  await untilNone(cancelSome, carryOn);
+  await completeErasure({ plan, cancelled });
+  return { cancelled };
+}
+
+/** Looks again and again, until nothing is left. @param carryOn when the history gets long */
+async function untilNone(look: () => Promise<number>, carryOn: () => Promise<never>): Promise<void> {
+  for (let pause = FIRST_PAUSE_MS; (await look()) > 0; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+    if (workflowInfo().continueAsNewSuggested) await carryOn();
+    await sleep(pause);
+  }
+}
