@@ -20,6 +20,7 @@ import {
   type OpenIncident,
   probeWait,
 } from '../src/domain/endpoint/incident.js';
+import { handleInOrder, on } from './in-order.js';
 import type { EndpointIncidentInput, EndpointIncidentResult, IncidentState } from './inputs.js';
 import { attemptFailed, attemptSucceeded, endpointGone, type FailureReport } from './messages.js';
 
@@ -71,7 +72,7 @@ class Incident {
 
   constructor(input: EndpointIncidentInput) {
     this.input = input;
-    this.isLean = input.version === 2;
+    this.isLean = input.version !== undefined;
     this.probesEarly = this.isLean || patched('early-probes');
     const now = new Date().toISOString();
     this.state = input.state ?? {
@@ -83,16 +84,27 @@ class Incident {
       probes: 0,
       announced: false,
     };
-    setHandler(attemptFailed, (report) => {
+    this.listen();
+  }
+
+  private listen(): void {
+    const failed = (report: FailureReport) => {
       this.reports.push(report);
       this.succeeded = false;
-    });
-    setHandler(attemptSucceeded, () => {
+    };
+    const succeeded = () => {
       this.succeeded = true;
-    });
-    setHandler(endpointGone, (cause, verification_revision) => {
+    };
+    const gone = (cause: string, verification_revision?: number) => {
       this.gone.push({ cause, ...(verification_revision !== undefined && { verification_revision }) });
-    });
+    };
+    if (this.input.version === 3) {
+      handleInOrder([on(attemptFailed, failed), on(attemptSucceeded, succeeded), on(endpointGone, gone)]);
+    } else {
+      setHandler(attemptFailed, failed);
+      setHandler(attemptSucceeded, succeeded);
+      setHandler(endpointGone, gone);
+    }
   }
 
   get open(): OpenIncident {

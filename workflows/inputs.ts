@@ -42,8 +42,11 @@ export interface EndpointIncidentInput {
   endpoint: EndpointKey;
   disable_after_ms: number;
   probe_interval_ms: number;
-  /** 2: begins and ends with one local activity each, and probes only while deliveries wait. Absent if older code began the incident. */
-  version?: 2;
+  /**
+   * 2: begins and ends with one local activity each, and probes only while deliveries wait. 3: also takes failures and successes in the
+   * order of the history if they came before its first task. Absent if older code began the incident.
+   */
+  version?: 2 | 3;
   /** Present if the run continues another one. */
   state?: IncidentState;
 }

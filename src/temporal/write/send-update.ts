@@ -9,6 +9,7 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import { ApplicationFailure, type UpdateDefinition } from '@temporalio/common';
+import { TimeoutError, withTimeout } from '../../domain/basics/with-timeout.js';
 import { NoWorkerError } from '../errors.js';
 
 /** How long the answer of an execution is waited for, milliseconds. It takes a few; after this, no worker is running. */
@@ -51,10 +52,12 @@ export async function sendUpdate<Result, Argument>(
     }
   };
   try {
-    return await client.withDeadline(deadline, execute);
+    // The deadline frees the call; the SDK may begin it once more, with the same time again, if the server answers just then that it is late.
+    return await withTimeout(ANSWER_LIMIT_MS, client.withDeadline(deadline, execute));
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
-    if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) throw new NoWorkerError(ANSWER_LIMIT_MS);
+    if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || error instanceof TimeoutError)
+      throw new NoWorkerError(ANSWER_LIMIT_MS);
     if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure)
       throw refused(`Refused: ${error.cause.message}.`);
     throw error;

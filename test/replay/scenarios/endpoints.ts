@@ -6,6 +6,7 @@ import {
   rotationWorkflowId,
   verificationWorkflowId,
 } from '../../../src/domain/ledger/workflow-ids.js';
+import { Incidents } from '../../../src/temporal/write/incidents.js';
 import type { endpointIncident } from '../../../workflows/index.js';
 import {
   attemptFailed,
@@ -150,6 +151,7 @@ export const ENDPOINTS: Scenarios = {
       return incident(stage);
     },
   },
+  'endpoint-incident-failing-again-before-it-began': { play: failingAgainAtOnce },
   'endpoint-incident-continued-as-new': {
     play: async (stage) => (await failingAgain(stage)).first,
   },
@@ -273,6 +275,36 @@ async function failingAgain({ system }: Stage): Promise<{ first: Run; second: Ru
     await workflow.getHandle(workflowId, runId).signal(attemptSucceeded);
     await workflow.getHandle(workflowId, runId).result();
     return { first: { workflowId, runId: handle.signaledRunId }, second: { workflowId, runId } };
+  } finally {
+    await stop();
+  }
+}
+
+/** An incident that hears at once of a failure, a success and another failure, and of a success later. */
+async function failingAgainAtOnce({ system }: Stage): Promise<Run> {
+  const endpoint = { account_id: newId('account'), endpoint_id: newId('endpoint'), host: 'shop.example' };
+  const taskQueue = `stub-${endpoint.endpoint_id}`;
+  const settings = { client: system.temporal.client, disableAfterMs: 3_600_000, probeIntervalMs: 60_000 };
+  const incidents = new Incidents({ ...settings, taskQueue });
+  const began = Date.now();
+  await incidents.failed(endpoint, 'answered 500', began);
+  await incidents.succeeded(endpoint, began + 1);
+  await incidents.failed(endpoint, 'answered 503', began + 2);
+  const stop = await startStubWorker(system.temporal, taskQueue, {
+    openIncident: async () => 'active',
+    closeIncident: async () => {},
+  });
+  try {
+    await until(
+      () => incidents.get(endpoint),
+      (open) => open !== undefined,
+    );
+    await incidents.succeeded(endpoint, Date.now());
+    const handle = system.temporal.client.workflow.getHandle(
+      incidentWorkflowId(endpoint.account_id, endpoint.endpoint_id),
+    );
+    await handle.result();
+    return { workflowId: handle.workflowId, runId: (await handle.describe()).runId };
   } finally {
     await stop();
   }

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { deliveryId, parseDeliveryId } from '../../../src/domain/basics/ids.js';
 import type { Delivery } from '../../../src/temporal/read/delivery-view.js';
-import { CALL_DEADLINE_MS } from '../../../src/temporal/server/call-deadline.js';
 import type { Answer, ApiClient } from '../../support/api-client.js';
 import { fetchHistory } from '../../support/history.js';
 import { type Handler, inTurn, type Receiver, reply, startReceiver } from '../../support/receiver.js';
@@ -344,16 +343,18 @@ describe('control of a delivery that no worker runs', () => {
     try {
       const client = await system.account();
       await client.register(receiver.url);
-      const [delivery] = (await client.purchase()).deliveries;
-      const began = performance.now();
-      const answer = await client.request('POST', `/v18.0/deliveries/${delivery?.id}/cancel`);
-      assert.ok(
-        performance.now() - began < CALL_DEADLINE_MS,
-        `answered after ${performance.now() - began} ms`,
+      // Several, as the answer of a server that is late by its own clock is another one than the end of the client's patience.
+      const events = await Promise.all(Array.from({ length: 10 }, () => client.purchase()));
+      const answers = await Promise.all(
+        events.map(({ deliveries: [delivery] }) =>
+          client.request('POST', `/v18.0/deliveries/${delivery?.id}/cancel`),
+        ),
       );
-      assert.equal(answer.status, 503);
-      assert.equal(answer.headers.get('retry-after'), '5');
-      assert.match(answer.json.detail, /^No worker answered within 5 seconds\./);
+      for (const answer of answers) {
+        assert.equal(answer.status, 503);
+        assert.equal(answer.headers.get('retry-after'), '5');
+        assert.match(answer.json.detail, /^No worker answered within 5 seconds\./);
+      }
     } finally {
       await receiver.close();
       await system.stop();

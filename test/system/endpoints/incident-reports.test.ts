@@ -21,30 +21,39 @@ describe('failures that several processes count', () => {
     await system.stop();
   });
 
-  /** The processes of an installation, as far as they report failures, and an endpoint. */
-  async function processes(count: number) {
+  /** The processes of an installation, as far as they report failures, and an endpoint. Nothing happens before a worker is started. */
+  async function idleProcesses(count: number) {
     const endpoint = { account_id: newId('account'), endpoint_id: newId('endpoint') };
     const taskQueue = `stub-${endpoint.endpoint_id}`;
     const marks: (FailingMark | null)[] = [];
-    stops.push(
-      await startStubWorker(system.temporal, taskQueue, {
-        async markEndpoint({ failing }) {
-          marks.push(failing);
-          return 'active';
-        },
-        async openIncident({ failing }) {
-          marks.push(failing);
-          return 'active';
-        },
-        closeIncident: async () => {},
-        probeEndpoint: async () => {},
-      }),
-    );
+    const startWorker = async () => {
+      stops.push(
+        await startStubWorker(system.temporal, taskQueue, {
+          async markEndpoint({ failing }) {
+            marks.push(failing);
+            return 'active';
+          },
+          async openIncident({ failing }) {
+            marks.push(failing);
+            return 'active';
+          },
+          closeIncident: async () => {},
+          probeEndpoint: async () => {},
+        }),
+      );
+    };
     const settings = { client: system.temporal.client, taskQueue, disableAfterMs: 3_600_000 };
     const all = Array.from({ length: count }, () => new Incidents({ ...settings, probeIntervalMs: 4_000 }));
     const [first, second] = all;
     assert.ok(first && second);
-    return { all, first, second, endpoint, marks };
+    return { all, first, second, endpoint, marks, startWorker };
+  }
+
+  /** The same, with a worker. */
+  async function processes(count: number) {
+    const { startWorker, ...idle } = await idleProcesses(count);
+    await startWorker();
+    return idle;
   }
 
   it('are all in the incident, and open the backoff together: each process reports its first, and the rest by a timer', async () => {
@@ -78,6 +87,20 @@ describe('failures that several processes count', () => {
       () => first.get(endpoint),
       (incident) => incident?.last_failure === 'answered 500',
     );
+  });
+
+  it('are counted after a success, also if the incident hears of both at once', async () => {
+    const { first, endpoint, startWorker } = await idleProcesses(2);
+    const began = Date.now();
+    await first.failed(endpoint, 'answered 500', began);
+    await first.succeeded(endpoint, began + 1);
+    await first.failed(endpoint, 'answered 503', began + 2);
+    await startWorker();
+    const open = await until(
+      () => first.get(endpoint),
+      (incident) => incident !== undefined,
+    );
+    assert.equal(open?.last_failure, 'answered 503');
   });
 
   it('are not reported to an incident that is over, nor open another', async () => {
