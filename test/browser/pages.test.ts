@@ -102,7 +102,7 @@ describe('every page of the web application', () => {
     }
     assert.deepEqual(tab.errors, []);
     await tab.context.close();
-  }).timeout(60_000);
+  });
 
   it('says so if there is no such page, and if what it is to show does not exist', async () => {
     const tab = await openTab(browser);

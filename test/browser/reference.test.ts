@@ -44,5 +44,5 @@ describe('the API reference in a browser', () => {
     assert.deepEqual(elsewhere, []);
     assert.deepEqual(errors, []);
     await tab.context.close();
-  }).timeout(60_000);
+  });
 });

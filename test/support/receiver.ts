@@ -109,7 +109,7 @@ export async function startReceiver(
     handle(next) {
       handler = next;
     },
-    async waitFor(predicate, timeoutMs = 10_000) {
+    async waitFor(predicate, timeoutMs = 30_000) {
       try {
         return await log.waitFor(predicate, timeoutMs);
       } catch (error) {

@@ -58,6 +58,8 @@ export async function testEnvironment(
     // Tests of the archive run it when they want it.
     HOOKLINE_ARCHIVE_INTERVAL: 'off',
     HOOKLINE_ENDPOINT_VERIFICATION: 'off',
+    // Receivers share a thread with the tests and the service, and may be slow where much goes on.
+    HOOKLINE_ATTEMPT_TIMEOUT: '10s',
     ...overrides,
   };
 }

@@ -6,12 +6,12 @@ const POLL_MS = 20;
 /**
  * Asks again and again until the answer satisfies a condition. For what cannot be waited for by an event.
  *
- * @throws after the time limit, default 15 s, showing the last answer and the warnings of the run
+ * @throws after the time limit, default 30 s, showing the last answer and the warnings of the run
  */
 export async function until<T>(
   read: () => Promise<T> | T,
   condition: (value: T) => boolean,
-  timeoutMs = 15_000,
+  timeoutMs = 30_000,
 ): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {

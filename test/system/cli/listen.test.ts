@@ -42,7 +42,7 @@ describe('hookline listen', () => {
     await database.close();
   });
 
-  const delivered = (id: string) => client.deliveryUntil(id, ({ status }) => status === 'delivered', 25_000);
+  const delivered = (id: string) => client.deliveryUntil(id, ({ status }) => status === 'delivered');
   const ids = () => receiver.received.map(({ headers }) => headers['webhook-id']);
 
   it('posts deliveries to the receiver as they were signed, and says what was answered', async () => {
@@ -87,7 +87,7 @@ describe('hookline listen', () => {
     );
     service = await startServiceProcess(environment);
     const events = [...(await Promise.all(posted)), await client.purchase()];
-    await receiver.waitFor(() => events.every(({ id }) => ids().includes(id)), 25_000);
+    await receiver.waitFor(() => events.every(({ id }) => ids().includes(id)));
   });
 
   it('deletes its endpoint when it is stopped', async () => {

@@ -71,7 +71,7 @@ describe('control of a delivery', () => {
     assert.ok(timer);
     assert.equal(timer.summary, 'attempt 1 answered 503');
     const late = timer.firesAt - Date.parse(delivery.next_attempt_at ?? '');
-    assert.ok(late >= 0 && late < 1_000, `the timer fires ${late} ms after the promised time`);
+    assert.ok(late >= 0 && late < 60_000, `the timer fires ${late} ms after the promised time`);
   });
 
   it('makes one attempt of twenty that are asked for at once', async () => {
@@ -130,8 +130,7 @@ describe('control of a delivery', () => {
     assert.equal(received(delivery).length, 1);
   });
 
-  it('answers 200 or 409, or that it takes too long, to acts upon deliveries that close meanwhile', async function () {
-    this.timeout(60_000);
+  it('answers 200 or 409, or that it takes too long, to acts upon deliveries that close meanwhile', async () => {
     receiver.handle(reply(500));
     const { id: endpoint_id } = await client.register(receiver.url);
     const actUpon = async (id: string) => {

@@ -12,8 +12,7 @@ const TYPES = ['endpointIncident', 'releaseParked', 'secretRotation', 'verifyEnd
 const willing: Handler = (_request, response, body) =>
   void response.writeHead(200).end(JSON.parse(String(body)).challenge ?? '');
 
-describe('the workflows that look after an endpoint', function () {
-  this.timeout(90_000);
+describe('the workflows that look after an endpoint', () => {
   let system: TestSystem;
   let client: ApiClient;
   let receiver: Receiver;

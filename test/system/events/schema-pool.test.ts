@@ -18,8 +18,7 @@ const quick = {
   payload: '[1]',
 };
 
-describe('the threads that check payloads', function () {
-  this.timeout(60_000);
+describe('the threads that check payloads', () => {
   let checks: PayloadChecks;
   beforeEach(() => {
     checks = new PayloadChecks();

@@ -15,8 +15,7 @@ const CONCURRENCY = 32;
 /** The process dies when so many have been acknowledged. */
 const KILLED_AFTER = 200;
 
-describe('a crash under load', function () {
-  this.timeout(90_000);
+describe('a crash under load', () => {
   let environment: Record<string, string>;
   let database: Database;
   let temporal: TemporalConnection;

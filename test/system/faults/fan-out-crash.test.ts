@@ -25,8 +25,7 @@ describe(`a fan-out to ${ENDPOINTS} endpoints`, () => {
     await system.stop();
   });
 
-  it('survives the death of the process half-way: every endpoint gets the event, those in flight at most twice', async function () {
-    this.timeout(90_000);
+  it('survives the death of the process half-way: every endpoint gets the event, those in flight at most twice', async () => {
     const { accountId, key, keyId } = await system.account();
     const urls = Array.from({ length: ENDPOINTS }, (_, index) => `${receiver.url}/${index}`);
     await registerDirectly(system.database.endpoints, accountId, urls);

@@ -20,8 +20,7 @@ interface Answer {
   ms: number;
 }
 
-describe('a server that accepts and stays silent', function () {
-  this.timeout(60_000);
+describe('a server that accepts and stays silent', () => {
   let system: TestSystem;
   let temporal: FreezingProxy;
   let mongodb: FreezingProxy;
@@ -123,7 +122,6 @@ describe('a server that accepts and stays silent', function () {
     await until(
       () => ask('POST', '/v18.0/events/purchase'),
       ({ status }) => status === 202,
-      30_000,
     );
     await until(
       () => log,
@@ -144,12 +142,10 @@ describe('a server that accepts and stays silent', function () {
     await until(
       () => ask('GET', '/v18.0/endpoints'),
       ({ status }) => status === 200,
-      30_000,
     );
     await until(
       () => ask('POST', '/v18.0/events/purchase'),
       ({ status }) => status === 202,
-      30_000,
     );
     assert.equal(outageLines().length, 1, 'one line for the outage');
     assert.ok(!log.some((line) => JSON.stringify(line).includes('"stack"')), 'no stacks');

@@ -7,9 +7,8 @@ import { until } from '../../support/until.js';
 
 const LIMIT = 400;
 
-describe('the event limit of an account', function () {
+describe('the event limit of an account', () => {
   // It starts three processes one after another.
-  this.timeout(90_000);
   let environment: Record<string, string>;
   let database: Database;
   const started: ServiceProcess[] = [];

@@ -99,7 +99,7 @@ describe('embedded servers', function () {
       const count = () => connection.workflowService.countWorkflowExecutions({ namespace });
       const started = Date.now();
       await Promise.all(Array.from({ length: 600 }, count));
-      assert.ok(Date.now() - started < 5_000, 'with the default limit this takes more than 10 s');
+      assert.ok(Date.now() - started < 10_000, 'with the default limit this takes more than 10 s');
     } finally {
       await connection.close();
       await server.stop();

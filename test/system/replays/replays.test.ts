@@ -15,9 +15,8 @@ import { until } from '../../support/until.js';
 /** Posted side by side, so that many of them are in groups. */
 const MANY = 25;
 
-describe('a replay', function () {
+describe('a replay', () => {
   // Deliveries to an endpoint that was failing wait for its next probe.
-  this.timeout(90_000);
   let system: TestSystem;
   let receiver: Receiver;
   let client: ApiClient;

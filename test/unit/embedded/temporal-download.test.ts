@@ -16,8 +16,7 @@ import { type Receiver, startReceiver, testAuthority } from '../../support/recei
 const SITE = 'temporal.download';
 const CHANGED = ['SSL_CERT_FILE', 'SSL_CERT_DIR', 'HTTPS_PROXY', 'https_proxy', 'NO_PROXY', 'no_proxy'];
 
-describe("the download of Temporal's CLI, from a mirror", function () {
-  this.timeout(60_000);
+describe("the download of Temporal's CLI, from a mirror", () => {
   const before = Object.fromEntries(CHANGED.map((name) => [name, process.env[name]]));
   let root: string;
   let mirror: Receiver;
