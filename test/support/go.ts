@@ -1,17 +1,11 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { hasProgram } from './programs.js';
 
 /** Whether this machine has the Go toolchain. */
-export function hasGo(): boolean {
-  try {
-    execFileSync('go', ['version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
+export const hasGo = () => hasProgram('go', 'version');
 
 /** What the Go program in `test/go-verifier` verifies. */
 export interface GoVerifierInput {

@@ -1,14 +1,8 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
+import { hasProgram } from './programs.js';
 
 /** Whether this machine has Python 3. */
-export function hasPython(): boolean {
-  try {
-    execFileSync('python3', ['--version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
+export const hasPython = () => hasProgram('python3', '--version');
 
 /** Runs a program in Python, gives it a text, and returns what it prints. @throws with its error output where it fails */
 export function runPython(program: string, input: string): Promise<string> {
