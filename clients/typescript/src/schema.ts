@@ -2402,6 +2402,53 @@ export interface components {
             delivery: components["schemas"]["Delivery"];
             /** @description The canonical record, of which the log has a leaf */
             record: Record<string, never>;
+        } | {
+            /** @constant */
+            type: "change";
+            /** @description Where an export goes on that ended with this line */
+            after: string;
+            change: components["schemas"]["Change"];
+            /** @description The canonical record, of which the log has a leaf from the next run of the archive on */
+            record: Record<string, never>;
+        };
+        Change: {
+            id: string;
+            /** @description Kind and id, such as endpoint:ep_…; a login has the id of its profile */
+            resource: string;
+            /** @description Version of the resource after it; absent for deliveries */
+            version?: number;
+            /** @enum {string} */
+            action: "created" | "updated" | "paused" | "resumed" | "disabled" | "verified" | "verification_failed" | "secret_rotated" | "secret_retired" | "revoked" | "deleted" | "retried" | "cancelled" | "resent" | "replayed";
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            at: string;
+            /** @description Who did it */
+            actor: {
+                /** @enum {string} */
+                type: "api_key" | "oauth_client" | "portal_session" | "operator" | "subscriber" | "system";
+                /** @description key_…, client_…, ps_…, operator, subscriber, incident, rotation or verification */
+                id: string;
+                /** @description The profile of the person for whom an OAuth client acted */
+                person?: string;
+                /** @description The actor's account, if it acted for this one: a platform, or the operator */
+                account_id?: string;
+            };
+            /** @description From where; absent if it was not a request */
+            address?: string;
+            /** @description The x-request-id of the request that did it */
+            request_id?: string;
+            /** @description Why, as the actor gave it */
+            reason?: string;
+            /** @description The replay that did it for the actor */
+            replay?: string;
+            /** @description JSON Pointers (RFC 6901) of what is different, secrets included, whose values are never shown */
+            changed: string[];
+            /** @description What it was, without secrets; absent for a new one, and for deliveries */
+            before?: Record<string, never>;
+            /** @description What it became; absent for one that was deleted, and for deliveries */
+            after?: Record<string, never>;
         };
         /**
          * @example {
@@ -2984,45 +3031,6 @@ export interface components {
                 /** @description Path of the next page; absent on the last page */
                 next?: string;
             };
-        };
-        Change: {
-            id: string;
-            /** @description Kind and id, such as endpoint:ep_…; a login has the id of its profile */
-            resource: string;
-            /** @description Version of the resource after it; absent for deliveries */
-            version?: number;
-            /** @enum {string} */
-            action: "created" | "updated" | "paused" | "resumed" | "disabled" | "verified" | "verification_failed" | "secret_rotated" | "secret_retired" | "revoked" | "deleted" | "retried" | "cancelled" | "resent" | "replayed";
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            at: string;
-            /** @description Who did it */
-            actor: {
-                /** @enum {string} */
-                type: "api_key" | "oauth_client" | "portal_session" | "operator" | "subscriber" | "system";
-                /** @description key_…, client_…, ps_…, operator, subscriber, incident, rotation or verification */
-                id: string;
-                /** @description The profile of the person for whom an OAuth client acted */
-                person?: string;
-                /** @description The actor's account, if it acted for this one: a platform, or the operator */
-                account_id?: string;
-            };
-            /** @description From where; absent if it was not a request */
-            address?: string;
-            /** @description The x-request-id of the request that did it */
-            request_id?: string;
-            /** @description Why, as the actor gave it */
-            reason?: string;
-            /** @description The replay that did it for the actor */
-            replay?: string;
-            /** @description JSON Pointers (RFC 6901) of what is different, secrets included, whose values are never shown */
-            changed: string[];
-            /** @description What it was, without secrets; absent for a new one, and for deliveries */
-            before?: Record<string, never>;
-            /** @description What it became; absent for one that was deleted, and for deliveries */
-            after?: Record<string, never>;
         };
         /**
          * @example {
@@ -7166,6 +7174,7 @@ export interface operations {
                 from?: string;
                 to?: string;
                 after?: string;
+                include?: "changes";
                 format?: "ndjson";
             };
             header?: {
@@ -7179,7 +7188,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Each line is an event, or a delivery of the event before. What is open, or closed a moment ago, is not archived yet and not in it. A stream that ends early is continued with `after` */
+            /** @description Each line is an event, a delivery of the event before, or a change. What is open, or closed a moment ago, is not archived yet and not in it. A stream that ends early is continued with `after` */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];

@@ -112,11 +112,19 @@ export const CLIENT_COMMANDS = {
     help: [
       '--from TIME             events accepted at that time or later: a date, a time with zone, or 30d for 30 days ago',
       '--to TIME               events accepted before; by default now',
+      '--changes               also who changed what; needs the scope changes:read',
       '--format ndjson         the only one so far',
       '--gzip                  compresses what is written',
       '--after CURSOR          goes on behind the line that has it as "after"',
     ],
-    options: { from: text, to: text, format: text, gzip: { type: 'boolean' }, after: text },
+    options: {
+      from: text,
+      to: text,
+      changes: { type: 'boolean' },
+      format: text,
+      gzip: { type: 'boolean' },
+      after: text,
+    },
     async run(values) {
       const { exportArchive } = await import('./export.js');
       await exportArchive(values);

@@ -12,13 +12,21 @@ import { note } from './terminal.js';
 const TRIES = 5;
 
 /** Writes the archive of a period to standard output. A stream that breaks off is continued behind its last whole line. */
-export async function exportArchive({ from, to, format = 'ndjson', gzip, after }: Values): Promise<void> {
+export async function exportArchive({
+  from,
+  to,
+  changes,
+  format = 'ndjson',
+  gzip,
+  after,
+}: Values): Promise<void> {
   if (from === undefined) throw new CommandError('Say from when: hookline export --from 2026-01-01');
   if (format !== 'ndjson') throw new CommandError(`There is no format "${String(format)}"; use ndjson.`);
   const query = new URLSearchParams({
     from: timeOf('from', String(from)),
     to: to === undefined ? new Date().toISOString() : timeOf('to', String(to)),
   });
+  if (changes === true) query.set('include', 'changes');
   if (after !== undefined) query.set('after', String(after));
   const lines = Readable.from(linesOf(await connection(), query));
   // Standard output is not ended: it is not ours.

@@ -1,5 +1,5 @@
 import type { Connection, Model } from 'mongoose';
-import { derivedId, newId } from '../../domain/basics/ids.js';
+import { derivedId, idsBeginAt, newId } from '../../domain/basics/ids.js';
 import {
   type Change,
   type ChangeAction,
@@ -12,6 +12,9 @@ import { isDuplicateKey } from '../mongo/duplicate-key.js';
 import { type ChangeDocument, changeSchema, toChange } from './change-document.js';
 
 const DAY_MS = 24 * 3_600_000;
+
+/** Changes that are read at once. */
+const CHANGES_AT_ONCE = 200;
 
 /** Which changes are asked for. */
 export interface ChangeFilter {
@@ -79,6 +82,26 @@ export class ChangeRepository {
       .limit(limit)
       .lean();
     return documents.map(toChange);
+  }
+
+  /** Changes of an account that were made in a period, oldest first. @param after only those newer than the change of this id */
+  async *read(accountId: string, { from, to }: { from: Date; to: Date }, after = ''): AsyncIterable<Change> {
+    await this.collect(accountId);
+    const end = idsBeginAt('change', to.getTime());
+    const begin = idsBeginAt('change', from.getTime());
+    // No id is as short as the beginning of ids is.
+    let last = after > begin ? after : begin;
+    for (;;) {
+      const documents = await this.model
+        .find({ account_id: accountId, _id: { $gt: last, $lt: end } })
+        .sort({ _id: 1 })
+        .limit(CHANGES_AT_ONCE)
+        .lean();
+      yield* documents.map(toChange);
+      const newest = documents.at(-1);
+      if (!newest) return;
+      last = newest._id;
+    }
   }
 
   /** A change of an account, and its number in the log if that has it; `undefined` if there is none of that id. */

@@ -20,7 +20,7 @@ describe('what is archived', () => {
     // With receipts, whose commitments the records have.
     receiver = await startReceiver({ handler: reply(200, { 'webhook-receipt': 'v1,signed' }) });
     client = await system.account();
-    await client.register(`${receiver.url}/a`);
+    const { id: endpoint } = await client.register(`${receiver.url}/a`);
     await client.register(`${receiver.url}/b`);
     for (let number = 0; number < 3; number++) {
       const { deliveries } = await client.purchase();
@@ -28,6 +28,9 @@ describe('what is archived', () => {
         ids.push(id);
         await client.deliveryUntil(id, ({ status }) => status === 'delivered');
       }
+      // A change behind each event.
+      const body = { description: `after ${number}` };
+      assert.equal((await client.request('PATCH', `/v18.0/endpoints/${endpoint}`, { body })).status, 200);
     }
     await archived(system, client, ids);
   });
@@ -67,27 +70,74 @@ describe('what is archived', () => {
     const [, second] = lines.filter(({ type }) => type === 'event');
     const until = await fetchExport(`&to=${second.created_at}`);
     assert.deepEqual(linesOf(until.text).length, 3);
-    for (const query of ['&to=2020-01-01', '&after=evt_x', '&format=csv'])
+    for (const query of ['&to=2020-01-01', '&after=evt_x', '&after=chg_x', '&format=csv', '&include=secrets'])
       assert.equal((await fetchExport(query)).status, 400, query);
   });
 
-  it('is exported to the same bytes, wherever an export is continued, also when it was cut off', async () => {
-    const to = `&to=${new Date().toISOString()}`;
-    const whole = (await fetchExport(to)).text;
-    const lines = linesOf(whole);
-    for (const [index, line] of lines.entries()) {
-      const { after } = JSON.parse(line);
-      const rest = (await fetchExport(`${to}&after=${after}`)).text;
-      assert.equal(`${lines.slice(0, index + 1).join('\n')}\n${rest}`, whole);
+  it('is exported with who changed what, by time, to whoever may read that', async () => {
+    const { status, text } = await fetchExport('&include=changes');
+    assert.equal(status, 200, text);
+    const lines = linesOf(text).map((line) => JSON.parse(line));
+    const changes = lines.filter(({ type }) => type === 'change');
+    const list = await client.request('GET', '/v18.0/changes?limit=100');
+    assert.deepEqual(changes.map(({ change }) => change).reverse(), list.json.data);
+    for (const { change, record } of changes) {
+      const { json } = await client.request('GET', `/v18.0/changes/${change.id}/certificate`);
+      assert.deepEqual(record, json.record, 'what the log has a leaf of');
     }
-    const compressed = await rawRequest(`/v18.0/exports?from=${from}${to}`);
-    assert.equal(gunzipSync(compressed).toString(), whole);
+    const places = lines.filter(({ type }) => type !== 'delivery').map(({ after }) => after.split('_')[1]);
+    assert.deepEqual(places, [...places].sort());
+    assert.deepEqual(
+      linesOf(text).filter((line) => !line.startsWith('{"type":"change"')),
+      linesOf((await fetchExport('')).text),
+    );
+
+    const end = changes.at(-1).change.at;
+    const earlier = linesOf((await fetchExport(`&include=changes&to=${end}`)).text);
+    assert.deepEqual(
+      earlier.map((line) => JSON.parse(line)),
+      lines.filter(
+        ({ change, created_at, delivery }) => (change?.at ?? created_at ?? delivery.created_at) < end,
+      ),
+    );
+
+    const stranger = await fetchExport('&include=changes', await system.account());
+    assert.ok(linesOf(stranger.text).length > 0);
+    const { accountId } = client;
+    assert.ok(!stranger.text.includes(accountId), 'of an account of its own');
+    const reader = await system.account(['deliveries:read']);
+    const refused = await fetchExport('&include=changes', reader);
+    assert.equal(refused.status, 403);
+    assert.equal(refused.json.code, 'missing_scope');
+    assert.match(refused.headers.get('www-authenticate') ?? '', /scope="changes:read"/);
+    assert.equal((await fetchExport('', reader)).status, 200);
+    const auditor = await system.account(['changes:read']);
+    assert.equal((await fetchExport('&include=changes', auditor)).status, 403);
   });
+
+  for (const include of ['', '&include=changes'])
+    it(`is exported to the same bytes${include && ' with changes'}, wherever an export is continued, also when it was cut off`, async () => {
+      const query = `&to=${new Date().toISOString()}${include}`;
+      const whole = (await fetchExport(query)).text;
+      const lines = linesOf(whole);
+      assert.ok(lines.length > (include ? 9 : 8));
+      for (const [index, line] of lines.entries()) {
+        const { after } = JSON.parse(line);
+        const rest = (await fetchExport(`${query}&after=${after}`)).text;
+        assert.equal(`${lines.slice(0, index + 1).join('\n')}\n${rest}`, whole);
+      }
+      const compressed = await rawRequest(`/v18.0/exports?from=${from}${query}`);
+      assert.equal(gunzipSync(compressed).toString(), whole);
+    });
 
   it('is exported by the command line', async () => {
     const environment = { HOOKLINE_URL: system.url, HOOKLINE_API_KEY: client.key };
-    const output = await runHookline('export', environment, ['--from', from, '--format', 'ndjson']);
-    assert.equal(output, (await fetchExport('')).text.trim());
+    const args = ['--from', from, '--format', 'ndjson'];
+    assert.equal(await runHookline('export', environment, args), (await fetchExport('')).text.trim());
+    assert.equal(
+      await runHookline('export', environment, [...args, '--changes']),
+      (await fetchExport('&include=changes')).text.trim(),
+    );
   });
 
   it('is compared with the ledger, and every difference is named', async function () {

@@ -1,34 +1,67 @@
+import { canonicalJson, changeRecord } from '../../../domain/archive/record.js';
 import { parseDeliveryId } from '../../../domain/basics/ids.js';
+import type { Change } from '../../../domain/change/change.js';
 import type { ExportedEvent } from '../../../models/archive/archive-export.js';
 import { deliveryIn } from '../../../temporal/read/archive/archived-views.js';
 
-/** The id of the event that a cursor is in: that of an event, or of one of its deliveries. */
-export function eventOfCursor(after: string): string {
-  return parseDeliveryId(after)?.event_id ?? after;
+/** What lines are sorted by: the id of their event or change without its prefix, which begins with its time. */
+type Place = string;
+
+const placeOf = (id: string): Place => id.slice(id.indexOf('_') + 1);
+
+/** The place of a line by its cursor: the id of an event, of one of its deliveries, or of a change. */
+export function placeOfCursor(after: string): Place {
+  return placeOf(parseDeliveryId(after)?.event_id ?? after);
+}
+
+/** What an export reads, each in the order of ids. */
+interface Exported {
+  events: AsyncIterable<ExportedEvent>;
+  changes: AsyncIterable<Change>;
 }
 
 /**
- * The lines of an export: an event, then each of its deliveries. The same archive gives the same bytes, so an export that was interrupted goes on
- * behind the last whole line.
+ * The lines of an export by time: events, each followed by its deliveries, and changes. The same archive gives the same bytes, so an export that was
+ * interrupted goes on behind the last whole line.
  *
  * @param after the cursor of the last line that was received; absent: from the beginning
  */
 export async function* exportLines(
-  events: AsyncIterable<ExportedEvent>,
+  accountId: string,
+  { events, changes }: Exported,
   after: string | undefined,
 ): AsyncIterable<string> {
-  const begun = after === undefined ? undefined : eventOfCursor(after);
-  for await (const { event, deliveries } of events) {
-    const { id, event_kind: kind, accepted_at, payload_bytes, payload } = event;
-    const head = { type: 'event', after: id, id, kind, created_at: accepted_at.toISOString(), payload_bytes };
-    // The payload is put in as it was received: parsing it would change numbers that JavaScript cannot hold.
-    if (id !== begun) yield `${JSON.stringify(head).slice(0, -1)},"payload":${payload ?? 'null'}}\n`;
-    for (const delivery of deliveries) {
-      if (id === begun && after !== undefined && after.startsWith('dlv_') && delivery.id <= after) continue;
-      const { id: cursor, record } = delivery;
-      const line = { type: 'delivery', after: cursor, delivery: deliveryIn(delivery) };
-      // So is the record: its bytes are what the log has a leaf of.
-      yield `${JSON.stringify(line).slice(0, -1)},"record":${record}}\n`;
-    }
+  const waiting = changes[Symbol.asyncIterator]();
+  let change = await waiting.next();
+  for await (const event of events) {
+    for (; !change.done && placeOf(change.value.id) < placeOf(event.event.id); change = await waiting.next())
+      yield changeLine(accountId, change.value);
+    yield* eventLines(event, after);
   }
+  for (; !change.done; change = await waiting.next()) yield changeLine(accountId, change.value);
+}
+
+function* eventLines({ event, deliveries }: ExportedEvent, after: string | undefined): Iterable<string> {
+  const { id, event_kind: kind, accepted_at, payload_bytes, payload } = event;
+  const isBegun = after !== undefined && placeOfCursor(after) === placeOf(id);
+  const head = { type: 'event', after: id, id, kind, created_at: accepted_at.toISOString(), payload_bytes };
+  // The payload is put in as it was received: parsing it would change numbers that JavaScript cannot hold.
+  if (!isBegun) yield `${JSON.stringify(head).slice(0, -1)},"payload":${payload ?? 'null'}}\n`;
+  for (const delivery of deliveries) {
+    if (isBegun && after.startsWith('dlv_') && delivery.id <= after) continue;
+    const { id: cursor, record } = delivery;
+    yield withRecord({ type: 'delivery', after: cursor, delivery: deliveryIn(delivery) }, record);
+  }
+}
+
+function changeLine(accountId: string, change: Change): string {
+  return withRecord(
+    { type: 'change', after: change.id, change },
+    canonicalJson(changeRecord(accountId, change)),
+  );
+}
+
+/** The record is put in as it is, too: its bytes are what the log has a leaf of. */
+function withRecord(line: object, record: string): string {
+  return `${JSON.stringify(line).slice(0, -1)},"record":${record}}\n`;
 }

@@ -3,18 +3,23 @@ import { createGzip } from 'node:zlib';
 import { z } from 'zod';
 import { DELIVERY_ID_PATTERN, idPattern } from '../../../domain/basics/ids.js';
 import { invalidRequest } from '../../http/body.js';
+import { requireScope } from '../../http/caller/refusals.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
+import { changeSchema } from '../changes/change-view.js';
 import { deliverySchema } from '../deliveries/delivery-view.js';
 import { timeParameter } from '../deliveries/filters.js';
 import { eventSummarySchema } from '../events/event-view.js';
-import { eventOfCursor, exportLines } from './export-lines.js';
+import { exportLines, placeOfCursor } from './export-lines.js';
+
+const after = z.string().describe('Where an export goes on that ended with this line');
+const record = z.record(z.string(), z.unknown());
 
 const lineSchema = z
   .union([
     eventSummarySchema.extend({
       type: z.literal('event'),
-      after: z.string().describe('Where an export goes on that ended with this line'),
+      after,
       payload_bytes: z.number().int(),
       payload: z
         .unknown()
@@ -22,17 +27,28 @@ const lineSchema = z
     }),
     z.object({
       type: z.literal('delivery'),
-      after: z.string().describe('Where an export goes on that ended with this line'),
+      after,
       delivery: deliverySchema,
-      record: z.record(z.string(), z.unknown()).describe('The canonical record, of which the log has a leaf'),
+      record: record.describe('The canonical record, of which the log has a leaf'),
+    }),
+    z.object({
+      type: z.literal('change'),
+      after,
+      change: changeSchema,
+      record: record.describe(
+        'The canonical record, of which the log has a leaf from the next run of the archive on',
+      ),
     }),
   ])
   .meta({ id: 'ExportLine' });
 
-const isCursor = (text: string) => idPattern('event').test(text) || DELIVERY_ID_PATTERN.test(text);
+const CURSORS = [idPattern('event'), DELIVERY_ID_PATTERN, idPattern('change')];
+const isCursor = (text: string) => CURSORS.some((pattern) => pattern.test(text));
+
+async function* nothing() {}
 
 /** Exports: the archive of an account, as a stream. */
-export function exportOperations({ database: { archive } }: ApiDependencies): Operation[] {
+export function exportOperations({ database: { archive, changes } }: ApiDependencies): Operation[] {
   return [
     operation({
       method: 'get',
@@ -42,33 +58,40 @@ export function exportOperations({ database: { archive } }: ApiDependencies): Op
       scope: 'deliveries:read',
       closedToPortal: true,
       query: z.strictObject({
-        from: timeParameter.describe('Of acceptance; included'),
+        from: timeParameter.describe('Of acceptance, and of changes; included'),
         to: timeParameter.describe('Not included; absent: now'),
         after: z
           .string()
           .refine(isCursor, 'must be the after of a line of an export')
           .optional()
           .describe('Goes on behind the line that ends with it'),
+        include: z
+          .literal('changes')
+          .optional()
+          .describe('changes: with who changed what; needs the scope changes:read as well'),
         format: z.literal('ndjson').default('ndjson'),
       }),
       headers: { 'Accept-Encoding': 'gzip: the answer is compressed' },
       responses: {
         200: {
           description:
-            'Each line is an event, or a delivery of the event before. What is open, or closed a moment ago, is not archived yet and not in it. A stream that ends early is continued with `after`',
+            'Each line is an event, a delivery of the event before, or a change. What is open, or closed a moment ago, is not archived yet and not in it. A stream that ends early is continued with `after`',
           lines: lineSchema,
         },
       },
       problems: [],
-      async handle(ctx, { query: { from, to = new Date(), after } }) {
+      async handle(ctx, { query: { from, to = new Date(), after, include } }) {
+        if (include) requireScope(ctx, 'changes:read');
         if (!from) throw invalidRequest([{ parameter: 'from', detail: 'is missing' }]);
         if (to <= from) throw invalidRequest([{ parameter: 'to', detail: 'must be later than from' }]);
-        const events = archive.export.read(
-          ctx.state.caller.account_id,
-          { from, to },
-          after && eventOfCursor(after),
-        );
-        const lines = Readable.from(exportLines(events, after));
+        const { account_id } = ctx.state.caller;
+        const place = after && placeOfCursor(after);
+        const period = { from, to };
+        const exported = {
+          events: archive.export.read(account_id, period, place && `evt_${place}`),
+          changes: include ? changes.read(account_id, period, place && `chg_${place}`) : nothing(),
+        };
+        const lines = Readable.from(exportLines(account_id, exported, after));
         ctx.type = 'application/x-ndjson';
         ctx.vary('Accept-Encoding');
         if (ctx.acceptsEncodings('gzip', 'identity') !== 'gzip') {
