@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { beginLogin, knownClient, redirectUri } from '../api/oauth.js';
 import { BASE_PATH, type Role, writeSession } from '../api/session.js';
 import iconUrl from '../icon.svg';
-import { Field } from '../ui/field.js';
+import { TextField } from '../ui/field.js';
 import { ThemeMenu } from './theme-menu.js';
 
 const ABOUT: Record<Role, { title: string; text: string; other: Role; otherText: string }> = {
@@ -64,23 +64,17 @@ function KeyForm({ role }: { role: Role }) {
         else setMistake('This is not a key. Keys begin with hlk_, or hlps_ if they are of a portal link.');
       }}
     >
-      <Field
+      <TextField
         label="API key"
         mistake={mistake}
         hint="It stays in this tab and is forgotten when you close it."
-      >
-        {(props) => (
-          <input
-            {...props}
-            className="input mono"
-            type="password"
-            autoComplete="off"
-            spellCheck={false}
-            value={token}
-            onChange={(event) => setToken(event.target.value)}
-          />
-        )}
-      </Field>
+        code
+        type="password"
+        autoComplete="off"
+        spellCheck={false}
+        value={token}
+        set={setToken}
+      />
       <button type="submit" className="button primary">
         Sign in
       </button>
@@ -102,7 +96,7 @@ function LoginForm({ role }: { role: Role }) {
           beginLogin(role, client.trim()).catch((reason: Error) => setError(reason.message));
         }}
       >
-        <Field
+        <TextField
           label="Client id"
           mistake={error}
           hint={
@@ -111,19 +105,13 @@ function LoginForm({ role }: { role: Role }) {
               <code className="wrap">{redirectUri(role)}</code>
             </>
           }
-        >
-          {(props) => (
-            <input
-              {...props}
-              className="input mono"
-              required
-              pattern="client_\w+"
-              placeholder="client_…"
-              value={client}
-              onChange={(event) => setClient(event.target.value)}
-            />
-          )}
-        </Field>
+          code
+          required
+          pattern="client_\w+"
+          placeholder="client_…"
+          value={client}
+          set={setClient}
+        />
         <button type="submit" className="button">
           Continue to log in
         </button>

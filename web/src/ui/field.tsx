@@ -7,6 +7,14 @@ export interface InputProps {
   'aria-invalid': boolean | undefined;
 }
 
+/** What is said about a field. */
+interface About {
+  label: string;
+  hint?: React.ReactNode;
+  mistake?: string | undefined;
+  fine?: string | undefined;
+}
+
 /** A field with its label, a hint, and what is wrong with it. */
 export function Field({
   label,
@@ -14,13 +22,7 @@ export function Field({
   mistake,
   fine,
   children,
-}: {
-  label: string;
-  hint?: React.ReactNode;
-  mistake?: string | undefined;
-  fine?: string | undefined;
-  children: (props: InputProps) => React.ReactNode;
-}) {
+}: About & { children: (props: InputProps) => React.ReactNode }) {
   const id = useId();
   const note = mistake ?? fine ?? hint;
   return (
@@ -37,5 +39,35 @@ export function Field({
         </div>
       )}
     </div>
+  );
+}
+
+/** A field for a line of text, or whatever else an `<input>` takes. @param code shown as code is */
+export function TextField({
+  label,
+  hint,
+  mistake,
+  fine,
+  value,
+  set,
+  code,
+  ...input
+}: About & {
+  value: string;
+  set: (value: string) => void;
+  code?: boolean;
+} & Omit<React.ComponentProps<'input'>, keyof InputProps | 'value' | 'className' | 'onChange'>) {
+  return (
+    <Field label={label} hint={hint} mistake={mistake} fine={fine}>
+      {(props) => (
+        <input
+          {...input}
+          {...props}
+          className={code ? 'input mono' : 'input'}
+          value={value}
+          onChange={(event) => set(event.target.value)}
+        />
+      )}
+    </Field>
   );
 }

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { api } from '../../api/client.js';
 import { type Delivery, isOpen } from '../../api/types.js';
 import { Confirm } from '../../ui/dialog.js';
-import { Field } from '../../ui/field.js';
+import { TextField } from '../../ui/field.js';
 import { useAct } from '../../ui/use-act.js';
 
 /** What can be done to a delivery in its state; the service has the last word. */
@@ -76,17 +76,13 @@ function CancelButton({ id }: { id: string }) {
       }
     >
       <p>No further attempt is made. You can send it again later.</p>
-      <Field label="Reason" hint="Recorded with who did it.">
-        {(props) => (
-          <input
-            {...props}
-            className="input"
-            maxLength={300}
-            value={reason}
-            onChange={(event) => setReason(event.target.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label="Reason"
+        hint="Recorded with who did it."
+        maxLength={300}
+        value={reason}
+        set={setReason}
+      />
     </Confirm>
   );
 }

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { DELIVERY_STATUSES } from '../../api/types.js';
 import { deliveryWord } from '../../ui/badge.js';
-import { Field } from '../../ui/field.js';
+import { Field, TextField } from '../../ui/field.js';
 import { useEndpoints } from '../endpoints/endpoint-name.js';
 import { nameOfEndpoint } from '../endpoints/names.js';
 import { useKinds } from '../kinds/use-kinds.js';
@@ -137,18 +137,14 @@ function KeyFilter({ value, set }: { value: string; set: (key: string) => void }
         if (valid) set(text);
       }}
     >
-      <Field label="Business key" mistake={valid || text === value ? undefined : 'As name:value'}>
-        {(props) => (
-          <input
-            {...props}
-            className="input"
-            placeholder="order_id:1001"
-            value={text}
-            onChange={(event) => setText(event.target.value)}
-            onBlur={() => valid && text !== value && set(text)}
-          />
-        )}
-      </Field>
+      <TextField
+        label="Business key"
+        mistake={valid || text === value ? undefined : 'As name:value'}
+        placeholder="order_id:1001"
+        value={text}
+        set={setText}
+        onBlur={() => valid && text !== value && set(text)}
+      />
     </form>
   );
 }

@@ -6,7 +6,7 @@ import { readSession, writeSession } from '../../api/session.js';
 import type { Account as AccountType } from '../../api/types.js';
 import { Card, PageHead } from '../../shell/page.js';
 import { Copyable } from '../../ui/copy.js';
-import { Field } from '../../ui/field.js';
+import { TextField } from '../../ui/field.js';
 import { To, useRole } from '../../ui/link.js';
 import { Failed, Loaded } from '../../ui/states.js';
 import { Time } from '../../ui/time.js';
@@ -109,17 +109,13 @@ function PortalLink({ id }: { id: string }) {
           Whoever opens the link sees and manages this account's endpoints and deliveries for an hour. They
           need no key.
         </p>
-        <Field label="For whom" hint="Shown in the portal, and in the changes that are made with it.">
-          {(props) => (
-            <input
-              {...props}
-              className="input"
-              placeholder="Ada at Acme"
-              value={name}
-              onChange={(event) => setName(event.target.value)}
-            />
-          )}
-        </Field>
+        <TextField
+          label="For whom"
+          hint="Shown in the portal, and in the changes that are made with it."
+          placeholder="Ada at Acme"
+          value={name}
+          set={setName}
+        />
         {error && <Failed error={error} />}
         {link && (
           <div className="notice info">
@@ -179,19 +175,15 @@ function Limits({ account }: { account: AccountType }) {
       >
         <div className="filters">
           {names.map((name) => (
-            <Field key={name} label={LIMITS[name]}>
-              {(props) => (
-                <input
-                  {...props}
-                  className="input"
-                  type="number"
-                  min={1}
-                  placeholder="as installed"
-                  value={values[name] ?? ''}
-                  onChange={(event) => setValues({ ...values, [name]: event.target.value })}
-                />
-              )}
-            </Field>
+            <TextField
+              key={name}
+              label={LIMITS[name]}
+              type="number"
+              min={1}
+              placeholder="as installed"
+              value={values[name] ?? ''}
+              set={(next) => setValues({ ...values, [name]: next })}
+            />
           ))}
         </div>
         {error && <Failed error={error} />}

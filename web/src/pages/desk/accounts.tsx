@@ -5,10 +5,11 @@ import { Card, PageHead } from '../../shell/page.js';
 import { Badge, capitalize } from '../../ui/badge.js';
 import { CopyButton } from '../../ui/copy.js';
 import { Confirm } from '../../ui/dialog.js';
-import { Field } from '../../ui/field.js';
+import { TextField } from '../../ui/field.js';
 import { To } from '../../ui/link.js';
 import { List, PAGE_SIZE, useList } from '../../ui/list.js';
 import { Empty } from '../../ui/states.js';
+import { Table } from '../../ui/table.js';
 import { Time } from '../../ui/time.js';
 import { useAct } from '../../ui/use-act.js';
 
@@ -27,39 +28,27 @@ export function Accounts() {
       <Card bare>
         <List list={list} empty={<Empty title="No accounts yet" />}>
           {(rows) => (
-            <div className="table-wrap">
-              <table className="folds">
-                <thead>
-                  <tr>
-                    <th scope="col">Account</th>
-                    <th scope="col">Status</th>
-                    <th scope="col">Reference</th>
-                    <th scope="col">Since</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {rows.map((account) => (
-                    <tr key={account.id} className="linked">
-                      <td>
-                        <To page="accounts/$id" id={account.id} className="row-link">
-                          {account.name}
-                        </To>
-                        <div className="muted small">
-                          <code className="wrap">{account.id}</code>
-                        </div>
-                      </td>
-                      <td>
-                        <AccountBadge status={account.status} />
-                      </td>
-                      <td className="muted wrap">{account.reference ?? '–'}</td>
-                      <td className="muted">
-                        <Time at={account.created_at} show="relative" />
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <Table head={['Account', 'Status', 'Reference', 'Since']}>
+              {rows.map((account) => (
+                <tr key={account.id} className="linked">
+                  <td>
+                    <To page="accounts/$id" id={account.id} className="row-link">
+                      {account.name}
+                    </To>
+                    <div className="muted small">
+                      <code className="wrap">{account.id}</code>
+                    </div>
+                  </td>
+                  <td>
+                    <AccountBadge status={account.status} />
+                  </td>
+                  <td className="muted wrap">{account.reference ?? '–'}</td>
+                  <td className="muted">
+                    <Time at={account.created_at} show="relative" />
+                  </td>
+                </tr>
+              ))}
+            </Table>
           )}
         </List>
       </Card>
@@ -98,28 +87,14 @@ function NewAccount() {
           setKey(account?.api_key?.key);
         }}
       >
-        <Field label="Name">
-          {(props) => (
-            <input
-              {...props}
-              className="input"
-              maxLength={256}
-              value={name}
-              onChange={(event) => setName(event.target.value)}
-            />
-          )}
-        </Field>
-        <Field label="Reference" hint="Your own name for it, such as a customer number. Optional.">
-          {(props) => (
-            <input
-              {...props}
-              className="input"
-              maxLength={128}
-              value={reference}
-              onChange={(event) => setReference(event.target.value)}
-            />
-          )}
-        </Field>
+        <TextField label="Name" maxLength={256} value={name} set={setName} />
+        <TextField
+          label="Reference"
+          hint="Your own name for it, such as a customer number. Optional."
+          maxLength={128}
+          value={reference}
+          set={setReference}
+        />
       </Confirm>
       {key !== undefined && (
         <Confirm

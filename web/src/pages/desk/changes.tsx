@@ -4,10 +4,11 @@ import { api } from '../../api/client.js';
 import type { Change } from '../../api/types.js';
 import { Card, PageHead } from '../../shell/page.js';
 import { capitalize } from '../../ui/badge.js';
-import { Field } from '../../ui/field.js';
+import { TextField } from '../../ui/field.js';
 import { type PagePath, To, useRole } from '../../ui/link.js';
 import { List, PAGE_SIZE, useList } from '../../ui/list.js';
 import { Empty } from '../../ui/states.js';
+import { Table } from '../../ui/table.js';
 import { Time } from '../../ui/time.js';
 import { differences } from './differences.js';
 
@@ -54,23 +55,11 @@ export function Changes() {
       <Card bare>
         <List list={list} empty={<Empty title="Nothing was changed" />}>
           {(rows) => (
-            <div className="table-wrap">
-              <table className="folds">
-                <thead>
-                  <tr>
-                    <th scope="col">What</th>
-                    <th scope="col">Who</th>
-                    <th scope="col">Details</th>
-                    <th scope="col">When</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {rows.map((change) => (
-                    <ChangeRow key={change.id} change={change} />
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <Table head={['What', 'Who', 'Details', 'When']}>
+              {rows.map((change) => (
+                <ChangeRow key={change.id} change={change} />
+              ))}
+            </Table>
           )}
         </List>
       </Card>
@@ -165,18 +154,13 @@ function TextFilter({
         set(text.trim());
       }}
     >
-      <Field label={label}>
-        {(props) => (
-          <input
-            {...props}
-            className="input"
-            placeholder={placeholder}
-            value={text}
-            onChange={(event) => setText(event.target.value)}
-            onBlur={() => text.trim() !== value && set(text.trim())}
-          />
-        )}
-      </Field>
+      <TextField
+        label={label}
+        placeholder={placeholder}
+        value={text}
+        set={setText}
+        onBlur={() => text.trim() !== value && set(text.trim())}
+      />
     </form>
   );
 }

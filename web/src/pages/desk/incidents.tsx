@@ -2,6 +2,7 @@ import type { Endpoint, Stats } from '../../api/types.js';
 import { Card, PageHead } from '../../shell/page.js';
 import { To } from '../../ui/link.js';
 import { Empty, Loaded } from '../../ui/states.js';
+import { Table } from '../../ui/table.js';
 import { Time } from '../../ui/time.js';
 import { hostOf, nameOfEndpoint } from '../endpoints/names.js';
 import { useFailing } from '../endpoints/use-failing.js';
@@ -37,24 +38,11 @@ export function IncidentList({ stats }: { stats: Stats | undefined }) {
         rows.length === 0 ? (
           <Empty title="No endpoint is failing" />
         ) : (
-          <div className="table-wrap">
-            <table className="folds">
-              <thead>
-                <tr>
-                  <th scope="col">Endpoint</th>
-                  <th scope="col">Last failure</th>
-                  <th scope="col">Since</th>
-                  <th scope="col">What waits</th>
-                  <th scope="col">What comes next</th>
-                </tr>
-              </thead>
-              <tbody>
-                {rows.map((endpoint) => (
-                  <IncidentRow key={endpoint.id} endpoint={endpoint} stats={stats} />
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table head={['Endpoint', 'Last failure', 'Since', 'What waits', 'What comes next']}>
+            {rows.map((endpoint) => (
+              <IncidentRow key={endpoint.id} endpoint={endpoint} stats={stats} />
+            ))}
+          </Table>
         )
       }
     </Loaded>

@@ -4,6 +4,7 @@ import type { Replay, Stats } from '../../api/types.js';
 import { Card, PageHead } from '../../shell/page.js';
 import { To } from '../../ui/link.js';
 import { List, useList } from '../../ui/list.js';
+import { PeriodSelect } from '../../ui/period-select.js';
 import { Empty, Loaded } from '../../ui/states.js';
 import { Time } from '../../ui/time.js';
 import { EndpointName } from '../endpoints/endpoint-name.js';
@@ -31,20 +32,7 @@ export function Overview() {
             <div className="columns">
               <Card
                 title="Deliveries that ended"
-                actions={
-                  <select
-                    className="input"
-                    aria-label="Period"
-                    value={period}
-                    onChange={(event) => setPeriod(event.target.value as Period)}
-                  >
-                    {Object.entries(PERIODS).map(([value, { name }]) => (
-                      <option key={value} value={value}>
-                        {name}
-                      </option>
-                    ))}
-                  </select>
-                }
+                actions={<PeriodSelect periods={PERIODS} value={period} set={setPeriod} />}
               >
                 <HistoryChart closed={data.closed} period={period} />
               </Card>

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { api } from '../../api/client.js';
 import type { Endpoint } from '../../api/types.js';
 import { Confirm } from '../../ui/dialog.js';
-import { Field } from '../../ui/field.js';
+import { TextField } from '../../ui/field.js';
 import { Icon } from '../../ui/icons.js';
 import { useRole } from '../../ui/link.js';
 import { useAct } from '../../ui/use-act.js';
@@ -54,17 +54,13 @@ export function EndpointActions({ endpoint }: { endpoint: Endpoint }) {
           }
         >
           <p>Its deliveries wait until it is resumed. None is lost.</p>
-          <Field label="Reason" hint="Shown to everybody who asks why a delivery waits.">
-            {(props) => (
-              <input
-                {...props}
-                className="input"
-                maxLength={300}
-                value={reason}
-                onChange={(event) => setReason(event.target.value)}
-              />
-            )}
-          </Field>
+          <TextField
+            label="Reason"
+            hint="Shown to everybody who asks why a delivery waits."
+            maxLength={300}
+            value={reason}
+            set={setReason}
+          />
         </Confirm>
       )}
       {(status === 'paused' || status === 'disabled') && (

@@ -8,6 +8,7 @@ import { EndpointBadge } from '../../ui/badge.js';
 import { Copyable } from '../../ui/copy.js';
 import { To, useRole } from '../../ui/link.js';
 import { List } from '../../ui/list.js';
+import { PeriodSelect } from '../../ui/period-select.js';
 import { Empty, Loaded, Loading } from '../../ui/states.js';
 import { Time } from '../../ui/time.js';
 import { useDeliveries } from '../deliveries/deliveries.js';
@@ -136,20 +137,7 @@ function Overview({ endpoint }: { endpoint: EndpointType }) {
       <div className="stack">
         <Card
           title="Deliveries over time"
-          actions={
-            <select
-              className="input"
-              aria-label="Period"
-              value={period}
-              onChange={(event) => setPeriod(event.target.value as Period)}
-            >
-              {Object.entries(PERIODS).map(([value, { name }]) => (
-                <option key={value} value={value}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          }
+          actions={<PeriodSelect periods={PERIODS} value={period} set={setPeriod} />}
         >
           {stats.data ? (
             <div className="stack">

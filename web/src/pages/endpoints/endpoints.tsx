@@ -4,6 +4,7 @@ import { useMay } from '../../shell/use-session.js';
 import { EndpointBadge } from '../../ui/badge.js';
 import { To } from '../../ui/link.js';
 import { Empty, Loaded } from '../../ui/states.js';
+import { Table } from '../../ui/table.js';
 import { useEndpoints } from './endpoint-name.js';
 import { hostOf, nameOfEndpoint } from './names.js';
 import { useFailing } from './use-failing.js';
@@ -46,43 +47,30 @@ export function Endpoints() {
 
 function EndpointTable({ rows, stats }: { rows: Endpoint[]; stats: Stats | undefined }) {
   return (
-    <div className="table-wrap">
-      <table className="folds">
-        <thead>
-          <tr>
-            <th scope="col">Endpoint</th>
-            <th scope="col">Status</th>
-            <th scope="col">Event kinds</th>
-            <th scope="col">Delivered, last 24 hours</th>
-            <th scope="col" className="right">
-              Open
-            </th>
+    <Table
+      head={['Endpoint', 'Status', 'Event kinds', 'Delivered, last 24 hours', { name: 'Open', right: true }]}
+    >
+      {rows.map((endpoint) => {
+        const closed = stats?.closed.by_endpoint.find((row) => row.endpoint_id === endpoint.id);
+        const open = stats?.open.by_endpoint.find((row) => row.endpoint_id === endpoint.id);
+        return (
+          <tr key={endpoint.id} className="linked">
+            <td>
+              <To page="endpoints/$id" id={endpoint.id} className="row-link">
+                {nameOfEndpoint(endpoint)}
+              </To>
+              <div className="muted small wrap">{hostOf(endpoint.target_url)}</div>
+            </td>
+            <td>
+              <EndpointBadge endpoint={endpoint} />
+            </td>
+            <td className="wide muted">{kindsOf(endpoint)}</td>
+            <td>{stats && <Rate statuses={closed?.by_status} />}</td>
+            <td className="right number">{stats && (open?.deliveries ?? 0)}</td>
           </tr>
-        </thead>
-        <tbody>
-          {rows.map((endpoint) => {
-            const closed = stats?.closed.by_endpoint.find((row) => row.endpoint_id === endpoint.id);
-            const open = stats?.open.by_endpoint.find((row) => row.endpoint_id === endpoint.id);
-            return (
-              <tr key={endpoint.id} className="linked">
-                <td>
-                  <To page="endpoints/$id" id={endpoint.id} className="row-link">
-                    {nameOfEndpoint(endpoint)}
-                  </To>
-                  <div className="muted small wrap">{hostOf(endpoint.target_url)}</div>
-                </td>
-                <td>
-                  <EndpointBadge endpoint={endpoint} />
-                </td>
-                <td className="wide muted">{kindsOf(endpoint)}</td>
-                <td>{stats && <Rate statuses={closed?.by_status} />}</td>
-                <td className="right number">{stats && (open?.deliveries ?? 0)}</td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </div>
+        );
+      })}
+    </Table>
   );
 }
 

@@ -2,6 +2,7 @@ import { Card, PageHead } from '../../shell/page.js';
 import { Badge } from '../../ui/badge.js';
 import { To } from '../../ui/link.js';
 import { Loaded } from '../../ui/states.js';
+import { Table } from '../../ui/table.js';
 import { useKinds } from './use-kinds.js';
 
 /** The page of all event kinds. */
@@ -16,35 +17,24 @@ export function Kinds() {
       <Card bare>
         <Loaded query={kinds} lines={6}>
           {(rows) => (
-            <div className="table-wrap">
-              <table className="folds">
-                <thead>
-                  <tr>
-                    <th scope="col">Kind</th>
-                    <th scope="col">What happened</th>
-                    <th scope="col">Version</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {rows.map((kind) => (
-                    <tr key={kind.name} className="linked">
-                      <td>
-                        <To page="kinds/$id" id={kind.name} className="row-link">
-                          {kind.name}
-                        </To>{' '}
-                        {kind.built_in && (
-                          <Badge tone="" plain>
-                            built in
-                          </Badge>
-                        )}
-                      </td>
-                      <td className="wide muted">{kind.description}</td>
-                      <td className="number muted">{kind.version}</td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <Table head={['Kind', 'What happened', 'Version']}>
+              {rows.map((kind) => (
+                <tr key={kind.name} className="linked">
+                  <td>
+                    <To page="kinds/$id" id={kind.name} className="row-link">
+                      {kind.name}
+                    </To>{' '}
+                    {kind.built_in && (
+                      <Badge tone="" plain>
+                        built in
+                      </Badge>
+                    )}
+                  </td>
+                  <td className="wide muted">{kind.description}</td>
+                  <td className="number muted">{kind.version}</td>
+                </tr>
+              ))}
+            </Table>
           )}
         </Loaded>
       </Card>

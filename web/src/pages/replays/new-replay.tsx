@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { api } from '../../api/client.js';
 import type { Replay, ReplayPreview, Schemas } from '../../api/types.js';
 import { Card, PageHead } from '../../shell/page.js';
-import { Field } from '../../ui/field.js';
+import { TextField } from '../../ui/field.js';
 import { To, useRole } from '../../ui/link.js';
 import { Failed } from '../../ui/states.js';
 import { useAct } from '../../ui/use-act.js';
@@ -130,30 +130,15 @@ export function NewReplay() {
             </fieldset>
           )}
           <div className="filters">
-            <Field label="Deliveries per second">
-              {(props) => (
-                <input
-                  {...props}
-                  className="input"
-                  type="number"
-                  min={1}
-                  max={500}
-                  value={rate}
-                  onChange={(event) => setRate(event.target.value)}
-                />
-              )}
-            </Field>
-            <Field label="Reason, recorded with it">
-              {(props) => (
-                <input
-                  {...props}
-                  className="input"
-                  maxLength={300}
-                  value={reason}
-                  onChange={(event) => setReason(event.target.value)}
-                />
-              )}
-            </Field>
+            <TextField
+              label="Deliveries per second"
+              type="number"
+              min={1}
+              max={500}
+              value={rate}
+              set={setRate}
+            />
+            <TextField label="Reason, recorded with it" maxLength={300} value={reason} set={setReason} />
           </div>
           {result.error && <Failed error={result.error} />}
           {result.preview && <Preview preview={result.preview} />}

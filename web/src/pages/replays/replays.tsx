@@ -6,6 +6,7 @@ import { ReplayBadge } from '../../ui/badge.js';
 import { To } from '../../ui/link.js';
 import { List, PAGE_SIZE, useList } from '../../ui/list.js';
 import { Empty } from '../../ui/states.js';
+import { Table } from '../../ui/table.js';
 import { Time } from '../../ui/time.js';
 import { describeReplay } from './describe.js';
 
@@ -47,39 +48,27 @@ export function Replays() {
 
 export function ReplayTable({ rows }: { rows: Replay[] }) {
   return (
-    <div className="table-wrap">
-      <table className="folds">
-        <thead>
-          <tr>
-            <th scope="col">Replay</th>
-            <th scope="col">State</th>
-            <th scope="col">Progress</th>
-            <th scope="col">Started</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((replay) => (
-            <tr key={replay.id} className="linked">
-              <td>
-                <To page="replays/$id" id={replay.id} className="row-link">
-                  {describeReplay(replay)}
-                </To>
-                {replay.reason && <div className="muted small">{replay.reason}</div>}
-              </td>
-              <td>
-                <ReplayBadge state={replay.state} />
-              </td>
-              <td className="wide">
-                <Progress replay={replay} />
-              </td>
-              <td className="muted">
-                <Time at={replay.created_at} show="relative" />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table head={['Replay', 'State', 'Progress', 'Started']}>
+      {rows.map((replay) => (
+        <tr key={replay.id} className="linked">
+          <td>
+            <To page="replays/$id" id={replay.id} className="row-link">
+              {describeReplay(replay)}
+            </To>
+            {replay.reason && <div className="muted small">{replay.reason}</div>}
+          </td>
+          <td>
+            <ReplayBadge state={replay.state} />
+          </td>
+          <td className="wide">
+            <Progress replay={replay} />
+          </td>
+          <td className="muted">
+            <Time at={replay.created_at} show="relative" />
+          </td>
+        </tr>
+      ))}
+    </Table>
   );
 }
 

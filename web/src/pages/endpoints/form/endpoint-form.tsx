@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { HooklineError } from '../../../api/client.js';
 import type { Endpoint } from '../../../api/types.js';
 import { toPrettyJson } from '../../../ui/copy.js';
-import { Field } from '../../../ui/field.js';
+import { TextField } from '../../../ui/field.js';
 import { Failed } from '../../../ui/states.js';
 import { useKinds } from '../../kinds/use-kinds.js';
 import { isPrivateUrl, mistakeInUrl } from './check-url.js';
@@ -64,7 +64,7 @@ export function EndpointForm({
         if (url !== '' && !urlMistake && kinds.length > 0 && !parsed.mistake) submit();
       }}
     >
-      <Field
+      <TextField
         label="URL"
         hint="Where events are posted, such as https://example.com/webhooks"
         mistake={refused('/target_url') ?? urlMistake}
@@ -73,58 +73,38 @@ export function EndpointForm({
             ? 'Looks good. Hookline checks it when you save.'
             : undefined
         }
-      >
-        {(props) => (
-          <input
-            {...props}
-            className="input mono"
-            type="url"
-            inputMode="url"
-            autoComplete="off"
-            required
-            value={url}
-            onChange={(event) => {
-              setUrl(event.target.value);
-              setState({});
-            }}
-          />
-        )}
-      </Field>
-      <Field
+        code
+        type="url"
+        inputMode="url"
+        autoComplete="off"
+        required
+        value={url}
+        set={(next) => {
+          setUrl(next);
+          setState({});
+        }}
+      />
+      <TextField
         label="Description"
         hint="What you call it. Shown instead of the URL."
         mistake={refused('/description')}
-      >
-        {(props) => (
-          <input
-            {...props}
-            className="input"
-            maxLength={1_000}
-            value={description}
-            onChange={(event) => setDescription(event.target.value)}
-          />
-        )}
-      </Field>
+        maxLength={1_000}
+        value={description}
+        set={setDescription}
+      />
       <KindChoice kinds={kinds} change={setKinds} mistake={refused('/event_kinds')} />
       <FilterField text={filter} chosen={kinds} change={setFilter} mistake={refused('/filter')} />
-      <Field
+      <TextField
         label="Deliveries per second, at most"
         hint="Empty: no limit. Others wait for their turn; none is dropped."
         mistake={refused('/rate_limit')}
-      >
-        {(props) => (
-          <input
-            {...props}
-            className="input"
-            type="number"
-            min="0.01"
-            max="1000"
-            step="any"
-            value={rate}
-            onChange={(event) => setRate(event.target.value)}
-          />
-        )}
-      </Field>
+        type="number"
+        min="0.01"
+        max="1000"
+        step="any"
+        value={rate}
+        set={setRate}
+      />
       {state.error && <Failed error={state.error} />}
       <div>
         <button type="submit" className="button primary" disabled={state.busy}>
