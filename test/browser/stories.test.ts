@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { Webhook } from 'standardwebhooks';
 import { newPerson } from '../support/oauth.js';
 import { type Receiver, reply, startReceiver } from '../support/receiver.js';
 import { findBarriers, findChromium, openTab, startBrowser } from './chromium.js';
 import { purchaseOf, type Stage, startStage, unavailable, verified } from './stage.js';
+import { button, goTo, pasteKey, says } from './steps.js';
 
 describe('in a browser', () => {
   let stage: Stage;
@@ -21,15 +22,6 @@ describe('in a browser', () => {
     await receiver?.close();
   });
 
-  const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
-  const says = (page: Page, text: string | RegExp) => page.getByText(text).first().waitFor();
-  const pasteKey = async (page: Page, role: 'portal' | 'desk', key: string) => {
-    await page.goto(`${stage.system.url}/${role}`);
-    await page.getByLabel('API key').fill(key);
-    await button(page, 'Sign in').click();
-    await page.getByRole('navigation').waitFor();
-  };
-  const goTo = (page: Page, name: string) => page.getByRole('navigation').getByRole('link', { name }).click();
   const portalLink = async (accountId: string): Promise<{ id: string; url: string }> => {
     const path = `/v18.0/accounts/${accountId}/portal_sessions`;
     return (await stage.operator.request('POST', path, { body: { name: 'Ada at Acme' } })).json;
@@ -135,7 +127,7 @@ describe('in a browser', () => {
   it('an operator finds what fails in an account, and retries it all after a dry run', async () => {
     const tab = await openTab(browser);
     const { page } = tab;
-    await pasteKey(page, 'desk', stage.operator.key);
+    await pasteKey(stage, page, 'desk', stage.operator.key);
     await goTo(page, 'Accounts');
     await page.getByRole('link', { name: 'Acme Shop' }).click();
     await button(page, 'Act for this account').click();
@@ -186,7 +178,7 @@ describe('in a browser', () => {
     const path = `/portal/deliveries/${json.data[0].id}`;
     const tab = await openTab(browser);
     const { page } = tab;
-    await pasteKey(page, 'portal', stage.shop.key);
+    await pasteKey(stage, page, 'portal', stage.shop.key);
     await page.goto(stage.system.url + path);
     await says(page, 'ada@example.com');
     await button(page, 'Sign out').click();
@@ -245,7 +237,7 @@ describe('in a browser', () => {
   it('everything is reached by keyboard, dialogs hold the focus, and colours can be chosen', async () => {
     const tab = await openTab(browser);
     const { page } = tab;
-    await pasteKey(page, 'portal', stage.shop.key);
+    await pasteKey(stage, page, 'portal', stage.shop.key);
     await page.goto(`${stage.system.url}/portal/endpoints/${stage.ids.warehouse}`);
     await button(page, 'Pause…').waitFor();
     await page.keyboard.press('Tab');

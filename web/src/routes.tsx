@@ -78,7 +78,7 @@ const pages = [
   page('incidents', () => import('./pages/desk/incidents.js'), 'Incidents'),
   page('changes', () => import('./pages/desk/changes.js'), 'Changes'),
   page('accounts', () => import('./pages/desk/accounts.js'), 'Accounts'),
-  page('accounts/$id', () => import('./pages/desk/account.js'), 'Account'),
+  page('accounts/$id', () => import('./pages/desk/account/account.js'), 'Account'),
   page('events/$id', () => import('./pages/events/event.js'), 'Event'),
 ];
 

@@ -7,8 +7,11 @@ export { HooklineError } from '../../../clients/typescript/src/index.js';
 /** The header that says for which account a platform or an operator acts. */
 const ACCOUNT = 'hookline-account';
 
+/** Headers of a request that acts for an account, whichever one acts for otherwise. */
+export const actingFor = (account: string) => ({ [ACCOUNT]: account });
+
 /** Headers of a request that is about accounts, and so made for oneself, whatever account one acts for. */
-export const AT_HOME = { [ACCOUNT]: '' };
+export const AT_HOME = actingFor('');
 
 /**
  * Sends a request for whoever is signed in; once more with a new token if an OAuth access token has expired. A session that is refused for

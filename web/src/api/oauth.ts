@@ -6,7 +6,7 @@ import { BASE_PATH, currentRole, type Role, readSession, type Session, writeSess
  */
 const SCOPES: Record<Role, string> = {
   portal: 'deliveries:read deliveries:write endpoints:read endpoints:write secrets:read',
-  desk: 'deliveries:read deliveries:write endpoints:read endpoints:write secrets:read changes:read admin',
+  desk: 'deliveries:read deliveries:write endpoints:read endpoints:write secrets:read changes:read keys:read keys:write subjects:write admin',
 };
 
 /** What is kept while the person is at the login's pages. */

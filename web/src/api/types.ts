@@ -16,6 +16,7 @@ export type ReplayPreview = Schemas['ReplayPreview'];
 export type Stats = Schemas['Stats'];
 export type Change = Schemas['Change'];
 export type Account = Schemas['Account'];
+export type ApiKey = Schemas['ApiKey'];
 /** Who a token stands for. */
 export type Holder = Schemas['Session'];
 

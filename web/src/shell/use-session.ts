@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
-import { AT_HOME, api } from '../api/client.js';
+import { actingFor, api } from '../api/client.js';
 import { type Role, readSession, type Session, subscribe } from '../api/session.js';
 import { useRole } from '../ui/link.js';
 
@@ -21,16 +21,19 @@ export function useHolder() {
   });
 }
 
-/** The same without the account that one acts for: what one may do with accounts, and where Temporal UI is. */
-export function useHome() {
+/** The same for another account than the one that one acts for: what one may do for that. @param account '' is one's own */
+export function useHolderFor(account: string) {
   const session = useSession(useRole());
   return useQuery({
-    queryKey: ['home', session?.token],
-    queryFn: () => api.get('/v18.0/session', { headers: AT_HOME }),
+    queryKey: ['session', session?.token, account],
+    queryFn: () => api.get('/v18.0/session', { headers: actingFor(account) }),
     enabled: session !== undefined,
     staleTime: 60_000,
   });
 }
+
+/** The same for oneself: what one may do with accounts, and where Temporal UI is. */
+export const useHome = () => useHolderFor('');
 
 /** Whether the token is known to allow something: buttons for what it does not allow are not shown. */
 export function useMay(scope: string): boolean {

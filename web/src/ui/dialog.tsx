@@ -1,5 +1,5 @@
 import { AlertDialog } from '@base-ui/react/alert-dialog';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { Failed } from './states.js';
 
 interface ConfirmProps {
@@ -7,6 +7,8 @@ interface ConfirmProps {
   /** What the button that acts says. */
   action: string;
   danger?: boolean;
+  /** Whether what it takes is there; by default nothing is missing. */
+  ready?: boolean;
   /** What is done; the dialog closes when it has been done. */
   act: () => Promise<unknown>;
   children?: React.ReactNode;
@@ -18,7 +20,15 @@ type OpenProps =
   | { open: boolean; setOpen: (open: boolean) => void };
 
 /** Asks before something is done, and shows why if it could not be. */
-export function Confirm({ title, action, danger, act, children, ...opened }: ConfirmProps & OpenProps) {
+export function Confirm({
+  title,
+  action,
+  danger,
+  ready = true,
+  act,
+  children,
+  ...opened
+}: ConfirmProps & OpenProps) {
   const [ownOpen, setOwnOpen] = useState(false);
   const [state, setState] = useState<{ busy?: boolean; error?: Error }>({});
   const open = 'open' in opened ? opened.open : ownOpen;
@@ -27,12 +37,20 @@ export function Confirm({ title, action, danger, act, children, ...opened }: Con
     if ('open' in opened) opened.setOpen(next);
     else setOwnOpen(next);
   };
+  // A second click can come before the button is shown as disabled.
+  const busy = useRef(false);
   const run = () => {
+    if (busy.current) return;
+    busy.current = true;
     setState({ busy: true });
-    act().then(
-      () => change(false),
-      (error: Error) => setState({ error }),
-    );
+    act()
+      .then(
+        () => change(false),
+        (error: Error) => setState({ error }),
+      )
+      .finally(() => {
+        busy.current = false;
+      });
   };
   return (
     <AlertDialog.Root open={open} onOpenChange={change}>
@@ -50,7 +68,7 @@ export function Confirm({ title, action, danger, act, children, ...opened }: Con
             <button
               type="button"
               className={danger ? 'button danger' : 'button primary'}
-              disabled={state.busy}
+              disabled={state.busy || !ready}
               onClick={run}
             >
               {action}

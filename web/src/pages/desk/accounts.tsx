@@ -3,7 +3,6 @@ import { AT_HOME, api } from '../../api/client.js';
 import type { Account } from '../../api/types.js';
 import { Card, PageHead } from '../../shell/page.js';
 import { Badge, capitalize } from '../../ui/badge.js';
-import { CopyButton } from '../../ui/copy.js';
 import { Confirm } from '../../ui/dialog.js';
 import { TextField } from '../../ui/field.js';
 import { To } from '../../ui/link.js';
@@ -12,6 +11,7 @@ import { Empty } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import { Time } from '../../ui/time.js';
 import { useAct } from '../../ui/use-act.js';
+import { NewKey } from './account/new-key.js';
 
 /** The page of all accounts: of the installation, or of a platform. */
 export function Accounts() {
@@ -74,6 +74,7 @@ function NewAccount() {
         label="New account"
         title="New account"
         action="Create"
+        ready={name.trim() !== ''}
         act={async () => {
           const account = await act(
             () =>
@@ -96,21 +97,7 @@ function NewAccount() {
           set={setReference}
         />
       </Confirm>
-      {key !== undefined && (
-        <Confirm
-          open
-          setOpen={() => setKey(undefined)}
-          title="The account's first API key"
-          action="I have kept it"
-          act={async () => setKey(undefined)}
-        >
-          <p>It is shown only now. Hookline keeps a hash of it.</p>
-          <div className="code secret row">
-            <code className="wrap grow">{key}</code>
-            <CopyButton text={key} name="the key" />
-          </div>
-        </Confirm>
-      )}
+      <NewKey title="The account's first API key" text={key} close={() => setKey(undefined)} />
     </>
   );
 }

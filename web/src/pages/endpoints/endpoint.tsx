@@ -1,13 +1,13 @@
-import { Tabs } from '@base-ui/react/tabs';
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Endpoint as EndpointType, Stats } from '../../api/types.js';
 import { Card, PageHead } from '../../shell/page.js';
 import { useMay } from '../../shell/use-session.js';
 import { EndpointBadge } from '../../ui/badge.js';
 import { Copyable } from '../../ui/copy.js';
-import { To, useRole } from '../../ui/link.js';
+import { To } from '../../ui/link.js';
 import { List } from '../../ui/list.js';
+import { PageTabs } from '../../ui/page-tabs.js';
 import { PeriodSelect } from '../../ui/period-select.js';
 import { Empty, Loaded, Loading } from '../../ui/states.js';
 import { Time } from '../../ui/time.js';
@@ -22,16 +22,10 @@ import { SecretPanel } from './secret/secret.js';
 import { formatRate, PERIODS, type Period, successRate, useStats } from './use-stats.js';
 import { useEndpoint, Verification } from './verification.js';
 
-const TABS = { overview: 'Overview', settings: 'Settings', secret: 'Secret and code' } as const;
-type Tab = keyof typeof TABS;
-
 /** The page of one endpoint. */
 export function Endpoint() {
   const { id } = useParams({ strict: false }) as { id: string };
   const endpoint = useEndpoint(id);
-  const { tab = 'overview' } = useSearch({ strict: false }) as { tab?: Tab };
-  const navigate = useNavigate();
-  const role = useRole();
   const may = { write: useMay('endpoints:write'), secrets: useMay('secrets:read') };
   return (
     <Loaded query={endpoint} lines={10} page>
@@ -49,41 +43,30 @@ export function Endpoint() {
             actions={may.write && <EndpointActions endpoint={data} />}
           />
           <Trouble endpoint={data} />
-          <Tabs.Root
-            className="tabs"
-            value={tab in TABS ? tab : 'overview'}
-            onValueChange={(next: Tab) =>
-              void navigate({
-                to: '/$role/endpoints/$id',
-                params: { role, id },
-                search: { tab: next },
-                replace: true,
-              } as never)
-            }
-          >
-            <Tabs.List aria-label="About this endpoint">
-              {Object.entries(TABS)
-                .filter(([name]) => name !== 'settings' || may.write)
-                .map(([name, text]) => (
-                  <Tabs.Tab key={name} value={name}>
-                    {text}
-                  </Tabs.Tab>
-                ))}
-            </Tabs.List>
-            <Tabs.Panel value="overview">
-              <Overview endpoint={data} />
-            </Tabs.Panel>
-            <Tabs.Panel value="settings">
-              <Card>
-                <EndpointSettings endpoint={data} />
-              </Card>
-            </Tabs.Panel>
-            <Tabs.Panel value="secret">
-              <Card>
-                <SecretPanel id={id} mayRead={may.secrets} mayRotate={may.write} />
-              </Card>
-            </Tabs.Panel>
-          </Tabs.Root>
+          <PageTabs
+            label="About this endpoint"
+            tabs={[
+              { name: 'overview', text: 'Overview', panel: <Overview endpoint={data} /> },
+              may.write && {
+                name: 'settings',
+                text: 'Settings',
+                panel: (
+                  <Card>
+                    <EndpointSettings endpoint={data} />
+                  </Card>
+                ),
+              },
+              {
+                name: 'secret',
+                text: 'Secret and code',
+                panel: (
+                  <Card>
+                    <SecretPanel id={id} mayRead={may.secrets} mayRotate={may.write} />
+                  </Card>
+                ),
+              },
+            ]}
+          />
         </>
       )}
     </Loaded>

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import type { Browser } from 'playwright-core';
+import { PLATFORM_SCOPES, type Scope } from '../../src/domain/access/api-key.js';
+import { OPERATOR } from '../../src/domain/change/change.js';
+import { type ApiClient, apiClient } from '../support/api-client.js';
+import { findBarriers, findChromium, openTab, startBrowser } from './chromium.js';
+import { type Stage, startStage } from './stage.js';
+import { button, inDialog, pasteKey, says } from './steps.js';
+
+describe('at the desk', () => {
+  let stage: Stage;
+  let browser: Browser;
+  before(async function () {
+    const chromium = findChromium();
+    if (!chromium) return this.skip();
+    [stage, browser] = await Promise.all([startStage(), startBrowser(chromium)]);
+  });
+  after(async () => {
+    await browser?.close();
+    await stage?.stop();
+  });
+
+  /** A new account of the installation, with all that an account's own key may do. */
+  const account = async (name: string): Promise<ApiClient> => {
+    const { json } = await stage.operator.request('POST', '/v18.0/accounts', { body: { name } });
+    return apiClient(stage.system.url, { accountId: json.id, key: json.api_key.key, keyId: json.api_key.id });
+  };
+  /** Another key of an account. */
+  const keyWith = async (accountId: string, scopes: readonly Scope[]): Promise<string> =>
+    (await stage.system.database.apiKeys.create(accountId, 'for a test', scopes, OPERATOR)).key;
+
+  it('an operator makes a key for an account, which is shown once, and revokes it', async () => {
+    const cedar = await account('Cedar Crafts');
+    const tab = await openTab(browser);
+    const { page } = tab;
+    await pasteKey(stage, page, 'desk', stage.operator.key);
+    await page.goto(`${stage.system.url}/desk/accounts/${cedar.accountId}`);
+    await page.getByRole('tab', { name: 'API keys' }).click();
+    assert.match(page.url(), /\?tab=keys$/);
+    await says(page, 'first key');
+
+    await button(page, 'New key').click();
+    assert.ok(await inDialog(page, 'Create').isDisabled());
+    // What an operator may do with accounts is not theirs to give on behalf of one.
+    assert.equal(await page.getByLabel('admin', { exact: true }).count(), 0);
+    await page.getByLabel('Name').fill('Till');
+    await page.getByLabel('events:write').check();
+    await page.getByLabel('It ends').selectOption('In 30 days');
+    assert.deepEqual(await findBarriers(tab), []);
+    await inDialog(page, 'Create').click();
+    const shown = page.getByText(/^hlk_\S+$/);
+    const key = await shown.innerText();
+    await inDialog(page, 'I have kept it').click();
+    await shown.waitFor({ state: 'detached' });
+
+    const till = apiClient(stage.system.url, { accountId: cedar.accountId, key, keyId: '' });
+    await till.purchase();
+    assert.equal((await till.request('GET', '/v18.0/endpoints')).status, 403);
+    const row = page.getByRole('row').filter({ hasText: 'Till' });
+    await row.getByText('in 29 days').waitFor();
+    assert.doesNotMatch(await page.content(), new RegExp(key));
+
+    await row.getByRole('button', { name: 'Revoke Till' }).click();
+    await inDialog(page, 'Revoke').click();
+    await row.getByText('Revoked').waitFor();
+    assert.equal(await row.getByRole('button').count(), 0);
+    const { json } = await cedar.request('GET', '/v18.0/changes');
+    assert.deepEqual(
+      json.data
+        .slice(0, 2)
+        .map(({ action, actor }: { action: string; actor: { id: string } }) => [action, actor.id]),
+      [
+        ['revoked', stage.operator.keyId],
+        ['created', stage.operator.keyId],
+      ],
+    );
+    assert.deepEqual(tab.errors, []);
+    await tab.context.close();
+  });
+
+  it('an operator deletes an account by its name, once however often the button is clicked, and sees it end', async () => {
+    const doomed = await account('Dune Diving');
+    await doomed.register(`${stage.failing.url}/hooks`);
+    const tab = await openTab(browser);
+    const { page } = tab;
+    let asked = 0;
+    page.on('request', (request) => {
+      if (request.method() === 'DELETE') asked += 1;
+    });
+    await pasteKey(stage, page, 'desk', stage.operator.key);
+    await page.goto(`${stage.system.url}/desk/accounts/${doomed.accountId}`);
+    await button(page, 'Delete…').click();
+    const act = inDialog(page, 'Delete the account');
+    await page.getByLabel("Type the account's name or id").fill('Dune');
+    assert.ok(await act.isDisabled());
+    await page.getByLabel("Type the account's name or id").fill('Dune Diving');
+    assert.deepEqual(await findBarriers(tab), []);
+    await act.evaluate((element) => {
+      const shown = element as unknown as { click(): void };
+      shown.click();
+      shown.click();
+    });
+    await page.getByRole('heading', { name: 'It is being deleted' }).waitFor();
+    assert.equal(await button(page, 'Make a link').count(), 0);
+    assert.equal(await button(page, 'Delete…').count(), 0);
+    assert.deepEqual(await findBarriers(tab), []);
+    // The address shows the same to whoever opens it now.
+    await page.reload();
+    await page.getByRole('heading', { name: 'It was deleted' }).waitFor({ timeout: 25_000 });
+    assert.equal(asked, 1);
+    assert.equal((await doomed.request('GET', '/v18.0/endpoints')).status, 401);
+    await page.getByRole('tab', { name: 'API keys' }).click();
+    await says(page, 'Revoked');
+    assert.equal(await button(page, 'New key').count(), 0);
+    assert.deepEqual(tab.errors, []);
+    await tab.context.close();
+  }).timeout(60_000);
+
+  it('offers nothing of an account to who may not: another platform, another account, a key without the scope', async () => {
+    const platform = await stage.system.database.accounts.create('Other platform', OPERATOR);
+    const keys: [string, string][] = [
+      [await keyWith(platform.id, PLATFORM_SCOPES), 'There is no account'],
+      [stage.stranger.key, 'There is no account'],
+      [await keyWith(stage.stranger.accountId, ['endpoints:read']), 'needs the scope keys:read'],
+    ];
+    for (const [key, answer] of keys) {
+      const tab = await openTab(browser);
+      const { page } = tab;
+      await pasteKey(stage, page, 'desk', key);
+      await page.goto(`${stage.system.url}/desk/accounts/${stage.shop.accountId}?tab=keys`);
+      await page.getByRole('alert').getByText(answer).waitFor();
+      assert.doesNotMatch(await page.getByRole('main').innerText(), /Acme|first key|Delete/);
+      await tab.context.close();
+    }
+    // It may read its platform's account, and neither change that nor see its keys.
+    const maker = apiClient(stage.system.url, {
+      accountId: platform.id,
+      key: await keyWith(platform.id, PLATFORM_SCOPES),
+      keyId: '',
+    });
+    const { json } = await maker.request('POST', '/v18.0/accounts', { body: { name: 'Elm Elevators' } });
+    const reads = PLATFORM_SCOPES.filter((scope) => !scope.startsWith('keys:'));
+    const tab = await openTab(browser);
+    const { page } = tab;
+    await pasteKey(stage, page, 'desk', await keyWith(platform.id, reads));
+    await page.goto(`${stage.system.url}/desk/accounts/${json.id}?tab=keys`);
+    await page.getByRole('heading', { name: 'Elm Elevators' }).waitFor();
+    await page.getByRole('tab', { name: 'Overview' }).waitFor();
+    await button(page, 'Act for this account').waitFor();
+    assert.equal(await page.getByRole('tab', { name: 'API keys' }).count(), 0);
+    for (const name of ['Delete…', 'Save the limits', 'Make a link'])
+      assert.equal(await button(page, name).count(), 0, name);
+    await tab.context.close();
+  });
+});
