@@ -4,12 +4,12 @@ import type { Replay, Stats } from '../../api/types.js';
 import { Card, PageHead } from '../../shell/page.js';
 import { To } from '../../ui/link.js';
 import { List, useList } from '../../ui/list.js';
-import { PeriodSelect } from '../../ui/period-select.js';
 import { Empty, Loaded } from '../../ui/states.js';
 import { Time } from '../../ui/time.js';
 import { EndpointName } from '../endpoints/endpoint-name.js';
 import { HistoryChart } from '../endpoints/history-chart.js';
-import { formatRate, PERIODS, type Period, successRate, useStats } from '../endpoints/use-stats.js';
+import { PeriodSelect } from '../endpoints/period-select.js';
+import { formatRate, type Period, successRate, useStats } from '../endpoints/use-stats.js';
 import { ReplayTable } from '../replays/replays.js';
 import { IncidentList } from './incidents.js';
 
@@ -30,10 +30,7 @@ export function Overview() {
           <>
             <Backlog stats={data} />
             <div className="columns">
-              <Card
-                title="Deliveries that ended"
-                actions={<PeriodSelect periods={PERIODS} value={period} set={setPeriod} />}
-              >
+              <Card title="Deliveries that ended" actions={<PeriodSelect value={period} set={setPeriod} />}>
                 <HistoryChart closed={data.closed} period={period} />
               </Card>
               <Card title="Open by endpoint" bare>

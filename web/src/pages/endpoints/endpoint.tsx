@@ -8,7 +8,6 @@ import { Copyable } from '../../ui/copy.js';
 import { To } from '../../ui/link.js';
 import { List } from '../../ui/list.js';
 import { PageTabs } from '../../ui/page-tabs.js';
-import { PeriodSelect } from '../../ui/period-select.js';
 import { Empty, Loaded, Loading } from '../../ui/states.js';
 import { Time } from '../../ui/time.js';
 import { useDeliveries } from '../deliveries/deliveries.js';
@@ -18,8 +17,9 @@ import { EndpointFacts } from './endpoint-facts.js';
 import { EndpointSettings } from './form/endpoint-settings.js';
 import { HistoryChart } from './history-chart.js';
 import { nameOfEndpoint } from './names.js';
+import { PeriodSelect } from './period-select.js';
 import { SecretPanel } from './secret/secret.js';
-import { formatRate, PERIODS, type Period, successRate, useStats } from './use-stats.js';
+import { formatRate, type Period, successRate, useStats } from './use-stats.js';
 import { useEndpoint, Verification } from './verification.js';
 
 /** The page of one endpoint. */
@@ -118,10 +118,7 @@ function Overview({ endpoint }: { endpoint: EndpointType }) {
   return (
     <div className="columns">
       <div className="stack">
-        <Card
-          title="Deliveries over time"
-          actions={<PeriodSelect periods={PERIODS} value={period} set={setPeriod} />}
-        >
+        <Card title="Deliveries over time" actions={<PeriodSelect value={period} set={setPeriod} />}>
           {stats.data ? (
             <div className="stack">
               <Figures stats={stats.data} />
