@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp } from 'node:fs/promises';
+import { cp, rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { BUNDLE_PATH } from '../../src/temporal/server/bundle.js';
 
@@ -14,7 +14,13 @@ export async function buildOnce(): Promise<void> {
   await promisify(execFile)(process.execPath, ['tools/build-when-stale.mjs']);
   await Promise.all([
     cp('dist/workflow-bundle.js', BUNDLE_PATH),
-    cp('dist/web/dist', 'web/dist', { recursive: true }),
-    cp('dist/web/reference/dist', 'web/reference/dist', { recursive: true }),
+    replace('web/dist'),
+    replace('web/reference/dist'),
   ]);
+}
+
+/** Names of files hold hashes of their content, so those of an earlier build would stay beside the new ones. */
+async function replace(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  await cp(`dist/${folder}`, folder, { recursive: true });
 }
