@@ -53,7 +53,9 @@ export function createUpgrade({ streams, endpoints, box, logger }: UpgradeOption
   };
 }
 
+/** The connection ends with the answer, also if the other side keeps its half open: nobody else would end it. */
 function refuse(socket: Duplex, status: 401 | 404 | 503): void {
+  socket.once('finish', () => socket.destroy());
   const challenge = status === 401 ? 'www-authenticate: Bearer realm="hookline"\r\n' : '';
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${challenge}connection: close\r\ncontent-length: 0\r\n\r\n`,

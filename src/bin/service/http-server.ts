@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
+import { createServer, IncomingMessage, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Settings } from '../../config/schema.js';
@@ -13,7 +13,7 @@ export interface HttpServer {
   port: number;
   /** Answers requests, those that came before included. */
   answer(listener: RequestListener): void;
-  /** Gives connections that ask for another protocol, such as WebSocket, to a handler; without one they are closed. */
+  /** Gives connections that ask for WebSocket to a handler. */
   upgrade(handler: (request: IncomingMessage, socket: Duplex, head: Buffer) => void): void;
   /**
    * Resolves when every request under way has been answered. A connection is closed when it is idle, or with its next answer: by itself
@@ -33,9 +33,26 @@ export class PortError extends Error {
   }
 }
 
+/**
+ * A request that asks for another protocol only if that is WebSocket. Node.js would give each that offers one to the handler, and none would be
+ * answered: clients such as Java's offer HTTP/2 with ordinary requests.
+ */
+class OwnRequest extends IncomingMessage {
+  private offersOther = false;
+
+  set upgrade(offersOther: boolean) {
+    this.offersOther = offersOther;
+  }
+
+  get upgrade(): boolean {
+    const { method, headers } = this;
+    return this.offersOther && (method === 'CONNECT' || headers.upgrade?.toLowerCase() === 'websocket');
+  }
+}
+
 /** Listens on the host and port of the settings. @throws PortError */
 export async function listen({ HOOKLINE_HOST, HOOKLINE_PORT }: Settings): Promise<HttpServer> {
-  const server = createServer();
+  const server = createServer({ IncomingMessage: OwnRequest });
   const early: Parameters<RequestListener>[] = [];
   const keep = (...exchange: Parameters<RequestListener>) => void early.push(exchange);
   server.on('request', keep);

@@ -1,0 +1,63 @@
+import { deepEqual, match } from 'node:assert/strict';
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { connect } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { startSystem, type TestSystem } from '../../support/system.js';
+
+/** What Java's client sends with its first request to an address without TLS. */
+const OFFER = {
+  connection: 'Upgrade, HTTP2-Settings',
+  upgrade: 'h2c',
+  'http2-settings': 'AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA',
+};
+
+describe('a request for another protocol', () => {
+  let system: TestSystem;
+  before(async () => {
+    system = await startSystem();
+  });
+  after(() => system.stop());
+
+  /** @param body posted as an event */
+  async function send({ key }: ApiClient, agent: Agent, body?: string) {
+    const path = body === undefined ? '/v18.0/session' : '/v18.0/events/purchase';
+    const sent = request(`${system.url}${path}`, {
+      agent,
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...OFFER },
+    });
+    sent.end(body);
+    const [answer] = await once(sent, 'response');
+    await json(answer);
+    return answer.statusCode as number;
+  }
+
+  it('is answered as any other if it only offers HTTP/2', async () => {
+    const client = await system.account();
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const bodies = [undefined, PURCHASE, undefined];
+    const answers: number[] = [];
+    for (const body of bodies) answers.push(await send(client, agent, body));
+    agent.destroy();
+    deepEqual(answers, [200, 202, 200]);
+  });
+
+  it('keeps no connection once it was refused, whatever its sender does', async () => {
+    // It does not end its side when the other ends, and goes on writing: that fails only if the other side is gone.
+    const socket = connect({ port: Number(new URL(system.url).port), host: '127.0.0.1', allowHalfOpen: true });
+    const writes = setInterval(() => socket.write('more'), 10);
+    let answer = '';
+    socket.on('data', (bytes) => {
+      answer += bytes;
+    });
+    socket.on('error', () => {}); // of a write: `close` follows
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.write('GET /v18.0/listeners/other/stream HTTP/1.1\r\nHost: localhost\r\n');
+    socket.write('Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    await closed;
+    clearInterval(writes);
+    match(answer, /^HTTP\/1\.1 404 /);
+  });
+});
