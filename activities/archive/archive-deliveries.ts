@@ -96,6 +96,32 @@ export async function archiveExecutions(
   archive: ArchiveWrites,
   executions: readonly ClosedExecution[],
 ): Promise<number> {
+  const { first, later } = apart(executions);
+  const archived = await archiveTogether(archive, first);
+  return later.length === 0 ? archived : archived + (await archiveExecutions(archive, later));
+}
+
+/**
+ * Keeps runs of one delivery apart, the earliest first: a later one takes the place of what is archived by then, and side by side either could be
+ * the one that stays.
+ */
+function apart(executions: readonly ClosedExecution[]): Record<'first' | 'later', ClosedExecution[]> {
+  const begun = ({ runs }: ClosedExecution) => runs.map(({ run_order }) => run_order).sort()[0] ?? '';
+  const parts = { first: [] as ClosedExecution[], later: [] as ClosedExecution[] };
+  const seen = new Set<string>();
+  for (const execution of [...executions].sort((a, b) => (begun(a) < begun(b) ? -1 : 1))) {
+    const ids = execution.runs.map(({ id }) => id);
+    parts[ids.some((id) => seen.has(id)) ? 'later' : 'first'].push(execution);
+    for (const id of ids) seen.add(id);
+  }
+  return parts;
+}
+
+/** @param executions with one run of each delivery */
+async function archiveTogether(
+  archive: ArchiveWrites,
+  executions: readonly ClosedExecution[],
+): Promise<number> {
   const known = await archive.known(executions.flatMap(({ runs }) => runs.map(({ id }) => id)));
   const positions = new Map<string, string>();
   const limit = pLimit(READS_AT_ONCE);
