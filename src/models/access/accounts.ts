@@ -191,9 +191,9 @@ export class AccountRepository {
         : undefined,
     );
     this.forget(accountId);
-    const given = changed ? former : isNew ? reference : undefined;
-    if (given !== undefined && given !== changed?.after.reference)
-      await this.references.release(referenceKey(platform_id, given), accountId);
+    // A claim is kept if nothing was changed: a change at the same time may have given the account this reference. If none has, it runs out.
+    if (changed && former !== undefined && former !== changed.after.reference)
+      await this.references.release(referenceKey(platform_id, former), accountId);
     return changed && toAccount(changed.after);
   }
 
