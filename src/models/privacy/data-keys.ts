@@ -63,10 +63,14 @@ export class DataKeyRepository implements DataKeys {
 
   async obtain(accountId: string, subject?: string): Promise<DataKey> {
     const id = documentId(accountId, subject);
-    const key = await this.remember(id, () => this.upsert(id, accountId));
+    const key = await this.remember(id, async () => {
+      const start = Date.now();
+      const found = await this.upsert(id, accountId);
+      // What it seals is opened soon. Neither is remembered for longer than the other.
+      this.remembered.set(`${accountId} ${found.id}`, Promise.resolve(found), { start });
+      return found;
+    });
     if (!key) throw new Error('a data key that was to be made is not there');
-    // What it seals is opened soon.
-    void this.remember(`${accountId} ${key.id}`, async () => key);
     return key;
   }
 

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { requireBoxes } from '../../../src/bin/process/secrets.js';
+import { loadSettings } from '../../../src/config/load.js';
+import { newId } from '../../../src/domain/basics/ids.js';
+import { DATA_KEY_LIFETIME_MS } from '../../../src/domain/privacy/payload-sealer.js';
+import { connectDatabase, type Database } from '../../../src/models/database.js';
+import { testEnvironment } from '../../support/system.js';
+
+describe('a data key that another process has erased', () => {
+  const { now } = Date;
+  let process: Database;
+  let other: Database;
+  before(async () => {
+    const settings = loadSettings(await testEnvironment());
+    const connect = () => connectDatabase(settings.MONGODB_URI ?? '', requireBoxes(settings));
+    [process, other] = await Promise.all([connect(), connect()]);
+  });
+  after(async () => {
+    Date.now = now;
+    await Promise.all([process.close(), other.close()]);
+  });
+
+  it('is not remembered for longer than its time, whatever it was used for last', async () => {
+    const account = newId('account');
+    const began = now();
+    const at = (ms: number) => {
+      Date.now = () => began + ms;
+    };
+    at(0);
+    const { id } = await other.dataKeys.obtain(account, 'ada');
+    assert.ok(await process.dataKeys.find(account, id));
+    at(DATA_KEY_LIFETIME_MS / 2);
+    await process.dataKeys.obtain(account, 'ada');
+    await other.dataKeys.erase(account, id);
+    // By now it is remembered only for what is sealed.
+    at(DATA_KEY_LIFETIME_MS + 1);
+    await process.dataKeys.obtain(account, 'ada');
+    at(1.5 * DATA_KEY_LIFETIME_MS + 1);
+    assert.equal(await process.dataKeys.find(account, id), undefined);
+    assert.notEqual((await process.dataKeys.obtain(account, 'ada')).id, id);
+  });
+});
