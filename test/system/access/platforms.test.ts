@@ -202,7 +202,9 @@ describe('a platform', () => {
       [1, 2, 3].map(() => send('POST', '/accounts', { name: 'x', reference: 'race' })),
     );
     assert.deepEqual(both.map(({ status }) => status).sort(), [201, 409, 409]);
-    const twice = await Promise.all([1, 2].map(() => send('PATCH', `/accounts/${id}`, { reference: 'twice' })));
+    const twice = await Promise.all(
+      [1, 2].map(() => send('PATCH', `/accounts/${id}`, { reference: 'twice' })),
+    );
     assert.ok(twice.some(({ status }) => status === 200));
     assert.equal((await send('POST', '/accounts', { name: 'Twin', reference: 'twice' })).status, 409);
     for (const reference of ['', 'acct_1', 'a b', 'x'.repeat(129)])

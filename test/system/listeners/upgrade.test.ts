@@ -46,7 +46,11 @@ describe('a request for another protocol', () => {
 
   it('keeps no connection once it was refused, whatever its sender does', async () => {
     // It does not end its side when the other ends, and goes on writing: that fails only if the other side is gone.
-    const socket = connect({ port: Number(new URL(system.url).port), host: '127.0.0.1', allowHalfOpen: true });
+    const socket = connect({
+      port: Number(new URL(system.url).port),
+      host: '127.0.0.1',
+      allowHalfOpen: true,
+    });
     const writes = setInterval(() => socket.write('more'), 10);
     let answer = '';
     socket.on('data', (bytes) => {

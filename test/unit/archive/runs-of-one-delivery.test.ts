@@ -31,7 +31,12 @@ describe('runs of one delivery that closed in one window', () => {
     const run_id = `run_${number}`;
     const run: RunKey = { id: ID, run_id, run_order: String(number), position: String(number) };
     const closed = { id: ID, run_id, status: 'delivered', attempts: [] };
-    const delivery = { ...run, account_id: 'acct_1', event_id: 'evt_1', closed } as unknown as DeliveryToArchive;
+    const delivery = {
+      ...run,
+      account_id: 'acct_1',
+      event_id: 'evt_1',
+      closed,
+    } as unknown as DeliveryToArchive;
     return {
       runs: [run],
       async read() {
