@@ -41,7 +41,8 @@ export interface ReleaseSample {
 }
 
 /**
- * How many deliveries to release in the next second: twice as many while the endpoint answers quickly and well, half as many otherwise.
+ * How many deliveries to release in the next second: twice as many while all are delivered at once; as many again if none failed and most
+ * are delivered, because then the endpoint, or this machine, is about as fast as it can be; otherwise half as many.
  *
  * @param rate in the second that has passed
  * @param max the fastest rate, deliveries per second
@@ -52,8 +53,9 @@ export function nextReleaseRate(
   max: number,
 ): number {
   if (delivered + failed + undecided === 0) return rate;
-  const next = failed + undecided === 0 ? rate * 2 : Math.max(Math.floor(rate / 2), SLOWEST_RELEASE_RATE);
-  return Math.min(next, max);
+  if (failed === 0 && undecided === 0) return Math.min(rate * 2, max);
+  if (failed === 0 && delivered > undecided) return rate;
+  return Math.min(Math.max(Math.floor(rate / 2), SLOWEST_RELEASE_RATE), max);
 }
 
 /** Whether the endpoint is failing again, so that the release must stop: half of the answers are failures. One bad payload is not enough. */

@@ -16,8 +16,7 @@ const TICK_MS = 50;
 const SAMPLE_SIZE = 10;
 
 /**
- * Releases what waits for an endpoint, oldest first. It begins slowly: the rate doubles each second while the endpoint succeeds and answers
- * quickly, and halves otherwise.
+ * Releases what waits for an endpoint, oldest first. It begins slowly, and the endpoint's answers say how it goes on ({@link nextReleaseRate}).
  */
 export async function releaseBacklog(
   client: Client,

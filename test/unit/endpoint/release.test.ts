@@ -12,8 +12,12 @@ describe('the rate of a release', () => {
     assert.deepEqual(rates, [10, 20, 40, 80, 160, 320, 500, 500]);
   });
 
-  it('halves if an answer is slow or bad, down to one a second', () => {
-    const slow = { delivered: 9, failed: 0, undecided: 1 };
+  it('stays while most are delivered and none failed', () => {
+    assert.equal(nextReleaseRate(320, { delivered: 6, failed: 0, undecided: 4 }, 500), 320);
+  });
+
+  it('halves if most answers are slow, or one is bad, down to one a second', () => {
+    const slow = { delivered: 5, failed: 0, undecided: 5 };
     const bad = { delivered: 9, failed: 1, undecided: 0 };
     assert.deepEqual([nextReleaseRate(320, slow, 500), nextReleaseRate(15, bad, 500)], [160, 7]);
     assert.equal(nextReleaseRate(1, bad, 500), 1);
