@@ -20,6 +20,10 @@ export function createAccountActivities({ accounts }: { accounts: AccountRemoval
     endOpenDeliveries: (request: DeletionRequest, cursor: unknown): Promise<EndedDeliveries> =>
       whileBeating(() => accounts.endOpenDeliveries(request, cursor ?? undefined)),
 
+    /** Deletes the data keys of all payloads. @returns how many there were */
+    eraseAccountPayloads: (request: DeletionRequest): Promise<number> =>
+      whileBeating(() => accounts.erasePayloads(request)),
+
     /** Ends what watches the endpoints, and marks the account as deleted. */
     finishDeletion: (request: DeletionRequest, deletion: AccountDeletion): Promise<void> =>
       whileBeating(() => accounts.finish(request, deletion)),

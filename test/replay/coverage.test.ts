@@ -28,6 +28,7 @@ const ACTIVITIES = {
   closeIncident: true,
   emitOperationalEvent: true,
   endAccess: true,
+  eraseAccountPayloads: true,
   endOpenDeliveries: true,
   findForReplay: true,
   finishDeletion: true,

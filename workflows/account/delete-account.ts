@@ -12,8 +12,9 @@ import {
   DELETION_SETTLES_MS,
   type DeletionRequest,
   describeDeletion,
-  NO_DELETION,
+  newDeletion,
 } from '../../src/domain/access/account-deletion.js';
+import { KEYS_REMEMBERED_MS } from '../../src/domain/privacy/erasure.js';
 
 /** What a deletion has done, for the run that continues it. */
 export interface DeletionSoFar {
@@ -41,19 +42,30 @@ const RELEASES_AT_ONCE = 5;
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 60_000;
 
-const { endAccess, removeEndpoints, endOpenDeliveries, finishDeletion, releaseParkedDeliveries } =
-  proxyActivities<Activities>({
-    startToCloseTimeout: '1h',
-    heartbeatTimeout: '10s',
-    retry: { initialInterval: '1s', maximumInterval: '1m' },
-  });
+const {
+  endAccess,
+  removeEndpoints,
+  endOpenDeliveries,
+  eraseAccountPayloads,
+  finishDeletion,
+  releaseParkedDeliveries,
+} = proxyActivities<Activities>({
+  startToCloseTimeout: '1h',
+  heartbeatTimeout: '10s',
+  retry: { initialInterval: '1s', maximumInterval: '1m' },
+});
 
 /**
  * Deletes an account: it accepts nothing from the beginning, its credentials and endpoints are removed, and its open deliveries are
- * cancelled. The record of what it did stays. Every step can be repeated, so the deletion goes on where it was, however it is interrupted.
+ * cancelled. The record of what it did stays; its payloads, too, or they are erased as the request says. Every step can be repeated, so the deletion goes on where it was, however it is interrupted.
  */
 export async function deleteAccount({ so_far, ...request }: DeleteAccountInput): Promise<AccountDeletion> {
-  const state: DeletionSoFar = so_far ?? { deletion: NO_DELETION, closed_at: 0, found: 0, passes: 0 };
+  const state: DeletionSoFar = so_far ?? {
+    deletion: newDeletion(request),
+    closed_at: 0,
+    found: 0,
+    passes: 0,
+  };
   const show = (change: Partial<AccountDeletion>) => {
     state.deletion = { ...state.deletion, ...change };
     upsertMemo({ deletion: state.deletion });
@@ -83,6 +95,7 @@ export async function deleteAccount({ so_far, ...request }: DeleteAccountInput):
     Object.assign(state, { found: 0, passes: state.passes + 1 });
     await sleep(wait, { summary: 'for attempts under way' });
   }
+  if (request.payloads === 'erase') await eraseAllPayloads();
   const deletion: AccountDeletion = { ...state.deletion, stage: 'done' };
   await finishDeletion(request, deletion);
   show(deletion);
@@ -115,5 +128,16 @@ export async function deleteAccount({ so_far, ...request }: DeleteAccountInput):
     if (page.next === undefined) delete state.cursor;
     else state.cursor = page.next;
     return page.next === undefined;
+  }
+
+  /** Deletes the data keys, until a search finds none, at a time when no process remembers one that an earlier search has deleted. */
+  async function eraseAllPayloads(): Promise<void> {
+    show({ stage: 'payloads' });
+    for (let searches = 1; ; searches += 1) {
+      const erased = await eraseAccountPayloads(request);
+      if (erased === 0 && searches > 1) return;
+      show({ keys_erased: (state.deletion.keys_erased ?? 0) + erased });
+      await sleep(KEYS_REMEMBERED_MS, { summary: 'until no process remembers a key any more' });
+    }
   }
 }

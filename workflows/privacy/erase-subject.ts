@@ -1,6 +1,6 @@
 import { CancellationScope, continueAsNew, proxyActivities, sleep, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
-import type { ErasurePlan } from '../../src/domain/privacy/erasure.js';
+import { type ErasurePlan, KEYS_REMEMBERED_MS } from '../../src/domain/privacy/erasure.js';
 
 /** An erasure, and how far it is if the run continues another one. */
 export interface EraseSubjectInput {
@@ -11,12 +11,6 @@ export interface EraseSubjectInput {
 /** Looks at what is open come after this, which doubles up to the longest. Milliseconds. */
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
-
-/**
- * Other processes may remember the key for ten seconds after it was deleted, and accept events with it; visibility lists these a moment
- * later. So what is open is looked at once more after this. Milliseconds.
- */
-const REMEMBERED_MS = 12_000;
 
 const { beginErasure, countOpenOfSubject, eraseSubjectKey, cancelOpenOfSubject, completeErasure } =
   proxyActivities<Activities>({
@@ -43,7 +37,7 @@ async function erase({ plan, so_far }: EraseSubjectInput): Promise<{ cancelled: 
     await eraseSubjectKey(plan);
     is_erased = true;
     cancelled += (await cancelOpenOfSubject(plan)).cancelled;
-    await sleep(REMEMBERED_MS);
+    await sleep(KEYS_REMEMBERED_MS);
   }
   const cancelSome = async (): Promise<number> => {
     const result = await cancelOpenOfSubject(plan);

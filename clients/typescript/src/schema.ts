@@ -2800,18 +2800,25 @@ export interface components {
             deletion_requested_at?: string;
             /**
              * Format: date-time
+             * @description When it was asked for that its payloads are erased; absent if they are kept
+             */
+            erasure_requested_at?: string;
+            /**
+             * Format: date-time
              * @description ISO 8601, UTC
              */
             deleted_at?: string;
             /** @description How far its deletion is */
             deletion?: {
                 /** @enum {string} */
-                stage: "access" | "endpoints" | "deliveries" | "done";
+                stage: "access" | "endpoints" | "deliveries" | "payloads" | "done";
                 /** @description API keys, OAuth clients, logins and portal sessions */
                 credentials_ended: number;
                 endpoints_deleted: number;
                 /** @description Deliveries that were open, about: one that was paused can count twice */
                 deliveries_ended: number;
+                /** @description Data keys that were deleted, about; nothing that they sealed can be read. Absent if payloads are kept */
+                keys_erased?: number;
             };
             /** @description 1 at first, and one more with each change */
             version: number;
@@ -2857,18 +2864,25 @@ export interface components {
             deletion_requested_at?: string;
             /**
              * Format: date-time
+             * @description When it was asked for that its payloads are erased; absent if they are kept
+             */
+            erasure_requested_at?: string;
+            /**
+             * Format: date-time
              * @description ISO 8601, UTC
              */
             deleted_at?: string;
             /** @description How far its deletion is */
             deletion?: {
                 /** @enum {string} */
-                stage: "access" | "endpoints" | "deliveries" | "done";
+                stage: "access" | "endpoints" | "deliveries" | "payloads" | "done";
                 /** @description API keys, OAuth clients, logins and portal sessions */
                 credentials_ended: number;
                 endpoints_deleted: number;
                 /** @description Deliveries that were open, about: one that was paused can count twice */
                 deliveries_ended: number;
+                /** @description Data keys that were deleted, about; nothing that they sealed can be read. Absent if payloads are kept */
+                keys_erased?: number;
             };
             /** @description 1 at first, and one more with each change */
             version: number;
@@ -4352,33 +4366,6 @@ export interface components {
                 };
             };
         };
-        /** @description `not_a_portal_session`: The token is not of a portal session */
-        not_a_portal_session: {
-            headers: {
-                "x-request-id": components["headers"]["x-request-id"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "urn:hookline:problem:not_a_portal_session",
-                 *       "title": "The token is not of a portal session",
-                 *       "status": 409,
-                 *       "detail": "The token is not of a portal session.",
-                 *       "code": "not_a_portal_session",
-                 *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
-                    code?: "not_a_portal_session";
-                    /** @enum {unknown} */
-                    status?: 409;
-                };
-            };
-        };
         /** @description `account_state_conflict`: The account is in a state that does not allow this. `payloads_not_encrypted`: Payloads are not encrypted, so they cannot be erased */
         "account_state_conflict.payloads_not_encrypted": {
             headers: {
@@ -4401,6 +4388,33 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
                     code?: "account_state_conflict" | "payloads_not_encrypted";
+                    /** @enum {unknown} */
+                    status?: 409;
+                };
+            };
+        };
+        /** @description `not_a_portal_session`: The token is not of a portal session */
+        not_a_portal_session: {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:hookline:problem:not_a_portal_session",
+                 *       "title": "The token is not of a portal session",
+                 *       "status": 409,
+                 *       "detail": "The token is not of a portal session.",
+                 *       "code": "not_a_portal_session",
+                 *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "not_a_portal_session";
                     /** @enum {unknown} */
                     status?: 409;
                 };
@@ -8482,7 +8496,9 @@ export interface operations {
     };
     deleteAccount: {
         parameters: {
-            query?: never;
+            query?: {
+                payloads?: "keep" | "erase";
+            };
             header?: never;
             path: {
                 id: string;
@@ -8522,7 +8538,7 @@ export interface operations {
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
-            409: components["responses"]["account_state_conflict"];
+            409: components["responses"]["account_state_conflict.payloads_not_encrypted"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["unavailable"];

@@ -1,7 +1,12 @@
 import type { Origin } from '../change/change.js';
 
-/** What a deletion is doing: ending access, removing endpoints, ending open deliveries, or nothing any more. */
-export const DELETION_STAGES = ['access', 'endpoints', 'deliveries', 'done'] as const;
+/** What a deletion is doing: ending access, removing endpoints, ending open deliveries, erasing payloads, or nothing any more. */
+export const DELETION_STAGES = ['access', 'endpoints', 'deliveries', 'payloads', 'done'] as const;
+
+/** What happens to the payloads of the account's events: they are kept with its record, or their data keys are deleted. */
+export const PAYLOAD_RULES = ['keep', 'erase'] as const;
+
+export type PayloadRule = (typeof PAYLOAD_RULES)[number];
 
 /** How far the deletion of an account is. */
 export interface AccountDeletion {
@@ -11,19 +16,27 @@ export interface AccountDeletion {
   endpoints_deleted: number;
   /** Deliveries that were open, about: one that was paused is released, which has no effect, and then cancelled, and counts twice. */
   deliveries_ended: number;
+  /** Data keys that were deleted, about: a search that a crash interrupted is not counted. Absent if payloads are kept. */
+  keys_erased?: number;
 }
 
-export const NO_DELETION: AccountDeletion = {
-  stage: 'access',
-  credentials_ended: 0,
-  endpoints_deleted: 0,
-  deliveries_ended: 0,
-};
+/** A deletion that has done nothing yet. */
+export function newDeletion({ payloads }: Pick<DeletionRequest, 'payloads'>): AccountDeletion {
+  const deletion = {
+    stage: 'access',
+    credentials_ended: 0,
+    endpoints_deleted: 0,
+    deliveries_ended: 0,
+  } as const;
+  return payloads === 'erase' ? { ...deletion, keys_erased: 0 } : deletion;
+}
 
 /** What is to be deleted, and who asked for it: recorded with everything that ends. */
 export interface DeletionRequest {
   account_id: string;
   origin: Origin;
+  /** Absent: they are kept. */
+  payloads?: PayloadRule;
 }
 
 /**
@@ -34,8 +47,9 @@ export const DELETION_SETTLES_MS = 10_000;
 
 /** A deletion as a line for people. */
 export function describeDeletion(deletion: AccountDeletion): string {
-  const { stage, credentials_ended, endpoints_deleted, deliveries_ended } = deletion;
-  return `Delete the account, ${stage}: ${credentials_ended} credentials, ${endpoints_deleted} endpoints, ${deliveries_ended} open deliveries ended.`;
+  const { stage, credentials_ended, endpoints_deleted, deliveries_ended, keys_erased } = deletion;
+  const erased = keys_erased === undefined ? '' : `; ${keys_erased} keys of payloads erased`;
+  return `Delete the account, ${stage}: ${credentials_ended} credentials, ${endpoints_deleted} endpoints, ${deliveries_ended} open deliveries ended${erased}.`;
 }
 
 /** A page of deliveries that were open. */
@@ -55,6 +69,8 @@ export interface AccountRemoval {
   removeEndpoints(request: DeletionRequest): Promise<string[]>;
   /** Cancels open deliveries. @param cursor `next` of an earlier page; absent for the first one */
   endOpenDeliveries(request: DeletionRequest, cursor: unknown): Promise<EndedDeliveries>;
+  /** Deletes the data keys of all payloads. @returns how many there were */
+  erasePayloads(request: DeletionRequest): Promise<number>;
   /** Ends what watches the endpoints, and marks the account as deleted. */
   finish(request: DeletionRequest, deletion: AccountDeletion): Promise<void>;
 }

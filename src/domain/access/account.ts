@@ -33,6 +33,8 @@ export interface Account {
   created_at: string;
   /** When its deletion was asked for. */
   deletion_requested_at?: string;
+  /** When it was asked for that its payloads are erased with it. */
+  erasure_requested_at?: string;
   deleted_at?: string;
   /** How far its deletion is. */
   deletion?: AccountDeletion;

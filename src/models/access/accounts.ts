@@ -1,6 +1,6 @@
 import { type Connection, Schema } from 'mongoose';
 import type { Account, AccountLimits, AccountStatus } from '../../domain/access/account.js';
-import type { AccountDeletion } from '../../domain/access/account-deletion.js';
+import type { AccountDeletion, PayloadRule } from '../../domain/access/account-deletion.js';
 import { newId } from '../../domain/basics/ids.js';
 import { type Origin, systemOrigin } from '../../domain/change/change.js';
 import type { ChangeRepository } from '../change/changes.js';
@@ -21,6 +21,7 @@ interface AccountDocument extends RecordedFields {
   /** Absent: active. */
   status?: Exclude<AccountStatus, 'active'> | null;
   deletion_requested_at?: Date | null;
+  erasure_requested_at?: Date | null;
   /** `deleted_at` would remove the document. */
   closed_at?: Date | null;
   /** What its deletion did: JSON. */
@@ -39,6 +40,7 @@ const schema = new Schema<AccountDocument>(
     max_endpoints: Number,
     status: String,
     deletion_requested_at: Date,
+    erasure_requested_at: Date,
     closed_at: Date,
     deletion: String,
     created_at: { type: Date, required: true },
@@ -197,26 +199,37 @@ export class AccountRepository {
     return changed && toAccount(changed.after);
   }
 
-  /** Marks an account as being deleted: from now on it accepts nothing. */
-  async beginDeletion(accountId: string, origin: Origin): Promise<void> {
-    await this.documents.change({ _id: accountId }, origin, ({ status }, now) =>
-      status ? undefined : { action: 'deleted', set: { status: 'deleting', deletion_requested_at: now } },
-    );
+  /** Marks an account as being deleted: from now on it accepts nothing. One that is deleted already can still be asked to erase its payloads. */
+  async beginDeletion(accountId: string, origin: Origin, payloads: PayloadRule = 'keep'): Promise<void> {
+    await this.documents.change({ _id: accountId }, origin, ({ status, erasure_requested_at }, now) => {
+      const isNew = payloads === 'erase' && !erasure_requested_at;
+      const erasure = isNew && { erasure_requested_at: now };
+      if (!status)
+        return {
+          action: 'deleted',
+          set: { status: 'deleting', deletion_requested_at: now, ...erasure },
+        };
+      return erasure ? { action: 'updated', set: erasure } : undefined;
+    });
     this.forget(accountId);
   }
 
-  /** Marks an account as deleted. Its record stays; its reference can be used again. */
+  /** Marks an account as deleted, and its payloads as erased. Its record stays; its reference can be used again. */
   async endDeletion(accountId: string, deletion: AccountDeletion): Promise<void> {
     const changed = await this.documents.change(
       { _id: accountId },
       systemOrigin('deletion'),
-      ({ status }, now) =>
-        status === 'deleted'
-          ? undefined
-          : {
-              action: 'updated',
-              set: { status: 'deleted', closed_at: now, deletion: JSON.stringify(deletion) },
-            },
+      (before, now) => {
+        if (before.status !== 'deleted')
+          return {
+            action: 'updated',
+            set: { status: 'deleted', closed_at: now, deletion: JSON.stringify(deletion) },
+          };
+        const { keys_erased } = deletion;
+        const known = JSON.parse(before.deletion ?? '{}') as Partial<AccountDeletion>;
+        if (keys_erased === undefined || known.keys_erased !== undefined) return undefined;
+        return { action: 'updated', set: { deletion: JSON.stringify({ ...known, keys_erased }) } };
+      },
     );
     this.forget(accountId);
     const { platform_id, reference } = changed?.after ?? {};
@@ -257,7 +270,7 @@ function referenceKey(platformId: string | undefined, reference: string): string
 function toAccount(document: AccountDocument): Account {
   const { _id, name, platform_id, reference, status, created_at, version } = document;
   const { requests_per_minute, events_per_minute, max_endpoints } = document;
-  const { deletion_requested_at, closed_at, deletion } = document;
+  const { deletion_requested_at, erasure_requested_at, closed_at, deletion } = document;
   return {
     id: _id,
     name,
@@ -271,6 +284,7 @@ function toAccount(document: AccountDocument): Account {
     status: status ?? 'active',
     created_at: created_at.toISOString(),
     ...(deletion_requested_at && { deletion_requested_at: deletion_requested_at.toISOString() }),
+    ...(erasure_requested_at && { erasure_requested_at: erasure_requested_at.toISOString() }),
     ...(closed_at && { deleted_at: closed_at.toISOString() }),
     ...(deletion && { deletion: JSON.parse(deletion) as AccountDeletion }),
     version,

@@ -28,6 +28,9 @@ const schema = new Schema<DataKeyDocument>(
 );
 schema.index({ key_id: 1 });
 
+/** Keys that are deleted at once. */
+const KEYS_AT_ONCE = 500;
+
 /** Keys that a process remembers. */
 const MAX_REMEMBERED = 10_000;
 
@@ -102,6 +105,25 @@ export class DataKeyRepository implements DataKeys {
     this.remembered.delete(`${accountId} ${keyId}`);
   }
 
+  /** Deletes all keys of an account: its own, and those of its subjects. @returns how many there were */
+  async eraseAll(accountId: string): Promise<number> {
+    for (let erased = 0; ; ) {
+      const keys = await this.model
+        .find({ _id: { $gte: documentId(accountId), $lt: endOfIds(accountId) } })
+        .limit(KEYS_AT_ONCE)
+        .lean();
+      if (keys.length === 0) return erased;
+      const filter = { account_id: accountId, key_id: { $in: keys.map(({ key_id }) => key_id) } };
+      await this.model.updateMany(filter, { $set: { sealed: OVERWRITTEN } });
+      await this.model.deleteMany(filter);
+      for (const { _id, key_id } of keys) {
+        this.remembered.delete(_id);
+        this.remembered.delete(`${accountId} ${key_id}`);
+      }
+      erased += keys.length;
+    }
+  }
+
   /** Wraps every key again that an older key wrapped. @returns how many that were */
   resealAll(): Promise<number> {
     return resealEach(this.model, this.requireBox(), (document) =>
@@ -157,6 +179,11 @@ export class DataKeyRepository implements DataKeys {
 
 function documentId(accountId: string, subject = ''): string {
   return `${accountId}:${subject}`;
+}
+
+/** Sorts behind all ids of the account's keys, and before those of others. */
+function endOfIds(accountId: string): string {
+  return `${accountId};`;
 }
 
 function contextOf({ account_id, key_id }: Pick<DataKeyDocument, 'account_id' | 'key_id'>): string {

@@ -18,6 +18,17 @@ export const ACCOUNTS: Scenarios = {
       return execution(stage, accountDeletionWorkflowId(accountId));
     },
   },
+  'delete-account-and-payloads': {
+    async play(stage) {
+      const { accountId } = stage.client;
+      await stage.client.purchase();
+      const operator = await stage.system.account(OPERATOR_SCOPES);
+      const path = `/v18.0/accounts/${accountId}?payloads=erase`;
+      const answer = await operator.request('DELETE', path);
+      if (answer.status !== 202) throw new Error(answer.text);
+      return execution(stage, accountDeletionWorkflowId(accountId));
+    },
+  },
   'delete-account-carried-on': {
     async play(stage) {
       const { system, client } = stage;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { pino } from 'pino';
 import { migrate } from '../../../src/bin/migrate.js';
 import { loadSettings } from '../../../src/config/load.js';
+import { OPERATOR_SCOPES } from '../../../src/domain/access/api-key.js';
 import type { Erasure } from '../../../src/domain/privacy/erasure.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { runArchive } from '../../support/archive.js';
@@ -253,5 +254,9 @@ describe('an installation that does not encrypt payloads', () => {
     assert.equal(answer.status, 409);
     assert.equal(answer.json.code, 'payloads_not_encrypted');
     assert.match(answer.json.detail, /HOOKLINE_PAYLOAD_KEYS/);
+    const operator = await newAccount(system.database, system.url, OPERATOR_SCOPES);
+    const ofAccount = await operator.request('DELETE', `/v18.0/accounts/${client.accountId}?payloads=erase`);
+    assert.deepEqual([ofAccount.status, ofAccount.json.code], [409, 'payloads_not_encrypted']);
+    assert.equal((await system.database.accounts.get(client.accountId))?.status, 'active');
   });
 });

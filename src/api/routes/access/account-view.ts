@@ -35,6 +35,9 @@ export const accountSchema = z
     status: z.enum(ACCOUNT_STATUSES),
     created_at: time,
     deletion_requested_at: time.optional(),
+    erasure_requested_at: time
+      .optional()
+      .describe('When it was asked for that its payloads are erased; absent if they are kept'),
     deleted_at: time.optional(),
     deletion: z
       .object({
@@ -44,6 +47,12 @@ export const accountSchema = z
         deliveries_ended: z
           .int()
           .describe('Deliveries that were open, about: one that was paused can count twice'),
+        keys_erased: z
+          .int()
+          .optional()
+          .describe(
+            'Data keys that were deleted, about; nothing that they sealed can be read. Absent if payloads are kept',
+          ),
       })
       .optional()
       .describe('How far its deletion is'),

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import type { Account } from '../../../domain/access/account.js';
+import { PAYLOAD_RULES } from '../../../domain/access/account-deletion.js';
 import { ACCOUNT_SCOPES, PLATFORM_SCOPES } from '../../../domain/access/api-key.js';
 import { newId } from '../../../domain/basics/ids.js';
 import { Problem } from '../../../domain/http/problem.js';
+import { requireScope } from '../../http/caller/refusals.js';
 import { answerTagged, changedMeanwhile, requireMatch } from '../../http/conditional.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { requireHeld } from '../../http/grantable.js';
@@ -10,6 +12,7 @@ import { type Operation, operation } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
 import { cutPage, pagingParameters, renderPage } from '../../http/paging.js';
 import { pageOf } from '../../http/schemas.js';
+import { requireEncrypted } from '../subjects/require-encrypted.js';
 import {
   accountEtag,
   accountLimits,
@@ -49,12 +52,13 @@ const accountPatch = z.strictObject({
 
 /** Accounts: tenants, for their platforms and for the operator of the installation. */
 export function accountOperations(dependencies: ApiDependencies): Operation[] {
-  const { accountDeletions } = dependencies;
+  const { accountDeletions, sealer } = dependencies;
   const { accounts, apiKeys } = dependencies.database;
   /** With how far its deletion is, while that is under way; and its tag. */
   const withProgress = async (account: Account): Promise<[string, Account]> => {
     const etag = accountEtag(account);
-    if (account.status !== 'deleting') return [etag, account];
+    const isErasing = account.erasure_requested_at && account.deletion?.keys_erased === undefined;
+    if (account.status !== 'deleting' && !isErasing) return [etag, account];
     const deletion = await accountDeletions.progress(account.id);
     return deletion ? [accountEtag(account, deletion), { ...account, deletion }] : [etag, account];
   };
@@ -174,20 +178,36 @@ export function accountOperations(dependencies: ApiDependencies): Operation[] {
         'Delete an account: it accepts nothing from now on, its open deliveries are cancelled, its endpoints and credentials removed; its record stays',
       scope,
       isAboutAccounts: true,
+      query: z.strictObject({
+        payloads: z
+          .enum(PAYLOAD_RULES)
+          .default('keep')
+          .describe(
+            'erase: the data keys are deleted in the end, so that no payload of the account can be read any more, in histories, archive and backups alike; needs subjects:write. Also for an account that was deleted before',
+          ),
+      }),
       responses: {
         202: { description: 'Its deletion has begun; GET tells how far it is', schema: accountSchema },
       },
-      problems: ['account_state_conflict'],
-      async handle(ctx, { params: { id = '' } }) {
+      problems: ['account_state_conflict', 'payloads_not_encrypted'],
+      async handle(ctx, { params: { id = '' }, query: { payloads } }) {
         requireManager(ctx, id);
+        if (payloads === 'erase') requireScope(ctx, 'subjects:write');
         const account = await findAccount(dependencies, ctx, id);
         const refusal = await refuseDeletion(ctx, account);
         if (refusal) throw new Problem('account_state_conflict', refusal);
-        if (account.status !== 'deleted') {
+        const isErased = account.deletion?.keys_erased !== undefined;
+        if (account.status !== 'deleted' || (payloads === 'erase' && !isErased)) {
+          if (payloads === 'erase') requireEncrypted(sealer);
           const origin = originOf(ctx, id);
           // Durable first: whatever happens here, it goes on.
-          await accountDeletions.start({ account_id: id, origin });
-          await accounts.beginDeletion(id, origin);
+          const does = await accountDeletions.start({
+            account_id: id,
+            origin,
+            ...(payloads === 'erase' && { payloads }),
+          });
+          if (!does) throw new Problem('account_state_conflict', KEEPS_PAYLOADS);
+          await accounts.beginDeletion(id, origin, payloads);
         }
         ctx.status = 202;
         ctx.set('location', ctx.path);
@@ -196,6 +216,9 @@ export function accountOperations(dependencies: ApiDependencies): Operation[] {
     }),
   ];
 }
+
+const KEEPS_PAYLOADS =
+  'The account is being deleted, and that keeps its payloads. Ask again once its status is deleted.';
 
 /**
  * Whoever makes or changes accounts decides about access and limits: a platform's key that only posts events may not, and no platform

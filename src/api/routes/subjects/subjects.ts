@@ -11,6 +11,7 @@ import { cutPage, pagingParameters, renderPage } from '../../http/paging.js';
 import { pageOf } from '../../http/schemas.js';
 import { untilErased } from './await-erasure.js';
 import { erasureSchema } from './erasure-view.js';
+import { requireEncrypted } from './require-encrypted.js';
 
 const open = z
   .enum(OPEN_RULES)
@@ -113,11 +114,7 @@ async function erase(
   { open, reason }: { open: OpenRule; reason?: string | undefined },
 ): Promise<void> {
   const { account_id } = ctx.state.caller;
-  if (!sealer.encrypts)
-    throw new Problem(
-      'payloads_not_encrypted',
-      'Nothing was erased. Set HOOKLINE_PAYLOAD_KEYS ("hookline secret-key" makes a key): events that are accepted from then on can be erased.',
-    );
+  requireEncrypted(sealer);
   if (reason?.toLowerCase().includes(subject.toLowerCase()))
     throw invalidRequest([{ pointer: '/reason', detail: 'must not name the subject: it is kept' }]);
   const token = await database.keySecrets.subjectToken(account_id, subject);

@@ -49,9 +49,9 @@ export function createAccountRemoval(
   };
 
   return {
-    async endAccess({ account_id, origin }) {
+    async endAccess({ account_id, origin, payloads }) {
       const because: Origin = { ...origin, reason: 'The account is deleted.' };
-      await database.accounts.beginDeletion(account_id, origin);
+      await database.accounts.beginDeletion(account_id, origin, payloads);
       for (const id of await reader.openIds(account_id, MAX_REPLAYS))
         await replays.act('cancel', account_id, id, origin.actor.id).catch((error: unknown) => {
           if (!(error instanceof ReplayStateConflictError)) throw error;
@@ -80,6 +80,12 @@ export function createAccountRemoval(
         ended: ended.filter(Boolean).length,
         ...(page.next && { next: page.next }),
       };
+    },
+
+    async erasePayloads({ account_id }) {
+      // They can tell of an endpoint by an event, which would need a key again.
+      await deletions.endEndpointWorkflows(account_id);
+      return database.dataKeys.eraseAll(account_id);
     },
 
     async finish({ account_id }, deletion) {

@@ -6,7 +6,7 @@ import {
   type AccountDeletion,
   type DeletionRequest,
   describeDeletion,
-  NO_DELETION,
+  newDeletion,
 } from '../../../domain/access/account-deletion.js';
 import { ACCOUNT_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';
 import { accountDeletionWorkflowId } from '../../../domain/ledger/workflow-ids.js';
@@ -29,23 +29,31 @@ export class AccountDeletions {
     this.taskQueue = taskQueue;
   }
 
-  /** Starts an account's deletion, if it has not been started yet. Resolves once Temporal has persisted it. */
-  async start(request: DeletionRequest): Promise<void> {
+  /**
+   * Starts an account's deletion, if it has not been started yet. Resolves once Temporal has persisted it.
+   *
+   * @returns whether it does what is asked for; `false` if one is under way that keeps the payloads which this one should erase
+   */
+  async start(request: DeletionRequest): Promise<boolean> {
     const { account_id } = request;
+    const deletion = newDeletion(request);
+    const erases = deletion.keys_erased !== undefined;
     try {
       await this.client.workflow.start<typeof deleteAccount>('deleteAccount', {
         workflowId: accountDeletionWorkflowId(account_id),
         taskQueue: this.taskQueue,
         args: [request],
-        // One that somebody has terminated in Temporal can be asked for again.
-        workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
-        memo: { deletion: NO_DELETION },
-        staticSummary: describeDeletion(NO_DELETION).split(',')[0] ?? '',
+        // One that somebody has terminated in Temporal can be asked for again, and the payloads that an earlier one has kept can be erased.
+        workflowIdReusePolicy: erases ? 'ALLOW_DUPLICATE' : 'ALLOW_DUPLICATE_FAILED_ONLY',
+        memo: { deletion },
+        staticSummary: describeDeletion(deletion).split(',')[0] ?? '',
         typedSearchAttributes: new TypedSearchAttributes([{ key: ACCOUNT_ATTRIBUTE, value: [account_id] }]),
       });
     } catch (error) {
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      return !erases || (await this.progress(account_id))?.keys_erased !== undefined;
     }
+    return true;
   }
 
   /** How far an account's deletion is; `undefined` if none has been started, or it is not kept any more. */
