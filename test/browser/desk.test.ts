@@ -94,6 +94,7 @@ describe('at the desk', () => {
     await page.getByLabel("Type the account's name or id").fill('Dune');
     assert.ok(await act.isDisabled());
     await page.getByLabel("Type the account's name or id").fill('Dune Diving');
+    await page.getByLabel('Erase its payloads').check();
     assert.deepEqual(await findBarriers(tab), []);
     await act.evaluate((element) => {
       const shown = element as unknown as { click(): void };
@@ -106,15 +107,17 @@ describe('at the desk', () => {
     assert.deepEqual(await findBarriers(tab), []);
     // The address shows the same to whoever opens it now.
     await page.reload();
-    await page.getByRole('heading', { name: 'It was deleted' }).waitFor({ timeout: 25_000 });
+    await page.getByRole('heading', { name: 'It was deleted' }).waitFor({ timeout: 50_000 });
     assert.equal(asked, 1);
+    await says(page, 'What it has on record can still be read, but for payloads.');
+    assert.ok((await stage.system.database.accounts.get(doomed.accountId))?.erasure_requested_at);
     assert.equal((await doomed.request('GET', '/v18.0/endpoints')).status, 401);
     await page.getByRole('tab', { name: 'API keys' }).click();
     await says(page, 'Revoked');
     assert.equal(await button(page, 'New key').count(), 0);
     assert.deepEqual(tab.errors, []);
     await tab.context.close();
-  }).timeout(60_000);
+  }).timeout(90_000);
 
   it('offers nothing of an account to who may not: another platform, another account, a key without the scope', async () => {
     const platform = await stage.system.database.accounts.create('Other platform', OPERATOR);

@@ -50,7 +50,12 @@ export function Account() {
               about={<Copyable text={data.id} name="the id" />}
               actions={
                 <>
-                  {isActive && manages && home?.account.id !== id && <DeleteAccount account={data} />}
+                  {isActive && manages && home?.account.id !== id && (
+                    <DeleteAccount
+                      account={data}
+                      canErase={home?.scopes.includes('subjects:write') ?? false}
+                    />
+                  )}
                   <ActFor id={id} />
                 </>
               }

@@ -7,10 +7,12 @@ import { TextField } from '../../../ui/field.js';
 import { Time } from '../../../ui/time.js';
 import { useAct } from '../../../ui/use-act.js';
 
-/** Deletes an account, once somebody has typed which one. */
-export function DeleteAccount({ account: { id, name } }: { account: Account }) {
+/** Deletes an account, once somebody has typed which one. @param canErase whether its payloads may be erased with it */
+export function DeleteAccount({ account: { id, name }, canErase }: { account: Account; canErase: boolean }) {
   const { act } = useAct();
   const [typed, setTyped] = useState('');
+  const [erases, setErases] = useState(false);
+  const query = erases ? { payloads: 'erase' as const } : {};
   return (
     <Confirm
       trigger={<button type="button" className="button danger" />}
@@ -21,7 +23,7 @@ export function DeleteAccount({ account: { id, name } }: { account: Account }) {
       ready={[name.trim(), id].includes(typed.trim())}
       act={async () => {
         await act(
-          () => api.delete('/v18.0/accounts/{id}', { headers: AT_HOME, params: { path: { id } } }),
+          () => api.delete('/v18.0/accounts/{id}', { headers: AT_HOME, params: { path: { id }, query } }),
           'Its deletion has begun.',
           { quiet: true },
         );
@@ -44,6 +46,22 @@ export function DeleteAccount({ account: { id, name } }: { account: Account }) {
         value={typed}
         set={setTyped}
       />
+      {canErase && (
+        <div className="field">
+          <label className="choice">
+            <input
+              type="checkbox"
+              checked={erases}
+              onChange={({ target: { checked } }) => setErases(checked)}
+            />
+            Erase its payloads
+          </label>
+          <div className="hint">
+            The keys that they are encrypted with are deleted. What was sent can then be read nowhere, not
+            even in backups.
+          </div>
+        </div>
+      )}
     </Confirm>
   );
 }
@@ -52,13 +70,15 @@ const STAGES = {
   access: 'Keys, links and logins are ended.',
   endpoints: 'Endpoints are removed.',
   deliveries: 'Open deliveries are cancelled.',
+  payloads: 'Payloads are erased.',
   done: 'All is done.',
 } as const;
 
 /** How far the deletion of an account is. */
 export function Deletion({ account }: { account: Account }) {
   const { deletion, deletion_requested_at, deleted_at } = account;
-  const stages = Object.keys(STAGES);
+  const erased = deletion?.keys_erased !== undefined;
+  const stages = Object.keys(STAGES).filter((stage) => stage !== 'payloads' || erased);
   const stage = deletion?.stage ?? (deleted_at === undefined ? 'access' : 'done');
   return (
     <Card title={deleted_at === undefined ? 'It is being deleted' : 'It was deleted'}>
@@ -79,7 +99,7 @@ export function Deletion({ account }: { account: Account }) {
               Deleted <Time at={deleted_at} />.
             </>
           )}{' '}
-          What it has on record can still be read.
+          What it has on record can still be read{erased && ', but for payloads'}.
         </p>
         <progress
           className="meter full"
