@@ -9,20 +9,20 @@ import {
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { OperationalEvent } from '../activities/endpoint/endpoint-incident.js';
-import type { Activities } from '../activities/index.js';
-import { formatDuration } from '../src/domain/basics/duration.js';
-import { GONE } from '../src/domain/endpoint/endpoint.js';
+import type { OperationalEvent } from '../../activities/endpoint/endpoint-incident.js';
+import type { Activities } from '../../activities/index.js';
+import { formatDuration } from '../../src/domain/basics/duration.js';
+import { GONE } from '../../src/domain/endpoint/endpoint.js';
 import {
   BACKOFF_AFTER_FAILURES,
   type FailingMark,
   type IncidentOutcome,
   type OpenIncident,
   probeWait,
-} from '../src/domain/endpoint/incident.js';
-import { handleInOrder, on } from './in-order.js';
-import type { EndpointIncidentInput, EndpointIncidentResult, IncidentState } from './inputs.js';
-import { attemptFailed, attemptSucceeded, endpointGone, type FailureReport } from './messages.js';
+} from '../../src/domain/endpoint/incident.js';
+import { handleInOrder, on } from '../in-order.js';
+import type { EndpointIncidentInput, EndpointIncidentResult, IncidentState } from '../inputs.js';
+import { attemptFailed, attemptSucceeded, endpointGone, type FailureReport } from '../messages.js';
 
 const { markEndpoint, disableEndpoint, emitOperationalEvent, releaseEndpoint, probeEndpoint } =
   proxyActivities<Activities>({

@@ -1,7 +1,7 @@
 import { condition, patched, proxyActivities, setHandler, sleep } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.js';
-import type { ReleaseParkedInput } from './inputs.js';
-import { releaseAgain } from './messages.js';
+import type { Activities } from '../../activities/index.js';
+import type { ReleaseParkedInput } from '../inputs.js';
+import { releaseAgain } from '../messages.js';
 
 /**
  * Waits before each pass. An attempt that was under way when the endpoint changed has seen it as it was before, and may be parked only now:

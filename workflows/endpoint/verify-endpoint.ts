@@ -7,11 +7,11 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.js';
-import { formatDuration } from '../src/domain/basics/duration.js';
-import type { EndpointKey } from '../src/domain/delivery/delivery.js';
-import { fitSummary } from '../src/domain/ledger/summaries.js';
-import { type Confirmation, confirmed, verifyAgain } from './messages.js';
+import type { Activities } from '../../activities/index.js';
+import { formatDuration } from '../../src/domain/basics/duration.js';
+import type { EndpointKey } from '../../src/domain/delivery/delivery.js';
+import { fitSummary } from '../../src/domain/ledger/summaries.js';
+import { type Confirmation, confirmed, verifyAgain } from '../messages.js';
 
 export interface VerifyEndpointInput extends EndpointKey {
   /** Waits between the attempts, milliseconds. */

@@ -1,7 +1,7 @@
 import { condition, proxyActivities, setHandler } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.js';
-import type { EndpointKey } from '../src/domain/delivery/delivery.js';
-import { secretsChanged } from './messages.js';
+import type { Activities } from '../../activities/index.js';
+import type { EndpointKey } from '../../src/domain/delivery/delivery.js';
+import { secretsChanged } from '../messages.js';
 
 const { retireSecrets } = proxyActivities<Activities>({
   startToCloseTimeout: '30s',
