@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import type { Browser } from 'playwright-core';
+import { readFileSync } from 'node:fs';
+import type { Browser, Page } from 'playwright-core';
 import { PLATFORM_SCOPES, type Scope } from '../../src/domain/access/api-key.js';
 import { OPERATOR } from '../../src/domain/change/change.js';
 import { type ApiClient, apiClient } from '../support/api-client.js';
 import { findBarriers, findChromium, openTab, startBrowser } from './chromium.js';
-import { type Stage, startStage } from './stage.js';
-import { button, inDialog, pasteKey, says } from './steps.js';
+import { purchaseOf, type Stage, startStage } from './stage.js';
+import { button, clickTwiceAtOnce, goTo, inDialog, pasteKey, says } from './steps.js';
 
 describe('at the desk', () => {
   let stage: Stage;
@@ -28,6 +29,16 @@ describe('at the desk', () => {
   /** Another key of an account. */
   const keyWith = async (accountId: string, scopes: readonly Scope[]): Promise<string> =>
     (await stage.system.database.apiKeys.create(accountId, 'for a test', scopes, OPERATOR)).key;
+
+  /** Signs the operator in, and acts for an account. */
+  const actFor = async (page: Page, { accountId }: ApiClient) => {
+    await page.goto(`${stage.system.url}/desk`);
+    await page.evaluate('sessionStorage.clear()');
+    await pasteKey(stage, page, 'desk', stage.operator.key);
+    await page.goto(`${stage.system.url}/desk/accounts/${accountId}`);
+    await button(page, 'Act for this account').click();
+    await says(page, 'You act for');
+  };
 
   it('an operator makes a key for an account, which is shown once, and revokes it', async () => {
     const cedar = await account('Cedar Crafts');
@@ -96,11 +107,7 @@ describe('at the desk', () => {
     await page.getByLabel("Type the account's name or id").fill('Dune Diving');
     await page.getByLabel('Erase its payloads').check();
     assert.deepEqual(await findBarriers(tab), []);
-    await act.evaluate((element) => {
-      const shown = element as unknown as { click(): void };
-      shown.click();
-      shown.click();
-    });
+    await clickTwiceAtOnce(act);
     await page.getByRole('heading', { name: 'It is being deleted' }).waitFor();
     assert.equal(await button(page, 'Make a link').count(), 0);
     assert.equal(await button(page, 'Delete…').count(), 0);
@@ -118,6 +125,97 @@ describe('at the desk', () => {
     assert.deepEqual(tab.errors, []);
     await tab.context.close();
   }).timeout(90_000);
+
+  it('an operator erases a person for an account, sees it come to its end, and keeps the certificate', async () => {
+    const { shop } = stage;
+    const event = await shop.purchase(purchaseOf(3001).replace('ada@', 'Bo@'));
+    const tab = await openTab(browser);
+    const { page } = tab;
+    let posted = 0;
+    const addresses: string[] = [];
+    page.on('request', (request) => {
+      addresses.push(request.url());
+      if (request.url().endsWith('/subjects/erase')) posted += 1;
+    });
+    await actFor(page, shop);
+    await goTo(page, 'Personal data');
+    await says(page, 'Nothing was erased yet');
+    await page.getByLabel('Person').fill('nobody@example.com');
+    await button(page, 'Erase…').click();
+    await inDialog(page, 'Erase').click();
+    await page.getByRole('alert').getByText('no payload about this subject').waitFor();
+    await inDialog(page, 'Cancel').click();
+
+    // While deliveries are open it waits, if that is what was chosen.
+    await page.getByLabel('Person').fill('bo@example.com');
+    await page.getByLabel('Let them end first').check();
+    await page.getByLabel('Reason').fill('request 4711');
+    await button(page, 'Erase…').click();
+    await page.getByRole('alertdialog').getByText('bo@example.com').waitFor();
+    assert.deepEqual(await findBarriers(tab), []);
+    await clickTwiceAtOnce(inDialog(page, 'Erase'));
+    await says(page, 'It waits for open deliveries to end.');
+    assert.equal(posted, 2, 'one for nobody, one for bo');
+    await goTo(page, 'Personal data');
+    const row = page.getByRole('row').filter({ hasText: /ers_/ });
+    await row.getByText('Waiting').waitFor();
+    await row.getByRole('link').first().click();
+
+    // They end: the key is deleted, and the page at its address says so by itself.
+    await Promise.all(
+      event.deliveries.map(({ id }) => shop.request('POST', `/v18.0/deliveries/${id}/cancel`, { body: {} })),
+    );
+    await page.reload();
+    await page.getByRole('status').getByText('The key is deleted, and nothing').waitFor({ timeout: 40_000 });
+    const id = /ers_\w+/.exec(page.url())?.[0] ?? '';
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      button(page, 'Download the certificate').click(),
+    ]);
+    assert.equal(download.suggestedFilename(), `erasure-${id}.json`);
+    const certificate = JSON.parse(readFileSync(await download.path(), 'utf8'));
+    assert.deepEqual(certificate, (await shop.request('GET', `/v18.0/erasures/${id}`)).json);
+    assert.equal(certificate.status, 'complete');
+    assert.equal(certificate.open, 'finish');
+    await page.goto(`${stage.system.url}/desk/events/${event.id}`);
+    await says(page, 'It was erased, with the key that opened it');
+    // The person is named in nothing that stays.
+    assert.doesNotMatch(
+      await page.evaluate<string>('JSON.stringify([localStorage, sessionStorage, history.state])'),
+      /bo@/i,
+    );
+    assert.doesNotMatch(addresses.join('\n'), /bo(@|%40)/i);
+    assert.deepEqual(tab.errors, []);
+
+    // Another account has no such erasure.
+    await actFor(page, stage.stranger);
+    await page.goto(`${stage.system.url}/desk/erasures/${id}`);
+    await page.getByRole('alert').getByText('There is no erasure').waitFor();
+    await tab.context.close();
+  }).timeout(90_000);
+
+  it('who may erase and not read certificates sees that of their own, and who may only read erases nothing', async () => {
+    const { shop } = stage;
+    await shop.purchase(purchaseOf(3002).replace('ada@', 'cy@'));
+    const tab = await openTab(browser);
+    const { page } = tab;
+    await pasteKey(stage, page, 'desk', await keyWith(shop.accountId, ['subjects:write']));
+    await page.goto(`${stage.system.url}/desk/erasures`);
+    await page.getByRole('alert').getByText('needs the scope changes:read').waitFor();
+    await page.getByLabel('Person').fill('cy@example.com');
+    await button(page, 'Erase…').click();
+    await inDialog(page, 'Erase').click();
+    await page.getByRole('heading', { name: 'Certificate' }).waitFor();
+    await says(page, 'The key is deleted.');
+    await button(page, 'Sign out').click();
+
+    await page.getByLabel('API key').fill(await keyWith(shop.accountId, ['changes:read']));
+    await button(page, 'Sign in').click();
+    await goTo(page, 'Personal data');
+    await says(page, /^ers_/);
+    assert.equal(await page.getByLabel('Person').count(), 0);
+    await tab.context.close();
+  });
 
   it('offers nothing of an account to who may not: another platform, another account, a key without the scope', async () => {
     const platform = await stage.system.database.accounts.create('Other platform', OPERATOR);

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import { until } from '../support/until.js';
 import { findBarriers, findChromium, openTab, startBrowser, type Tab } from './chromium.js';
-import { type Stage, startStage } from './stage.js';
+import { purchaseOf, type Stage, startStage } from './stage.js';
 
 const PICTURES = 'docs/images';
 const PHONE = { width: 390, height: 800 };
@@ -21,6 +21,7 @@ describe('every page of the web application', () => {
   let stage: Stage;
   let browser: Browser;
   let deliveryId: string;
+  let erasureId: string;
   before(async function () {
     const chromium = findChromium();
     if (!chromium) return this.skip();
@@ -30,6 +31,11 @@ describe('every page of the web application', () => {
       `/v18.0/deliveries?endpoint_id=${stage.ids.loyalty}&limit=1`,
     );
     deliveryId = json.data[0].id;
+    await stage.shop.purchase(purchaseOf(1005).replace('ada@', 'grace@'));
+    const erased = await stage.shop.request('POST', '/v18.0/subjects/erase', {
+      body: { subject: 'grace@example.com', reason: 'request 4711' },
+    });
+    erasureId = erased.json.id;
   });
   after(async () => {
     await browser?.close();
@@ -65,6 +71,8 @@ describe('every page of the web application', () => {
       { role: 'desk', path: '/overview', has: 'answered 503', picture: 'overview' },
       { role: 'desk', path: '/incidents', has: 'answered 503', picture: 'incidents' },
       { role: 'desk', path: '/changes', has: 'Paused', picture: 'changes' },
+      { role: 'desk', path: '/erasures', has: erasureId, picture: 'personal-data' },
+      { role: 'desk', path: `/erasures/${erasureId}`, has: 'Certificate', picture: 'erasure' },
       { role: 'desk', path: '/accounts', has: 'Birch Books', picture: 'accounts' },
       { role: 'desk', path: `/accounts/${stage.shop.accountId}`, has: 'Make a link', picture: 'account' },
       { role: 'desk', path: `/accounts/${stage.shop.accountId}?tab=keys`, has: 'first key', picture: 'keys' },

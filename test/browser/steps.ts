@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import type { Stage } from './stage.js';
 
 /** What people do on every page. */
@@ -10,6 +10,14 @@ export const says = (page: Page, text: string | RegExp) => page.getByText(text).
 /** A button of the dialog that is open. */
 export const inDialog = (page: Page, name: string) =>
   page.getByRole('alertdialog').getByRole('button', { name, exact: true });
+
+/** Clicks before the page can show that it has been clicked. */
+export const clickTwiceAtOnce = (locator: Locator) =>
+  locator.evaluate((element) => {
+    const shown = element as unknown as { click(): void };
+    shown.click();
+    shown.click();
+  });
 
 /** Opens a page of the navigation. */
 export const goTo = (page: Page, name: string) =>

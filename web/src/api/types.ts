@@ -15,6 +15,7 @@ export type Replay = Schemas['Replay'];
 export type ReplayPreview = Schemas['ReplayPreview'];
 export type Stats = Schemas['Stats'];
 export type Change = Schemas['Change'];
+export type Erasure = Schemas['Erasure'];
 export type Account = Schemas['Account'];
 export type ApiKey = Schemas['ApiKey'];
 /** Who a token stands for. */

@@ -4,7 +4,13 @@ import { Icon } from '../ui/icons.js';
 import { useRole } from '../ui/link.js';
 
 /** Where an id leads, by how it begins. */
-const PAGES = { dlv: 'deliveries/$id', evt: 'events/$id', ep: 'endpoints/$id', rpl: 'replays/$id' } as const;
+const PAGES = {
+  dlv: 'deliveries/$id',
+  evt: 'events/$id',
+  ep: 'endpoints/$id',
+  rpl: 'replays/$id',
+  ers: 'erasures/$id',
+} as const;
 /** What has no page of its own, but a record of its changes. */
 const RESOURCES: Record<string, string> = {
   key: 'api_key',

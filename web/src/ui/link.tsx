@@ -17,6 +17,8 @@ export type PagePath =
   | 'overview'
   | 'incidents'
   | 'changes'
+  | 'erasures'
+  | 'erasures/$id'
   | 'accounts'
   | 'accounts/$id';
 

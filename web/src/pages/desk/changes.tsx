@@ -120,6 +120,7 @@ const PAGES: Record<string, PagePath> = {
   replay: 'replays/$id',
   event_kind: 'kinds/$id',
   account: 'accounts/$id',
+  erasure: 'erasures/$id',
 };
 
 function Resource({ resource }: { resource: string }) {

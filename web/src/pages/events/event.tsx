@@ -46,7 +46,11 @@ export function Event() {
             </List>
           </Card>
           <Card title="Payload">
-            <Code text={toPrettyJson(data.payload)} name="the payload" />
+            {data.payload_erased ? (
+              <p>It was erased, with the key that opened it: nobody can read it any more.</p>
+            ) : (
+              <Code text={toPrettyJson(data.payload)} name="the payload" />
+            )}
           </Card>
         </>
       )}
