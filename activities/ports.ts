@@ -223,6 +223,8 @@ export interface AttemptDependencies {
 /** A part of an event's deliveries to start. */
 export interface DeliveryBatch extends AcceptedEvent, DeliverySettings {
   targets: DeliveryTarget[];
+  /** Where these begin among the event's targets; absent: at the first one. */
+  offset?: number;
 }
 
 /** What activities write to the ledger. */

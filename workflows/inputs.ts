@@ -78,6 +78,8 @@ export interface ReleaseParkedInput extends EndpointKey {
 
 export interface FanOutEventInput extends AcceptedEvent, DeliverySettings {
   targets: DeliveryTarget[];
+  /** Where these begin among the event's targets, if several executions share them; absent: at the first one. */
+  offset?: number;
 }
 
 export interface FanOutEventResult {

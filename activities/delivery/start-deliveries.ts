@@ -21,13 +21,17 @@ export function createStartDeliveries({ ledger }: Pick<ActivityDependencies, 'le
     const context = Context.current();
     const { info } = context;
     const { workflowId, runId } = callerOf(info);
-    const { targets, ...event } = await ledger.readFanOut(workflowId, runId);
+    const { targets, offset: begin = 0, ...event } = await ledger.readFanOut(workflowId, runId);
     const done: unknown = info.heartbeatDetails;
     const step = MAX_GROUP_SIZE * PARTS_AT_ONCE;
     for (let next = typeof done === 'number' ? done : first; next < end; next += step) {
       const offsets = Array.from({ length: PARTS_AT_ONCE }, (_, index) => next + index * MAX_GROUP_SIZE);
       const startPart = (offset: number) =>
-        ledger.startPart(event, targets.slice(offset, Math.min(offset + MAX_GROUP_SIZE, end)), offset);
+        ledger.startPart(
+          event,
+          targets.slice(offset, Math.min(offset + MAX_GROUP_SIZE, end)),
+          begin + offset,
+        );
       await Promise.all(offsets.filter((offset) => offset < end).map(startPart));
       context.heartbeat(next + step);
     }

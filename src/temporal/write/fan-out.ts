@@ -33,12 +33,13 @@ export async function startFanOut(
 ): Promise<void> {
   const { account_id, event_id, event_kind, keys = [] } = event;
   const parts = splitBySize(targets, MAX_FAN_OUT_BYTES);
+  let offset = 0;
   for (const [part, some] of parts.entries()) {
     await unlessStarted(
       client.workflow.start<typeof fanOutEvent>('fanOutEvent', {
         workflowId: fanOutWorkflowId(account_id, event_id, part),
         taskQueue,
-        args: [{ ...event, targets: some, ...settings }],
+        args: [{ ...event, targets: some, ...(offset > 0 && { offset }), ...settings }],
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
         workflowIdConflictPolicy: 'USE_EXISTING',
         requestEagerStart: isEager,
@@ -56,6 +57,7 @@ export async function startFanOut(
         ]),
       }),
     );
+    offset += some.length;
   }
 }
 

@@ -1,15 +1,33 @@
 import assert from 'node:assert/strict';
+import { createStartDeliveries } from '../../../activities/delivery/start-deliveries.js';
 import { registerDirectly } from '../../../bench/support/endpoints.js';
 import { createStarter } from '../../../src/bin/service/ledger.js';
 import { newId } from '../../../src/domain/basics/ids.js';
+import type { AttemptReport } from '../../../src/domain/delivery/attempt-report.js';
 import { EndpointHealth } from '../../../src/domain/endpoint/endpoint-health.js';
-import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
+import { fanOutWorkflowId, groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { fetchHistory } from '../../support/history.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startStubWorker } from '../../support/stub-worker.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
+
+/** A schedule so long that 301 targets need several executions. Milliseconds. */
+const LONG = Array.from({ length: 1_000 }, () => 604_800_000);
+
+const DELIVERED: AttemptReport = {
+  kind: 'attempted',
+  outcome: 'delivered',
+  attempt: {
+    number: 1,
+    at: '2026-01-31T12:00:00.000Z',
+    duration_ms: 1,
+    url: 'https://shop.example/',
+    status_code: 200,
+    trigger: 'schedule',
+  },
+};
 
 describe('an event', () => {
   let system: TestSystem;
@@ -137,6 +155,40 @@ describe('an event', () => {
     } finally {
       await stop?.();
       await waiting.stop();
+    }
+  });
+
+  it('is started once for each of so many endpoints that several executions share them', async () => {
+    const taskQueue = `stub-${newId('group')}`;
+    const settings = { ...system.settings, HOOKLINE_TASK_QUEUE: taskQueue };
+    const starter = createStarter(settings, system, new EndpointHealth(1_000), undefined);
+    const reached: string[] = [];
+    const stop = await startStubWorker(system.temporal, taskQueue, {
+      startDeliveries: createStartDeliveries({ ledger: starter }),
+      async attemptGroup({ deliveries }) {
+        reached.push(...deliveries.map(({ endpoint_id }) => endpoint_id));
+        return deliveries.map(() => DELIVERED);
+      },
+    });
+    const targets = Array.from({ length: 301 }, () => ({ endpoint_id: newId('endpoint'), schedule: LONG }));
+    const event = {
+      account_id: client.accountId,
+      event_id: newId('event'),
+      event_kind: 'purchase',
+      payload: PURCHASE,
+      accepted_at: new Date().toISOString(),
+    };
+    try {
+      await starter.accept(event, targets);
+      await until(
+        () => reached,
+        ({ length }) => length >= targets.length,
+      );
+      assert.deepEqual(reached.sort(), targets.map(({ endpoint_id }) => endpoint_id).sort());
+      const second = fanOutWorkflowId(event.account_id, event.event_id, 1);
+      assert.ok(await system.temporal.client.workflow.getHandle(second).describe(), 'there are several');
+    } finally {
+      await stop();
     }
   });
 
