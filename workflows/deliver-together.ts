@@ -4,7 +4,6 @@ import {
   allHandlersFinished,
   CancellationScope,
   condition,
-  continueAsNew,
   ParentClosePolicy,
   patched,
   proxyActivities,
@@ -32,6 +31,7 @@ import { deliveryAttributes, groupStatus, STATUS_ATTRIBUTE } from '../src/domain
 import { deliverySummary, fitSummary } from '../src/domain/ledger/summaries.js';
 import { deliveryWorkflowId } from '../src/domain/ledger/workflow-ids.js';
 import { closingOf } from '../src/domain/stats/closing.js';
+import { continueWithMemo } from './continue-with-memo.js';
 import { ATTEMPT_OVERHEAD_MS, deliverEvent } from './deliver-event.js';
 import type { DeliverTogetherResult } from './inputs.js';
 import { type HandOver, handOver, releaseMembers } from './messages.js';
@@ -254,7 +254,7 @@ class TogetherDelivery {
     await condition(() => this.leaving.size === 0 && allHandlersFinished());
     if (this.batchesInFlight > 0) return;
     upsertMemo({ created_at: this.createdAt });
-    await continueAsNew<typeof deliverTogether>({ ...this.input, so_far: this.machine.snapshots });
+    await continueWithMemo<typeof deliverTogether>({ ...this.input, so_far: this.machine.snapshots });
   }
 
   /** When the deliveries were accepted, whichever run this is. */

@@ -4,7 +4,6 @@ import {
   allHandlersFinished,
   CancellationScope,
   condition,
-  continueAsNew,
   isCancellation,
   proxyActivities,
   setCurrentDetails,
@@ -23,6 +22,7 @@ import {
   type ReplayProgress,
   replayRefusal,
 } from '../src/domain/replay/replay.js';
+import { continueWithMemo } from './continue-with-memo.js';
 import { endCancelled } from './deliver-event.js';
 import type { ReplayDeliveriesInput, ReplaySoFar } from './inputs.js';
 import { type Operator, operatorName, REPLAY_UPDATES } from './messages.js';
@@ -138,6 +138,6 @@ class LiveReplay {
 
   private async carryOn(): Promise<void> {
     await condition(allHandlersFinished);
-    await continueAsNew<typeof replayDeliveries>({ plan: this.plan, so_far: this.soFar });
+    await continueWithMemo<typeof replayDeliveries>({ plan: this.plan, so_far: this.soFar });
   }
 }

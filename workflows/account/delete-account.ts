@@ -1,11 +1,4 @@
-import {
-  continueAsNew,
-  proxyActivities,
-  setCurrentDetails,
-  sleep,
-  upsertMemo,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { proxyActivities, setCurrentDetails, sleep, upsertMemo, workflowInfo } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
 import {
   type AccountDeletion,
@@ -15,6 +8,7 @@ import {
   newDeletion,
 } from '../../src/domain/access/account-deletion.js';
 import { KEYS_REMEMBERED_MS } from '../../src/domain/privacy/erasure.js';
+import { continueWithMemo } from '../continue-with-memo.js';
 
 /** What a deletion has done, for the run that continues it. */
 export interface DeletionSoFar {
@@ -88,7 +82,7 @@ export async function deleteAccount({ so_far, ...request }: DeleteAccountInput):
     }
     const isLast = await endSome();
     if (workflowInfo().continueAsNewSuggested)
-      return continueAsNew<typeof deleteAccount>({ ...request, so_far: state });
+      return continueWithMemo<typeof deleteAccount>({ ...request, so_far: state });
     if (!isLast) continue;
     if (state.found === 0) break;
     const wait = Math.min(FIRST_WAIT_MS * 2 ** state.passes, LONGEST_WAIT_MS);
