@@ -24,14 +24,21 @@ import { handleInOrder, on } from '../in-order.js';
 import type { EndpointIncidentInput, EndpointIncidentResult, IncidentState } from '../inputs.js';
 import { attemptFailed, attemptSucceeded, endpointGone, type FailureReport } from '../messages.js';
 
-const { markEndpoint, disableEndpoint, emitOperationalEvent, releaseEndpoint, probeEndpoint } =
-  proxyActivities<Activities>({
-    startToCloseTimeout: '1m',
-    retry: { initialInterval: '1s', maximumInterval: '1m' },
-  });
+const {
+  markEndpoint,
+  disableEndpoint,
+  emitOperationalEvent,
+  releaseEndpoint,
+  probeEndpoint,
+  /** Not a local one: a signal that comes before the task has ended the workflow repeats the task, and its local activities as other events. */
+  closeIncident,
+} = proxyActivities<Activities>({
+  startToCloseTimeout: '1m',
+  retry: { initialInterval: '1s', maximumInterval: '1m' },
+});
 
-/** Many endpoints may begin to fail at once, so the steps that every incident has must be cheap. */
-const { openIncident, closeIncident } = proxyLocalActivities<Activities>({
+/** Many endpoints may begin to fail at once, so what every incident begins with must be cheap. */
+const { openIncident, closeIncident: closeLocally } = proxyLocalActivities<Activities>({
   startToCloseTimeout: '30s',
   retry: { initialInterval: '1s', maximumInterval: '1m' },
 });
@@ -67,6 +74,8 @@ class Incident {
   /** Attempts that were answered 410. */
   private readonly gone: DisableCause[] = [];
   private readonly isLean: boolean;
+  /** What is sent about the incident has the same id and time, however often a task is repeated. */
+  private readonly isSteady: boolean;
   /** Probes begin with the incident, not with its tenth failure. */
   private readonly probesEarly: boolean;
 
@@ -74,7 +83,8 @@ class Incident {
     this.input = input;
     this.isLean = input.version !== undefined;
     this.probesEarly = this.isLean || patched('early-probes');
-    const now = new Date().toISOString();
+    this.isSteady = input.version === 4;
+    const now = (this.isSteady ? workflowInfo().startTime : new Date()).toISOString();
     this.state = input.state ?? {
       id: workflowInfo().runId,
       since: now,
@@ -98,7 +108,7 @@ class Incident {
     const gone = (cause: string, verification_revision?: number) => {
       this.gone.push({ cause, ...(verification_revision !== undefined && { verification_revision }) });
     };
-    if (this.input.version === 3) {
+    if (this.isSteady || this.input.version === 3) {
       handleInOrder([on(attemptFailed, failed), on(attemptSucceeded, succeeded), on(endpointGone, gone)]);
     } else {
       setHandler(attemptFailed, failed);
@@ -228,8 +238,14 @@ class Incident {
     const recovered_at = new Date().toISOString();
     if (this.isLean) {
       const event = this.event('endpoint.recovered', recovered_at, { since, recovered_at, failures });
-      await closeIncident({ ...this.input.endpoint, event, release: this.isBackingOff });
-      return 'recovered';
+      const closing = { ...this.input.endpoint, event, release: this.isBackingOff };
+      if (!this.isSteady) {
+        await closeLocally(closing);
+        return 'recovered';
+      }
+      await closeIncident(closing);
+      const isGone = this.gone.length > 0 && (await this.disable(GONE, this.gone)) === 'disabled';
+      return isGone ? 'disabled' : 'recovered';
     }
     await markEndpoint({ ...this.input.endpoint, failing: null });
     await this.emit('endpoint.recovered', recovered_at, { since, recovered_at, failures });
@@ -287,9 +303,12 @@ class Incident {
     return { account_id, kind, at, transition, payload: { endpoint_id, ...facts } };
   }
 
-  /** The input of the incident that follows, if failures were reported while the recovery was noted: one with an id of its own. */
+  /**
+   * The input of the incident that follows, if failures were reported while the recovery was noted, and no success after them: one with an
+   * id of its own.
+   */
   successor(): EndpointIncidentInput | undefined {
-    if (this.reports.length === 0) return undefined;
+    if (this.reports.length === 0 || (this.isSteady && this.succeeded)) return undefined;
     const { state: _, ...input } = this.input;
     const now = new Date().toISOString();
     const fresh = { failures: 0, last_failure: '', last_failure_at: now, probes: 0, announced: false };

@@ -185,7 +185,7 @@ export class Incidents {
       endpoint: { account_id, endpoint_id },
       disable_after_ms: disableAfterMs,
       probe_interval_ms: probeIntervalMs,
-      version: 3,
+      version: 4,
     };
     return {
       workflowId: incidentWorkflowId(account_id, endpoint_id),

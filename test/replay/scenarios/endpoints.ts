@@ -1,5 +1,7 @@
+import { WorkflowContinuedAsNewError } from '@temporalio/client';
 import { newId } from '../../../src/domain/basics/ids.js';
 import { OPERATOR } from '../../../src/domain/change/change.js';
+import type { NamedEndpoint } from '../../../src/domain/ledger/summaries.js';
 import {
   incidentWorkflowId,
   releaseWorkflowId,
@@ -53,7 +55,7 @@ const BRIEF_INCIDENT: Scenario = {
   },
 };
 
-/** An incident with deliveries that wait, a probe and a release. Its history has been recorded of two formats of its input. */
+/** An incident with deliveries that wait, a probe and a release. Its history has been recorded of several formats of its input. */
 const LONG_INCIDENT: Scenario = {
   settings: { ...SLOW, HOOKLINE_PROBE_INTERVAL: '1s' },
   async play(stage) {
@@ -152,6 +154,17 @@ export const ENDPOINTS: Scenarios = {
     },
   },
   'endpoint-incident-failing-again-before-it-began': { play: failingAgainAtOnce },
+  'endpoint-incident-succeeding-while-it-ends': {
+    play: (stage) => whileItEnds(stage, (second, endpoint) => second.succeeded(endpoint, Date.now())),
+  },
+  'endpoint-incident-failing-while-it-ends': {
+    play: (stage) =>
+      whileItEnds(stage, (second, endpoint) => second.failed(endpoint, 'answered 503', Date.now())),
+  },
+  'endpoint-incident-gone-while-it-ends': {
+    play: (stage) => whileItEnds(stage, (second, endpoint) => second.gone(endpoint, 'evt_1:1', 1)),
+  },
+  'endpoint-incident-ended': LONG_INCIDENT,
   'endpoint-incident-continued-as-new': {
     play: async (stage) => (await failingAgain(stage)).first,
   },
@@ -305,6 +318,39 @@ async function failingAgainAtOnce({ system }: Stage): Promise<Run> {
     );
     await handle.result();
     return { workflowId: handle.workflowId, runId: (await handle.describe()).runId };
+  } finally {
+    await stop();
+  }
+}
+
+/** An incident of which a second process reports something while its end is being noted. */
+async function whileItEnds(
+  { system }: Stage,
+  report: (second: Incidents, endpoint: NamedEndpoint) => Promise<unknown>,
+): Promise<Run> {
+  const endpoint = { account_id: newId('account'), endpoint_id: newId('endpoint'), host: 'shop.example' };
+  const taskQueue = `stub-${endpoint.endpoint_id}`;
+  const settings = { client: system.temporal.client, disableAfterMs: 3_600_000, probeIntervalMs: 60_000 };
+  const first = new Incidents({ ...settings, taskQueue });
+  const second = new Incidents({ ...settings, taskQueue });
+  await first.failed(endpoint, 'answered 500', Date.now());
+  const stop = await startStubWorker(system.temporal, taskQueue, {
+    openIncident: async () => 'active',
+    closeIncident: async () => void (await report(second, endpoint)),
+    disableEndpoint: async () => true,
+    emitOperationalEvent: async () => {},
+  });
+  try {
+    const workflowId = incidentWorkflowId(endpoint.account_id, endpoint.endpoint_id);
+    const { runId } = await system.temporal.client.workflow.getHandle(workflowId).describe();
+    await first.succeeded(endpoint, Date.now());
+    await system.temporal.client.workflow
+      .getHandle(workflowId, runId, { followRuns: false })
+      .result()
+      .catch((error: unknown) => {
+        if (!(error instanceof WorkflowContinuedAsNewError)) throw error;
+      });
+    return { workflowId, runId };
   } finally {
     await stop();
   }

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
+import type { Activities } from '../../../activities/index.js';
 import { newId } from '../../../src/domain/basics/ids.js';
+import type { EndpointKey } from '../../../src/domain/delivery/delivery.js';
 import type { FailingMark } from '../../../src/domain/endpoint/incident.js';
+import { incidentWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { Incidents } from '../../../src/temporal/write/incidents.js';
+import type { endpointIncident } from '../../../workflows/index.js';
 import { startStubWorker } from '../../support/stub-worker.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
@@ -22,7 +26,7 @@ describe('failures that several processes count', () => {
   });
 
   /** The processes of an installation, as far as they report failures, and an endpoint. Nothing happens before a worker is started. */
-  async function idleProcesses(count: number) {
+  async function idleProcesses(count: number, closeIncident: Activities['closeIncident'] = async () => {}) {
     const endpoint = { account_id: newId('account'), endpoint_id: newId('endpoint') };
     const taskQueue = `stub-${endpoint.endpoint_id}`;
     const marks: (FailingMark | null)[] = [];
@@ -37,7 +41,9 @@ describe('failures that several processes count', () => {
             marks.push(failing);
             return 'active';
           },
-          closeIncident: async () => {},
+          closeIncident,
+          disableEndpoint: async () => true,
+          emitOperationalEvent: async () => {},
           probeEndpoint: async () => {},
         }),
       );
@@ -121,4 +127,67 @@ describe('failures that several processes count', () => {
       (incident) => incident !== undefined,
     );
   });
+
+  it('end the incident once, though a second process reports a success meanwhile', async () => {
+    const closed: string[] = [];
+    const { first, second, endpoint, finish, handle } = await whileClosing(closed);
+    await second.succeeded(endpoint, Date.now());
+    finish();
+    assert.equal((await handle.result()).outcome, 'recovered');
+    assert.deepEqual(closed.length, 1);
+    assert.equal(await first.get(endpoint), undefined);
+  });
+
+  it('that came before a success, while the end of the incident was noted, open no other', async () => {
+    const { first, second, endpoint, finish, handle } = await whileClosing();
+    await first.failed(endpoint, 'answered 503', Date.now());
+    await second.succeeded(endpoint, Date.now());
+    finish();
+    assert.equal((await handle.result()).outcome, 'recovered');
+    assert.equal(await first.get(endpoint), undefined);
+  });
+
+  it('are over when the endpoint is gone, also if it was while the end of the incident was noted', async () => {
+    const { first, endpoint, finish, handle } = await whileClosing();
+    await first.gone(endpoint, 'evt_1:1', 1);
+    finish();
+    assert.equal((await handle.result()).outcome, 'disabled');
+  });
+
+  it('have the time of their incident, whenever a worker comes to it', async () => {
+    const { first, endpoint, marks, startWorker } = await idleProcesses(2);
+    await first.failed(endpoint, 'answered 500', Date.now());
+    const { startTime } = await handleOf(endpoint).describe();
+    await startWorker();
+    await until(
+      () => marks,
+      ({ length }) => length > 0,
+    );
+    assert.equal(marks[0]?.since, startTime.toISOString());
+  });
+
+  const handleOf = ({ account_id, endpoint_id }: EndpointKey) =>
+    system.temporal.client.workflow.getHandle<typeof endpointIncident>(
+      incidentWorkflowId(account_id, endpoint_id),
+    );
+
+  /** An incident whose end is being noted until `finish` is called. @param closed the times of its ends, as they are noted */
+  async function whileClosing(closed: string[] = []) {
+    let finish = () => {};
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const { first, second, endpoint, startWorker } = await idleProcesses(2, async ({ event }) => {
+      closed.push(event.at);
+      await finished;
+    });
+    await startWorker();
+    await first.failed(endpoint, 'answered 500', Date.now());
+    await first.succeeded(endpoint, Date.now());
+    await until(
+      () => closed,
+      ({ length }) => length > 0,
+    );
+    return { first, second, endpoint, finish, handle: handleOf(endpoint) };
+  }
 });
