@@ -48,7 +48,7 @@ export async function readGroup(
     const signal = event.workflowExecutionSignaledEventAttributes;
     if (signal?.signalName === releaseMembers.name) {
       const release = (await decodeFirst(client, signal.input?.payloads)) as Release;
-      machine.release(release.endpoint_id, release.limit);
+      machine.release(release.endpoint_id, release.limit, release.most);
     }
     // The workflow looks at the time whenever it is given a task: so a parked delivery expires without any other trace.
     if (event.workflowTaskStartedEventAttributes) machine.step(at);

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { newId } from '../../../src/domain/basics/ids.js';
+import type { AttemptReport } from '../../../src/domain/delivery/attempt-report.js';
+import { MOST_RELEASES_IN_A_ROW } from '../../../src/domain/endpoint/release.js';
+import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
+import { readGroup } from '../../../src/temporal/read/group/group-history.js';
+import { releaseMembers } from '../../../workflows/messages.js';
+import { startGroup } from '../../support/start-group.js';
+import { startStubWorker } from '../../support/stub-worker.js';
+import { startSystem, type TestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+const failed = (number: number, trigger: 'schedule' | 'released'): AttemptReport => ({
+  kind: 'attempted',
+  outcome: 'failed',
+  attempt: {
+    number,
+    at: new Date().toISOString(),
+    duration_ms: 1,
+    url: 'https://shop.example/',
+    status_code: 500,
+    trigger,
+  },
+});
+
+describe('the history of a group', () => {
+  let system: TestSystem;
+  let stop: (() => Promise<void>) | undefined;
+  before(async () => {
+    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '1h' }, 'api');
+  });
+  after(async () => {
+    await stop?.();
+    await system.stop();
+  });
+
+  it('says that the same delivery is released again which the group has released again', async () => {
+    let made = 0;
+    stop = await startStubWorker(system.temporal, system.settings.HOOKLINE_TASK_QUEUE, {
+      attemptGroup: async ({ deliveries }) => deliveries.map(() => failed(1, 'schedule')),
+      async attemptMembers({ attempts }) {
+        made += attempts.length;
+        return attempts.map(({ number }) => failed(number, 'released'));
+      },
+    });
+    const endpoint_id = newId('endpoint');
+    const now = Date.now();
+    const { groupId } = await startGroup(system, { accountId: newId('account') }, endpoint_id, [now, now]);
+    const group = system.temporal.client.workflow.getHandle(groupWorkflowId(groupId));
+    const read = async () => {
+      const { workflowId, runId } = await group.describe();
+      return readGroup(system.temporal.client, { workflowId, runId });
+    };
+    const attempts = async () => (await read())?.records.map((record) => record?.attempts.length ?? 0);
+    await until(attempts, (numbers) => numbers?.join() === '1,1');
+    for (let released = 1; released <= 2; released += 1) {
+      await group.signal(releaseMembers, { endpoint_id, limit: 1, most: MOST_RELEASES_IN_A_ROW });
+      await until(attempts, (numbers) => numbers?.[0] === released + 1);
+    }
+    assert.equal(made, 2);
+    const machine = await read();
+    assert.deepEqual([machine?.member(0)?.isAttempting, machine?.member(1)?.isAttempting], [false, false]);
+  });
+});
