@@ -71,6 +71,7 @@ describe('every page of the web application', () => {
       { role: 'desk', path: '/overview', has: 'answered 503', picture: 'overview' },
       { role: 'desk', path: '/incidents', has: 'answered 503', picture: 'incidents' },
       { role: 'desk', path: '/changes', has: 'Paused', picture: 'changes' },
+      { role: 'desk', path: '/exports', has: 'Times are of acceptance', picture: 'exports' },
       { role: 'desk', path: '/erasures', has: erasureId, picture: 'personal-data' },
       { role: 'desk', path: `/erasures/${erasureId}`, has: 'Certificate', picture: 'erasure' },
       { role: 'desk', path: '/accounts', has: 'Birch Books', picture: 'accounts' },

@@ -77,6 +77,7 @@ const pages = [
   page('overview', () => import('./pages/desk/overview.js'), 'Overview'),
   page('incidents', () => import('./pages/desk/incidents.js'), 'Incidents'),
   page('changes', () => import('./pages/desk/changes.js'), 'Changes'),
+  page('exports', () => import('./pages/exports/exports.js'), 'Exports'),
   page('erasures', () => import('./pages/erasures/erasures.js'), 'Erasures'),
   page('erasures/$id', () => import('./pages/erasures/erasure.js'), 'Erasure'),
   page('accounts', () => import('./pages/desk/accounts.js'), 'Accounts'),

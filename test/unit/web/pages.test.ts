@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { mergePatch as applyPatch } from '../../../src/domain/basics/merge-patch.js';
 import { EVENT_KINDS } from '../../../src/domain/event/event-kinds.js';
 import { compilePayloadSchema } from '../../../src/domain/event/payload-schema.js';
+import { countLines, lastLine, WholeLines } from '../../../web/src/files/whole-lines.js';
 import { readDeliveryFilters } from '../../../web/src/pages/deliveries/filters.js';
 import { differences } from '../../../web/src/pages/desk/differences.js';
 import { isPrivateUrl, mistakeInUrl } from '../../../web/src/pages/endpoints/form/check-url.js';
@@ -85,6 +86,28 @@ describe('the rules of the web application', () => {
       },
     );
     assert.deepEqual(readDeliveryFilters({ status: 'parked' }), { status: ['parked'] });
+  });
+
+  it('a stream is cut into whole lines, wherever its chunks end', () => {
+    const chunks = fc.array(fc.array(fc.constantFrom(97, 98, 10), { maxLength: 6 }), { maxLength: 8 });
+    fc.assert(
+      fc.property(chunks, (given) => {
+        const cutter = new WholeLines();
+        const parts = given.flatMap((bytes) => cutter.take(Uint8Array.from(bytes)) ?? []);
+        const text = String.fromCharCode(...given.flat());
+        const lines = text.slice(0, text.lastIndexOf('\n') + 1);
+        assert.equal(parts.map((part) => new TextDecoder().decode(part)).join(''), lines);
+        assert.equal(cutter.isWhole, lines === text);
+        assert.equal(
+          parts.reduce((sum, part) => sum + countLines(part), 0),
+          lines.split('\n').length - 1,
+        );
+        for (const part of parts) {
+          assert.equal(part.at(-1), 10);
+          assert.equal(lastLine(part), new TextDecoder().decode(part).split('\n').at(-2));
+        }
+      }),
+    );
   });
 
   it('a change tells what it made different', () => {

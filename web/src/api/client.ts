@@ -1,8 +1,8 @@
-import { Hookline } from '../../../clients/typescript/src/index.js';
+import { Hookline, HooklineError } from '../../../clients/typescript/src/index.js';
 import { renewSession } from './oauth.js';
 import { BASE_PATH, currentRole, readSession, type Session, writeSession } from './session.js';
 
-export { HooklineError } from '../../../clients/typescript/src/index.js';
+export { HooklineError };
 
 /** The header that says for which account a platform or an operator acts. */
 const ACCOUNT = 'hookline-account';
@@ -39,6 +39,21 @@ function withSession(request: Request, session: Session | undefined): Request {
 
 /** The public API of the server that this page came from. */
 export const api = new Hookline({ url: location.origin + BASE_PATH, fetch: send });
+
+/** An answer that is read as it comes: it is neither held in memory nor asked for again by itself. @throws {HooklineError} */
+export async function openStream(
+  path: string,
+  headers: Record<string, string>,
+  signal: AbortSignal,
+): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
+  const response = await send(location.origin + BASE_PATH + path, {
+    headers: { accept: 'application/x-ndjson, application/json', ...headers },
+    signal,
+  });
+  if (!response.ok || !response.body)
+    throw new HooklineError(response, await response.json().catch(() => undefined));
+  return response.body;
+}
 
 /** Every row of a list that is short: accounts have limits of endpoints and event kinds. */
 export async function readAll<T>(rows: AsyncIterable<T>): Promise<T[]> {

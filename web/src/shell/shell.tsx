@@ -29,6 +29,7 @@ const ENTRIES: Record<Role, readonly Entry[]> = {
     { page: 'incidents', icon: 'incident', name: 'Incidents' },
     ...SHARED,
     { page: 'changes', icon: 'change', name: 'Changes' },
+    { page: 'exports', icon: 'export', name: 'Exports' },
     { page: 'erasures', icon: 'erasure', name: 'Personal data' },
     { page: 'accounts', icon: 'account', name: 'Accounts' },
   ],

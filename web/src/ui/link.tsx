@@ -17,6 +17,7 @@ export type PagePath =
   | 'overview'
   | 'incidents'
   | 'changes'
+  | 'exports'
   | 'erasures'
   | 'erasures/$id'
   | 'accounts'

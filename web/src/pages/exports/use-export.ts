@@ -1,0 +1,73 @@
+import { useEffect, useRef, useState } from 'react';
+import { actingFor } from '../../api/client.js';
+import { readSession } from '../../api/session.js';
+import { openSink } from '../../files/sink.js';
+import { countLines } from '../../files/whole-lines.js';
+import { useRole } from '../../ui/link.js';
+import { exportParts, type Period } from './export-stream.js';
+
+/** How far an export is. */
+export interface Progress {
+  state: 'running' | 'done' | 'stopped' | 'failed';
+  period: Period;
+  lines: number;
+  bytes: number;
+  upTo?: string | undefined;
+  error?: Error;
+}
+
+/** How often the progress is shown anew, milliseconds. */
+const SHOWN_MS = 100;
+
+/** Downloads exports, one at a time. Whoever leaves the page stops it. */
+export function useExport() {
+  const role = useRole();
+  const [progress, setProgress] = useState<Progress>();
+  const running = useRef<AbortController>(undefined);
+  useEffect(() => () => running.current?.abort(), []);
+
+  const start = async (period: Period): Promise<void> => {
+    if (running.current) return;
+    const control = new AbortController();
+    running.current = control;
+    const now: Progress = { state: 'running', period, lines: 0, bytes: 0 };
+    try {
+      const sink = await openSink(nameOf(period));
+      if (!sink) return;
+      setProgress({ ...now });
+      // Whoever is acted for may change while it runs; whose export it is does not.
+      const headers = actingFor(readSession(role)?.account ?? '');
+      let shownAt = 0;
+      try {
+        for await (const { bytes, upTo } of exportParts(period, headers, control.signal)) {
+          await sink.write(bytes);
+          now.lines += countLines(bytes);
+          now.bytes += bytes.length;
+          now.upTo = upTo;
+          if (Date.now() - shownAt < SHOWN_MS) continue;
+          shownAt = Date.now();
+          setProgress({ ...now });
+        }
+        if (now.lines > 0) await sink.close();
+        else await sink.abort();
+      } catch (error) {
+        await sink.abort().catch(() => {});
+        throw error;
+      }
+      setProgress({ ...now, state: 'done' });
+    } catch (error) {
+      setProgress(
+        control.signal.aborted
+          ? { ...now, state: 'stopped' }
+          : { ...now, state: 'failed', error: error as Error },
+      );
+    } finally {
+      running.current = undefined;
+    }
+  };
+  return { progress, start, stop: () => running.current?.abort() };
+}
+
+function nameOf({ from, to }: Period): string {
+  return `hookline-${from.slice(0, 10)}-to-${to.slice(0, 10)}.ndjson`;
+}
