@@ -74,6 +74,23 @@ describe('payload keys', () => {
     }
   });
 
+  it('of events are erased for a whole account, however many there are, and for no other', async function () {
+    this.timeout(60_000);
+    const { dataKeys } = system.database;
+    // More than are deleted at once.
+    const subjects = Array.from({ length: 510 }, (_, index) => `subject-${index}`);
+    const [leaver, stayer] = [await system.account(), await system.account()];
+    const own = await dataKeys.obtain(leaver.accountId);
+    await Promise.all(subjects.map((subject) => dataKeys.obtain(leaver.accountId, subject)));
+    const kept = await dataKeys.obtain(stayer.accountId, subjects[0]);
+    assert.equal(await dataKeys.eraseAll(leaver.accountId), 511);
+    assert.equal(await dataKeys.eraseAll(leaver.accountId), 0);
+    assert.equal(await dataKeys.find(leaver.accountId, own.id), undefined);
+    assert.equal(await dataKeys.ofSubject(leaver.accountId, subjects[509] ?? ''), undefined);
+    assert.equal((await dataKeys.ofSubject(stayer.accountId, subjects[0] ?? ''))?.key_id, kept.id);
+    assert.notEqual((await dataKeys.obtain(leaver.accountId)).id, own.id, 'nothing remembers the old one');
+  });
+
   describe('the codec server', () => {
     const ask = (way: string, body: unknown, headers: Record<string, string> = {}) =>
       fetch(`${system.url}/codec/${way}`, {
