@@ -97,8 +97,12 @@ export interface EndpointDirectory {
 export interface IncidentLog {
   /** @param began when the attempt began, milliseconds since the epoch */
   failed(endpoint: NamedEndpoint, said: string, began: number): Promise<void>;
-  /** @param began likewise @returns whether there is an incident */
-  succeeded(endpoint: EndpointKey, began: number): Promise<boolean>;
+  /**
+   * @param began likewise
+   * @param isMarked whether the endpoint was marked as failing then
+   * @returns whether there is an incident
+   */
+  succeeded(endpoint: EndpointKey, began: number, isMarked: boolean): Promise<boolean>;
   /**
    * @param attempt names the attempt that was answered 410, and disables the endpoint
    * @param verificationRevision of the endpoint as it was attempted

@@ -76,7 +76,7 @@ export function createConclude({
       return;
     }
     if (number === 1 && !wasUnhealthy) return;
-    const isOpen = await incidents.succeeded(endpoint, began);
+    const isOpen = await incidents.succeeded(endpoint, began, failing !== undefined);
     if (failing && !isOpen) await endpoints.setFailing(account_id, endpoint_id, null);
   }
 }

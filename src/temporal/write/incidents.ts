@@ -129,14 +129,24 @@ export class Incidents {
   /**
    * Reports an attempt that succeeded at an endpoint that may have been failing.
    *
-   * @param began milliseconds since the epoch @returns whether an incident was open
+   * @param began milliseconds since the epoch
+   * @param isMarked the endpoint was marked as failing when the attempt began: another process may have opened an incident since this one
+   *   found none
+   * @returns whether an incident was open
    */
-  succeeded(endpoint: EndpointKey, began: number): Promise<boolean> {
+  async succeeded(endpoint: EndpointKey, began: number, isMarked = false): Promise<boolean> {
     const { endpoint_id } = endpoint;
     this.successes.set(endpoint_id, Math.max(this.successes.get(endpoint_id) ?? 0, began));
     this.forget(endpoint_id);
     const known = this.succeeding.get(endpoint_id);
-    if (known) return known;
+    if (!known) return this.report(endpoint);
+    if ((await known) || !isMarked) return known;
+    const latest = this.succeeding.get(endpoint_id);
+    return latest && latest !== known ? latest : this.report(endpoint);
+  }
+
+  private report(endpoint: EndpointKey): Promise<boolean> {
+    const { endpoint_id } = endpoint;
     const report = this.limit(() => this.reportSuccess(endpoint));
     this.succeeding.set(endpoint_id, report);
     report.catch(() => this.succeeding.delete(endpoint_id));

@@ -128,6 +128,17 @@ describe('failures that several processes count', () => {
     );
   });
 
+  it('end by a success of a process that has just found no incident', async () => {
+    const { first, second, endpoint } = await processes(2);
+    assert.equal(await first.succeeded(endpoint, Date.now()), false);
+    await second.failed(endpoint, 'answered 500', Date.now());
+    assert.equal(await first.succeeded(endpoint, Date.now(), true), true);
+    await until(
+      () => second.get(endpoint),
+      (incident) => incident === undefined,
+    );
+  });
+
   it('end the incident once, though a second process reports a success meanwhile', async () => {
     const closed: string[] = [];
     const { first, second, endpoint, finish, handle } = await whileClosing(closed);
