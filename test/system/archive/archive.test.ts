@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { MAX_TIMELINE_BYTES } from '../../../src/domain/archive/fitting.js';
 import type { TimelineItem } from '../../../src/domain/explain/timeline.js';
 import type { Delivery, DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
 import { type Accepted, type ApiClient, PURCHASE } from '../../support/api-client.js';
@@ -138,5 +139,36 @@ describe('the archive', () => {
     await forget(system, [second]);
     assert.deepEqual(await get(`/deliveries/${id}`), second);
     assert.deepEqual(await timelineOf(id), timeline);
+  });
+
+  it('keeps the newest of what a delivery that was sent again and again has to tell', async () => {
+    await client.register(receiver.url);
+    receiver.handle(reply(200));
+    const [first] = await closed(await client.purchase());
+    const { id = '', event_id = '', started_at = '' } = first ?? {};
+    await archived(system, client, [id]);
+    const { archive } = system.database;
+    const before = (await archive.delivery(client.accountId, id)) ?? assert.fail();
+    const waits = Array.from({ length: 8_000 }, (_, number) => {
+      const at = new Date(Date.parse(started_at) - 8_000 + number).toISOString();
+      return { at, type: 'wait', text: 'x'.repeat(1_000) };
+    });
+    const told = JSON.stringify([...waits, ...JSON.parse(before.timeline ?? '[]')]);
+    const key = (await archive.storedPayload(client.accountId, event_id)) ?? '';
+    await archive.replaceDelivery({ ...before, timeline: told, key }, before);
+    await forget(system, first ? [first] : []);
+    assert.equal((await client.request('POST', `/v18.0/deliveries/${id}/resend`)).status, 202);
+    const after = await until(
+      async () => {
+        await runArchive(system);
+        return archive.delivery(client.accountId, id);
+      },
+      (found) => found?.revision === 2,
+      30_000,
+    );
+    const { timeline = '' } = after ?? {};
+    assert.ok(Buffer.byteLength(timeline) <= MAX_TIMELINE_BYTES + 2);
+    const items: TimelineItem[] = JSON.parse(timeline);
+    assert.deepEqual([items[0]?.type, items.at(-1)?.type], ['wait', 'closed']);
   });
 });

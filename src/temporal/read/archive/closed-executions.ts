@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { type ArchiveReads, positionAt, runOrder } from '../../../domain/archive/archived.js';
+import { firstThatFit, MAX_EARLIER_RUNS_BYTES, MAX_TIMELINE_BYTES } from '../../../domain/archive/fitting.js';
 import type {
   DeliveryToArchive,
   EventToArchive,
@@ -117,7 +118,16 @@ function toArchive({
 }): DeliveryToArchive {
   const { attempts, interventions, earlier_runs, payload_sha256, payload_bytes, payload_erased, ...summary } =
     delivery;
-  const detail = { attempts, interventions, earlier_runs, payload_sha256, payload_bytes, payload_erased };
+  const earlier = earlier_runs && firstThatFit(earlier_runs, MAX_EARLIER_RUNS_BYTES);
+  const detail = {
+    attempts,
+    interventions,
+    earlier_runs: earlier,
+    payload_sha256,
+    payload_bytes,
+    payload_erased,
+  };
+  const newestFirst = firstThatFit([...timeline].reverse(), MAX_TIMELINE_BYTES);
   const last = attempts.at(-1);
   return {
     account_id: accountId,
@@ -132,7 +142,7 @@ function toArchive({
     ...runOf(execution, delivery, row.index),
     summary: JSON.stringify(summary),
     detail: JSON.stringify(detail),
-    timeline: JSON.stringify(timeline),
+    timeline: JSON.stringify([...newestFirst].reverse()),
     closed: delivery,
   };
 }
