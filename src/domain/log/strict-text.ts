@@ -32,7 +32,13 @@ export function readStrictly<T>(what: string, schema: z.ZodType<T>, text: string
   } catch (error) {
     throw new CertificateError(`${what} is not valid JSON`, { cause: error });
   }
-  refuseAmbiguity(what, text);
+  try {
+    refuseAmbiguity(what, text);
+  } catch (error) {
+    if (error instanceof RangeError)
+      throw new CertificateError(`${what} is nested too deeply`, { cause: error });
+    throw error;
+  }
   const { error } = schema.safeParse(value);
   if (!error) return value as T;
   const [issue] = error.issues;

@@ -140,6 +140,11 @@ describe('a certificate', () => {
     }
   });
 
+  it('is refused if it is nested more deeply than can be read', () => {
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    assert.throws(() => verifyCertificate(deep), /nested too deeply/);
+  });
+
   it('is refused with the key of another log, and with another payload, salt or receipt', async () => {
     const stranger = await sampleLog(3);
     assert.throws(() => verifyCertificate(text, { key: stranger.key }), /another key/);
