@@ -40,6 +40,16 @@ export function EndpointBadge({ endpoint }: { endpoint: Pick<Endpoint, 'status' 
   return <Badge tone={endpoint.status === 'paused' ? 'warn' : 'bad'}>{capitalize(endpoint.status)}</Badge>;
 }
 
+/** Marks an endpoint that `hookline listen` has made: it is deleted some minutes after that has ended. */
+export function ListenerBadge({ endpoint }: { endpoint: Pick<Endpoint, 'listener'> }) {
+  if (!endpoint.listener) return null;
+  return (
+    <span className="badge info plain" title="Made by hookline listen, and deleted when that has ended">
+      Listener
+    </span>
+  );
+}
+
 export function ReplayBadge({ state }: { state: Replay['state'] }) {
   return <Badge tone={REPLAY[state] ?? ''}>{capitalize(state)}</Badge>;
 }

@@ -1,5 +1,6 @@
 import type { Endpoint, Stats } from '../../api/types.js';
 import { Card, PageHead } from '../../shell/page.js';
+import { ListenerBadge } from '../../ui/badge.js';
 import { To } from '../../ui/link.js';
 import { Empty, Loaded } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
@@ -58,7 +59,8 @@ function IncidentRow({ endpoint, stats }: { endpoint: Endpoint; stats: Stats | u
       <td>
         <To page="endpoints/$id" id={id} className="row-link">
           {nameOfEndpoint(endpoint)}
-        </To>
+        </To>{' '}
+        <ListenerBadge endpoint={endpoint} />
         <div className="muted small">{hostOf(endpoint.target_url)}</div>
       </td>
       <td className="wide">

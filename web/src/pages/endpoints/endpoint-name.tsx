@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { api, readAll } from '../../api/client.js';
+import { ListenerBadge } from '../../ui/badge.js';
 import { To } from '../../ui/link.js';
 import { LIVE_MS } from '../../ui/list.js';
 import { hostOf, nameOfEndpoint } from './names.js';
@@ -19,9 +20,12 @@ export function EndpointName({ id, host }: { id: string; host?: boolean }) {
   const endpoint = useEndpoints().data?.find((each) => each.id === id);
   if (!endpoint) return <code title={id}>{`${id.slice(0, 9)}…${id.slice(-4)}`}</code>;
   return (
-    <To page="endpoints/$id" id={id} className="wrap">
-      {nameOfEndpoint(endpoint)}
-      {host && endpoint.description && <span className="muted"> · {hostOf(endpoint.target_url)}</span>}
-    </To>
+    <>
+      <To page="endpoints/$id" id={id} className="wrap">
+        {nameOfEndpoint(endpoint)}
+        {host && endpoint.description && <span className="muted"> · {hostOf(endpoint.target_url)}</span>}
+      </To>{' '}
+      <ListenerBadge endpoint={endpoint} />
+    </>
   );
 }

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { Endpoint as EndpointType, Stats } from '../../api/types.js';
 import { Card, PageHead } from '../../shell/page.js';
 import { useMay } from '../../shell/use-session.js';
-import { EndpointBadge } from '../../ui/badge.js';
+import { EndpointBadge, ListenerBadge } from '../../ui/badge.js';
 import { Copyable } from '../../ui/copy.js';
 import { To } from '../../ui/link.js';
 import { List } from '../../ui/list.js';
@@ -35,7 +35,7 @@ export function Endpoint() {
             title={nameOfEndpoint(data)}
             heading={
               <span className="row">
-                {nameOfEndpoint(data)} <EndpointBadge endpoint={data} />
+                {nameOfEndpoint(data)} <EndpointBadge endpoint={data} /> <ListenerBadge endpoint={data} />
               </span>
             }
             crumbs={<To page="endpoints">Endpoints</To>}

@@ -1,7 +1,7 @@
 import type { Endpoint, Stats } from '../../api/types.js';
 import { Card, PageHead } from '../../shell/page.js';
 import { useMay } from '../../shell/use-session.js';
-import { EndpointBadge } from '../../ui/badge.js';
+import { EndpointBadge, ListenerBadge } from '../../ui/badge.js';
 import { To } from '../../ui/link.js';
 import { Empty, Loaded } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
@@ -58,7 +58,8 @@ function EndpointTable({ rows, stats }: { rows: Endpoint[]; stats: Stats | undef
             <td>
               <To page="endpoints/$id" id={endpoint.id} className="row-link">
                 {nameOfEndpoint(endpoint)}
-              </To>
+              </To>{' '}
+              <ListenerBadge endpoint={endpoint} />
               <div className="muted small wrap">{hostOf(endpoint.target_url)}</div>
             </td>
             <td>
