@@ -4,6 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { PLATFORM_SCOPES, type Scope } from '../../src/domain/access/api-key.js';
 import { OPERATOR } from '../../src/domain/change/change.js';
 import { type ApiClient, apiClient } from '../support/api-client.js';
+import { until } from '../support/until.js';
 import { findBarriers, findChromium, openTab, startBrowser } from './chromium.js';
 import { purchaseOf, type Stage, startStage } from './stage.js';
 import { button, clickTwiceAtOnce, goTo, inDialog, pasteKey, says } from './steps.js';
@@ -214,6 +215,73 @@ describe('at the desk', () => {
     await goTo(page, 'Personal data');
     await says(page, /^ers_/);
     assert.equal(await page.getByLabel('Person').count(), 0);
+    await tab.context.close();
+  });
+
+  it('what is left of the limits of requests is on the page of the account, down to nothing', async () => {
+    const small = await account('Fern Foods');
+    const path = `/v18.0/accounts/${small.accountId}`;
+    await stage.operator.request('PATCH', path, { body: { limits: { requests_per_minute: 20 } } });
+    const tab = await openTab(browser);
+    const { page } = tab;
+    await pasteKey(stage, page, 'desk', stage.operator.key);
+    await page.goto(`${stage.system.url}/desk/accounts/${small.accountId}`);
+    const left = page.getByRole('main').getByText(/^\d+ of 20 left/);
+    await left.waitFor();
+    // What is counted for this account is not counted for others.
+    await page.goto(`${stage.system.url}/desk/accounts/${stage.stranger.accountId}`);
+    await page.getByText(/^\d+ of 60000 left/).waitFor();
+    await page.goto(`${stage.system.url}/desk/accounts/${small.accountId}`);
+    await left.waitFor();
+    const headers = { 'hookline-account': small.accountId };
+    await until(
+      async () => {
+        // A new minute may have begun.
+        for (let sent = 0; sent < 20; sent += 1)
+          if ((await stage.operator.request('GET', '/v18.0/session', { headers })).status === 429) break;
+        return left.innerText();
+      },
+      (text) => text.startsWith('0 of 20 left, all again in '),
+      25_000,
+    );
+    assert.deepEqual(tab.errors, []);
+    await tab.context.close();
+  });
+
+  it('an endpoint that "hookline listen" has made is marked in the list and on its page', async () => {
+    const hazel = await account('Hazel Hotels');
+    await hazel.register(`${stage.failing.url}/hooks`, { description: 'Reception' });
+    const { json } = await hazel.request('POST', '/v18.0/listeners', {
+      body: { event_kinds: ['purchase'], description: 'Laptop of Ada' },
+    });
+    const tab = await openTab(browser);
+    const { page } = tab;
+    await pasteKey(stage, page, 'desk', hazel.key);
+    await goTo(page, 'Endpoints');
+    await page
+      .getByRole('row')
+      .filter({ hasText: 'Laptop of Ada' })
+      .getByText('Listener', { exact: true })
+      .waitFor();
+    assert.equal(
+      await page
+        .getByRole('row')
+        .filter({ hasText: 'Reception' })
+        .getByText('Listener', { exact: true })
+        .count(),
+      0,
+    );
+    await page.getByRole('link', { name: 'Laptop of Ada' }).click();
+    await page.getByRole('heading', { level: 1 }).getByText('Listener', { exact: true }).waitFor();
+    await hazel.purchase();
+    await goTo(page, 'Deliveries');
+    await page
+      .getByRole('row')
+      .filter({ hasText: 'Laptop of Ada' })
+      .getByText('Listener', { exact: true })
+      .waitFor();
+    await hazel.request('DELETE', `/v18.0/endpoints/${json.id}`);
+    assert.deepEqual(tab.errors, []);
     await tab.context.close();
   });
 

@@ -36,6 +36,9 @@ describe('every page of the web application', () => {
       body: { subject: 'grace@example.com', reason: 'request 4711' },
     });
     erasureId = erased.json.id;
+    const listener = { event_kinds: ['order.shipped'], description: 'Laptop of Ada' };
+    const { status } = await stage.shop.request('POST', '/v18.0/listeners', { body: listener });
+    assert.equal(status, 201);
   });
   after(async () => {
     await browser?.close();
@@ -54,7 +57,7 @@ describe('every page of the web application', () => {
         picture: 'delivery',
       },
       { role: 'portal', path: `/events/${event}`, has: 'ada@example.com', picture: 'event' },
-      { role: 'portal', path: '/endpoints', has: 'Failing', picture: 'endpoints' },
+      { role: 'portal', path: '/endpoints', has: 'Laptop of Ada', picture: 'endpoints' },
       { role: 'portal', path: '/endpoints/new', has: 'What you call it', picture: 'register' },
       { role: 'portal', path: `/endpoints/${loyalty}`, has: 'Failing since', picture: 'endpoint' },
       { role: 'portal', path: `/endpoints/${loyalty}?tab=settings`, has: 'Event kinds', picture: 'settings' },
@@ -75,7 +78,7 @@ describe('every page of the web application', () => {
       { role: 'desk', path: '/erasures', has: erasureId, picture: 'personal-data' },
       { role: 'desk', path: `/erasures/${erasureId}`, has: 'Certificate', picture: 'erasure' },
       { role: 'desk', path: '/accounts', has: 'Birch Books', picture: 'accounts' },
-      { role: 'desk', path: `/accounts/${stage.shop.accountId}`, has: 'Make a link', picture: 'account' },
+      { role: 'desk', path: `/accounts/${stage.shop.accountId}`, has: 'of 60000 left', picture: 'account' },
       { role: 'desk', path: `/accounts/${stage.shop.accountId}?tab=keys`, has: 'first key', picture: 'keys' },
     ];
   };

@@ -57,6 +57,8 @@ export async function startStage(): Promise<Stage> {
     HOOKLINE_RETRY_SCHEDULE: '1h,2h',
     HOOKLINE_ENDPOINT_VERIFICATION: 'required',
     TEMPORAL_UI_URL: 'http://127.0.0.1:8233',
+    // More than tests send.
+    HOOKLINE_RATE_LIMIT_TOKEN: '60000/1m,600000/1h',
   });
   const [healthy, failing] = await Promise.all([
     startReceiver({

@@ -11,6 +11,7 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { takeClientFromLink } from './api/oauth.js';
+import { forgetRateLimits } from './api/rate-limits.js';
 import { subscribe, takeTokenFromLink } from './api/session.js';
 import { createAppRouter } from './routes.js';
 import { applyTheme } from './shell/theme.js';
@@ -29,7 +30,9 @@ const queryClient = new QueryClient({
 });
 // Whoever signs in next in this tab must not see, even for a moment, what was read for somebody else.
 subscribe((ended) => {
-  if (ended) queryClient.clear();
+  if (!ended) return;
+  queryClient.clear();
+  forgetRateLimits();
 });
 const router = createAppRouter();
 

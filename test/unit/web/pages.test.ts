@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { renderPolicy, renderState } from '../../../src/domain/access/rate-limit.js';
 import { mergePatch as applyPatch } from '../../../src/domain/basics/merge-patch.js';
 import { EVENT_KINDS } from '../../../src/domain/event/event-kinds.js';
 import { compilePayloadSchema } from '../../../src/domain/event/payload-schema.js';
+import { readRateLimits } from '../../../web/src/api/rate-limits.js';
 import { countLines, lastLine, WholeLines } from '../../../web/src/files/whole-lines.js';
 import { readDeliveryFilters } from '../../../web/src/pages/deliveries/filters.js';
 import { differences } from '../../../web/src/pages/desk/differences.js';
@@ -86,6 +88,31 @@ describe('the rules of the web application', () => {
       },
     );
     assert.deepEqual(readDeliveryFilters({ status: 'parked' }), { status: ['parked'] });
+  });
+
+  it('what is left of the limits is read as the service writes it', () => {
+    const limits = [
+      { requests: 600, windowMs: 60_000 },
+      { requests: 20_000, windowMs: 3_600_000 },
+    ];
+    const states = limits.map((limit) => ({
+      limit,
+      remaining: limit.requests - 1,
+      resetMs: limit.windowMs - 45_000,
+    }));
+    const headers = {
+      'ratelimit-policy': renderPolicy('token', limits),
+      ratelimit: renderState('token', states),
+    };
+    assert.deepEqual(readRateLimits(new Headers(headers), 45_000), [
+      { name: 'token-1m', quota: 600, windowSeconds: 60, left: 599, resetsAt: 60_000 },
+      { name: 'token-1h', quota: 20_000, windowSeconds: 3_600, left: 19_999, resetsAt: 3_600_000 },
+    ]);
+    assert.deepEqual(readRateLimits(new Headers(), 0), []);
+    assert.deepEqual(
+      readRateLimits(new Headers({ ratelimit: 'nonsense', 'ratelimit-policy': '"a";q=1;w=1' }), 0),
+      [],
+    );
   });
 
   it('a stream is cut into whole lines, wherever its chunks end', () => {

@@ -1,5 +1,6 @@
 import { Hookline, HooklineError } from '../../../clients/typescript/src/index.js';
 import { renewSession } from './oauth.js';
+import { noteRateLimits } from './rate-limits.js';
 import { BASE_PATH, currentRole, readSession, type Session, writeSession } from './session.js';
 
 export { HooklineError };
@@ -21,11 +22,18 @@ async function send(input: RequestInfo | URL, init?: RequestInit): Promise<Respo
   const request = new Request(input, init);
   const role = currentRole();
   const session = readSession(role);
-  const response = await fetch(withSession(request, session));
+  const response = await fetchFor(request, session);
   if (response.status !== 401 || !session) return response;
   const renewed = await renewSession(role);
-  if (renewed) return fetch(withSession(request, renewed));
+  if (renewed) return fetchFor(request, renewed);
   if (readSession(role)?.token === session.token) writeSession(role, undefined);
+  return response;
+}
+
+async function fetchFor(request: Request, session: Session | undefined): Promise<Response> {
+  const sent = withSession(request, session);
+  const response = await fetch(sent);
+  if (session) noteRateLimits(session.token, sent.headers.get(ACCOUNT) ?? '', response.headers);
   return response;
 }
 

@@ -3,6 +3,7 @@ import { useSyncExternalStore } from 'react';
 import { actingFor, api } from '../api/client.js';
 import { type Role, readSession, type Session, subscribe } from '../api/session.js';
 import { useRole } from '../ui/link.js';
+import { LIVE_MS } from '../ui/list.js';
 
 /** The session of a role, if there is one. */
 export function useSession(role: Role): Session | undefined {
@@ -21,14 +22,20 @@ export function useHolder() {
   });
 }
 
-/** The same for another account than the one that one acts for: what one may do for that. @param account '' is one's own */
-export function useHolderFor(account: string) {
+/**
+ * The same for another account than the one that one acts for: what one may do for that.
+ *
+ * @param account '' is one's own
+ * @param live asks again every few seconds, for what is left of the limits
+ */
+export function useHolderFor(account: string, live = false) {
   const session = useSession(useRole());
   return useQuery({
     queryKey: ['session', session?.token, account],
     queryFn: () => api.get('/v18.0/session', { headers: actingFor(account) }),
     enabled: session !== undefined,
     staleTime: 60_000,
+    refetchInterval: live ? LIVE_MS : false,
   });
 }
 

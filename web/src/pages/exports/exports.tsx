@@ -60,14 +60,7 @@ export function Exports() {
         >
           <div className="filters">
             <TextField label="From" type="datetime-local" required value={from} set={setFrom} />
-            <TextField
-              label="To"
-              hint="Empty: now."
-              mistake={mistake}
-              type="datetime-local"
-              value={to}
-              set={setTo}
-            />
+            <TextField label="To" mistake={mistake} type="datetime-local" value={to} set={setTo} />
           </div>
           {mayReadChanges && (
             <div className="choices">
@@ -82,8 +75,8 @@ export function Exports() {
             </div>
           )}
           <p className="muted small">
-            Times are of acceptance, in your zone. What is open, or closed a few minutes ago, is not archived
-            yet.{' '}
+            Times are of acceptance, in your zone. Without To, it goes up to now. What is open, or closed a
+            few minutes ago, is not archived yet.{' '}
             {writesToDisk()
               ? 'The file is written as it comes, so it can have any size.'
               : 'This browser holds the file in memory until it is whole, at most 512 MiB. For more, choose shorter periods, or use hookline export.'}

@@ -15,6 +15,7 @@ import { ApiKeys } from './api-keys.js';
 import { DeleteAccount, Deletion } from './deletion.js';
 import { Limits } from './limits.js';
 import { PortalLink } from './portal-link.js';
+import { RequestsLeft } from './requests-left.js';
 
 /** How often an account is asked for while it is being deleted, milliseconds. */
 const SOON_MS = 1_000;
@@ -73,7 +74,10 @@ export function Account() {
                         {isActive && home?.scopes.includes('keys:write') && <PortalLink id={data.id} />}
                         {isActive && manages && <Limits account={data} />}
                       </div>
-                      <Facts account={data} />
+                      <div className="stack">
+                        <Facts account={data} />
+                        <RequestsLeft account={data.id} />
+                      </div>
                     </div>
                   ),
                 },
