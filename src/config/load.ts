@@ -8,7 +8,9 @@ export class SettingsError extends Error {
   }
 }
 
-const KNOWN = new Set(Object.keys(settingsSchema.shape));
+/** What the commands read that use a server (`hookline trigger` and others). People export it where they run a server, too. */
+const OF_CLIENTS = ['HOOKLINE_URL', 'HOOKLINE_API_KEY', 'HOOKLINE_ACCOUNT'];
+const KNOWN = new Set([...Object.keys(settingsSchema.shape), ...OF_CLIENTS]);
 
 /**
  * Reads the settings. Nothing else reads the environment.

@@ -280,7 +280,7 @@ export const settingsSchema = z.object({
       'Mail server: `smtp://user:password@mail.example.com:587`, or `smtps://…` for TLS from the beginning. A password is sent over TLS only. A secret',
     ),
   HOOKLINE_ALERT_CHAT_URL: z
-    .url({ protocol: /^https$/, error: 'must be a URL like https://chat.example.com/hooks/…' })
+    .url({ protocol: /^https$/, error: 'must be an https URL like https://chat.example.com/hooks/…' })
     .optional()
     .describe(
       'Incoming webhook of a chat that gets the same alerts (Slack, Mattermost and others that take `{"text": …}`). A secret',

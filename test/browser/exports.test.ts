@@ -6,7 +6,7 @@ import type { Browser, Page } from 'playwright-core';
 import type { Scope } from '../../src/domain/access/api-key.js';
 import { OPERATOR } from '../../src/domain/change/change.js';
 import type { ApiClient } from '../support/api-client.js';
-import { archived } from '../support/archive.js';
+import { archived } from '../support/parts/archive.js';
 import { findBarriers, findChromium, openTab, startBrowser } from './chromium.js';
 import { type Stage, startStage } from './stage.js';
 import { button, says } from './steps.js';

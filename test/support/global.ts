@@ -11,7 +11,7 @@ import {
   startTemporal,
 } from '../../src/embedded/index.js';
 import { installRuntime } from '../../src/temporal/server/connection.js';
-import { buildOnce } from './build.js';
+import { buildOnce } from './programs/build.js';
 import { setServers } from './servers.js';
 import { forgetWarnings, warnings } from './warnings.js';
 

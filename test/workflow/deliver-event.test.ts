@@ -9,8 +9,8 @@ import { DEFAULT_RETRY_SCHEDULE } from '../../src/domain/delivery/retry-schedule
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/server/connection.js';
 import type { deliverEvent } from '../../workflows/index.js';
 import { PURCHASE } from '../support/api-client.js';
+import { startStubWorker } from '../support/parts/stub-worker.js';
 import { temporalOfRun } from '../support/servers.js';
-import { startStubWorker } from '../support/stub-worker.js';
 
 describe('deliverEvent', () => {
   let temporal: TemporalConnection;

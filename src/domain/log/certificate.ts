@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { canonicalJson } from '../archive/canonical-json.js';
 import { commitToReceipt } from '../archive/receipt.js';
+import { CURRENT_VERSION } from '../http/versions.js';
 import { commitTo } from '../privacy/data-key.js';
 import { type Checkpoint, openCheckpoint } from './checkpoint.js';
 import { HASH_BYTES, isConsistent, isIncluded, leafHash } from './merkle-tree.js';
@@ -139,7 +140,7 @@ function linkTo(own: Checkpoint, key: NoteVerifier, { checkpoint = '', consisten
       );
     return other.size;
   }
-  const wanted = `GET /log/proofs?from=${older.size}&to=${newer.size}`;
+  const wanted = `GET /${CURRENT_VERSION}/log/proofs?from=${older.size}&to=${newer.size}`;
   if (older.size === 0) return other.size;
   if (consistency === undefined)
     throw new CertificateError(

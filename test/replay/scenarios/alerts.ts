@@ -5,7 +5,7 @@ import { newId } from '../../../src/domain/basics/ids.js';
 import type { AlertPeopleInput } from '../../../workflows/alerts/alert-people.js';
 import type { alertPeople } from '../../../workflows/index.js';
 import { raiseAlert } from '../../../workflows/messages.js';
-import { startStubWorker } from '../../support/stub-worker.js';
+import { startStubWorker } from '../../support/parts/stub-worker.js';
 import type { Run, Scenarios, Stage } from './stage.js';
 
 const INPUT: AlertPeopleInput = { channel: 'chat', hold_ms: 500, interval_ms: 200 };

@@ -1,4 +1,4 @@
-import { startArchive } from '../../support/archive.js';
+import { startArchive } from '../../support/parts/archive.js';
 import { closed, type Scenarios, start } from './stage.js';
 
 /** Every way through the workflow that archives. */

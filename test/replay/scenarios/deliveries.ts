@@ -4,8 +4,8 @@ import type { AttemptReport } from '../../../src/domain/delivery/attempt-report.
 import { deliveryWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { PURCHASE } from '../../support/api-client.js';
 import { workflowIdOf } from '../../support/history.js';
+import { startStubWorker } from '../../support/parts/stub-worker.js';
 import { hangUp, inTurn, reply } from '../../support/receiver.js';
-import { startStubWorker } from '../../support/stub-worker.js';
 import { until } from '../../support/until.js';
 import {
   act,

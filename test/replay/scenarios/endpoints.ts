@@ -17,9 +17,9 @@ import {
   endpointGone,
   type FailureReport,
 } from '../../../workflows/messages.js';
-import { pendingAt } from '../../support/pending-endpoint.js';
+import { pendingAt } from '../../support/parts/pending-endpoint.js';
+import { startStubWorker } from '../../support/parts/stub-worker.js';
 import { reply } from '../../support/receiver.js';
-import { startStubWorker } from '../../support/stub-worker.js';
 import { until } from '../../support/until.js';
 import {
   act,

@@ -1,8 +1,8 @@
 import { sealEvent } from '../../../src/domain/ledger/sealed-event.js';
 import { erasureWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { PURCHASE } from '../../support/api-client.js';
+import { startGroup } from '../../support/parts/start-group.js';
 import { inTurn, reply } from '../../support/receiver.js';
-import { startGroup } from '../../support/start-group.js';
 import { closed, execution, type Run, retrying, type Scenarios, SLOW, type Stage, start } from './stage.js';
 
 /** The person in `PURCHASE`. */

@@ -7,8 +7,8 @@ import type { deliverTogether } from '../../../workflows/index.js';
 import { releaseMembers } from '../../../workflows/messages.js';
 import { PURCHASE } from '../../support/api-client.js';
 import { eventTypes, fetchHistory, workflowIdOf } from '../../support/history.js';
+import { startStubAttempts, startStubWorker, startStubWorkflows } from '../../support/parts/stub-worker.js';
 import { inTurn, reply } from '../../support/receiver.js';
-import { startStubAttempts, startStubWorker, startStubWorkflows } from '../../support/stub-worker.js';
 import { until } from '../../support/until.js';
 import { act, execution, type Run, replaceEndpoint, type Scenarios, SLOW, type Stage } from './stage.js';
 

@@ -1,7 +1,7 @@
 import { replayWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import type { ReplayPlan } from '../../../src/domain/replay/replay.js';
 import type { replayDeliveries } from '../../../workflows/index.js';
-import { listed, purchases, readReplay, replay } from '../../support/replays.js';
+import { listed, purchases, readReplay, replay } from '../../support/parts/replays.js';
 import { until } from '../../support/until.js';
 import { execution, type Run, type Scenarios, type Stage } from './stage.js';
 

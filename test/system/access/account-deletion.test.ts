@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { OPERATOR_SCOPES, PLATFORM_SCOPES } from '../../../src/domain/access/api-key.js';
 import type { Change } from '../../../src/domain/change/change.js';
 import { type ApiClient, apiClient } from '../../support/api-client.js';
-import { startServiceProcess } from '../../support/process.js';
+import { listed, purchases } from '../../support/parts/replays.js';
+import { startServiceProcess } from '../../support/programs/process.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { listed, purchases } from '../../support/replays.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { ApiClient } from '../../support/api-client.js';
 import { Browser, logInAndAllow, newPerson, type Person } from '../../support/oauth.js';
-import { OAuthApplication } from '../../support/oauth-application.js';
+import { OAuthApplication } from '../../support/outside/oauth-application.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 

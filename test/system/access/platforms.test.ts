@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { OPERATOR_SCOPES, PLATFORM_SCOPES } from '../../../src/domain/access/api-key.js';
 import type { Change } from '../../../src/domain/change/change.js';
 import { type Answer, type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
-import { newestChange } from '../../support/changes.js';
-import { runHookline } from '../../support/process.js';
+import { newestChange } from '../../support/parts/changes.js';
+import { runHookline } from '../../support/programs/process.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 

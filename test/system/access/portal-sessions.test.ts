@@ -3,7 +3,7 @@ import { ACCOUNT_SCOPES } from '../../../src/domain/access/api-key.js';
 import { newPortalToken, PORTAL_SCOPES } from '../../../src/domain/access/portal-session.js';
 import { hashSecret } from '../../../src/domain/access/secret-hash.js';
 import { type ApiClient, apiClient } from '../../support/api-client.js';
-import { newestChange } from '../../support/changes.js';
+import { newestChange } from '../../support/parts/changes.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';

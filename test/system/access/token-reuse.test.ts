@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ApiClient } from '../../support/api-client.js';
 import { Browser, logInAndAllow, newPerson, type Person } from '../../support/oauth.js';
-import { OAuthApplication, type TokenAnswer, useToken } from '../../support/oauth-application.js';
+import { OAuthApplication, type TokenAnswer, useToken } from '../../support/outside/oauth-application.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 

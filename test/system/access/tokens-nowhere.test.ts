@@ -4,7 +4,7 @@ import { connectTemporal, type TemporalConnection } from '../../../src/temporal/
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { fetchHistory, toJson } from '../../support/history.js';
 import { Browser, logInAndAllow, newPerson } from '../../support/oauth.js';
-import { type ServiceProcess, startServiceProcess } from '../../support/process.js';
+import { type ServiceProcess, startServiceProcess } from '../../support/programs/process.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { temporalOfRun } from '../../support/servers.js';
 import { newAccount, testEnvironment } from '../../support/system.js';

@@ -3,9 +3,9 @@ import { MAX_TIMELINE_BYTES } from '../../../src/domain/archive/fitting.js';
 import type { TimelineItem } from '../../../src/domain/explain/timeline.js';
 import type { Delivery, DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
 import { type Accepted, type ApiClient, PURCHASE } from '../../support/api-client.js';
-import { archived, forget, runArchive } from '../../support/archive.js';
+import { archived, forget, runArchive } from '../../support/parts/archive.js';
+import { startGroup } from '../../support/parts/start-group.js';
 import { inTurn, type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { startGroup } from '../../support/start-group.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 

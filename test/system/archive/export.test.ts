@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 import mongoose from 'mongoose';
 import type { ApiClient } from '../../support/api-client.js';
-import { archived, forget } from '../../support/archive.js';
-import { runHookline } from '../../support/process.js';
+import { archived, forget } from '../../support/parts/archive.js';
+import { runHookline } from '../../support/programs/process.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 

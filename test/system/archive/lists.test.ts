@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { deliveryId } from '../../../src/domain/basics/ids.js';
 import type { DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
 import type { ApiClient } from '../../support/api-client.js';
-import { archived, forget } from '../../support/archive.js';
+import { archived, forget } from '../../support/parts/archive.js';
+import { startGroup } from '../../support/parts/start-group.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { startGroup } from '../../support/start-group.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 

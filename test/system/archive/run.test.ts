@@ -5,10 +5,10 @@ import { deliveryId } from '../../../src/domain/basics/ids.js';
 import { archiveScheduleId } from '../../../src/domain/ledger/workflow-ids.js';
 import type { DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
 import type { ApiClient } from '../../support/api-client.js';
-import { archived, runArchive, startArchive } from '../../support/archive.js';
-import { startServiceProcess } from '../../support/process.js';
+import { archived, runArchive, startArchive } from '../../support/parts/archive.js';
+import { startGroup } from '../../support/parts/start-group.js';
+import { startServiceProcess } from '../../support/programs/process.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { startGroup } from '../../support/start-group.js';
 import { newAccount, startSystem, type TestSystem, testEnvironment } from '../../support/system.js';
 import { until } from '../../support/until.js';
 

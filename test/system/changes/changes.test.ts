@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { OPERATOR_SCOPES } from '../../../src/domain/access/api-key.js';
 import type { Change } from '../../../src/domain/change/change.js';
 import { type Answer, type ApiClient, PURCHASE } from '../../support/api-client.js';
-import { ADDRESS, changesOf, newestChange, send } from '../../support/changes.js';
+import { ADDRESS, changesOf, newestChange, send } from '../../support/parts/changes.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 

@@ -54,7 +54,7 @@ describe('recording a change', () => {
     for (const point of ['before', 'after'] as const) {
       it(`survives a crash ${point} the record of a ${act} is moved, and is not there twice`, async () => {
         const endpoint = act === 'create' ? undefined : await register();
-        const script = ['--import', 'tsx', 'test/support/die-while-recording.ts'];
+        const script = ['--import', 'tsx', 'test/support/programs/die-while-recording.ts'];
         const child = spawn(process.execPath, [
           ...script,
           uri,

@@ -1,7 +1,7 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { PLATFORM_SCOPES } from '../../../src/domain/access/api-key.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
-import { startCommand } from '../../support/process.js';
+import { startCommand } from '../../support/programs/process.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 

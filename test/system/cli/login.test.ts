@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ApiClient } from '../../support/api-client.js';
 import { Browser, logInAndAllow, newPerson } from '../../support/oauth.js';
-import { OAuthApplication } from '../../support/oauth-application.js';
-import { startCommand } from '../../support/process.js';
+import { OAuthApplication } from '../../support/outside/oauth-application.js';
+import { startCommand } from '../../support/programs/process.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 

@@ -3,8 +3,8 @@ import { newId } from '../../../src/domain/basics/ids.js';
 import type { AttemptReport } from '../../../src/domain/delivery/attempt-report.js';
 import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { handOver, releaseMembers } from '../../../workflows/messages.js';
-import { startGroup } from '../../support/start-group.js';
-import { startStubWorker } from '../../support/stub-worker.js';
+import { startGroup } from '../../support/parts/start-group.js';
+import { startStubWorker } from '../../support/parts/stub-worker.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 

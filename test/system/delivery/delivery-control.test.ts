@@ -4,8 +4,8 @@ import { deliveryId, parseDeliveryId } from '../../../src/domain/basics/ids.js';
 import type { Delivery } from '../../../src/temporal/read/delivery-view.js';
 import type { Answer, ApiClient } from '../../support/api-client.js';
 import { fetchHistory } from '../../support/history.js';
+import { startGroup } from '../../support/parts/start-group.js';
 import { type Handler, inTurn, type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { startGroup } from '../../support/start-group.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 

@@ -5,7 +5,7 @@ import { connectDatabase, type Database } from '../../../src/models/database.js'
 import { connectTemporal, type TemporalConnection } from '../../../src/temporal/server/connection.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { eventTypes, fetchHistory, workflowIdOf } from '../../support/history.js';
-import { type ServiceProcess, startServiceProcess } from '../../support/process.js';
+import { type ServiceProcess, startServiceProcess } from '../../support/programs/process.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { temporalOfRun } from '../../support/servers.js';
 import { newAccount, testEnvironment } from '../../support/system.js';

@@ -8,8 +8,8 @@ import { EndpointHealth } from '../../../src/domain/endpoint/endpoint-health.js'
 import { fanOutWorkflowId, groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { fetchHistory } from '../../support/history.js';
+import { startStubWorker } from '../../support/parts/stub-worker.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { startStubWorker } from '../../support/stub-worker.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 

@@ -5,8 +5,8 @@ import { MOST_RELEASES_IN_A_ROW } from '../../../src/domain/endpoint/release.js'
 import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { readGroup } from '../../../src/temporal/read/group/group-history.js';
 import { releaseMembers } from '../../../workflows/messages.js';
-import { startGroup } from '../../support/start-group.js';
-import { startStubWorker } from '../../support/stub-worker.js';
+import { startGroup } from '../../support/parts/start-group.js';
+import { startStubWorker } from '../../support/parts/stub-worker.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 

@@ -5,8 +5,8 @@ import { MAX_GROUP_SIZE } from '../../../src/domain/delivery/delivery.js';
 import { hashPayload } from '../../../src/domain/event/payload-hash.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { fetchHistory, toJson } from '../../support/history.js';
+import { startGroup } from '../../support/parts/start-group.js';
 import { inTurn, type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { startGroup } from '../../support/start-group.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 
 /** What a group of the largest size may take in Temporal, bytes. */

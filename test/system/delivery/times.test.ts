@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { createdAt } from '../../../src/domain/basics/id-time.js';
 import type { DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
 import type { ApiClient } from '../../support/api-client.js';
+import { startGroup } from '../../support/parts/start-group.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
-import { startGroup } from '../../support/start-group.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 

@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { createAddressGuard, dnsServers } from '../../../activities/http/address-guard.js';
 import { createPoster } from '../../../activities/http/poster.js';
 import { createAddressPolicy } from '../../../src/domain/endpoint/address-policy.js';
-import { startConnectProxy } from '../../support/connect-proxy.js';
-import { type HostileDns, startHostileDns } from '../../support/hostile-dns.js';
-import { post } from '../../support/post.js';
+import { startConnectProxy } from '../../support/outside/connect-proxy.js';
+import { type HostileDns, startHostileDns } from '../../support/outside/hostile-dns.js';
+import { post } from '../../support/outside/post.js';
 
 /** As good as public here, and as good as private. */
 const OUTSIDE = '127.0.0.1';

@@ -10,8 +10,8 @@ import { createAddressGuard } from '../../../activities/http/address-guard.js';
 import { createPoster } from '../../../activities/http/poster.js';
 import { issueServerCertificate, loadOrCreateAuthority } from '../../../src/demo/certificates.js';
 import { createAddressPolicy } from '../../../src/domain/endpoint/address-policy.js';
-import { startConnectProxy } from '../../support/connect-proxy.js';
-import { post } from '../../support/post.js';
+import { startConnectProxy } from '../../support/outside/connect-proxy.js';
+import { post } from '../../support/outside/post.js';
 import {
   hangUp,
   neverAnswer,

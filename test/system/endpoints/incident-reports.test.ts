@@ -6,7 +6,7 @@ import type { FailingMark } from '../../../src/domain/endpoint/incident.js';
 import { incidentWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { Incidents } from '../../../src/temporal/write/incidents.js';
 import type { endpointIncident } from '../../../workflows/index.js';
-import { startStubWorker } from '../../support/stub-worker.js';
+import { startStubWorker } from '../../support/parts/stub-worker.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Accepted, type ApiClient, PURCHASE } from '../../support/api-client.js';
-import { runHookline } from '../../support/process.js';
+import { runHookline } from '../../support/programs/process.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';

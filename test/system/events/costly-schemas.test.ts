@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { OPERATOR } from '../../../src/domain/change/change.js';
 import { type ApiClient, apiClient } from '../../support/api-client.js';
-import { COSTLY } from '../../support/costly-schemas.js';
-import { type ServiceProcess, startServiceProcess } from '../../support/process.js';
+import { COSTLY } from '../../support/parts/costly-schemas.js';
+import { type ServiceProcess, startServiceProcess } from '../../support/programs/process.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 
 /** What takes no longer than this holds nobody up. Milliseconds. */

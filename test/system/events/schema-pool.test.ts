@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { PayloadChecks } from '../../../src/api/payloads/payload-checks.js';
 import type { EventKind } from '../../../src/domain/event/event-kinds.js';
 import { Problem } from '../../../src/domain/http/problem.js';
-import { COSTLY } from '../../support/costly-schemas.js';
+import { COSTLY } from '../../support/parts/costly-schemas.js';
 
 const PER_ACCOUNT = 101;
 const THREADS = 2;
@@ -35,7 +35,7 @@ describe('the threads that check payloads', () => {
   const count = (all: readonly string[], outcome: string) => all.filter((one) => one === outcome).length;
 
   it('run out of heap without harm to the process, and are replaced', async () => {
-    const script = fileURLToPath(new URL('../../support/exhaust-schema-heap.ts', import.meta.url));
+    const script = fileURLToPath(new URL('../../support/programs/exhaust-schema-heap.ts', import.meta.url));
     const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', script]);
     assert.deepEqual(JSON.parse(stdout), ['payload_too_complex', 'valid']);
   });

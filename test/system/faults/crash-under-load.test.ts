@@ -4,7 +4,7 @@ import { connectDatabase, type Database } from '../../../src/models/database.js'
 import type { DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
 import { connectTemporal, type TemporalConnection } from '../../../src/temporal/server/connection.js';
 import { type Accepted, type ApiClient, apiClient } from '../../support/api-client.js';
-import { type ServiceProcess, startServiceProcess } from '../../support/process.js';
+import { type ServiceProcess, startServiceProcess } from '../../support/programs/process.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { temporalOfRun } from '../../support/servers.js';
 import { newAccount, testEnvironment } from '../../support/system.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { newId } from '../../../src/domain/basics/ids.js';
 import { connectDatabase, type Database } from '../../../src/models/database.js';
 import { type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
-import { type ServiceProcess, startServiceProcess } from '../../support/process.js';
+import { type ServiceProcess, startServiceProcess } from '../../support/programs/process.js';
 import { neverAnswer, type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { newAccount, testEnvironment } from '../../support/system.js';
 import { until } from '../../support/until.js';

@@ -4,7 +4,7 @@ import { DeliveryReader } from '../../../src/temporal/read/delivery-reader.js';
 import { RecentGroups } from '../../../src/temporal/read/group/recent-groups.js';
 import { MAX_STARTED_AT_ONCE } from '../../../src/temporal/write/delivery-starter.js';
 import { apiClient } from '../../support/api-client.js';
-import { startServiceProcess } from '../../support/process.js';
+import { startServiceProcess } from '../../support/programs/process.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 

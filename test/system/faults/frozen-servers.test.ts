@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { pino } from 'pino';
 import { connectDatabase } from '../../../src/models/database.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
-import { type FreezingProxy, startFreezingProxy } from '../../support/freezing-proxy.js';
+import { type FreezingProxy, startFreezingProxy } from '../../support/outside/freezing-proxy.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { servers } from '../../support/servers.js';
 import { newAccount, startSystem, type TestSystem } from '../../support/system.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Client } from 'undici';
 import { connectDatabase } from '../../../src/models/database.js';
 import { PURCHASE } from '../../support/api-client.js';
-import { startServiceProcess } from '../../support/process.js';
+import { startServiceProcess } from '../../support/programs/process.js';
 import { startReceiver } from '../../support/receiver.js';
 import { newAccount, testEnvironment } from '../../support/system.js';
 

@@ -5,7 +5,7 @@ import { deliveryWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { connectDatabase } from '../../../src/models/database.js';
 import { connectTemporal } from '../../../src/temporal/server/connection.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
-import { type FreezingProxy, startFreezingProxy } from '../../support/freezing-proxy.js';
+import { type FreezingProxy, startFreezingProxy } from '../../support/outside/freezing-proxy.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { servers, temporalOfRun } from '../../support/servers.js';
 import { newAccount, startSystem, type TestSystem } from '../../support/system.js';

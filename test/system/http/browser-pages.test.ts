@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import * as oauth from 'oauth4webapi';
 import type { ApiClient } from '../../support/api-client.js';
 import { Browser, logInAndAllow, newPerson } from '../../support/oauth.js';
-import { fetchFromPage } from '../../support/script-of-a-page.js';
+import { fetchFromPage } from '../../support/outside/script-of-a-page.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 
 const ORIGIN = 'https://app.example';

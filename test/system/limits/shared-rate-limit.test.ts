@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { connectDatabase, type Database } from '../../../src/models/database.js';
 import { type ApiClient, apiClient } from '../../support/api-client.js';
-import { type ServiceProcess, startServiceProcess } from '../../support/process.js';
+import { type ServiceProcess, startServiceProcess } from '../../support/programs/process.js';
 import { newAccount, testEnvironment } from '../../support/system.js';
 import { until } from '../../support/until.js';
 

@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import { deleteExpiredListeners } from '../../../src/bin/service/listeners/listener-sweep.js';
 import { LISTENER_LIMIT_MS, listenerUrl } from '../../../src/domain/listener/listener.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
-import { connectListener, openStream } from '../../support/listener.js';
+import { connectListener, openStream } from '../../support/outside/listener.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 

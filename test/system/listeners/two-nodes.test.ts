@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { newSecretKey, parseSecretKeys, SecretBox } from '../../../src/domain/access/secret-box.js';
 import { newPass, RELAY_HEADER, RELAY_PATH, sealRelayed } from '../../../src/domain/listener/relay.js';
 import { type ApiClient, apiClient } from '../../support/api-client.js';
-import { connectListener, type TestListener } from '../../support/listener.js';
+import { connectListener, type TestListener } from '../../support/outside/listener.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 
 describe('a listener whose stream another process holds than the worker', () => {

@@ -8,7 +8,7 @@ import { isConsistent, isIncluded, leafHash } from '../../../src/domain/log/merk
 import { newSigningKey, readSigningKey } from '../../../src/domain/log/signed-note.js';
 import { connectDatabase, type Database } from '../../../src/models/database.js';
 import type { LogRepository } from '../../../src/models/log/log.js';
-import { spawnScript } from '../../support/process.js';
+import { spawnScript } from '../../support/programs/process.js';
 import { testEnvironment } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
@@ -103,7 +103,9 @@ describe('the log in MongoDB', () => {
   });
 
   it('keeps every record where it was appended, and has no gap, after two processes were killed', async () => {
-    const children = ['one', 'two'].map((name) => spawnScript('test/support/append-leaves.ts', [uri, name]));
+    const children = ['one', 'two'].map((name) =>
+      spawnScript('test/support/programs/append-leaves.ts', [uri, name]),
+    );
     const appended = await Promise.all(
       children.map(async (child, at) => {
         const lines: string[] = [];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { prepareNamespace } from '../../../src/temporal/server/namespace.js';
-import { runHookline, startServiceProcess } from '../../support/process.js';
+import { runHookline, startServiceProcess } from '../../support/programs/process.js';
 import { startSystem, type TestSystem, testEnvironment } from '../../support/system.js';
 
 async function ready(url: string): Promise<{ status: number; checks: Record<string, string> }> {

@@ -4,7 +4,7 @@ import { newId } from '../../../src/domain/basics/ids.js';
 import { OPERATOR } from '../../../src/domain/change/change.js';
 import { connectDatabase } from '../../../src/models/database.js';
 import type { EndpointInput } from '../../../src/models/endpoint/endpoint-document.js';
-import { runHookline } from '../../support/process.js';
+import { runHookline } from '../../support/programs/process.js';
 import { testEnvironment } from '../../support/system.js';
 
 const input: EndpointInput = {

@@ -9,9 +9,9 @@ import {
 } from '../../../src/domain/ledger/workflow-ids.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { eventTypes, fetchHistory, workflowIdOf } from '../../support/history.js';
-import { runHookline } from '../../support/process.js';
+import { startGroup } from '../../support/parts/start-group.js';
+import { runHookline } from '../../support/programs/process.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { startGroup } from '../../support/start-group.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 

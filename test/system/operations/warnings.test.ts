@@ -3,7 +3,7 @@ import type { Activities } from '../../../activities/index.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import { deliveryWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { PURCHASE } from '../../support/api-client.js';
-import { startStubWorker } from '../../support/stub-worker.js';
+import { startStubWorker } from '../../support/parts/stub-worker.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 

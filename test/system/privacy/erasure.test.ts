@@ -5,9 +5,9 @@ import { loadSettings } from '../../../src/config/load.js';
 import { OPERATOR_SCOPES } from '../../../src/domain/access/api-key.js';
 import type { Erasure } from '../../../src/domain/privacy/erasure.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
-import { runArchive } from '../../support/archive.js';
+import { runArchive } from '../../support/parts/archive.js';
+import { replay, replayOver } from '../../support/parts/replays.js';
 import { type Handler, type Receiver, startReceiver } from '../../support/receiver.js';
-import { replay, replayOver } from '../../support/replays.js';
 import { newAccount, startSystem, type TestSystem, testEnvironment } from '../../support/system.js';
 import { until } from '../../support/until.js';
 

@@ -7,10 +7,10 @@ import { parseSecretKeys } from '../../../src/domain/access/secret-box.js';
 import { freePort } from '../../../src/embedded/servers/ports.js';
 import { connectTemporal } from '../../../src/temporal/server/connection.js';
 import { type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
-import { startArchive } from '../../support/archive.js';
-import { type CommandProcess, startCommand } from '../../support/process.js';
+import { searchFiles } from '../../support/outside/search-files.js';
+import { startArchive } from '../../support/parts/archive.js';
+import { type CommandProcess, startCommand } from '../../support/programs/process.js';
 import { type Handler, inTurn, type Receiver, startReceiver, testAuthority } from '../../support/receiver.js';
-import { searchFiles } from '../../support/search-files.js';
 import { until } from '../../support/until.js';
 
 /** In every personal value of the test, and nowhere else. */

@@ -6,7 +6,7 @@ import { loadSettings } from '../../../src/config/load.js';
 import { connectDatabase } from '../../../src/models/database.js';
 import { ENCRYPTED_ENCODING } from '../../../src/temporal/server/payload-codec.js';
 import { type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
-import { startServiceProcess } from '../../support/process.js';
+import { startServiceProcess } from '../../support/programs/process.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { TEST_PAYLOAD_KEYS } from '../../support/servers.js';
 import { newAccount, startSystem, type TestSystem } from '../../support/system.js';

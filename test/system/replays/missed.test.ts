@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
-import { type Receiver, startReceiver } from '../../support/receiver.js';
 import {
   listed,
   purchases,
@@ -8,7 +7,8 @@ import {
   replay,
   replayAsPreviewed,
   replayOver,
-} from '../../support/replays.js';
+} from '../../support/parts/replays.js';
+import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 

@@ -4,8 +4,8 @@ import { parseDeliveryId } from '../../../src/domain/basics/ids.js';
 import { EndpointHealth } from '../../../src/domain/endpoint/endpoint-health.js';
 import type { ReplayPlan } from '../../../src/domain/replay/replay.js';
 import type { ApiClient } from '../../support/api-client.js';
+import { listed, purchases } from '../../support/parts/replays.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
-import { listed, purchases } from '../../support/replays.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 
 describe('an act of a replay', () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { apiClient } from '../../support/api-client.js';
-import { startServiceProcess } from '../../support/process.js';
+import { listed, purchases, replay, replayOver } from '../../support/parts/replays.js';
+import { startServiceProcess } from '../../support/programs/process.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
-import { listed, purchases, replay, replayOver } from '../../support/replays.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 
 const DELIVERIES = 300;

@@ -5,8 +5,8 @@ import {
   MAX_REPLAY_RATE,
 } from '../../../src/domain/replay/replay.js';
 import type { ApiClient } from '../../support/api-client.js';
+import { listed, purchases, replay, replayOver } from '../../support/parts/replays.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
-import { listed, purchases, replay, replayOver } from '../../support/replays.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 

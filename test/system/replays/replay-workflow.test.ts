@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { replayWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import type { ReplayItem, ReplayPlan } from '../../../src/domain/replay/replay.js';
 import type { replayDeliveries } from '../../../workflows/index.js';
-import { startStubWorker } from '../../support/stub-worker.js';
+import { startStubWorker } from '../../support/parts/stub-worker.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 
 /** At a rate of one a second each is an activity of its own. */

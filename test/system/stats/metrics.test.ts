@@ -5,11 +5,11 @@ import { BacklogMetrics } from '../../../src/bin/service/counts/backlog-metrics.
 import { spansWithin } from '../../../src/domain/stats/tally.js';
 import { connectDatabase } from '../../../src/models/database.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
-import { startServiceProcess } from '../../support/process.js';
+import { startServiceProcess } from '../../support/programs/process.js';
+import { usedMetrics } from '../../support/programs/watch-files.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { newAccount, startSystem, type TestSystem, testEnvironment } from '../../support/system.js';
 import { until } from '../../support/until.js';
-import { usedMetrics } from '../../support/watch-files.js';
 
 /** A sample: `name{labels}` and its value. */
 type Samples = Map<string, number>;

@@ -6,8 +6,8 @@ import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { BacklogReader } from '../../../src/temporal/read/backlog/backlog-reader.js';
 import type { DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { startGroup } from '../../support/parts/start-group.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { startGroup } from '../../support/start-group.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 

@@ -2,10 +2,10 @@ import { deepEqual, doesNotMatch, equal, match, notEqual, ok } from 'node:assert
 import { pino } from 'pino';
 import type { ApiClient } from '../../support/api-client.js';
 import { fetchHistory, workflowIdOf } from '../../support/history.js';
+import { startTraceCollector, type TraceCollector } from '../../support/outside/trace-collector.js';
+import { startGroup } from '../../support/parts/start-group.js';
 import { inTurn, type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { startGroup } from '../../support/start-group.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
-import { startTraceCollector, type TraceCollector } from '../../support/trace-collector.js';
 import { until } from '../../support/until.js';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';

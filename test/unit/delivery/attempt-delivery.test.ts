@@ -5,7 +5,7 @@ import { attemptRequest } from '../../../src/domain/delivery/attempt-request.js'
 import { AttemptSlots, MOST_IN_FLIGHT } from '../../../src/domain/endpoint/attempt-slots.js';
 import { EndpointHealth } from '../../../src/domain/endpoint/endpoint-health.js';
 import { createPayloadSealer } from '../../../src/domain/privacy/payload-sealer.js';
-import { MemoryKeys } from '../../support/memory-keys.js';
+import { MemoryKeys } from '../../support/parts/memory-keys.js';
 
 const SLOW_MS = 2_000;
 const VERIFICATION_REVISION = 7;

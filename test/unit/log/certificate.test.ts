@@ -5,7 +5,7 @@ import { type Certificate, verifyCertificate } from '../../../src/domain/log/cer
 import { consistencyProof } from '../../../src/domain/log/merkle-tree.js';
 import { statementOf } from '../../../src/domain/log/statement.js';
 import { CertificateError } from '../../../src/domain/log/strict-text.js';
-import { sampleLog } from '../../support/certificates.js';
+import { sampleLog } from '../../support/outside/certificates.js';
 
 const SIZE = 300;
 const MUTATIONS = 10_000;

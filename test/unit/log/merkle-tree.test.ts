@@ -10,7 +10,7 @@ import {
   nodeHash,
   rootHash,
 } from '../../../src/domain/log/merkle-tree.js';
-import { TreeInMemory } from '../../support/log-tree.js';
+import { TreeInMemory } from '../../support/parts/log-tree.js';
 
 /** The tree as RFC 6962, section 2.1, defines it. */
 function naiveRoot(leaves: readonly Buffer[]): Buffer {

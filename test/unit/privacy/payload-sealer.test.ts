@@ -8,7 +8,7 @@ import {
 } from '../../../src/domain/access/secret-box.js';
 import { commitTo, newDataKey, saltOf } from '../../../src/domain/privacy/data-key.js';
 import { createPayloadSealer } from '../../../src/domain/privacy/payload-sealer.js';
-import { MemoryKeys } from '../../support/memory-keys.js';
+import { MemoryKeys } from '../../support/parts/memory-keys.js';
 
 const PAYLOAD = '{"customer_email":"ada@example.com","note":"größer"}';
 const context = { accountId: 'acct_1', eventId: 'evt_1' };

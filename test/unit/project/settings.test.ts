@@ -17,6 +17,15 @@ describe('settings', () => {
     assert.equal(loadSettings({ HOOKLINE_PORT: '', TEMPORAL_ADDRESS: '' }).HOOKLINE_PORT, 8080);
   });
 
+  it('of commands that use a server are ignored', () => {
+    const ofClients = {
+      HOOKLINE_URL: 'http://127.0.0.1:8080',
+      HOOKLINE_API_KEY: 'hlk_1',
+      HOOKLINE_ACCOUNT: 'acct_1',
+    };
+    assert.equal(loadSettings(ofClients).HOOKLINE_PORT, 8080);
+  });
+
   const refused: [string, string, RegExp][] = [
     ['HOOKLINE_ALERT_KINDS', 'purchase', /HOOKLINE_ALERT_KINDS\.0: Invalid option/],
     ['HOOKLINE_ALERT_MAIL_FROM', 'x@example.com\r\nBcc: y@example.com', /HOOKLINE_ALERT_MAIL_FROM: must be/],

@@ -1,7 +1,7 @@
 import { deepEqual, match, ok } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
-import { readPanels, readRules, usedMetrics } from '../../support/watch-files.js';
+import { readPanels, readRules, usedMetrics } from '../../support/programs/watch-files.js';
 
 /** Metrics with their labels as docs/metrics.md lists them; a system test compares that list with a running system. */
 function documented(): Map<string, string[]> {

@@ -1,6 +1,6 @@
-import { parseSecretKeys, SecretBox } from '../../src/domain/access/secret-box.js';
-import { OPERATOR } from '../../src/domain/change/change.js';
-import { connectDatabase } from '../../src/models/database.js';
+import { parseSecretKeys, SecretBox } from '../../../src/domain/access/secret-box.js';
+import { OPERATOR } from '../../../src/domain/change/change.js';
+import { connectDatabase } from '../../../src/models/database.js';
 
 /**
  * A process that changes an endpoint and is killed while the change is being recorded: `before` it is in the collection of changes, or

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { cp, rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { BUNDLE_PATH } from '../../src/temporal/server/bundle.js';
+import { BUNDLE_PATH } from '../../../src/temporal/server/bundle.js';
 
 /** The command line as it is built: tests that start processes run it, because its modules load in half the time of the sources. */
 export const HOOKLINE = 'dist/src/bin/hookline.js';

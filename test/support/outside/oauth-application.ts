@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import type { ApiClient } from './api-client.js';
-import { Browser, logInAndAllow, type Person } from './oauth.js';
+import type { ApiClient } from '../api-client.js';
+import { Browser, logInAndAllow, type Person } from '../oauth.js';
 
 /** Where the application waits for the person; nothing listens there. */
 export const REDIRECT_URI = 'https://application.example/callback';

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import type { Language } from '../../web/src/pages/endpoints/secret/snippets.js';
+import type { Language } from '../../../web/src/pages/endpoints/secret/snippets.js';
+import { until } from '../until.js';
 import { hasProgram } from './programs.js';
-import { until } from './until.js';
 
 /** How the code of a language is run. */
 interface Runner {

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
-import { testCertificate } from './receiver.js';
-import { until } from './until.js';
+import { testCertificate } from '../receiver.js';
+import { until } from '../until.js';
 
 /** A mail that was taken. */
 export interface Mail {

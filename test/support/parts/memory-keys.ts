@@ -1,5 +1,5 @@
-import { type DataKey, newDataKey } from '../../src/domain/privacy/data-key.js';
-import type { DataKeys } from '../../src/domain/privacy/payload-sealer.js';
+import { type DataKey, newDataKey } from '../../../src/domain/privacy/data-key.js';
+import type { DataKeys } from '../../../src/domain/privacy/payload-sealer.js';
 
 /** Keys in memory, which a test can erase. */
 export class MemoryKeys implements DataKeys {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { WorkflowNotFoundError } from '@temporalio/client';
-import type { ArchiveDeliveriesResult } from '../../workflows/archive/archive-deliveries.js';
-import type { archiveDeliveries } from '../../workflows/index.js';
-import type { ApiClient } from './api-client.js';
-import type { TestSystem } from './system.js';
-import { until } from './until.js';
+import type { ArchiveDeliveriesResult } from '../../../workflows/archive/archive-deliveries.js';
+import type { archiveDeliveries } from '../../../workflows/index.js';
+import type { ApiClient } from '../api-client.js';
+import type { TestSystem } from '../system.js';
+import { until } from '../until.js';
 
 const HOUR_MS = 3_600_000;
 

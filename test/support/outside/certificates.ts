@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { canonicalJson } from '../../src/domain/archive/canonical-json.js';
-import { commitToReceipt } from '../../src/domain/archive/receipt.js';
-import type { Certificate, Opening } from '../../src/domain/log/certificate.js';
-import { signCheckpoint } from '../../src/domain/log/checkpoint.js';
-import { inclusionProof, leafHash, rootHash } from '../../src/domain/log/merkle-tree.js';
-import { newSigningKey, readSigningKey } from '../../src/domain/log/signed-note.js';
-import { commitTo } from '../../src/domain/privacy/data-key.js';
-import { TreeInMemory } from './log-tree.js';
+import { canonicalJson } from '../../../src/domain/archive/canonical-json.js';
+import { commitToReceipt } from '../../../src/domain/archive/receipt.js';
+import type { Certificate, Opening } from '../../../src/domain/log/certificate.js';
+import { signCheckpoint } from '../../../src/domain/log/checkpoint.js';
+import { inclusionProof, leafHash, rootHash } from '../../../src/domain/log/merkle-tree.js';
+import { newSigningKey, readSigningKey } from '../../../src/domain/log/signed-note.js';
+import { commitTo } from '../../../src/domain/privacy/data-key.js';
+import { TreeInMemory } from '../parts/log-tree.js';
 
 const PAYLOAD = '{"order_id":"1001","customer_email":"ada@example.com"}';
 

@@ -5,7 +5,7 @@ import {
   type Tile,
   type TileReader,
   tilePath,
-} from '../../src/domain/log/tiles.js';
+} from '../../../src/domain/log/tiles.js';
 
 /** A tree in memory, in tiles. */
 export class TreeInMemory {

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import WebSocket from 'ws';
-import { type DeliveryMessage, STREAM_PROTOCOL } from '../../src/domain/listener/listener.js';
-import type { ApiClient } from './api-client.js';
-import { until } from './until.js';
+import { type DeliveryMessage, STREAM_PROTOCOL } from '../../../src/domain/listener/listener.js';
+import type { ApiClient } from '../api-client.js';
+import { until } from '../until.js';
 
 /** A program connected to a listener, which answers as a test says. */
 export interface TestListener {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import type { ReplayView } from '../../src/temporal/read/replay/replay-reader.js';
-import type { ApiClient } from './api-client.js';
-import { PURCHASE } from './api-client.js';
-import { until } from './until.js';
+import type { ReplayView } from '../../../src/temporal/read/replay/replay-reader.js';
+import type { ApiClient } from '../api-client.js';
+import { PURCHASE } from '../api-client.js';
+import { until } from '../until.js';
 
 /** Posts purchases, side by side, whose order ids end with their numbers. @returns their deliveries' ids */
 export async function purchases(client: ApiClient, count: number): Promise<string[]> {

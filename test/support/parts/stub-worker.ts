@@ -1,10 +1,10 @@
 import { Worker, type WorkerOptions } from '@temporalio/worker';
-import type { Activities } from '../../activities/index.js';
-import { isolatedQueue } from '../../src/domain/delivery/lanes.js';
-import { BUNDLE_PATH } from '../../src/temporal/server/bundle.js';
-import type { TemporalConnection } from '../../src/temporal/server/connection.js';
-import { workflowSinks } from '../../src/temporal/server/sinks.js';
-import { servers } from './servers.js';
+import type { Activities } from '../../../activities/index.js';
+import { isolatedQueue } from '../../../src/domain/delivery/lanes.js';
+import { BUNDLE_PATH } from '../../../src/temporal/server/bundle.js';
+import type { TemporalConnection } from '../../../src/temporal/server/connection.js';
+import { workflowSinks } from '../../../src/temporal/server/sinks.js';
+import { servers } from '../servers.js';
 
 type Stop = () => Promise<void>;
 

@@ -1,6 +1,6 @@
-import { PayloadChecks } from '../../src/api/payloads/payload-checks.js';
-import type { EventKind } from '../../src/domain/event/event-kinds.js';
-import { Problem } from '../../src/domain/http/problem.js';
+import { PayloadChecks } from '../../../src/api/payloads/payload-checks.js';
+import type { EventKind } from '../../../src/domain/event/event-kinds.js';
+import { Problem } from '../../../src/domain/http/problem.js';
 
 // Runs in a process of its own, which it would end if a thread's heap were not limited well. It prints the outcome of each check as JSON.
 

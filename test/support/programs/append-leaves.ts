@@ -1,5 +1,5 @@
-import { newSigningKey, readSigningKey } from '../../src/domain/log/signed-note.js';
-import { connectDatabase } from '../../src/models/database.js';
+import { newSigningKey, readSigningKey } from '../../../src/domain/log/signed-note.js';
+import { connectDatabase } from '../../../src/models/database.js';
 
 /** A process that appends to a log until it is killed, and says where each batch went: `node append-leaves.ts <mongodb-uri> <name>`. */
 const [, , uri = '', name = ''] = process.argv;

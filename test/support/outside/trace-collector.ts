@@ -1,5 +1,5 @@
-import { type Receiver, startReceiver } from './receiver.js';
-import { until } from './until.js';
+import { type Receiver, startReceiver } from '../receiver.js';
+import { until } from '../until.js';
 
 /** A span as OTLP has it in JSON: https://github.com/open-telemetry/opentelemetry-proto */
 export interface CollectedSpan {

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { newId } from '../../src/domain/basics/ids.js';
-import type { AcceptedEvent } from '../../src/domain/delivery/delivery.js';
-import { KEY_TOKEN_PREFIX } from '../../src/domain/event/key-token.js';
-import { hashPayload } from '../../src/domain/event/payload-hash.js';
-import { RecentGroups } from '../../src/temporal/read/group/recent-groups.js';
-import { StartCalls } from '../../src/temporal/write/start-calls.js';
-import { type ApiClient, PURCHASE } from './api-client.js';
-import type { TestSystem } from './system.js';
+import { newId } from '../../../src/domain/basics/ids.js';
+import type { AcceptedEvent } from '../../../src/domain/delivery/delivery.js';
+import { KEY_TOKEN_PREFIX } from '../../../src/domain/event/key-token.js';
+import { hashPayload } from '../../../src/domain/event/payload-hash.js';
+import { RecentGroups } from '../../../src/temporal/read/group/recent-groups.js';
+import { StartCalls } from '../../../src/temporal/write/start-calls.js';
+import { type ApiClient, PURCHASE } from '../api-client.js';
+import type { TestSystem } from '../system.js';
 
 /**
  * Starts one group with a delivery to an endpoint for each event, as under load, whatever the load is.
