@@ -177,7 +177,7 @@ describe('a certificate', () => {
       assert.match(statementOf(verified, evidence), new RegExp(`that of the checkpoint given, of ${other};`));
       assert.throws(
         () => verifyCertificate(JSON.stringify(own), { checkpoint }),
-        /GET \/log\/proofs\?from=100&to=300/,
+        /GET \/v18\.0\/log\/proofs\?from=100&to=300/,
       );
       const wrong = JSON.stringify({ from: 100, to: SIZE, proof: proof.slice(1) });
       assert.throws(
