@@ -65,6 +65,8 @@ export class PayloadChecks {
       idleTimeout: IDLE_MS,
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
     });
+    // A thread that runs out of heap while it has no task, such as one that was given up, would end the process. The next task gets a new one.
+    this.pool.on('error', () => {});
   }
 
   /**
