@@ -44,10 +44,10 @@ export interface EndpointIncidentInput {
   probe_interval_ms: number;
   /**
    * 2: begins and ends with one local activity each, and probes only while deliveries wait. 3: also takes failures and successes in the
-   * order of the history if they came before its first task. 4: ends with an activity that is not a local one, and takes what comes
-   * meanwhile into account. Absent if older code began the incident.
+   * order of the history if they came before its first task, ends with an activity that is not a local one, and takes what comes meanwhile
+   * into account. Absent if older code began the incident.
    */
-  version?: 2 | 3 | 4;
+  version?: 2 | 3;
   /** Present if the run continues another one. */
   state?: IncidentState;
 }

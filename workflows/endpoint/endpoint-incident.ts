@@ -74,7 +74,7 @@ class Incident {
   /** Attempts that were answered 410. */
   private readonly gone: DisableCause[] = [];
   private readonly isLean: boolean;
-  /** What is sent about the incident has the same id and time, however often a task is repeated. */
+  /** Signals count in their order, and what is sent about the incident has the same id and time, however often a task is repeated. */
   private readonly isSteady: boolean;
   /** Probes begin with the incident, not with its tenth failure. */
   private readonly probesEarly: boolean;
@@ -83,7 +83,7 @@ class Incident {
     this.input = input;
     this.isLean = input.version !== undefined;
     this.probesEarly = this.isLean || patched('early-probes');
-    this.isSteady = input.version === 4;
+    this.isSteady = input.version === 3;
     const now = (this.isSteady ? workflowInfo().startTime : new Date()).toISOString();
     this.state = input.state ?? {
       id: workflowInfo().runId,
@@ -108,7 +108,7 @@ class Incident {
     const gone = (cause: string, verification_revision?: number) => {
       this.gone.push({ cause, ...(verification_revision !== undefined && { verification_revision }) });
     };
-    if (this.isSteady || this.input.version === 3) {
+    if (this.isSteady) {
       handleInOrder([on(attemptFailed, failed), on(attemptSucceeded, succeeded), on(endpointGone, gone)]);
     } else {
       setHandler(attemptFailed, failed);

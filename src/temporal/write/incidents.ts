@@ -195,7 +195,7 @@ export class Incidents {
       endpoint: { account_id, endpoint_id },
       disable_after_ms: disableAfterMs,
       probe_interval_ms: probeIntervalMs,
-      version: 4,
+      version: 3,
     };
     return {
       workflowId: incidentWorkflowId(account_id, endpoint_id),
