@@ -52,6 +52,23 @@ export type EarlierRun = Pick<
 > &
   Happened;
 
+/** What is shown of a run before a delivery was resent. */
+export function earlierRun(
+  { run_id, status, created_at, started_at, closed_at, reason }: DeliverySummary,
+  { attempts, interventions }: Happened,
+): EarlierRun {
+  return {
+    run_id,
+    status,
+    created_at,
+    started_at,
+    closed_at,
+    reason,
+    attempts,
+    ...(interventions && { interventions }),
+  };
+}
+
 /** A delivery with everything that happened to it. */
 export type Delivery = DeliverySummary &
   Happened & {

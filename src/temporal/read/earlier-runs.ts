@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { type DeliveryKey, deliveryId } from '../../domain/basics/ids.js';
 import { isClosed } from '../../domain/delivery/delivery.js';
 import { deliveryWorkflowId } from '../../domain/ledger/workflow-ids.js';
-import { DELIVERY_TYPES, deliveriesOf, type EarlierRun } from './delivery-view.js';
+import { DELIVERY_TYPES, deliveriesOf, type EarlierRun, earlierRun } from './delivery-view.js';
 import type { Opener } from './privacy/opener.js';
 import { type Located, RowReader } from './row-reader.js';
 import { isOneOf, toQuery } from './visibility/query.js';
@@ -49,17 +49,8 @@ export async function readEarlierRuns(
       break;
     }
     const { summary, record } = await new RowReader(client).full({ execution: run, row });
-    const { run_id, status, created_at, started_at, closed_at, reason } = summary;
-    runs.push({
-      run_id,
-      status,
-      created_at,
-      started_at,
-      closed_at,
-      reason,
-      attempts: await opener.attempts(accountId, key, record?.attempts),
-      ...(record?.interventions && { interventions: record.interventions }),
-    });
+    const attempts = await opener.attempts(accountId, key, record?.attempts);
+    runs.push(earlierRun(summary, { attempts, interventions: record?.interventions }));
     previous = previousRun(run);
   }
   return runs;

@@ -4,7 +4,7 @@ import type { ShownRecord } from '../../../domain/delivery/delivery.js';
 import { NOTHING_YET, type TimelineItem, timelineOf } from '../../../domain/explain/timeline.js';
 import type { AttemptView } from '../attempt-view.js';
 import { viewAttempt } from '../attempt-view.js';
-import type { Delivery, DeliverySummary, EarlierRun } from '../delivery-view.js';
+import { type Delivery, type DeliverySummary, type EarlierRun, earlierRun } from '../delivery-view.js';
 
 /** What a delivery that is read by itself has besides what lists show. */
 type Detail = Omit<Delivery, keyof DeliverySummary>;
@@ -53,18 +53,7 @@ export function withEarlier(items: TimelineItem[], archived: readonly TimelineIt
 /** An archived delivery as one of its runs before it was sent again. */
 export function earlierRunsIn(archived: ArchivedDelivery): EarlierRun[] {
   const { earlier_runs = [], ...delivery } = deliveryIn(archived);
-  const { run_id, status, created_at, started_at, closed_at, reason, attempts, interventions } = delivery;
-  const run = {
-    run_id,
-    status,
-    created_at,
-    started_at,
-    closed_at,
-    reason,
-    attempts,
-    ...(interventions && { interventions }),
-  };
-  return [run, ...earlier_runs];
+  return [earlierRun(delivery, delivery), ...earlier_runs];
 }
 
 function recordIn({ record }: ArchivedDelivery): DeliveryRecord {
