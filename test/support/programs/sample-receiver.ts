@@ -1,13 +1,13 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import type { Language } from '../../../web/src/pages/endpoints/secret/snippets.js';
 import { until } from '../until.js';
+import { isListening } from './ports.js';
 import { hasProgram } from './programs.js';
 
 /** How the code of a language is run. */
@@ -112,23 +112,15 @@ export async function runSample(language: Language, code: string, port: number):
     await rm(folder, { recursive: true });
   };
   try {
-    await until(async () => child.exitCode !== null || (await listensOn(port)), Boolean, 60_000);
+    await until(
+      async () => child.exitCode !== null || (await isListening(`127.0.0.1:${port}`)),
+      Boolean,
+      60_000,
+    );
     if (child.exitCode !== null) throw new Error(`it ended:\n${lines.join('\n')}`);
   } catch (error) {
     await stop();
     throw error;
   }
   return { lines, stop };
-}
-
-async function listensOn(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1');
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
 }

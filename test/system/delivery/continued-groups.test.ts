@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../src/domain/basics/ids.js';
-import type { AttemptReport } from '../../../src/domain/delivery/attempt-report.js';
 import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { handOver, releaseMembers } from '../../../workflows/messages.js';
+import { answered } from '../../support/parts/answered.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { startStubWorker } from '../../support/parts/stub-worker.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
@@ -11,19 +11,6 @@ import { until } from '../../support/until.js';
 /** Signals that release nothing, until the history has the 4 MiB from which Temporal suggests a new run. */
 const SIGNALS = 10;
 const NO_ENDPOINT = 'x'.repeat(500_000);
-
-const failed = (): AttemptReport => ({
-  kind: 'attempted',
-  outcome: 'failed',
-  attempt: {
-    number: 1,
-    at: new Date().toISOString(),
-    duration_ms: 1,
-    url: 'https://shop.example/',
-    status_code: 500,
-    trigger: 'schedule',
-  },
-});
 
 describe('a group that continues in a new run', () => {
   let system: TestSystem;
@@ -38,7 +25,7 @@ describe('a group that continues in a new run', () => {
 
   it('still says which deliveries have left it, how the others stand, and when it began', async () => {
     stop = await startStubWorker(system.temporal, system.settings.HOOKLINE_TASK_QUEUE, {
-      attemptGroup: async ({ deliveries }) => deliveries.map(failed),
+      attemptGroup: async ({ deliveries }) => deliveries.map(() => answered(500)),
     });
     const endpoint_id = newId('endpoint');
     const now = Date.now();

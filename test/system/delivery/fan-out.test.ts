@@ -3,11 +3,11 @@ import { createStartDeliveries } from '../../../activities/delivery/start-delive
 import { registerDirectly } from '../../../bench/support/endpoints.js';
 import { createStarter } from '../../../src/bin/service/ledger.js';
 import { newId } from '../../../src/domain/basics/ids.js';
-import type { AttemptReport } from '../../../src/domain/delivery/attempt-report.js';
 import { EndpointHealth } from '../../../src/domain/endpoint/endpoint-health.js';
 import { fanOutWorkflowId, groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { fetchHistory } from '../../support/history.js';
+import { answered } from '../../support/parts/answered.js';
 import { startStubWorker } from '../../support/parts/stub-worker.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
@@ -15,19 +15,6 @@ import { until } from '../../support/until.js';
 
 /** A schedule so long that 301 targets need several executions. Milliseconds. */
 const LONG = Array.from({ length: 1_000 }, () => 604_800_000);
-
-const DELIVERED: AttemptReport = {
-  kind: 'attempted',
-  outcome: 'delivered',
-  attempt: {
-    number: 1,
-    at: '2026-01-31T12:00:00.000Z',
-    duration_ms: 1,
-    url: 'https://shop.example/',
-    status_code: 200,
-    trigger: 'schedule',
-  },
-};
 
 describe('an event', () => {
   let system: TestSystem;
@@ -167,7 +154,7 @@ describe('an event', () => {
       startDeliveries: createStartDeliveries({ ledger: starter }),
       async attemptGroup({ deliveries }) {
         reached.push(...deliveries.map(({ endpoint_id }) => endpoint_id));
-        return deliveries.map(() => DELIVERED);
+        return deliveries.map(() => answered(200));
       },
     });
     const targets = Array.from({ length: 301 }, () => ({ endpoint_id: newId('endpoint'), schedule: LONG }));

@@ -1,27 +1,14 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../src/domain/basics/ids.js';
-import type { AttemptReport } from '../../../src/domain/delivery/attempt-report.js';
 import { MOST_RELEASES_IN_A_ROW } from '../../../src/domain/endpoint/release.js';
 import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { readGroup } from '../../../src/temporal/read/group/group-history.js';
 import { releaseMembers } from '../../../workflows/messages.js';
+import { answered } from '../../support/parts/answered.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { startStubWorker } from '../../support/parts/stub-worker.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
-
-const failed = (number: number, trigger: 'schedule' | 'released'): AttemptReport => ({
-  kind: 'attempted',
-  outcome: 'failed',
-  attempt: {
-    number,
-    at: new Date().toISOString(),
-    duration_ms: 1,
-    url: 'https://shop.example/',
-    status_code: 500,
-    trigger,
-  },
-});
 
 describe('the history of a group', () => {
   let system: TestSystem;
@@ -37,10 +24,10 @@ describe('the history of a group', () => {
   it('says that the same delivery is released again which the group has released again', async () => {
     let made = 0;
     stop = await startStubWorker(system.temporal, system.settings.HOOKLINE_TASK_QUEUE, {
-      attemptGroup: async ({ deliveries }) => deliveries.map(() => failed(1, 'schedule')),
+      attemptGroup: async ({ deliveries }) => deliveries.map(() => answered(500)),
       async attemptMembers({ attempts }) {
         made += attempts.length;
-        return attempts.map(({ number }) => failed(number, 'released'));
+        return attempts.map(({ number }) => answered(500, { number, trigger: 'released' }));
       },
     });
     const endpoint_id = newId('endpoint');

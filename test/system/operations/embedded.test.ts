@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -10,6 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import mongoose from 'mongoose';
 import { startMongo, startTemporal } from '../../../src/embedded/index.js';
+import { isListening } from '../../support/programs/ports.js';
 
 const namespace = 'hookline-test';
 const report = () => {};
@@ -21,19 +21,6 @@ function processesWith(text: string): string[] {
     maxBuffer: 16 * 1024 * 1024,
   });
   return all.split('\n').filter((line) => line.includes(text));
-}
-
-async function listening(address: string): Promise<boolean> {
-  const { hostname: host, port } = new URL(`tcp://${address}`);
-  const socket = connect({ host, port: Number(port) });
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
 }
 
 describe('embedded servers', function () {
@@ -60,7 +47,7 @@ describe('embedded servers', function () {
       } finally {
         await connection.close();
         await server.stop();
-        assert.equal(await listening(server.address), false);
+        assert.equal(await isListening(server.address), false);
       }
     };
 
@@ -80,7 +67,7 @@ describe('embedded servers', function () {
       startTemporal({ ...options, dataDir: join(dataDir, 'two') }),
     ]);
     assert.equal(one.uiUrl, undefined);
-    assert.deepEqual([await listening(one.address), await listening(two.address)], [true, true]);
+    assert.deepEqual([await isListening(one.address), await isListening(two.address)], [true, true]);
     await Promise.all([one.stop(), two.stop()]);
     assert.deepEqual(processesWith(dataDir), []);
   });
@@ -160,10 +147,10 @@ describe('embedded servers', function () {
     );
     const [line] = await once(createInterface({ input: parent.stdout }), 'line');
     const addresses = String(line).split(' ');
-    assert.deepEqual(await Promise.all(addresses.map(listening)), [true, true]);
+    assert.deepEqual(await Promise.all(addresses.map(isListening)), [true, true]);
 
     parent.kill('SIGKILL');
     while (processesWith(dataDir).length > 0) await delay(50); // the test's own limit ends a wait in vain
-    assert.deepEqual(await Promise.all(addresses.map(listening)), [false, false]);
+    assert.deepEqual(await Promise.all(addresses.map(isListening)), [false, false]);
   });
 });

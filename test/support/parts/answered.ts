@@ -1,0 +1,21 @@
+import type { AttemptReport } from '../../../src/domain/delivery/attempt-report.js';
+import type { Trigger } from '../../../src/domain/delivery/delivery.js';
+
+/** The report of an attempt that was answered, for activities of a test's own: with 200 it is delivered, with another status it has failed. */
+export function answered(
+  status_code: number,
+  { number = 1, trigger = 'schedule' }: { number?: number; trigger?: Trigger } = {},
+): AttemptReport {
+  return {
+    kind: 'attempted',
+    outcome: status_code === 200 ? 'delivered' : 'failed',
+    attempt: {
+      number,
+      at: new Date().toISOString(),
+      duration_ms: 1,
+      url: 'https://shop.example/',
+      status_code,
+      trigger,
+    },
+  };
+}
