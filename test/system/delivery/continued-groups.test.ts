@@ -33,11 +33,15 @@ describe('a group that continues in a new run', () => {
     const { groupId, events } = await startGroup(system, account, endpoint_id, [now, now]);
     const group = system.temporal.client.workflow.getHandle(groupWorkflowId(groupId));
     const leaving = { event_id: events[0]?.event_id ?? '', endpoint_id, action: 'retry' as const };
+    const seen = (name: string) =>
+      until(
+        () => group.describe(),
+        ({ memo }) => memo?.[name] !== undefined,
+      );
+    // While the first attempts are in flight no delivery can leave.
+    await seen('states');
     await group.executeUpdate(handOver, { args: [leaving] });
-    const first = await until(
-      () => group.describe(),
-      ({ memo }) => memo?.['states'] !== undefined && memo['handed_over'] !== undefined,
-    );
+    const first = await seen('handed_over');
     for (let count = 0; count < SIGNALS; count += 1)
       await group.signal(releaseMembers, { endpoint_id: NO_ENDPOINT });
     const next = await until(

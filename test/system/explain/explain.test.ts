@@ -33,7 +33,11 @@ describe('explain', () => {
   let client: ApiClient;
 
   before(async () => {
-    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '1h', HOOKLINE_MAX_ENDPOINTS: '200' });
+    system = await startSystem({
+      HOOKLINE_RETRY_SCHEDULE: '1h',
+      HOOKLINE_MAX_ENDPOINTS: '200',
+      HOOKLINE_ATTEMPT_TIMEOUT: '60s',
+    });
     client = await system.account();
     receiver = await startReceiver({
       handler(request, response) {
