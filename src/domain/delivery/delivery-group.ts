@@ -124,6 +124,14 @@ export class GroupMachine {
     return this.members[index];
   }
 
+  /** Notes attempts that the workflow has begun, for whoever reads its history: not all that made them due may stand there. */
+  begin(attempts: readonly MemberAttempt[]): void {
+    for (const { index, trigger, turn } of attempts) {
+      const machine = this.members[index];
+      if (machine && !machine.isAttempting) machine.begin(trigger, turn);
+    }
+  }
+
   /**
    * Takes in the reports of attempts that were made together. They count as having ended together, at the end of the last one, so that
    * members with the same schedule are due together again.
@@ -144,7 +152,6 @@ export class GroupMachine {
       const machine = this.members[attempt.index];
       const report = reports[position];
       if (!machine) return false;
-      if (!machine.isAttempting) machine.begin(attempt.trigger, attempt.turn);
       if (report) machine.settle(report);
       return !report;
     });

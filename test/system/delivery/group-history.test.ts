@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Activities } from '../../../activities/index.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import { MOST_RELEASES_IN_A_ROW } from '../../../src/domain/endpoint/release.js';
 import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
@@ -6,7 +7,7 @@ import { readGroup } from '../../../src/temporal/read/group/group-history.js';
 import { releaseMembers } from '../../../workflows/messages.js';
 import { answered } from '../../support/parts/answered.js';
 import { startGroup } from '../../support/parts/start-group.js';
-import { startStubWorker } from '../../support/parts/stub-worker.js';
+import { startStubAttempts, startStubWorker, startStubWorkflows } from '../../support/parts/stub-worker.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
@@ -16,10 +17,8 @@ describe('the history of a group', () => {
   before(async () => {
     system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '1h' }, 'api');
   });
-  after(async () => {
-    await stop?.();
-    await system.stop();
-  });
+  afterEach(() => stop?.());
+  after(() => system.stop());
 
   it('says that the same delivery is released again which the group has released again', async () => {
     let made = 0;
@@ -52,5 +51,55 @@ describe('the history of a group', () => {
     assert.equal(made, 2);
     const machine = await read();
     assert.deepEqual([machine?.member(0)?.isAttempting, machine?.member(1)?.isAttempting], [false, false]);
+  });
+
+  it('says which delivery is attempted if a release came after an attempt ended, and the group heard of both at once', async () => {
+    const { temporal, settings } = system;
+    const queue = settings.HOOKLINE_TASK_QUEUE;
+    const inFlight: (() => void)[] = [];
+    const attemptGroup: Activities['attemptGroup'] = async ({ deliveries }) =>
+      deliveries.map(() => answered(500));
+    const attempts = await startStubAttempts(temporal, queue, {
+      async attemptMembers({ attempts }) {
+        await new Promise<void>((resolve) => inFlight.push(resolve));
+        return attempts.map(({ number }) => answered(500, { number, trigger: 'released' }));
+      },
+    });
+    let workflows = await startStubWorkflows(temporal, queue, { attemptGroup });
+    stop = async () => {
+      for (const answer of inFlight) answer();
+      await Promise.all([workflows(), attempts()]);
+    };
+    const endpoint_id = newId('endpoint');
+    const now = Date.now();
+    const { groupId } = await startGroup(system, { accountId: newId('account') }, endpoint_id, [now, now]);
+    const group = temporal.client.workflow.getHandle(groupWorkflowId(groupId));
+    const { runId } = await group.describe();
+    const read = async () => {
+      const machine = await readGroup(temporal.client, { workflowId: group.workflowId, runId });
+      return [0, 1].map((index) => {
+        const member = machine?.member(index);
+        return member?.isAttempting ? 'attempting' : member?.record.attempts.length;
+      });
+    };
+    const release = () =>
+      group.signal(releaseMembers, { endpoint_id, limit: 1, most: MOST_RELEASES_IN_A_ROW });
+
+    await until(read, (members) => members.join() === '1,1');
+    await release();
+    await until(
+      () => inFlight.length,
+      (count) => count === 1,
+    );
+    await workflows();
+    inFlight[0]?.();
+    await until(read, (members) => members.join() === '2,1');
+    await release();
+    workflows = await startStubWorkflows(temporal, queue, { attemptGroup });
+    await until(
+      () => inFlight.length,
+      (count) => count === 2,
+    );
+    assert.deepEqual(await read(), [2, 'attempting']);
   });
 });

@@ -196,6 +196,7 @@ describe('a group of deliveries that is open', () => {
           return answered(one, chance < 0.6 ? 200 : 503, now, Math.floor(chance * 50));
         });
         const unmade = live.settle(attempts, reports, now);
+        reader.begin(attempts);
         reader.settle(attempts, reports, now);
         assert.deepEqual(live.records, reader.records, `seed ${seed}, round ${round}`);
         if (random(round) < 0.2 && unmade.length === 0) {
