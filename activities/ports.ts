@@ -13,7 +13,7 @@ import type {
   EndpointKey,
   Timings,
 } from '../src/domain/delivery/delivery.js';
-import type { LiveGroup } from '../src/domain/delivery/delivery-group.js';
+import type { LiveGroup, MemberAttempt } from '../src/domain/delivery/delivery-group.js';
 import type { SigningKey } from '../src/domain/delivery/signature.js';
 import type { AttemptSlot, NoSlot } from '../src/domain/endpoint/attempt-slots.js';
 import type {
@@ -32,6 +32,12 @@ import type { Tracing } from '../src/domain/trace/tracing.js';
 
 /** First attempts to make side by side. */
 export interface GroupAttemptRequest extends DeliveryGroup {
+  timeout_ms: number;
+}
+
+/** Attempts at released deliveries of a group to make side by side. */
+export interface ReleasedAttemptsRequest {
+  members: readonly { attempt: MemberAttempt; event: AcceptedEvent; endpoint_id: string }[];
   timeout_ms: number;
 }
 

@@ -22,6 +22,7 @@ import { isClosed } from '../src/domain/delivery/delivery.js';
 import {
   batches,
   GroupMachine,
+  type GroupStep,
   type LiveGroup,
   type MemberAttempt,
 } from '../src/domain/delivery/delivery-group.js';
@@ -73,6 +74,8 @@ class TogetherDelivery {
   private readonly leaving = new Set<number>();
   /** Closed deliveries that have been counted. */
   private readonly counted = new Set<number>();
+  /** Endpoints whose deliveries have just been released and are attempted in the direct lane. */
+  private readonly direct = new Set<string>();
   private batchesInFlight = 0;
   private stirred = false;
   private broken: unknown;
@@ -89,8 +92,9 @@ class TogetherDelivery {
       status: typedSearchAttributes.get(STATUS_ATTRIBUTE) ?? groupStatus([]),
       at: Date.now(),
     };
-    setHandler(releaseMembers, ({ endpoint_id, limit, most }) => {
+    setHandler(releaseMembers, ({ endpoint_id, limit, most, direct }) => {
       this.machine.release(endpoint_id, limit, most);
+      if (direct) this.direct.add(endpoint_id);
       this.stirred = true;
     });
     setHandler(handOver, (order) => this.handOver(order), { validator: (order) => this.refuse(order) });
@@ -106,8 +110,12 @@ class TogetherDelivery {
     for (; ; now = Date.now()) {
       this.stirred = false;
       await this.handOverLongest();
-      const { due, wakeAt, because } = this.machine.step(now);
-      for (const batch of batches(this.machine, this.input, due)) this.begin(batch);
+      let { released, wakeAt, because } = this.beginDue(now);
+      while (released.length > 0) {
+        await this.attemptReleased(released, now);
+        now = this.machine.settledAt;
+        ({ released, wakeAt, because } = this.beginDue(now));
+      }
       this.count();
       this.show(now);
       if (this.isOver) return this.result;
@@ -142,6 +150,35 @@ class TogetherDelivery {
       reports = await attemptGroup({ events, deliveries, timeout_ms }).catch(() => []);
     }
     const unmade = this.machine.settle(first, reports, Date.now());
+    if (unmade.length > 0) this.begin(unmade);
+  }
+
+  /** Begins what is due. @returns what is left of it, to be attempted in the direct lane, and what comes after that */
+  private beginDue(now: number): Omit<GroupStep, 'due'> & { released: MemberAttempt[] } {
+    const { due, ...next } = this.machine.step(now);
+    const isDirect = ({ trigger, index }: MemberAttempt) =>
+      trigger === 'released' && this.direct.has(this.input.deliveries[index]?.endpoint_id ?? '');
+    const released = due.filter(isDirect);
+    this.direct.clear();
+    const others = due.filter((attempt) => !released.includes(attempt));
+    for (const batch of batches(this.machine, this.input, others)) this.begin(batch);
+    return { ...next, released };
+  }
+
+  /** Attempts in the direct lane, inside the workflow task: at endpoints that answer again. */
+  private async attemptReleased(released: readonly MemberAttempt[], now: number): Promise<void> {
+    const { events, deliveries, attempt_timeout_ms: timeout_ms } = this.input;
+    const { attemptReleased } = proxyLocalActivities<Activities>({
+      startToCloseTimeout: timeout_ms + ATTEMPT_OVERHEAD_MS,
+      retry: { maximumAttempts: 1 },
+    });
+    const members = released.flatMap((attempt) => {
+      const delivery = deliveries[attempt.index];
+      const event = delivery && events[delivery.event];
+      return event ? [{ attempt, event, endpoint_id: delivery.endpoint_id }] : [];
+    });
+    const made = await attemptReleased({ members, timeout_ms }).catch(() => undefined);
+    const unmade = this.machine.settle(released, made?.reports ?? [], now);
     if (unmade.length > 0) this.begin(unmade);
   }
 

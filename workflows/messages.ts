@@ -77,6 +77,8 @@ export interface Release {
   limit?: number;
   /** No more attempts of a delivery in a row than this are made because of releases; absent, as older code sent it: 1. */
   most?: number;
+  /** The endpoint answers well: the attempts are made in the direct lane, inside the workflow task. */
+  direct?: boolean;
 }
 
 /** An endpoint of a group takes deliveries again, or is gone: those that are parked for it, or wait for a retry, are due. */

@@ -1,7 +1,8 @@
 import { Context } from '@temporalio/activity';
 import type { AttemptReport } from '../../src/domain/delivery/attempt-report.js';
-import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
-import type { ActivityDependencies, GroupAttemptRequest } from '../ports.js';
+import { type AttemptRequest, attemptRequest } from '../../src/domain/delivery/attempt-request.js';
+import type { ReleasedAttempts } from '../../src/domain/delivery/delivery-group.js';
+import type { ActivityDependencies, GroupAttemptRequest, ReleasedAttemptsRequest } from '../ports.js';
 import { callerOf } from './caller.js';
 
 /** The attempts that workflows ask for. First attempts in the direct lane may have begun already. */
@@ -17,6 +18,14 @@ export function createAttemptActivities({
     /** Makes the first attempts of a group side by side; `null` for one that could not be made. */
     attemptGroup: async (request: GroupAttemptRequest): Promise<(AttemptReport | null)[]> =>
       earlyAttempts.attemptGroup(callersRunId(), request),
+
+    /** Makes attempts at released deliveries of a group in the direct lane. */
+    async attemptReleased({ members, timeout_ms }: ReleasedAttemptsRequest): Promise<ReleasedAttempts> {
+      const reports = members.map(({ attempt: { index: _, ...details }, event, endpoint_id }) =>
+        attempt(attemptRequest(event, endpoint_id, timeout_ms, details)).catch(() => null),
+      );
+      return { attempts: members.map((member) => member.attempt), reports: await Promise.all(reports) };
+    },
   };
 }
 

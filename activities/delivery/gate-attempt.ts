@@ -52,8 +52,9 @@ export function createGate({ endpoints, turns, health, slots }: AttemptDependenc
     const chosen = trigger === 'manual' || trigger === 'released';
     const slot = await slots.take(endpoint_id, request.slot_wait_ms ?? SLOT_WAIT_MS, chosen);
     if (slot.kind === 'full') {
-      const reason = `${DEFERRED}${slot.inFlight} attempts at the endpoint wait for its answer.`;
-      return { kind: 'deferred', turn: new Date(slot.askAgainAt).toISOString(), reason };
+      const reason = `${slot.inFlight} attempts wait for its answer.`;
+      const look_again_at = new Date(slot.askAgainAt).toISOString();
+      return { kind: 'not_attempted', endpoint: 'busy', reason, look_again_at };
     }
     const over = health.begin(endpoint_id, !request.isolated);
     const end = (taken: boolean) => {

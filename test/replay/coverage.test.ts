@@ -18,6 +18,7 @@ const ACTIVITIES = {
   attemptDelivery: true,
   attemptGroup: true,
   attemptMembers: true,
+  attemptReleased: true,
   beginErasure: true,
   cancelOpenOfSubject: true,
   completeErasure: true,
@@ -57,6 +58,7 @@ const NOT_ATTEMPTED = {
   disabled: true,
   deleted: true,
   failing: true,
+  busy: true,
 } satisfies Record<Extract<AttemptReport, { kind: 'not_attempted' }>['endpoint'], true>;
 const INCIDENT_OUTCOMES = {
   recovered: true,

@@ -25,8 +25,11 @@ export type AttemptReport =
     }
   | {
       kind: 'not_attempted';
-      /** `failing`: active, but known to fail, so that only deliveries chosen for it are attempted at the moment. */
-      endpoint: Exclude<EndpointStatus, 'active'> | 'deleted' | 'failing';
+      /**
+       * `failing`: active, but known to fail, so that only deliveries chosen for it are attempted at the moment. `busy`: as many attempts
+       * as it may have are in flight.
+       */
+      endpoint: Exclude<EndpointStatus, 'active'> | 'deleted' | 'failing' | 'busy';
       reason?: string;
       /** When to look at the endpoint again, unless it changes before. ISO 8601, UTC. */
       look_again_at?: string;

@@ -33,6 +33,12 @@ export interface MemberAttempt {
   turn?: string;
 }
 
+/** Attempts at released deliveries of a group. A Temporal payload: a report for each of them, in their order, `null` for one that could not be made. */
+export interface ReleasedAttempts {
+  attempts: MemberAttempt[];
+  reports: (AttemptReport | null)[];
+}
+
 /** What comes next in a group: attempts that are due now, and a wait for the others. */
 export interface GroupStep {
   due: MemberAttempt[];

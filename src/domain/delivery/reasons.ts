@@ -20,6 +20,7 @@ const ASKED_TO_WAIT = ', as its Retry-After asked';
 export type ParkCause =
   | Exclude<EndpointStatus, 'active'>
   | 'failing'
+  | 'busy'
   | 'gone'
   | 'address_blocked'
   | 'delivery_paused';
@@ -42,7 +43,7 @@ export function parkedFor(reason: string): ParkCause | undefined {
   if (reason.startsWith('Paused by ')) return 'delivery_paused';
   if (reason.endsWith(BLOCKED_NOW)) return 'address_blocked';
   if (reason.endsWith(DISABLED_NOW)) return 'gone';
-  const [, status] = /^The endpoint is (pending|paused|disabled|failing)\b/.exec(reason) ?? [];
+  const [, status] = /^The endpoint is (pending|paused|disabled|failing|busy)\b/.exec(reason) ?? [];
   return status as ParkCause | undefined;
 }
 

@@ -7,16 +7,16 @@ export const MOST_WHILE_SLOW = 32;
 /** The fewest in flight, however badly the endpoint answers: one of them shows when it answers again. */
 export const FEWEST_IN_FLIGHT = 4;
 /**
- * The longest time by which an attempt without a slot is deferred, milliseconds: so soon it is noticed that the endpoint answers again, or
- * that it is known to fail. If very many are deferred it is longer, by so much for each, because asking again costs something.
+ * An attempt without a slot asks again after this at the latest, milliseconds. It is parked until then, so the end of an incident releases
+ * it sooner; asking is for the case that there is none, and costs something.
  */
-export const LONGEST_DEFERRAL_MS = 20_000;
-export const LONGEST_DEFERRAL_OF_MANY_MS = 120_000;
-const DEFERRAL_OF_EACH_MS = 4;
+export const LONGEST_WAIT_MS = 60_000;
 /** How long an attempt is thought to take at an endpoint that has not answered yet, milliseconds. */
 const FIRST_GUESS_MS = 500;
 /** Those who find no slot ask again no sooner than after this, milliseconds. */
-const SHORTEST_DEFERRAL_MS = 1_000;
+const SHORTEST_WAIT_MS = 1_000;
+/** An endpoint is silent while an attempt in flight has taken this many times the mean duration. */
+const SILENT_AFTER_MEANS = 2;
 /** The weight of the latest attempt in the mean duration. */
 const LATEST_WEIGHT = 0.2;
 /** Endpoints whose limit is remembered while nothing is in flight to them. */
@@ -49,8 +49,6 @@ interface EndpointState {
   /** The latest {@link NoSlot.askAgainAt}, and how many more may get the same. */
   askAgainAt: number;
   leftInRound: number;
-  /** How many have been deferred since all that were had asked again. */
-  deferred: number;
   waiting: Set<() => void>;
 }
 
@@ -96,7 +94,6 @@ export class AttemptSlots {
       meanMs: FIRST_GUESS_MS,
       askAgainAt: 0,
       leftInRound: 0,
-      deferred: 0,
       waiting: new Set(),
     };
     this.states.set(endpointId, state);
@@ -151,13 +148,12 @@ export class AttemptSlots {
   /** Those who find no slot ask again in rounds, as many in each as there are slots, so that those of a group come together. */
   private nextTime(state: EndpointState): number {
     const now = this.now();
-    const roundMs = Math.max(this.estimate(state), SHORTEST_DEFERRAL_MS);
-    if (state.askAgainAt <= now) state.deferred = 0;
-    state.deferred += 1;
+    const estimate = this.estimate(state);
+    // Whoever has been silent for long may be so for as long again.
+    const isSilent = estimate > SILENT_AFTER_MEANS * state.meanMs;
+    const roundMs = Math.max(isSilent ? 2 * estimate : estimate, SHORTEST_WAIT_MS);
     if (state.leftInRound === 0 || state.askAgainAt <= now) {
-      const ofAllMs = Math.min(state.deferred * DEFERRAL_OF_EACH_MS, LONGEST_DEFERRAL_OF_MANY_MS);
-      const latest = now + Math.max(LONGEST_DEFERRAL_MS, ofAllMs);
-      state.askAgainAt = Math.min(Math.max(state.askAgainAt, now) + roundMs, latest);
+      state.askAgainAt = Math.min(Math.max(state.askAgainAt, now) + roundMs, now + LONGEST_WAIT_MS);
       state.leftInRound = state.limit;
     }
     state.leftInRound -= 1;

@@ -1,5 +1,5 @@
 /** Deliveries in the first second of a release. */
-export const FIRST_RELEASE_RATE = 10;
+export const FIRST_RELEASE_RATE = 20;
 const SLOWEST_RELEASE_RATE = 1;
 
 /**
@@ -54,8 +54,13 @@ export function nextReleaseRate(
 ): number {
   if (delivered + failed + undecided === 0) return rate;
   if (failed === 0 && undecided === 0) return Math.min(rate * 2, max);
-  if (failed === 0 && delivered > undecided) return rate;
+  if (answersWell({ delivered, failed, undecided })) return rate;
   return Math.min(Math.max(Math.floor(rate / 2), SLOWEST_RELEASE_RATE), max);
+}
+
+/** Whether the endpoint can be attempted like a healthy one. */
+export function answersWell({ delivered, failed, undecided }: ReleaseSample): boolean {
+  return failed === 0 && delivered > undecided;
 }
 
 /** Whether the endpoint is failing again, so that the release must stop: half of the answers are failures. One bad payload is not enough. */

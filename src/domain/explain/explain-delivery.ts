@@ -115,9 +115,10 @@ function explainParked(delivery: ExplainedDelivery, endpoint: EndpointNow | unde
       code: 'release_pending',
       summary: 'The endpoint was deleted: the delivery is about to be cancelled.',
     };
-  if (cause === 'failing' && endpoint.status === 'active') {
+  if ((cause === 'failing' || cause === 'busy') && endpoint.status === 'active') {
     const { incident } = endpoint;
-    if (!incident) return releasePending(endpoint);
+    if (!incident)
+      return cause === 'busy' ? { code: 'waits_its_turn', summary: reason } : releasePending(endpoint);
     const probe = incident.next_probe_at;
     return {
       code: 'endpoint_failing',

@@ -80,14 +80,28 @@ export function toUnits(deliveries: readonly WaitingDelivery[]): ReleaseUnit[] {
   return units;
 }
 
-/** Notifies deliveries that their endpoint takes deliveries again, or is gone. Those that have closed since are skipped. */
-export async function release(client: Client, unit: ReleaseUnit, endpointId: string): Promise<void> {
+/**
+ * Notifies deliveries that their endpoint takes deliveries again, or is gone. Those that have closed since are skipped.
+ *
+ * @param direct the endpoint answers well: deliveries of groups are attempted in the direct lane
+ */
+export async function release(
+  client: Client,
+  unit: ReleaseUnit,
+  endpointId: string,
+  direct = false,
+): Promise<void> {
   const [{ workflowId, runId }] = unit;
   const handle = client.workflow.getHandle(workflowId, runId);
   const most = MOST_RELEASES_IN_A_ROW;
   try {
     if (runId === undefined)
-      await handle.signal(releaseMembers, { endpoint_id: endpointId, limit: unit.length, most });
+      await handle.signal(releaseMembers, {
+        endpoint_id: endpointId,
+        limit: unit.length,
+        most,
+        ...(direct && { direct }),
+      });
     else await handle.signal(endpointChanged, endpointId, most);
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error;

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { EndpointKey } from '../../domain/delivery/delivery.js';
 import {
+  answersWell,
   failsAgain,
   nextReleaseRate,
   type ReleaseOptions,
@@ -27,6 +28,7 @@ export async function releaseBacklog(
   const statuses = options.retries ? (['parked', 'retrying'] as const) : (['parked'] as const);
   const waiting = await listWaiting(client, endpoint, statuses, () => options.onProgress(rate));
   let released = 0;
+  let direct = false;
   while (released < waiting.length) {
     const state = await options.endpoint();
     if (state === 'closed') return { released, stopped: true };
@@ -34,7 +36,7 @@ export async function releaseBacklog(
     const began = Date.now();
     const count = Math.max(Math.floor(rate), 1);
     const now = waiting.slice(released, released + count);
-    await releaseWithinASecond(client, now, endpoint.endpoint_id);
+    await releaseWithinASecond(client, now, endpoint.endpoint_id, direct);
     released += now.length;
     options.onProgress(rate);
     if (released === waiting.length) break;
@@ -43,6 +45,7 @@ export async function releaseBacklog(
     const sample = await sampleOutcomes(client, someOf(now));
     if (failsAgain(sample)) return { released, stopped: true };
     rate = nextReleaseRate(rate, sample, options.maxRate);
+    direct = answersWell(sample);
   }
   return { released, stopped: false };
 }
@@ -52,6 +55,7 @@ async function releaseWithinASecond(
   client: Client,
   deliveries: readonly WaitingDelivery[],
   endpointId: string,
+  direct: boolean,
 ): Promise<void> {
   const units = toUnits(deliveries);
   const began = Date.now();
@@ -59,7 +63,7 @@ async function releaseWithinASecond(
   while (sent < units.length) {
     const share = Math.min((Date.now() - began + TICK_MS) / SECOND_MS, 1);
     const due = units.slice(sent, Math.max(Math.ceil(units.length * share), sent + 1));
-    await Promise.all(due.map((unit) => release(client, unit, endpointId)));
+    await Promise.all(due.map((unit) => release(client, unit, endpointId, direct)));
     sent += due.length;
     if (sent < units.length) await delay(TICK_MS);
   }

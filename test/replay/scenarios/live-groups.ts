@@ -95,6 +95,37 @@ export const LIVE_GROUPS: Scenarios = {
       );
     },
   },
+  'deliver-together-busy-and-released-directly': {
+    async play({ system }) {
+      const look_again_at = new Date(Date.now() + 3_600_000).toISOString();
+      const busy: AttemptReport = {
+        kind: 'not_attempted',
+        endpoint: 'busy',
+        reason: '64 attempts wait for its answer.',
+        look_again_at,
+      };
+      return withStub(
+        { system },
+        [[busy, busy, busy], [delivered()], [null], [delivered()], [delivered()]],
+        async (group, run) => {
+          const handle = await run({ ...group, isolated: true });
+          const [first = '', second = '', third = ''] = group.deliveries.map(
+            ({ endpoint_id }) => endpoint_id,
+          );
+          const types = async () => eventTypes(await fetchHistory(system, handle.workflowId));
+          await until(
+            () => handle.describe(),
+            ({ memo }) => memo?.['states'] !== undefined,
+          );
+          await handle.signal(releaseMembers, { endpoint_id: first, direct: true });
+          await until(types, (all) => all.includes('MARKER_RECORDED'));
+          await handle.signal(releaseMembers, { endpoint_id: second, direct: true });
+          await until(types, (all) => all.filter((type) => type === 'ACTIVITY_TASK_COMPLETED').length === 2);
+          await handle.signal(releaseMembers, { endpoint_id: third });
+        },
+      );
+    },
+  },
   'deliver-together-carried-on': {
     async play({ system }) {
       return withStub({ system }, [[delivered(2), delivered(2)]], async (group, run) => {
@@ -174,6 +205,10 @@ async function withStub(
   const taskQueue = `stub-${event.event_id}`;
   const stop = await startStubWorker(system.temporal, taskQueue, {
     attemptMembers: async () => reports.shift() ?? [],
+    attemptReleased: async ({ members }) => ({
+      attempts: members.map(({ attempt }) => attempt),
+      reports: reports.shift() ?? [],
+    }),
   });
   try {
     await play({ ...settings, events: [event], deliveries }, (input) =>

@@ -53,6 +53,42 @@ describe('the history of a group', () => {
     assert.deepEqual([machine?.member(0)?.isAttempting, machine?.member(1)?.isAttempting], [false, false]);
   });
 
+  it('has the attempts of a release in the direct lane, and those that had to be made in the other', async () => {
+    let direct = 0;
+    stop = await startStubWorker(system.temporal, system.settings.HOOKLINE_TASK_QUEUE, {
+      attemptGroup: async ({ deliveries }) => deliveries.map(() => answered(500)),
+      async attemptReleased({ members }) {
+        direct += members.length;
+        const attempts = members.map(({ attempt }) => attempt);
+        // The endpoint of the last one is found to be slow.
+        return {
+          attempts,
+          reports: attempts.map((attempt, index) => (index === 2 ? null : answered(200, attempt))),
+        };
+      },
+      attemptMembers: async ({ attempts }) => attempts.map((attempt) => answered(500, attempt)),
+    });
+    const endpoint_id = newId('endpoint');
+    const now = Date.now();
+    const { groupId } = await startGroup(system, { accountId: newId('account') }, endpoint_id, [
+      now,
+      now,
+      now,
+      now,
+    ]);
+    const group = system.temporal.client.workflow.getHandle(groupWorkflowId(groupId));
+    const { runId } = await group.describe();
+    const read = async () => {
+      const machine = await readGroup(system.temporal.client, { workflowId: group.workflowId, runId });
+      return (machine?.records ?? []).map((record) => `${record?.status} ${record?.attempts.length}`);
+    };
+    await until(read, (members) => members.every((member) => member === 'retrying 1'));
+    await group.signal(releaseMembers, { endpoint_id, limit: 3, direct: true });
+    const last = await until(read, (members) => members[2] === 'retrying 2');
+    assert.deepEqual(last, ['delivered 2', 'delivered 2', 'retrying 2', 'retrying 1']);
+    assert.equal(direct, 3);
+  });
+
   it('says which delivery is attempted if a release came after an attempt ended, and the group heard of both at once', async () => {
     const { temporal, settings } = system;
     const queue = settings.HOOKLINE_TASK_QUEUE;

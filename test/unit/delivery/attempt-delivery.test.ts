@@ -126,7 +126,7 @@ describe('an attempt', () => {
     assert.ok(!JSON.stringify(await cut.attempt(FIRST)).includes(firstHalf));
   });
 
-  it('is deferred if too many are in flight at the endpoint, which is not charged for the wait', async () => {
+  it('waits if too many are in flight at the endpoint, which is not charged for the wait', async () => {
     let answer = () => {};
     const { attempt, posted } = attempts(
       () =>
@@ -136,9 +136,9 @@ describe('an attempt', () => {
     );
     const inFlight = Array.from({ length: MOST_IN_FLIGHT }, () => attempt(FIRST));
     const report = await attempt(FIRST);
-    assert.ok(report.kind === 'deferred');
-    assert.match(report.reason, /^Deferred: 64 attempts at the endpoint wait for its answer/);
-    assert.ok(Date.parse(report.turn) > Date.now());
+    assert.ok(report.kind === 'not_attempted');
+    assert.deepEqual([report.endpoint, report.reason], ['busy', '64 attempts wait for its answer.']);
+    assert.ok(Date.parse(report.look_again_at ?? '') > Date.now());
     assert.equal(posted.length, MOST_IN_FLIGHT);
     answer();
     const [last] = await Promise.all(inFlight.slice(-1));

@@ -17,7 +17,7 @@ const attempted = (outcome: 'failed' | 'gone' | 'blocked', more: object = {}): A
   ...(outcome === 'failed' && more),
 });
 const stopped = (
-  endpoint: 'pending' | 'paused' | 'disabled' | 'failing',
+  endpoint: 'pending' | 'paused' | 'disabled' | 'failing' | 'busy',
   reason?: string,
 ): AttemptReport => ({
   kind: 'not_attempted',
@@ -45,6 +45,7 @@ describe('the reason of a delivery', () => {
       parkedFor(reasonAfter(stopped('failing', 'since 2026-11-21T11:00:00.000Z, so …'))),
       'failing',
     );
+    assert.equal(parkedFor(reasonAfter(stopped('busy', '64 attempts wait for its answer.'))), 'busy');
     assert.equal(parkedFor(reasonAfter(attempted('gone', { status_code: 410 }))), 'gone');
     assert.equal(
       parkedFor(reasonAfter(attempted('blocked', { error_code: 'blocked_address' }))),

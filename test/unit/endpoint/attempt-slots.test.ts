@@ -3,8 +3,7 @@ import {
   type AttemptSlot,
   AttemptSlots,
   FEWEST_IN_FLIGHT,
-  LONGEST_DEFERRAL_MS,
-  LONGEST_DEFERRAL_OF_MANY_MS,
+  LONGEST_WAIT_MS,
   MOST_IN_FLIGHT,
   MOST_WHILE_SLOW,
   type NoSlot,
@@ -90,14 +89,27 @@ describe('the slots for attempts at an endpoint', () => {
     await round(true, 3_000);
     await takeAll();
     const times: number[] = [];
-    for (let index = 0; index < 40_000; index++) times.push((await full()).askAgainAt);
+    for (let index = 0; index < 4_000; index++) times.push((await full()).askAgainAt);
     assert.ok(times[0] !== undefined && times[0] > now);
     assert.ok(times.every((time, index) => time >= (times[index - 1] ?? 0)));
     const first = times.filter((time) => time === times[0]).length;
     assert.ok(first <= MOST_IN_FLIGHT, `${first} in the first round`);
     assert.ok((times[MOST_IN_FLIGHT] ?? 0) >= (times[0] ?? 0) + 2_000);
-    assert.equal(times[4_000], now + LONGEST_DEFERRAL_MS);
-    assert.equal(times.at(-1), now + LONGEST_DEFERRAL_OF_MANY_MS);
+    assert.equal(times.at(-1), now + LONGEST_WAIT_MS);
+  });
+
+  it('have them ask half as often while the endpoint has been silent for long', async () => {
+    const between = async () => {
+      const first = (await full()).askAgainAt;
+      for (let index = 1; index < MOST_IN_FLIGHT; index++) await full();
+      return (await full()).askAgainAt - first;
+    };
+    await round(true, 1_500);
+    await takeAll();
+    now += 2_000;
+    assert.equal(await between(), 2_000);
+    now += 8_000;
+    assert.equal(await between(), 20_000);
   });
 
   it('are more for attempts that somebody has chosen', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { probeWait } from '../../../src/domain/endpoint/incident.js';
-import { failsAgain, nextReleaseRate } from '../../../src/domain/endpoint/release.js';
+import { answersWell, failsAgain, nextReleaseRate } from '../../../src/domain/endpoint/release.js';
 import { toUnits } from '../../../src/temporal/write/parked-deliveries.js';
 
 const GOOD = { delivered: 10, failed: 0, undecided: 0 };
@@ -21,6 +21,11 @@ describe('the rate of a release', () => {
     const bad = { delivered: 9, failed: 1, undecided: 0 };
     assert.deepEqual([nextReleaseRate(320, slow, 500), nextReleaseRate(15, bad, 500)], [160, 7]);
     assert.equal(nextReleaseRate(1, bad, 500), 1);
+  });
+
+  it('is of attempts in the direct lane once the endpoint answers well', () => {
+    const samples = [GOOD, { ...GOOD, undecided: 9 }, { ...GOOD, undecided: 10 }, { ...GOOD, failed: 1 }];
+    assert.deepEqual(samples.map(answersWell), [true, true, false, false]);
   });
 
   it('is never above a limit below one a second', () => {

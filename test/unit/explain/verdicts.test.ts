@@ -109,6 +109,17 @@ describe('the verdict on a delivery', () => {
       code({ reason: 'The endpoint is failing: since …' }, { ...active, status: 'paused' }),
       'endpoint_paused',
     );
+    const busy = 'The endpoint is busy: 64 attempts wait for its answer.';
+    const incident = {
+      since: at(-60),
+      failures: 12,
+      last_failure: 'failed: no answer within 5s',
+      last_failure_at: at(-5),
+      disable_at: at(86_400),
+    };
+    assert.equal(code({ reason: busy }), 'waits_its_turn');
+    assert.equal(code({ reason: busy }, { ...active, incident }), 'endpoint_failing');
+    assert.equal(code({ reason: busy }, { ...active, status: 'paused' }), 'endpoint_paused');
   });
 
   it('says who ended it, or that nobody is known', () => {

@@ -1,7 +1,12 @@
 import type { Client } from '@temporalio/client';
 import { type Release, releaseMembers } from '../../../../workflows/messages.js';
 import type { AttemptReport } from '../../../domain/delivery/attempt-report.js';
-import { GroupMachine, type LiveGroup, type MemberAttempt } from '../../../domain/delivery/delivery-group.js';
+import {
+  GroupMachine,
+  type LiveGroup,
+  type MemberAttempt,
+  type ReleasedAttempts,
+} from '../../../domain/delivery/delivery-group.js';
 import { decodeFirst, eventsOf, type HistoryEvent, timeOf } from '../history-events.js';
 
 type Reports = (AttemptReport | null)[];
@@ -51,10 +56,15 @@ export async function readGroup(
       machine = new GroupMachine((await decodeFirst(client, started.input?.payloads)) as LiveGroup, at);
     }
     if (!machine) continue;
-    const first = event.markerRecordedEventAttributes;
-    if (first?.markerName === LOCAL_ACTIVITY && first.details?.['result']) {
-      const reports = (await decodeFirst(client, first.details['result'].payloads)) as Reports;
-      machine.settle(machine.firstAttempts, reports, at);
+    const marker = event.markerRecordedEventAttributes;
+    if (marker?.markerName === LOCAL_ACTIVITY && marker.details?.['result']) {
+      const made = (await decodeFirst(client, marker.details['result'].payloads)) as
+        | Reports
+        | ReleasedAttempts;
+      // What has just been released is named in the result: the marker does not show what was asked for.
+      const { attempts, reports } =
+        'attempts' in made ? made : { attempts: machine.firstAttempts, reports: made };
+      machine.settle(attempts, reports, at);
     }
     const attempts = event.activityTaskScheduledEventAttributes;
     if (attempts?.activityType?.name === 'attemptMembers') {
