@@ -93,8 +93,8 @@ export interface EndpointDirectory {
     cause: string,
     verificationRevision: number | undefined,
   ): Promise<DisableResult>;
-  /** The endpoints that an event goes to. `payload`: parsed. */
-  recipients(accountId: string, kind: string, payload: unknown): Promise<DeliveryTarget[]>;
+  /** The endpoints that an operational event goes to. `payload`: parsed. */
+  watchers(accountId: string, kind: string, payload: unknown): Promise<DeliveryTarget[]>;
   /** Removes signing secrets whose overlap has ended. @returns when the next one ends, milliseconds since the epoch */
   retireSecrets(accountId: string, endpointId: string): Promise<number | undefined>;
 }

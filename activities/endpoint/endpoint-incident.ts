@@ -109,7 +109,7 @@ async function emit(
       alertOf({ id: event_id, kind, at, account_id }, payload, hostOf(endpoint?.target_url)),
     );
   }
-  const targets = await endpoints.recipients(account_id, kind, payload);
+  const targets = await endpoints.watchers(account_id, kind, payload);
   if (targets.length === 0) return;
   const event = { account_id, event_id, event_kind: kind, accepted_at: at };
   await ledger.accept({ ...event, payload: JSON.stringify(payload) }, targets);

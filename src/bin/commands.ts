@@ -142,7 +142,10 @@ export const SERVICE_COMMANDS = {
   },
   'test-alert': {
     summary: 'send a test message to the addresses and the chat that alerts go to',
-    help: [],
+    help: [
+      'HOOKLINE_ALERT_MAIL_TO    the addresses; with HOOKLINE_ALERT_MAIL_FROM and HOOKLINE_SMTP_URL',
+      'HOOKLINE_ALERT_CHAT_URL   the chat',
+    ],
     options: {},
     async run() {
       const { testAlert } = await import('./operator/test-alert.js');

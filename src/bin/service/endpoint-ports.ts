@@ -21,8 +21,8 @@ export function endpointDirectory(endpoints: EndpointRepository): EndpointDirect
     disable: (accountId, endpointId, reason, cause, verificationRevision) =>
       endpoints.disable(accountId, endpointId, reason, cause, disabledBy(reason), verificationRevision),
     setFailing: (...args) => endpoints.setFailing(...args),
-    recipients: async (accountId, kind, payload) =>
-      recipientsOf(await endpoints.all(accountId), kind, payload),
+    watchers: async (accountId, kind, payload) =>
+      recipientsOf(await endpoints.watchersOf(accountId), kind, payload),
     retireSecrets: (accountId, endpointId) =>
       endpoints.retireSecrets(accountId, endpointId, systemOrigin('rotation')),
   };

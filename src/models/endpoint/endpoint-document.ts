@@ -2,6 +2,7 @@ import { Schema } from 'mongoose';
 import type { SignatureScheme, SigningKey } from '../../domain/delivery/signature.js';
 import type { Endpoint, EndpointStatus, VerificationMethod } from '../../domain/endpoint/endpoint.js';
 import type { FailingMark } from '../../domain/endpoint/incident.js';
+import { listenerUrl } from '../../domain/listener/listener.js';
 import { type RecordedFields, recordedFields } from '../change/recorded-fields.js';
 
 /** What an endpoint's owner sets. */
@@ -25,6 +26,19 @@ export type EndpointInput = Pick<
 
 /** What the owner of a listener sets. */
 export type ListenerInput = Pick<EndpointInput, 'event_kinds' | 'filter' | 'description' | 'retry_schedule'>;
+
+/** A listener needs no verification: its program has shown that it wants events by connecting. */
+export function listenerFields(id: string, input: ListenerInput): EndpointInput {
+  return {
+    ...input,
+    target_url: listenerUrl(id),
+    metadata: {},
+    headers: {},
+    status: 'active',
+    status_when_verified: 'active',
+    verification_method: 'challenge',
+  };
+}
 
 /** The secrets of an endpoint, decrypted by {@link EndpointRepository.secretsOf} alone. */
 export interface EndpointSecrets {

@@ -5,10 +5,9 @@ import { type Origin, subscriberOrigin, systemOrigin } from '../../domain/change
 import { newSigningSecret, type SignatureScheme } from '../../domain/delivery/signature.js';
 import type { DisableResult } from '../../domain/endpoint/endpoint.js';
 import type { FailingMark } from '../../domain/endpoint/incident.js';
-import { listenerUrl } from '../../domain/listener/listener.js';
 import type { ChangeRepository } from '../change/changes.js';
 import { type Decide, Recorded } from '../change/recorded.js';
-import { ShortCache } from '../mongo/short-cache.js';
+import { EndpointCache } from './endpoint-cache.js';
 import { actionOf, changedSecrets, isAbout } from './endpoint-change.js';
 import { EndpointCodec } from './endpoint-codec.js';
 import {
@@ -17,33 +16,20 @@ import {
   type EndpointSecrets,
   endpointSchema,
   type ListenerInput,
+  listenerFields,
   type SealedKey,
   type StoredEndpoint,
 } from './endpoint-document.js';
 import { renderEndpoint } from './shown-endpoint.js';
 
-/** A change made by another process is seen after this long at the latest, milliseconds. */
-const CACHE_MS = 1_000;
-
-/** A listener needs no verification: its program has shown that it wants events by connecting. */
-function listenerFields(id: string, input: ListenerInput): EndpointInput {
-  return {
-    ...input,
-    target_url: listenerUrl(id),
-    metadata: {},
-    headers: {},
-    status: 'active',
-    status_when_verified: 'active',
-    verification_method: 'challenge',
-  };
-}
-
 export class EndpointRepository {
   private readonly model: Model<EndpointDocument>;
   private readonly documents: Recorded<EndpointDocument>;
   private readonly codec: EndpointCodec;
-  private readonly byId = new ShortCache<StoredEndpoint | undefined>(CACHE_MS);
-  private readonly byAccount = new ShortCache<Map<string, StoredEndpoint>>(CACHE_MS);
+  private readonly cache = new EndpointCache({
+    one: (endpointId) => this.find(endpointId),
+    all: (accountId) => this.readAll(accountId),
+  });
 
   /** @param box encrypts the secrets; absent in a process that neither writes endpoints nor needs their secrets */
   constructor(connection: Connection, box: SecretBox | undefined, changes: ChangeRepository) {
@@ -81,15 +67,13 @@ export class EndpointRepository {
       },
       origin,
     );
-    this.forget(accountId, _id);
+    this.cache.forget(accountId, _id);
     return this.codec.toEndpoint(document);
   }
 
   /** One endpoint of an account; `undefined` if the account has none with that id. */
   async get(accountId: string, endpointId: string): Promise<StoredEndpoint | undefined> {
-    // An event to thousands of endpoints has just read them all.
-    const known = (await this.byAccount.peek(accountId))?.get(endpointId);
-    const endpoint = known ?? (await this.byId.get(endpointId, () => this.find(endpointId)));
+    const endpoint = await this.cache.get(accountId, endpointId);
     return endpoint?.account_id === accountId ? endpoint : undefined;
   }
 
@@ -106,12 +90,13 @@ export class EndpointRepository {
   }
 
   /** All endpoints of an account, oldest first. */
-  async all(accountId: string): Promise<StoredEndpoint[]> {
-    const all = await this.byAccount.get(accountId, async () => {
-      const documents = await this.documents.find({ account_id: accountId }).sort({ _id: 1 }).lean();
-      return new Map(documents.map((document) => [document._id, this.codec.toEndpoint(document)]));
-    });
-    return [...all.values()];
+  all(accountId: string): Promise<StoredEndpoint[]> {
+    return this.cache.all(accountId);
+  }
+
+  /** The endpoints of an account that are registered for operational events, as they were ten seconds ago at the earliest. */
+  watchersOf(accountId: string): Promise<StoredEndpoint[]> {
+    return this.cache.watchersOf(accountId);
   }
 
   /** Decrypts the secrets of an endpoint. Nothing else does: reading endpoints costs no decryption. */
@@ -340,7 +325,7 @@ export class EndpointRepository {
   /** @returns whether there was one to remove */
   async delete(accountId: string, endpointId: string, origin: Origin): Promise<boolean> {
     const deleted = await this.documents.delete({ _id: endpointId, account_id: accountId }, origin);
-    this.forget(accountId, endpointId);
+    this.cache.forget(accountId, endpointId);
     return deleted !== undefined;
   }
 
@@ -366,7 +351,7 @@ export class EndpointRepository {
   ): Promise<StoredEndpoint | undefined> {
     const ofEndpoint = { _id: endpointId, account_id: accountId };
     const changed = await this.documents.change(ofEndpoint, origin, decide);
-    return this.remember(changed?.after, endpointId);
+    return this.remember(accountId, endpointId, changed?.after, true);
   }
 
   /** Keeps something with an endpoint that makes no new version of it. */
@@ -376,21 +361,26 @@ export class EndpointRepository {
         returnDocument: 'after',
       })
       .lean();
-    this.remember(document ?? undefined, endpointId);
+    this.remember(accountId, endpointId, document ?? undefined, false);
   }
 
-  private remember(document: EndpointDocument | undefined, endpointId: string): StoredEndpoint | undefined {
-    this.byId.forget(endpointId);
-    if (!document) return undefined;
+  private remember(
+    accountId: string,
+    endpointId: string,
+    document: EndpointDocument | undefined,
+    isNewVersion: boolean,
+  ): StoredEndpoint | undefined {
+    if (!document) {
+      this.cache.forget(accountId, endpointId);
+      return undefined;
+    }
     const endpoint = this.codec.toEndpoint(document);
-    // Not forgotten: where many endpoints begin to fail together, each would have the account's whole list read again. Of two updates at once
-    // the list may keep the earlier one, as long as it is remembered at all: as if another process had made them.
-    this.byAccount.change(endpoint.account_id, (all) => all.set(endpointId, endpoint));
+    this.cache.changed(endpoint, isNewVersion);
     return endpoint;
   }
 
-  private forget(accountId: string, endpointId: string): void {
-    this.byId.forget(endpointId);
-    this.byAccount.forget(accountId);
+  private async readAll(accountId: string): Promise<StoredEndpoint[]> {
+    const documents = await this.documents.find({ account_id: accountId }).sort({ _id: 1 }).lean();
+    return documents.map((document) => this.codec.toEndpoint(document));
   }
 }

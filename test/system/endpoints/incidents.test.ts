@@ -79,6 +79,11 @@ describe('incidents of endpoints', () => {
     );
     assert.equal(rows[0]?.id, endpointId);
     assert.deepEqual(Object.keys(rows[0]?.incident ?? {}), Object.keys(incident));
+    const all = await list('');
+    assert.deepEqual(
+      all.filter(({ incident }) => incident).map(({ id }) => id),
+      [endpointId],
+    );
     assert.equal((await list('health=healthy&status=active,paused')).length, 2);
     assert.deepEqual(await list('health=failing&status=paused,disabled'), []);
     assert.deepEqual(await list('health=failing', await system.account()), []);

@@ -30,7 +30,7 @@ export function listEndpointsOperation({
       health: z
         .enum(['healthy', 'failing'])
         .optional()
-        .meta({ description: 'failing: it has an open incident, which each row shows' }),
+        .meta({ description: 'failing: it has an open incident' }),
     }),
     responses: {
       200: { description: 'A page of endpoints', schema: pageOf(endpointWithIncidentSchema) },
@@ -47,7 +47,7 @@ export function listEndpointsOperation({
       const data = await Promise.all(
         rest.slice(0, limit).map(async (endpoint) => {
           const key = { account_id, endpoint_id: endpoint.id };
-          const incident = health === 'failing' ? await incidents.get(key) : undefined;
+          const incident = endpoint.failing && (await incidents.get(key));
           return { ...renderEndpoint(endpoint), ...(incident && { incident }) };
         }),
       );

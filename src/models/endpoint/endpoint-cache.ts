@@ -1,0 +1,77 @@
+import { isOperational } from '../../domain/event/event-kinds.js';
+import { ShortCache } from '../mongo/short-cache.js';
+import type { StoredEndpoint } from './endpoint-document.js';
+
+/** A change made by another process is seen after this long at the latest, milliseconds. */
+const CACHE_MS = 1_000;
+/**
+ * The endpoints that watch others are remembered longer, milliseconds: where thousands begin to fail together, each has an event for them, and
+ * the account's whole list would be read again each second.
+ */
+const WATCHERS_CACHE_MS = 10_000;
+
+/** Reads endpoints from the database. */
+export interface EndpointSource {
+  one(endpointId: string): Promise<StoredEndpoint | undefined>;
+  /** Of an account, oldest first. */
+  all(accountId: string): Promise<StoredEndpoint[]>;
+}
+
+/** What a process remembers of endpoints, so that attempts and events do not each ask the database. */
+export class EndpointCache {
+  private readonly single = new ShortCache<StoredEndpoint | undefined>(CACHE_MS);
+  private readonly lists = new ShortCache<Map<string, StoredEndpoint>>(CACHE_MS);
+  private readonly watchers = new ShortCache<StoredEndpoint[]>(WATCHERS_CACHE_MS);
+  private readonly source: EndpointSource;
+
+  constructor(source: EndpointSource) {
+    this.source = source;
+  }
+
+  /** @returns the endpoint, whose account may be another one */
+  async get(accountId: string, endpointId: string): Promise<StoredEndpoint | undefined> {
+    // An event to thousands of endpoints has just read them all.
+    const list = await this.lists.peek(accountId);
+    return list?.get(endpointId) ?? this.single.get(endpointId, () => this.source.one(endpointId));
+  }
+
+  /** All endpoints of an account, oldest first. */
+  async all(accountId: string): Promise<StoredEndpoint[]> {
+    return [...(await this.list(accountId)).values()];
+  }
+
+  /** The endpoints of an account that are registered for operational events. */
+  watchersOf(accountId: string): Promise<StoredEndpoint[]> {
+    return this.watchers.get(accountId, async () =>
+      (await this.all(accountId)).filter(({ event_kinds }) => event_kinds.some(isOperational)),
+    );
+  }
+
+  /**
+   * This process has changed an endpoint.
+   *
+   * @param isNewVersion what its owner sets may be different, not only what is noted of it
+   */
+  changed(endpoint: StoredEndpoint, isNewVersion: boolean): void {
+    const { id, account_id } = endpoint;
+    this.single.forget(id);
+    // Not forgotten: where many endpoints begin to fail together, each would have the account's whole list read again. Of two updates at once
+    // the list may keep the earlier one, as long as it is remembered at all: as if another process had made them.
+    this.lists.change(account_id, (all) => all.set(id, endpoint));
+    if (isNewVersion) this.watchers.forget(account_id);
+  }
+
+  /** An endpoint has been made or deleted, or something unknown has happened to it. */
+  forget(accountId: string, endpointId: string): void {
+    this.single.forget(endpointId);
+    this.lists.forget(accountId);
+    this.watchers.forget(accountId);
+  }
+
+  private list(accountId: string): Promise<Map<string, StoredEndpoint>> {
+    return this.lists.get(
+      accountId,
+      async () => new Map((await this.source.all(accountId)).map((endpoint) => [endpoint.id, endpoint])),
+    );
+  }
+}

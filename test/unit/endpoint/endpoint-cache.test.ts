@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { EndpointCache } from '../../../src/models/endpoint/endpoint-cache.js';
+import type { StoredEndpoint } from '../../../src/models/endpoint/endpoint-document.js';
+
+const endpoint = (id: string, event_kinds = ['purchase'], account_id = 'acct_1') =>
+  ({ id, account_id, event_kinds }) as StoredEndpoint;
+
+describe('what a process remembers of endpoints', () => {
+  let stored: StoredEndpoint[];
+  let reads: { one: number; all: number };
+  let cache: EndpointCache;
+  beforeEach(() => {
+    stored = [endpoint('ep_0'), endpoint('ep_1')];
+    reads = { one: 0, all: 0 };
+    cache = new EndpointCache({
+      async one(id) {
+        reads.one += 1;
+        return stored.find((one) => one.id === id);
+      },
+      async all(accountId) {
+        reads.all += 1;
+        return stored.filter(({ account_id }) => account_id === accountId);
+      },
+    });
+  });
+  const watchers = async () => (await cache.watchersOf('acct_1')).map(({ id }) => id);
+
+  it('is read one by one, unless all have just been read together', async () => {
+    await Promise.all([cache.get('acct_1', 'ep_0'), cache.get('acct_1', 'ep_0')]);
+    await cache.all('acct_1');
+    for (const { id } of stored) assert.equal((await cache.get('acct_1', id))?.id, id);
+    assert.deepEqual(reads, { one: 1, all: 1 });
+  });
+
+  it('includes an endpoint that another process has made since they were read together', async () => {
+    await cache.all('acct_1');
+    stored.push(endpoint('ep_new'));
+    assert.equal((await cache.get('acct_1', 'ep_new'))?.id, 'ep_new');
+    assert.equal(await cache.get('acct_1', 'ep_none'), undefined);
+  });
+
+  it('has the endpoints that watch others, at once if this process changes them', async () => {
+    assert.deepEqual(await watchers(), []);
+    const watcher = endpoint('ep_0', ['endpoint.failing']);
+    stored[0] = watcher;
+    cache.changed(watcher, false);
+    assert.deepEqual(await watchers(), [], 'what is noted of an endpoint makes none read again');
+    cache.changed(watcher, true);
+    assert.deepEqual(await watchers(), ['ep_0']);
+    stored.push(endpoint('ep_new', ['endpoint.recovered']));
+    cache.forget('acct_1', 'ep_new');
+    assert.deepEqual(await watchers(), ['ep_0', 'ep_new']);
+    assert.deepEqual(reads, { one: 0, all: 2 });
+  });
+});
