@@ -4,7 +4,7 @@ import { newId } from '../../../src/domain/basics/ids.js';
 import { MOST_RELEASES_IN_A_ROW } from '../../../src/domain/endpoint/release.js';
 import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { readGroup } from '../../../src/temporal/read/group/group-history.js';
-import { releaseMembers } from '../../../workflows/messages.js';
+import { handOver, releaseMembers } from '../../../workflows/messages.js';
 import { answered } from '../../support/parts/answered.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { startStubAttempts, startStubWorker, startStubWorkflows } from '../../support/parts/stub-worker.js';
@@ -19,6 +19,22 @@ describe('the history of a group', () => {
   });
   afterEach(() => stop?.());
   after(() => system.stop());
+
+  /** A group whose deliveries have failed once. `read`: the status of each, and how many attempts it has had. */
+  async function failedOnce(deliveries: number) {
+    const endpoint_id = newId('endpoint');
+    const times = Array.from({ length: deliveries }, () => Date.now());
+    const account = { accountId: newId('account') };
+    const { groupId, events } = await startGroup(system, account, endpoint_id, times);
+    const group = system.temporal.client.workflow.getHandle(groupWorkflowId(groupId));
+    const { runId } = await group.describe();
+    const read = async () => {
+      const machine = await readGroup(system.temporal.client, { workflowId: group.workflowId, runId });
+      return (machine?.records ?? []).map((record) => `${record?.status} ${record?.attempts.length}`);
+    };
+    await until(read, (members) => members.every((member) => member === 'retrying 1'));
+    return { group, endpoint_id, events, read };
+  }
 
   it('says that the same delivery is released again which the group has released again', async () => {
     let made = 0;
@@ -68,25 +84,29 @@ describe('the history of a group', () => {
       },
       attemptMembers: async ({ attempts }) => attempts.map((attempt) => answered(500, attempt)),
     });
-    const endpoint_id = newId('endpoint');
-    const now = Date.now();
-    const { groupId } = await startGroup(system, { accountId: newId('account') }, endpoint_id, [
-      now,
-      now,
-      now,
-      now,
-    ]);
-    const group = system.temporal.client.workflow.getHandle(groupWorkflowId(groupId));
-    const { runId } = await group.describe();
-    const read = async () => {
-      const machine = await readGroup(system.temporal.client, { workflowId: group.workflowId, runId });
-      return (machine?.records ?? []).map((record) => `${record?.status} ${record?.attempts.length}`);
-    };
-    await until(read, (members) => members.every((member) => member === 'retrying 1'));
+    const { group, endpoint_id, read } = await failedOnce(4);
     await group.signal(releaseMembers, { endpoint_id, limit: 3, direct: true });
     const last = await until(read, (members) => members[2] === 'retrying 2');
     assert.deepEqual(last, ['delivered 2', 'delivered 2', 'retrying 2', 'retrying 1']);
     assert.equal(direct, 3);
+  });
+
+  it('has the attempts of a release in the direct lane also after a delivery has left the group', async () => {
+    stop = await startStubWorker(system.temporal, system.settings.HOOKLINE_TASK_QUEUE, {
+      attemptDelivery: async (request) => answered(500, request),
+      attemptGroup: async ({ deliveries }) => deliveries.map(() => answered(500)),
+      async attemptReleased({ members }) {
+        const attempts = members.map(({ attempt }) => attempt);
+        return { attempts, reports: attempts.map((attempt) => answered(200, attempt)) };
+      },
+    });
+    const { group, endpoint_id, events, read } = await failedOnce(3);
+    const leaving = { event_id: events[0]?.event_id ?? '', endpoint_id, action: 'retry' as const };
+    await group.executeUpdate(handOver, { args: [leaving] });
+    // A reader does not know which delivery has left, so it takes this release for that one's.
+    await group.signal(releaseMembers, { endpoint_id, limit: 1, direct: true });
+    const [, ...others] = await until(read, (members) => members.includes('delivered 2'));
+    assert.deepEqual(others, ['delivered 2', 'retrying 1']);
   });
 
   it('says which delivery is attempted if a release came after an attempt ended, and the group heard of both at once', async () => {

@@ -64,6 +64,7 @@ export async function readGroup(
       // What has just been released is named in the result: the marker does not show what was asked for.
       const { attempts, reports } =
         'attempts' in made ? made : { attempts: machine.firstAttempts, reports: made };
+      machine.begin(attempts);
       machine.settle(attempts, reports, at);
     }
     const attempts = event.activityTaskScheduledEventAttributes;
