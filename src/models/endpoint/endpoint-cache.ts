@@ -48,20 +48,22 @@ export class EndpointCache {
   }
 
   /**
-   * This process has changed an endpoint.
+   * This process has changed an endpoint, or found that it is not what it was thought to be.
    *
+   * @param endpoint as it is now; absent if it was not changed
    * @param isNewVersion what its owner sets may be different, not only what is noted of it
    */
-  changed(endpoint: StoredEndpoint, isNewVersion: boolean): void {
-    const { id, account_id } = endpoint;
-    this.single.forget(id);
+  changed(endpointId: string, endpoint: StoredEndpoint | undefined, isNewVersion: boolean): void {
+    this.single.forget(endpointId);
+    if (!endpoint) return;
+    const { account_id } = endpoint;
     // Not forgotten: where many endpoints begin to fail together, each would have the account's whole list read again. Of two updates at once
     // the list may keep the earlier one, as long as it is remembered at all: as if another process had made them.
-    this.lists.change(account_id, (all) => all.set(id, endpoint));
+    this.lists.change(account_id, (all) => all.set(endpointId, endpoint));
     if (isNewVersion) this.watchers.forget(account_id);
   }
 
-  /** An endpoint has been made or deleted, or something unknown has happened to it. */
+  /** This process has made or deleted an endpoint. */
   forget(accountId: string, endpointId: string): void {
     this.single.forget(endpointId);
     this.lists.forget(accountId);

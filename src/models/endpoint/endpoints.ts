@@ -351,7 +351,7 @@ export class EndpointRepository {
   ): Promise<StoredEndpoint | undefined> {
     const ofEndpoint = { _id: endpointId, account_id: accountId };
     const changed = await this.documents.change(ofEndpoint, origin, decide);
-    return this.remember(accountId, endpointId, changed?.after, true);
+    return this.remember(endpointId, changed?.after, true);
   }
 
   /** Keeps something with an endpoint that makes no new version of it. */
@@ -361,21 +361,16 @@ export class EndpointRepository {
         returnDocument: 'after',
       })
       .lean();
-    this.remember(accountId, endpointId, document ?? undefined, false);
+    this.remember(endpointId, document ?? undefined, false);
   }
 
   private remember(
-    accountId: string,
     endpointId: string,
     document: EndpointDocument | undefined,
     isNewVersion: boolean,
   ): StoredEndpoint | undefined {
-    if (!document) {
-      this.cache.forget(accountId, endpointId);
-      return undefined;
-    }
-    const endpoint = this.codec.toEndpoint(document);
-    this.cache.changed(endpoint, isNewVersion);
+    const endpoint = document && this.codec.toEndpoint(document);
+    this.cache.changed(endpointId, endpoint, isNewVersion);
     return endpoint;
   }
 

@@ -43,13 +43,21 @@ describe('what a process remembers of endpoints', () => {
     assert.deepEqual(await watchers(), []);
     const watcher = endpoint('ep_0', ['endpoint.failing']);
     stored[0] = watcher;
-    cache.changed(watcher, false);
+    cache.changed('ep_0', watcher, false);
     assert.deepEqual(await watchers(), [], 'what is noted of an endpoint makes none read again');
-    cache.changed(watcher, true);
+    cache.changed('ep_0', watcher, true);
     assert.deepEqual(await watchers(), ['ep_0']);
     stored.push(endpoint('ep_new', ['endpoint.recovered']));
     cache.forget('acct_1', 'ep_new');
     assert.deepEqual(await watchers(), ['ep_0', 'ep_new']);
     assert.deepEqual(reads, { one: 0, all: 2 });
+    cache.changed('ep_0', undefined, true);
+    await watchers();
+    await cache.all('acct_1');
+    assert.deepEqual(
+      reads,
+      { one: 0, all: 2 },
+      'a change that was not made has nothing but itself read again',
+    );
   });
 });
