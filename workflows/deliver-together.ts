@@ -75,7 +75,7 @@ class TogetherDelivery {
   /** Closed deliveries that have been counted. */
   private readonly counted = new Set<number>();
   /** Endpoints whose deliveries have just been released and are attempted in the direct lane. */
-  private readonly direct = new Set<string>();
+  private readonly answering = new Set<string>();
   private batchesInFlight = 0;
   private stirred = false;
   private broken: unknown;
@@ -94,7 +94,7 @@ class TogetherDelivery {
     };
     setHandler(releaseMembers, ({ endpoint_id, limit, most, direct }) => {
       this.machine.release(endpoint_id, limit, most);
-      if (direct) this.direct.add(endpoint_id);
+      if (direct) this.answering.add(endpoint_id);
       this.stirred = true;
     });
     setHandler(handOver, (order) => this.handOver(order), { validator: (order) => this.refuse(order) });
@@ -127,6 +127,14 @@ class TogetherDelivery {
     }
   }
 
+  /** What makes attempts in the direct lane, inside a workflow task. */
+  private get direct() {
+    return proxyLocalActivities<Activities>({
+      startToCloseTimeout: this.input.attempt_timeout_ms + ATTEMPT_OVERHEAD_MS,
+      retry: { maximumAttempts: 1 },
+    });
+  }
+
   private get isOver(): boolean {
     return !this.machine.isOpen && this.leaving.size === 0 && allHandlersFinished();
   }
@@ -143,11 +151,7 @@ class TogetherDelivery {
     let reports: readonly (AttemptReport | null)[] = [];
     if (!this.input.isolated) {
       const { events, deliveries, attempt_timeout_ms: timeout_ms } = this.input;
-      const { attemptGroup } = proxyLocalActivities<Activities>({
-        startToCloseTimeout: timeout_ms + ATTEMPT_OVERHEAD_MS,
-        retry: { maximumAttempts: 1 },
-      });
-      reports = await attemptGroup({ events, deliveries, timeout_ms }).catch(() => []);
+      reports = await this.direct.attemptGroup({ events, deliveries, timeout_ms }).catch(() => []);
     }
     const unmade = this.machine.settle(first, reports, Date.now());
     if (unmade.length > 0) this.begin(unmade);
@@ -157,9 +161,9 @@ class TogetherDelivery {
   private beginDue(now: number): Omit<GroupStep, 'due'> & { released: MemberAttempt[] } {
     const { due, ...next } = this.machine.step(now);
     const isDirect = ({ trigger, index }: MemberAttempt) =>
-      trigger === 'released' && this.direct.has(this.input.deliveries[index]?.endpoint_id ?? '');
+      trigger === 'released' && this.answering.has(this.input.deliveries[index]?.endpoint_id ?? '');
     const released = due.filter(isDirect);
-    this.direct.clear();
+    this.answering.clear();
     const others = due.filter((attempt) => !released.includes(attempt));
     for (const batch of batches(this.machine, this.input, others)) this.begin(batch);
     return { ...next, released };
@@ -168,16 +172,12 @@ class TogetherDelivery {
   /** Attempts in the direct lane, inside the workflow task: at endpoints that answer again. */
   private async attemptReleased(released: readonly MemberAttempt[], now: number): Promise<void> {
     const { events, deliveries, attempt_timeout_ms: timeout_ms } = this.input;
-    const { attemptReleased } = proxyLocalActivities<Activities>({
-      startToCloseTimeout: timeout_ms + ATTEMPT_OVERHEAD_MS,
-      retry: { maximumAttempts: 1 },
-    });
     const members = released.flatMap((attempt) => {
       const delivery = deliveries[attempt.index];
       const event = delivery && events[delivery.event];
       return event ? [{ attempt, event, endpoint_id: delivery.endpoint_id }] : [];
     });
-    const made = await attemptReleased({ members, timeout_ms }).catch(() => undefined);
+    const made = await this.direct.attemptReleased({ members, timeout_ms }).catch(() => undefined);
     const unmade = this.machine.settle(released, made?.reports ?? [], now);
     if (unmade.length > 0) this.begin(unmade);
   }

@@ -47,14 +47,11 @@ export interface ReleaseSample {
  * @param rate in the second that has passed
  * @param max the fastest rate, deliveries per second
  */
-export function nextReleaseRate(
-  rate: number,
-  { delivered, failed, undecided }: ReleaseSample,
-  max: number,
-): number {
+export function nextReleaseRate(rate: number, sample: ReleaseSample, max: number): number {
+  const { delivered, failed, undecided } = sample;
   if (delivered + failed + undecided === 0) return rate;
   if (failed === 0 && undecided === 0) return Math.min(rate * 2, max);
-  if (answersWell({ delivered, failed, undecided })) return rate;
+  if (answersWell(sample)) return rate;
   return Math.min(Math.max(Math.floor(rate / 2), SLOWEST_RELEASE_RATE), max);
 }
 
