@@ -9,6 +9,7 @@ import { DEFAULT_RETRY_SCHEDULE } from '../../src/domain/delivery/retry-schedule
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/server/connection.js';
 import type { deliverEvent } from '../../workflows/index.js';
 import { PURCHASE } from '../support/api-client.js';
+import { answered } from '../support/parts/answered.js';
 import { startStubWorker } from '../support/parts/stub-worker.js';
 import { temporalOfRun } from '../support/servers.js';
 
@@ -50,26 +51,13 @@ describe('deliverEvent', () => {
     }
   }
 
-  const answered = ({ number, trigger }: AttemptRequest, status_code: number): AttemptReport => ({
-    kind: 'attempted',
-    outcome: status_code === 200 ? 'delivered' : 'failed',
-    attempt: {
-      number,
-      at: new Date().toISOString(),
-      duration_ms: 1,
-      url_host: 'example.com',
-      status_code,
-      trigger,
-    },
-  });
-
   it('makes an attempt that could not be made durably, and counts it once', async () => {
     let calls = 0;
     const record = await run(
       async (request) => {
         calls += 1;
         if (calls <= 2) throw new Error('the endpoints cannot be read');
-        return answered(request, 200);
+        return answered(200, request);
       },
       [1],
     );
@@ -86,7 +74,7 @@ describe('deliverEvent', () => {
     const times: number[] = [];
     const outcome = run(async (request) => {
       times.push(Date.now());
-      return answered(request, 503);
+      return answered(503, request);
     }, schedule);
     const failed = await outcome.then(
       () => assert.fail('it succeeded'),
