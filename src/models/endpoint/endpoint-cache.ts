@@ -1,3 +1,4 @@
+import DataLoader from 'dataloader';
 import { isOperational } from '../../domain/event/event-kinds.js';
 import { ShortCache } from '../mongo/short-cache.js';
 import type { StoredEndpoint } from './endpoint-document.js';
@@ -9,10 +10,13 @@ const CACHE_MS = 1_000;
  * the account's whole list would be read again each second.
  */
 const WATCHERS_CACHE_MS = 10_000;
+/** The most endpoints that are read by one query that names them. */
+const MAX_READ_TOGETHER = 200;
 
 /** Reads endpoints from the database. */
 export interface EndpointSource {
-  one(endpointId: string): Promise<StoredEndpoint | undefined>;
+  /** Those of the named ones that there are, in any order. */
+  some(endpointIds: readonly string[]): Promise<StoredEndpoint[]>;
   /** Of an account, oldest first. */
   all(accountId: string): Promise<StoredEndpoint[]>;
 }
@@ -23,6 +27,14 @@ export class EndpointCache {
   private readonly lists = new ShortCache<Map<string, StoredEndpoint>>(CACHE_MS);
   private readonly watchers = new ShortCache<StoredEndpoint[]>(WATCHERS_CACHE_MS);
   private readonly source: EndpointSource;
+  /** Thousands of endpoints may be attempted at once: those that are asked for at the same moment are read together. */
+  private readonly together = new DataLoader<string, StoredEndpoint | undefined>(
+    async (ids) => {
+      const found = new Map((await this.source.some(ids)).map((endpoint) => [endpoint.id, endpoint]));
+      return ids.map((id) => found.get(id));
+    },
+    { cache: false, maxBatchSize: MAX_READ_TOGETHER, batchScheduleFn: setImmediate },
+  );
 
   constructor(source: EndpointSource) {
     this.source = source;
@@ -32,7 +44,7 @@ export class EndpointCache {
   async get(accountId: string, endpointId: string): Promise<StoredEndpoint | undefined> {
     // An event to thousands of endpoints has just read them all.
     const list = await this.lists.peek(accountId);
-    return list?.get(endpointId) ?? this.single.get(endpointId, () => this.source.one(endpointId));
+    return list?.get(endpointId) ?? this.single.get(endpointId, () => this.together.load(endpointId));
   }
 
   /** All endpoints of an account, oldest first. */

@@ -27,7 +27,7 @@ export class EndpointRepository {
   private readonly documents: Recorded<EndpointDocument>;
   private readonly codec: EndpointCodec;
   private readonly cache = new EndpointCache({
-    one: (endpointId) => this.find(endpointId),
+    some: (endpointIds) => this.readSome(endpointIds),
     all: (accountId) => this.readAll(accountId),
   });
 
@@ -372,6 +372,11 @@ export class EndpointRepository {
     const endpoint = document && this.codec.toEndpoint(document);
     this.cache.changed(endpointId, endpoint, isNewVersion);
     return endpoint;
+  }
+
+  private async readSome(endpointIds: readonly string[]): Promise<StoredEndpoint[]> {
+    const documents = await this.documents.find({ _id: { $in: endpointIds } }).lean();
+    return documents.map((document) => this.codec.toEndpoint(document));
   }
 
   private async readAll(accountId: string): Promise<StoredEndpoint[]> {
