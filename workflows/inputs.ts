@@ -48,6 +48,8 @@ export interface EndpointIncidentInput {
    * into account. Absent if older code began the incident.
    */
   version?: 2 | 3;
+  /** The first failure, ISO 8601, UTC; absent in older incidents, which began when they were told of it. */
+  since?: string;
   /** Present if the run continues another one. */
   state?: IncidentState;
 }

@@ -73,6 +73,7 @@ async function startParts(
   const ownPorts = new Set(portsOf(settings));
   const health = new EndpointHealth(settings.HOOKLINE_SLOW_ANSWER);
   const incidents = createIncidents(settings, servers);
+  stops.add(() => incidents.stop());
   const registry = new Registry();
   const observer = createDeliveryMetrics(registry);
 

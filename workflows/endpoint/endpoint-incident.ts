@@ -87,7 +87,7 @@ class Incident {
     const now = (this.isSteady ? workflowInfo().startTime : new Date()).toISOString();
     this.state = input.state ?? {
       id: workflowInfo().runId,
-      since: now,
+      since: input.since ?? now,
       failures: 0,
       last_failure: '',
       last_failure_at: now,

@@ -1,6 +1,7 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
+import pThrottle from 'p-throttle';
 import type { endpointIncident } from '../../../workflows/index.js';
 import type { EndpointIncidentInput } from '../../../workflows/inputs.js';
 import {
@@ -38,8 +39,17 @@ const REPORT_MANY_MS = 10_000;
 const REPORTS_PER_PROBE = 2;
 /** A success is not reported again within this time, unless a failure came between, milliseconds. */
 const SUCCESS_KNOWN_MS = 2_000;
-/** The most reports in flight to Temporal: thousands of endpoints may begin to fail at once, and new events come first. */
+/** The most reports in flight to Temporal. */
 const REPORTS_IN_FLIGHT = 8;
+/**
+ * The most reports of failures in a period, milliseconds: 40 a second. Thousands of endpoints may begin to fail at once, each with an incident of its own,
+ * and new events come first. A worker would also drop the oldest of its workflows in memory for each of these, even one that waits
+ * for an attempt in its first task, which would be made again.
+ */
+export const MOST_FAILURE_REPORTS = 10;
+const FAILURE_REPORTS_MS = 250;
+/** Of Temporal, for the workflow tasks of incidents: behind those of deliveries, which have the middle one, if there is a backlog. */
+const PRIORITY_KEY = 4;
 /** Endpoints whose reports are remembered; beyond, the oldest is forgotten and its next failure is reported at once. */
 const MAX_REMEMBERED = 10_000;
 
@@ -49,6 +59,10 @@ interface Reported {
   reported: number;
   /** Not reported yet. */
   unreported: number;
+  /** The first failure. Milliseconds since the epoch. */
+  since: number;
+  /** Whether a report waits or is in flight. It takes along what comes before it is sent. */
+  isReporting: boolean;
   /** The last failure. */
   said: string;
   at: number;
@@ -68,6 +82,12 @@ export class Incidents {
   /** When the attempts began that have succeeded, the latest of each endpoint. Milliseconds since the epoch. */
   private readonly successes = new LRUCache<string, number>({ max: MAX_REMEMBERED });
   private readonly limit = pLimit(REPORTS_IN_FLIGHT);
+  private readonly stopping = new AbortController();
+  private readonly inTurn = pThrottle({
+    limit: MOST_FAILURE_REPORTS,
+    interval: FAILURE_REPORTS_MS,
+    signal: this.stopping.signal,
+  })((report: () => Promise<unknown>) => this.limit(report));
 
   constructor(settings: IncidentSettings) {
     this.settings = settings;
@@ -84,31 +104,29 @@ export class Incidents {
     const at = Date.now();
     this.succeeding.delete(endpoint.endpoint_id);
     const known = this.known.get(endpoint.endpoint_id);
-    if (known) {
-      Object.assign(known, { unreported: known.unreported + 1, said, at });
-      const { reported, unreported } = known;
-      const beginsBackoff =
-        reported < BACKOFF_AFTER_FAILURES && reported + unreported >= BACKOFF_AFTER_FAILURES;
-      if (!beginsBackoff) {
-        this.reportLater(endpoint, known);
-        return;
-      }
+    if (!known) {
+      const entry = { reported: 0, unreported: 1, said, at, since: at, due: 0, isReporting: false };
+      await this.report(endpoint, this.remember(endpoint.endpoint_id, entry));
+      return;
     }
-    const entry =
-      known ?? this.remember(endpoint.endpoint_id, { reported: 0, unreported: 1, said, at, due: 0 });
-    const report = take(entry);
-    try {
-      await this.limit(() =>
-        this.workflows.signalWithStart<typeof endpointIncident, [FailureReport]>('endpointIncident', {
-          ...this.startOptions(endpoint),
-          signal: attemptFailed,
-          signalArgs: [report],
-        }),
-      );
-    } catch (error) {
-      this.forget(endpoint.endpoint_id);
-      throw error;
-    }
+    Object.assign(known, { unreported: known.unreported + 1, said, at });
+    if (known.isReporting) return;
+    const { reported, unreported } = known;
+    const beginsBackoff =
+      reported < BACKOFF_AFTER_FAILURES && reported + unreported >= BACKOFF_AFTER_FAILURES;
+    if (beginsBackoff) await this.report(endpoint, known);
+    else this.reportLater(endpoint, known);
+  }
+
+  /** Opens the endpoint's incident, or counts in it. */
+  private async report(endpoint: NamedEndpoint, known: Reported): Promise<void> {
+    await this.send(endpoint, known, (report) =>
+      this.workflows.signalWithStart<typeof endpointIncident, [FailureReport]>('endpointIncident', {
+        ...this.startOptions(endpoint, known.since),
+        signal: attemptFailed,
+        signalArgs: [report],
+      }),
+    );
   }
 
   private reportLater(endpoint: EndpointKey, known: Reported): void {
@@ -120,10 +138,30 @@ export class Incidents {
     known.timer = setTimeout(() => {
       known.timer = undefined;
       // It only counts in an open incident: the endpoint may have recovered, as another process knows.
-      this.limit(() => this.handle(endpoint).signal(attemptFailed, take(known))).catch(() =>
-        this.forget(endpoint.endpoint_id),
-      );
+      const send = (report: FailureReport) => this.handle(endpoint).signal(attemptFailed, report);
+      if (!known.isReporting) this.send(endpoint, known, send).catch(() => {});
     }, wait).unref();
+  }
+
+  /** Sends what has not been reported when its turn comes, unless the endpoint has recovered by then. */
+  private async send(
+    endpoint: EndpointKey,
+    known: Reported,
+    send: (report: FailureReport) => Promise<unknown>,
+  ): Promise<void> {
+    const isCurrent = () => this.known.get(endpoint.endpoint_id) === known;
+    known.isReporting = true;
+    try {
+      await this.inTurn(async () => {
+        if (isCurrent()) await send(take(known));
+      });
+    } catch (error) {
+      if (isCurrent()) this.forget(endpoint.endpoint_id);
+      throw error;
+    } finally {
+      known.isReporting = false;
+    }
+    if (known.unreported > 0 && isCurrent()) this.reportLater(endpoint, known);
   }
 
   /**
@@ -139,21 +177,21 @@ export class Incidents {
     this.successes.set(endpoint_id, Math.max(this.successes.get(endpoint_id) ?? 0, began));
     this.forget(endpoint_id);
     const known = this.succeeding.get(endpoint_id);
-    if (!known) return this.report(endpoint);
+    if (!known) return this.reportSuccess(endpoint);
     if ((await known) || !isMarked) return known;
     const latest = this.succeeding.get(endpoint_id);
-    return latest && latest !== known ? latest : this.report(endpoint);
+    return latest && latest !== known ? latest : this.reportSuccess(endpoint);
   }
 
-  private report(endpoint: EndpointKey): Promise<boolean> {
+  private reportSuccess(endpoint: EndpointKey): Promise<boolean> {
     const { endpoint_id } = endpoint;
-    const report = this.limit(() => this.reportSuccess(endpoint));
+    const report = this.limit(() => this.signalSuccess(endpoint));
     this.succeeding.set(endpoint_id, report);
     report.catch(() => this.succeeding.delete(endpoint_id));
     return report;
   }
 
-  private async reportSuccess(endpoint: EndpointKey): Promise<boolean> {
+  private async signalSuccess(endpoint: EndpointKey): Promise<boolean> {
     try {
       await this.handle(endpoint).signal(attemptSucceeded);
       return true;
@@ -166,7 +204,7 @@ export class Incidents {
   /** Reports that the endpoint answered 410 Gone, as it was at a version. */
   async gone(endpoint: NamedEndpoint, attempt: string, verificationRevision: number): Promise<void> {
     await this.workflows.signalWithStart<typeof endpointIncident, [string, number?]>('endpointIncident', {
-      ...this.startOptions(endpoint),
+      ...this.startOptions(endpoint, Date.now()),
       signal: endpointGone,
       signalArgs: [attempt, verificationRevision],
     });
@@ -181,6 +219,11 @@ export class Incidents {
       : undefined;
   }
 
+  /** Drops the reports that wait for their turn. The next failure of each endpoint is reported by whichever process sees it. */
+  stop(): void {
+    this.stopping.abort(new Error('The process stops.'));
+  }
+
   private get workflows() {
     return this.settings.client.workflow;
   }
@@ -189,13 +232,15 @@ export class Incidents {
     return this.workflows.getHandle(incidentWorkflowId(account_id, endpoint_id));
   }
 
-  private startOptions({ account_id, endpoint_id, host }: NamedEndpoint) {
+  /** @param since milliseconds since the epoch */
+  private startOptions({ account_id, endpoint_id, host }: NamedEndpoint, since: number) {
     const { taskQueue, disableAfterMs, probeIntervalMs } = this.settings;
     const input: EndpointIncidentInput = {
       endpoint: { account_id, endpoint_id },
       disable_after_ms: disableAfterMs,
       probe_interval_ms: probeIntervalMs,
       version: 3,
+      since: new Date(since).toISOString(),
     };
     return {
       workflowId: incidentWorkflowId(account_id, endpoint_id),
@@ -203,6 +248,7 @@ export class Incidents {
       args: [input] as [EndpointIncidentInput],
       staticSummary: endpointSummary('incident', { account_id, endpoint_id, host }),
       typedSearchAttributes: endpointAttributes(account_id, endpoint_id),
+      priority: { priorityKey: PRIORITY_KEY },
     };
   }
 

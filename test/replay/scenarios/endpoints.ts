@@ -165,6 +165,7 @@ export const ENDPOINTS: Scenarios = {
     play: (stage) => whileItEnds(stage, (second, endpoint) => second.gone(endpoint, 'evt_1:1', 1)),
   },
   'endpoint-incident-ended': LONG_INCIDENT,
+  'endpoint-incident-since-the-first-failure': LONG_INCIDENT,
   'endpoint-incident-continued-as-new': {
     play: async (stage) => (await failingAgain(stage)).first,
   },

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
+import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Activities } from '../../../activities/index.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import type { EndpointKey } from '../../../src/domain/delivery/delivery.js';
 import type { FailingMark } from '../../../src/domain/endpoint/incident.js';
 import { incidentWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
-import { Incidents } from '../../../src/temporal/write/incidents.js';
+import { Incidents, MOST_FAILURE_REPORTS } from '../../../src/temporal/write/incidents.js';
 import type { endpointIncident } from '../../../workflows/index.js';
 import { startStubWorker } from '../../support/parts/stub-worker.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
@@ -165,16 +166,53 @@ describe('failures that several processes count', () => {
     assert.equal((await handle.result()).outcome, 'disabled');
   });
 
-  it('have the time of their incident, whenever a worker comes to it', async () => {
+  it('begin their incident, whenever it is told of them', async () => {
     const { first, endpoint, marks, startWorker } = await idleProcesses(2);
-    await first.failed(endpoint, 'answered 500', Date.now());
-    const { startTime } = await handleOf(endpoint).describe();
+    const before = Date.now();
+    const reported = first.failed(endpoint, 'answered 500', before);
+    const after = Date.now();
+    await reported;
     await startWorker();
     await until(
       () => marks,
       ({ length }) => length > 0,
     );
-    assert.equal(marks[0]?.since, startTime.toISOString());
+    const since = Date.parse(marks[0]?.since ?? '');
+    assert.ok(since >= before && since <= after, `${since} is not from ${before} to ${after}`);
+  });
+
+  it('are reported in turn where many endpoints begin to fail at once: together with those that follow, and not if the endpoint recovers first', async () => {
+    const { first, endpoint, startWorker } = await idleProcesses(2);
+    const endpoints = Array.from({ length: 3 * MOST_FAILURE_REPORTS }, () => ({
+      ...endpoint,
+      endpoint_id: newId('endpoint'),
+    }));
+    const [recovering, failingOn] = endpoints.slice(-2);
+    assert.ok(recovering && failingOn);
+    const reports = endpoints.map((one) => first.failed(one, 'answered 500', Date.now()));
+    const recovered = first.succeeded(recovering, Date.now() + 1);
+    reports.push(first.failed(failingOn, 'answered 503', Date.now()));
+    await Promise.all(reports);
+    assert.equal(await recovered, false);
+    await assert.rejects(handleOf(recovering).describe(), WorkflowNotFoundError);
+    const { events } = await handleOf(failingOn).fetchHistory();
+    assert.equal(events?.filter((event) => event.workflowExecutionSignaledEventAttributes).length, 1);
+    await startWorker();
+    const open = await until(
+      () => first.get(failingOn),
+      (incident) => incident !== undefined,
+    );
+    assert.deepEqual([open?.failures, open?.last_failure], [2, 'answered 503']);
+  });
+
+  it('that wait for their turn are dropped when the process stops', async () => {
+    const { first, endpoint } = await idleProcesses(2);
+    const reports = Array.from({ length: 2 * MOST_FAILURE_REPORTS }, () =>
+      first.failed({ ...endpoint, endpoint_id: newId('endpoint') }, 'answered 500', Date.now()),
+    );
+    first.stop();
+    const ends = await Promise.allSettled(reports);
+    assert.equal(ends.filter(({ status }) => status === 'fulfilled').length, MOST_FAILURE_REPORTS);
   });
 
   const handleOf = ({ account_id, endpoint_id }: EndpointKey) =>
