@@ -16,8 +16,8 @@ import type { ArchivePart, BothLists, PlacedRow } from './merged-list.js';
 
 /** Events in one query. */
 const EVENTS_AT_ONCE = 100;
-/** Deliveries of the events of one part that are compared. */
-const MAX_COMPARED = 1_000;
+/** Deliveries of the events of one part that are read at once, to be compared. */
+const COMPARED_AT_ONCE = 1_000;
 
 /** What lists read from. */
 export interface ListSources {
@@ -108,7 +108,7 @@ async function firstOfEvents(
   const event_ids = [...new Set(found.map(({ event_id }) => event_id))];
   const all =
     filter.endpoint_id === undefined
-      ? await archive.deliveries(accountId, { ...filter, event_ids }, {}, MAX_COMPARED)
+      ? await allDeliveries(archive, accountId, { ...filter, event_ids })
       : found;
   const held = await heldDeliveries(sources, all);
   const first = new Map<string, string>();
@@ -117,6 +117,19 @@ async function firstOfEvents(
     if (!held.has(id) && (known === undefined || id < known)) first.set(event_id, id);
   }
   return new Set(first.values());
+}
+
+async function allDeliveries(
+  archive: ArchiveReads,
+  accountId: string,
+  filter: DeliveryFilter & { event_ids: readonly string[] },
+): Promise<ListedDelivery[]> {
+  const all: ListedDelivery[] = [];
+  for (let below: string | undefined; ; below = all.at(-1)?.position) {
+    const found = await archive.deliveries(accountId, filter, { below }, COMPARED_AT_ONCE);
+    all.push(...found);
+    if (found.length < COMPARED_AT_ONCE) return all;
+  }
 }
 
 /** The ids of those deliveries that the ledger has, in whatever run and status. */
