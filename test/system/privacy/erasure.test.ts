@@ -195,6 +195,17 @@ describe('erasing a subject', () => {
     assert.match(record.payload_commitment, /^[0-9a-f]{64}$/);
   });
 
+  it('makes a repeat of a request about the subject a conflict, which says why, and nothing is sent', async () => {
+    const body = purchaseOf('eve@example.com');
+    const headers = { 'idempotency-key': 'of-eve' };
+    const first = await client.purchase(body, headers);
+    assert.equal((await client.purchase(body, headers)).id, first.id);
+    await client.request('POST', '/v18.0/subjects/erase', { body: { subject: 'eve@example.com' } });
+    const repeat = await client.request('POST', '/v18.0/events/purchase', { raw: body, headers });
+    assert.deepEqual([repeat.status, repeat.json.code], [409, 'idempotency_conflict']);
+    assert.match(repeat.json.detail, /erased since/);
+  });
+
   it('waits for open deliveries if it is asked to, and is complete when none is left', async () => {
     const late = await post(client, 'dan@example.com');
     const body = { subject: 'dan@example.com', open: 'finish' };

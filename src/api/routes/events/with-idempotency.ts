@@ -19,7 +19,7 @@ const CONFIRM_LIMIT_MS = 500;
  * @param fresh what the key stands for if it has not been used before
  * @param start starts the deliveries, and may be called again for the same event
  * @returns what the key was first used for
- * @throws Problem 409 if the key was used with another body
+ * @throws Problem 409 if the key was used with another body, or with one whose hash cannot be made again because its data key was erased
  */
 export async function withIdempotency(
   idempotency: IdempotencyRepository,
@@ -31,7 +31,7 @@ export async function withIdempotency(
   if (record.body_hash !== fresh.body_hash) {
     throw new Problem(
       'idempotency_conflict',
-      'The Idempotency-Key was used before with another body. Use a new key for a new event.',
+      'The Idempotency-Key was used before with another body, or for an event that has been erased since. Use a new key for a new event.',
     );
   }
   if (state === 'confirmed') return record;
