@@ -1,7 +1,6 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
-import pThrottle from 'p-throttle';
 import type { endpointIncident } from '../../../workflows/index.js';
 import type { EndpointIncidentInput } from '../../../workflows/inputs.js';
 import {
@@ -17,6 +16,7 @@ import { endpointAttributes } from '../../domain/ledger/search-attributes.js';
 import { endpointSummary, type NamedEndpoint } from '../../domain/ledger/summaries.js';
 import { incidentWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import { describeExecution } from '../read/visibility/visibility.js';
+import { Turns } from './turns.js';
 
 export interface IncidentSettings {
   client: Client;
@@ -82,12 +82,7 @@ export class Incidents {
   /** When the attempts began that have succeeded, the latest of each endpoint. Milliseconds since the epoch. */
   private readonly successes = new LRUCache<string, number>({ max: MAX_REMEMBERED });
   private readonly limit = pLimit(REPORTS_IN_FLIGHT);
-  private readonly stopping = new AbortController();
-  private readonly inTurn = pThrottle({
-    limit: MOST_FAILURE_REPORTS,
-    interval: FAILURE_REPORTS_MS,
-    signal: this.stopping.signal,
-  })((report: () => Promise<unknown>) => this.limit(report));
+  private readonly turns = new Turns(MOST_FAILURE_REPORTS, FAILURE_REPORTS_MS);
 
   constructor(settings: IncidentSettings) {
     this.settings = settings;
@@ -152,7 +147,8 @@ export class Incidents {
     const isCurrent = () => this.known.get(endpoint.endpoint_id) === known;
     known.isReporting = true;
     try {
-      await this.inTurn(async () => {
+      await this.turns.take(endpoint.endpoint_id);
+      await this.limit(async () => {
         if (isCurrent()) await send(take(known));
       });
     } catch (error) {
@@ -221,7 +217,8 @@ export class Incidents {
 
   /** Drops the reports that wait for their turn. The next failure of each endpoint is reported by whichever process sees it. */
   stop(): void {
-    this.stopping.abort(new Error('The process stops.'));
+    this.known.clear();
+    this.turns.stop();
   }
 
   private get workflows() {
@@ -259,6 +256,7 @@ export class Incidents {
   }
 
   private forget(endpointId: string): void {
+    this.turns.giveUp(endpointId);
     clearTimeout(this.known.get(endpointId)?.timer);
     this.known.delete(endpointId);
   }

@@ -207,12 +207,15 @@ describe('failures that several processes count', () => {
 
   it('that wait for their turn are dropped when the process stops', async () => {
     const { first, endpoint } = await idleProcesses(2);
-    const reports = Array.from({ length: 2 * MOST_FAILURE_REPORTS }, () =>
-      first.failed({ ...endpoint, endpoint_id: newId('endpoint') }, 'answered 500', Date.now()),
-    );
+    const endpoints = Array.from({ length: 2 * MOST_FAILURE_REPORTS }, () => ({
+      ...endpoint,
+      endpoint_id: newId('endpoint'),
+    }));
+    const reports = endpoints.map((one) => first.failed(one, 'answered 500', Date.now()));
     first.stop();
-    const ends = await Promise.allSettled(reports);
-    assert.equal(ends.filter(({ status }) => status === 'fulfilled').length, MOST_FAILURE_REPORTS);
+    await Promise.all(reports);
+    const last = endpoints.at(-1) ?? assert.fail();
+    await assert.rejects(handleOf(last).describe(), WorkflowNotFoundError);
   });
 
   const handleOf = ({ account_id, endpoint_id }: EndpointKey) =>
