@@ -11,7 +11,7 @@ const CACHE_MS = 1_000;
  */
 const WATCHERS_CACHE_MS = 10_000;
 /** The most endpoints that are read by one query that names them. */
-const MAX_READ_TOGETHER = 200;
+export const MAX_READ_TOGETHER = 200;
 
 /** Reads endpoints from the database. */
 export interface EndpointSource {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { EndpointCache } from '../../../src/models/endpoint/endpoint-cache.js';
+import { EndpointCache, MAX_READ_TOGETHER } from '../../../src/models/endpoint/endpoint-cache.js';
 import type { StoredEndpoint } from '../../../src/models/endpoint/endpoint-document.js';
 
 const endpoint = (id: string, event_kinds = ['purchase'], account_id = 'acct_1') =>
@@ -40,6 +40,12 @@ describe('what a process remembers of endpoints', () => {
       ['ep_0', undefined, 'ep_1'],
     );
     assert.deepEqual(reads, { some: 1, all: 0 });
+  });
+
+  it('is read by more than one query if that would name too many', async () => {
+    const ids = Array.from({ length: MAX_READ_TOGETHER + 1 }, (_, number) => `ep_${number}`);
+    await Promise.all(ids.map((id) => cache.get('acct_1', id)));
+    assert.deepEqual(reads, { some: 2, all: 0 });
   });
 
   it('includes an endpoint that another process has made since they were read together', async () => {
