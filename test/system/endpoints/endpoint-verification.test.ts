@@ -206,8 +206,9 @@ describe('verification of an endpoint that does not answer', () => {
   it('ends with a disabled endpoint and a reason, and can be started again', async () => {
     const system = await startSystem({
       HOOKLINE_ENDPOINT_VERIFICATION: 'required',
-      HOOKLINE_VERIFICATION_SCHEDULE: '50ms,50ms',
-      HOOKLINE_VERIFICATION_LIMIT: '4s',
+      HOOKLINE_VERIFICATION_SCHEDULE: '50ms',
+      // Time for both tries on a slow machine.
+      HOOKLINE_VERIFICATION_LIMIT: '6s',
     });
     const receiver = await startReceiver({ handler: reply(404) });
     try {
@@ -216,8 +217,8 @@ describe('verification of an endpoint that does not answer', () => {
       const path = `/v18.0/endpoints/${id}`;
       const show = async () => (await client.request('GET', path)).json;
       const disabled = await until(show, ({ status }) => status === 'disabled');
-      assert.equal(disabled.status_reason, 'It was not verified within 4s. It answered 404.');
-      assert.equal(receiver.received.length, 3);
+      assert.equal(disabled.status_reason, 'It was not verified within 6s. It answered 404.');
+      assert.equal(receiver.received.length, 2);
       assert.equal(JSON.parse(receiver.received[0]?.body.toString() ?? '').confirmation_url, undefined);
       assert.equal((await client.request('POST', `${path}/verify`)).status, 409);
       receiver.handle(
