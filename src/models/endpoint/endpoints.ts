@@ -27,8 +27,8 @@ export class EndpointRepository {
   private readonly documents: Recorded<EndpointDocument>;
   private readonly codec: EndpointCodec;
   private readonly cache = new EndpointCache({
-    some: (endpointIds) => this.readSome(endpointIds),
-    all: (accountId) => this.readAll(accountId),
+    some: (endpointIds) => this.read({ _id: { $in: endpointIds } }),
+    all: (account_id) => this.read({ account_id }),
   });
 
   /** @param box encrypts the secrets; absent in a process that neither writes endpoints nor needs their secrets */
@@ -374,13 +374,9 @@ export class EndpointRepository {
     return endpoint;
   }
 
-  private async readSome(endpointIds: readonly string[]): Promise<StoredEndpoint[]> {
-    const documents = await this.documents.find({ _id: { $in: endpointIds } }).lean();
-    return documents.map((document) => this.codec.toEndpoint(document));
-  }
-
-  private async readAll(accountId: string): Promise<StoredEndpoint[]> {
-    const documents = await this.documents.find({ account_id: accountId }).sort({ _id: 1 }).lean();
+  /** Oldest first. */
+  private async read(filter: Record<string, unknown>): Promise<StoredEndpoint[]> {
+    const documents = await this.documents.find(filter).sort({ _id: 1 }).lean();
     return documents.map((document) => this.codec.toEndpoint(document));
   }
 }
