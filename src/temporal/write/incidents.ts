@@ -16,7 +16,7 @@ import { endpointAttributes } from '../../domain/ledger/search-attributes.js';
 import { endpointSummary, type NamedEndpoint } from '../../domain/ledger/summaries.js';
 import { incidentWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import { describeExecution } from '../read/visibility/visibility.js';
-import { Turns } from './turns.js';
+import { PacedQueue } from './paced-queue.js';
 
 export interface IncidentSettings {
   client: Client;
@@ -50,7 +50,7 @@ export const MOST_FAILURE_REPORTS = 10;
 const FAILURE_REPORTS_MS = 250;
 /** Of Temporal, for the workflow tasks of incidents: behind those of deliveries, which have the middle one, if there is a backlog. */
 const PRIORITY_KEY = 4;
-/** Endpoints whose reports are remembered; beyond, the oldest is forgotten and its next failure is reported at once. */
+/** Endpoints whose reports are remembered; beyond, the oldest is forgotten and its next failure is reported like a first one. */
 const MAX_REMEMBERED = 10_000;
 
 /** What a process has reported of an endpoint's failures, and what it has not. */
@@ -82,7 +82,7 @@ export class Incidents {
   /** When the attempts began that have succeeded, the latest of each endpoint. Milliseconds since the epoch. */
   private readonly successes = new LRUCache<string, number>({ max: MAX_REMEMBERED });
   private readonly limit = pLimit(REPORTS_IN_FLIGHT);
-  private readonly turns = new Turns(MOST_FAILURE_REPORTS, FAILURE_REPORTS_MS);
+  private readonly queue = new PacedQueue(MOST_FAILURE_REPORTS, FAILURE_REPORTS_MS);
 
   constructor(settings: IncidentSettings) {
     this.settings = settings;
@@ -138,7 +138,7 @@ export class Incidents {
     }, wait).unref();
   }
 
-  /** Sends what has not been reported when its turn comes, unless the endpoint has recovered by then. */
+  /** Sends what has not been reported as soon as the pace allows it, unless the endpoint has recovered by then. */
   private async send(
     endpoint: EndpointKey,
     known: Reported,
@@ -147,7 +147,7 @@ export class Incidents {
     const isCurrent = () => this.known.get(endpoint.endpoint_id) === known;
     known.isReporting = true;
     try {
-      await this.turns.take(endpoint.endpoint_id);
+      if (!(await this.queue.wait(endpoint.endpoint_id))) return;
       await this.limit(async () => {
         if (isCurrent()) await send(take(known));
       });
@@ -215,10 +215,9 @@ export class Incidents {
       : undefined;
   }
 
-  /** Drops the reports that wait for their turn. The next failure of each endpoint is reported by whichever process sees it. */
+  /** Drops the reports that wait. The next failure of each endpoint is reported by whichever process sees it. */
   stop(): void {
-    this.known.clear();
-    this.turns.stop();
+    this.queue.stop();
   }
 
   private get workflows() {
@@ -256,7 +255,7 @@ export class Incidents {
   }
 
   private forget(endpointId: string): void {
-    this.turns.giveUp(endpointId);
+    this.queue.leave(endpointId);
     clearTimeout(this.known.get(endpointId)?.timer);
     this.known.delete(endpointId);
   }

@@ -1,57 +1,57 @@
 import pThrottle from 'p-throttle';
 
-/** Hands out turns, so many in a period, in the order in which they were asked for. A turn that is given up costs none. */
-export class Turns {
-  /** Told whether their turn has come, by who asked. */
-  private readonly waiting = new Map<string, (hasCome: boolean) => void>();
+/** Lets those that wait go on in the order in which they came, so many in a period. Who leaves the queue costs the others nothing. */
+export class PacedQueue {
+  /** Told whether they may go on, by name. */
+  private readonly waiting = new Map<string, (mayGoOn: boolean) => void>();
   private readonly stopping = new AbortController();
-  private readonly next: () => Promise<void>;
+  private readonly pace: () => Promise<void>;
   private isServing = false;
 
   /**
-   * @param most turns in a period
+   * @param most that go on in a period
    * @param periodMs milliseconds
    */
   constructor(most: number, periodMs: number) {
     const { signal } = this.stopping;
-    this.next = pThrottle({ limit: most, interval: periodMs, signal })(async () => {});
+    this.pace = pThrottle({ limit: most, interval: periodMs, signal })(async () => {});
   }
 
   /**
-   * Waits for a turn. Who asks again gives up the earlier one.
+   * Waits at the end of the queue. Who is in it already leaves the earlier place.
    *
-   * @param name of who asks
-   * @returns whether it has come: false if it was given up
+   * @param name of who waits
+   * @returns whether to go on: false if it left, or the queue was stopped
    */
-  async take(name: string): Promise<boolean> {
+  async wait(name: string): Promise<boolean> {
     if (this.stopping.signal.aborted) return false;
-    this.giveUp(name);
-    const turn = new Promise<boolean>((resolve) => this.waiting.set(name, resolve));
+    this.leave(name);
+    const called = new Promise<boolean>((resolve) => this.waiting.set(name, resolve));
     if (!this.isServing) void this.serve();
-    return turn;
+    return called;
   }
 
-  giveUp(name: string): void {
+  leave(name: string): void {
     this.waiting.get(name)?.(false);
     this.waiting.delete(name);
   }
 
-  /** Gives up all of them, and those that are still asked for. */
+  /** Nobody goes on any more. */
   stop(): void {
     this.stopping.abort();
-    for (const name of this.waiting.keys()) this.giveUp(name);
+    for (const name of this.waiting.keys()) this.leave(name);
   }
 
   private async serve(): Promise<void> {
     this.isServing = true;
     while (this.waiting.size > 0) {
       // Rejects where it is stopped.
-      await this.next().catch(() => {});
+      await this.pace().catch(() => {});
       const [first] = this.waiting;
       if (!first) break;
-      const [name, tell] = first;
+      const [name, call] = first;
       this.waiting.delete(name);
-      tell(true);
+      call(true);
     }
     this.isServing = false;
   }

@@ -172,6 +172,8 @@ describe('failures that several processes count', () => {
     const reported = first.failed(endpoint, 'answered 500', before);
     const after = Date.now();
     await reported;
+    const { priority } = await handleOf(endpoint).describe();
+    assert.equal(priority?.priorityKey, 4, 'the tasks of deliveries, which have 3, come first');
     await startWorker();
     await until(
       () => marks,
@@ -181,12 +183,9 @@ describe('failures that several processes count', () => {
     assert.ok(since >= before && since <= after, `${since} is not from ${before} to ${after}`);
   });
 
-  it('are reported in turn where many endpoints begin to fail at once: together with those that follow, and not if the endpoint recovers first', async () => {
+  it('are reported one after another where many endpoints begin to fail at once: together with those that follow, and not if the endpoint recovers first', async () => {
     const { first, endpoint, startWorker } = await idleProcesses(2);
-    const endpoints = Array.from({ length: 3 * MOST_FAILURE_REPORTS }, () => ({
-      ...endpoint,
-      endpoint_id: newId('endpoint'),
-    }));
+    const endpoints = others(endpoint, 3 * MOST_FAILURE_REPORTS);
     const [recovering, failingOn] = endpoints.slice(-2);
     assert.ok(recovering && failingOn);
     const reports = endpoints.map((one) => first.failed(one, 'answered 500', Date.now()));
@@ -205,18 +204,19 @@ describe('failures that several processes count', () => {
     assert.deepEqual([open?.failures, open?.last_failure], [2, 'answered 503']);
   });
 
-  it('that wait for their turn are dropped when the process stops', async () => {
+  it('that wait to be reported are dropped when the process stops', async () => {
     const { first, endpoint } = await idleProcesses(2);
-    const endpoints = Array.from({ length: 2 * MOST_FAILURE_REPORTS }, () => ({
-      ...endpoint,
-      endpoint_id: newId('endpoint'),
-    }));
+    const endpoints = others(endpoint, 2 * MOST_FAILURE_REPORTS);
     const reports = endpoints.map((one) => first.failed(one, 'answered 500', Date.now()));
     first.stop();
     await Promise.all(reports);
     const last = endpoints.at(-1) ?? assert.fail();
     await assert.rejects(handleOf(last).describe(), WorkflowNotFoundError);
   });
+
+  /** More endpoints of the same account. */
+  const others = (endpoint: EndpointKey, count: number): EndpointKey[] =>
+    Array.from({ length: count }, () => ({ ...endpoint, endpoint_id: newId('endpoint') }));
 
   const handleOf = ({ account_id, endpoint_id }: EndpointKey) =>
     system.temporal.client.workflow.getHandle<typeof endpointIncident>(
