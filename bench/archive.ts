@@ -3,8 +3,10 @@ import { requireBoxes } from '../src/bin/process/secrets.js';
 import { loadSettings } from '../src/config/load.js';
 import { positionAt, runOrder } from '../src/domain/archive/archived.js';
 import { canonicalJson, deliveryRecord } from '../src/domain/archive/record.js';
-import { deliveryId, newId } from '../src/domain/basics/ids.js';
+import { deliveryId } from '../src/domain/basics/delivery-id.js';
+import { newId } from '../src/domain/basics/ids.js';
 import type { ShownStatus } from '../src/domain/delivery/delivery.js';
+import { deliveryWorkflowId } from '../src/domain/ledger/workflow-ids.js';
 import { connectDatabase, type Database } from '../src/models/database.js';
 import { percentile } from './support/statistics.js';
 import { type BenchServers, startBenchSystem } from './support/system.js';
@@ -77,7 +79,7 @@ function archivedDelivery(account_id: string, endpointIds: readonly string[], nu
     reason: isBad
       ? 'Attempt 1 answered 503. That was the last of the schedule.'
       : 'The endpoint answered 2xx.',
-    workflow_id: `delivery:${account_id}:${event_id}:${endpoint_id}`,
+    workflow_id: deliveryWorkflowId(account_id, { event_id, endpoint_id }),
     run_id,
   };
   const attempt = {

@@ -1,6 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { canonicalJson, type DeliveryRecord } from '../../src/domain/archive/record.js';
-import { deliveryId, newId } from '../../src/domain/basics/ids.js';
+import { deliveryId } from '../../src/domain/basics/delivery-id.js';
+import { newId } from '../../src/domain/basics/ids.js';
+import { deliveryWorkflowId } from '../../src/domain/ledger/workflow-ids.js';
 import { verifyCertificate } from '../../src/domain/log/certificate.js';
 import { newSigningKey, readSigningKey } from '../../src/domain/log/signed-note.js';
 import { connectDatabase } from '../../src/models/database.js';
@@ -99,7 +101,7 @@ function newRecord(): string {
     event_id,
     event_kind: 'purchase',
     endpoint_id,
-    workflow_id: `delivery:${account_id}:${event_id}:${endpoint_id}`,
+    workflow_id: deliveryWorkflowId(account_id, { event_id, endpoint_id }),
     run_id: randomUUID(),
     status: 'exhausted',
     accepted_at: at,

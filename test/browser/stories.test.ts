@@ -248,6 +248,8 @@ describe('in a browser', () => {
     await page.keyboard.press('Enter');
     const dialog = page.getByRole('alertdialog', { name: 'Pause Warehouse?' });
     await dialog.waitFor();
+    // A dialog takes the focus a frame after it is shown.
+    await page.waitForFunction('document.activeElement.closest("[role=alertdialog]") !== null');
     for (let key = 0; key < 6; key += 1) {
       await page.keyboard.press('Tab');
       assert.ok(await page.evaluate<boolean>('document.activeElement.closest(".shell") === null'));

@@ -2,7 +2,7 @@ import type { Payload } from '@temporalio/common';
 import { decode } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import proto, { type temporal } from '@temporalio/proto';
-import { parseDeliveryId } from '../../src/domain/basics/ids.js';
+import { parseDeliveryId } from '../../src/domain/basics/delivery-id.js';
 import { deliveryWorkflowId } from '../../src/domain/ledger/workflow-ids.js';
 import type { ApiClient } from './api-client.js';
 import type { TestSystem } from './system.js';

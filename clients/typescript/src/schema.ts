@@ -4509,7 +4509,7 @@ export interface operations {
                      *           "started_at": "2026-11-21T12:00:00.000Z",
                      *           "closed_at": "2026-11-21T12:00:00.094Z",
                      *           "reason": "The endpoint answered 2xx.",
-                     *           "workflow_id": "delivery:acct_01M7Y2T2PWVW0WKSH8RBEQW94E:evt_01M7Y2V07RS2Y47QBBGSV7HTCR:ep_01M7Y2TZZ9K3C5R4Q0V8W1XHPN",
+                     *           "workflow_id": "dlv_01M7Y2V07RS2Y47QBBGSV7HTCR_01M7Y2TZZ9K3C5R4Q0V8W1XHPN:acct_01M7Y2T2PWVW0WKSH8RBEQW94E",
                      *           "run_id": "01a2003e-fd19-7c22-a501-e7432ba97ea2"
                      *         }
                      *       ],
@@ -5966,7 +5966,7 @@ export interface operations {
                      *           "started_at": "2026-11-21T12:00:00.000Z",
                      *           "closed_at": "2026-11-21T12:00:00.094Z",
                      *           "reason": "The endpoint answered 2xx.",
-                     *           "workflow_id": "delivery:acct_01M7Y2T2PWVW0WKSH8RBEQW94E:evt_01M7Y2V07RS2Y47QBBGSV7HTCR:ep_01M7Y2TZZ9K3C5R4Q0V8W1XHPN",
+                     *           "workflow_id": "dlv_01M7Y2V07RS2Y47QBBGSV7HTCR_01M7Y2TZZ9K3C5R4Q0V8W1XHPN:acct_01M7Y2T2PWVW0WKSH8RBEQW94E",
                      *           "run_id": "01a2003e-fd19-7c22-a501-e7432ba97ea2"
                      *         }
                      *       ],
@@ -6022,7 +6022,7 @@ export interface operations {
                      *       "started_at": "2026-11-21T12:00:00.000Z",
                      *       "closed_at": "2026-11-21T12:00:00.094Z",
                      *       "reason": "The endpoint answered 2xx.",
-                     *       "workflow_id": "delivery:acct_01M7Y2T2PWVW0WKSH8RBEQW94E:evt_01M7Y2V07RS2Y47QBBGSV7HTCR:ep_01M7Y2TZZ9K3C5R4Q0V8W1XHPN",
+                     *       "workflow_id": "dlv_01M7Y2V07RS2Y47QBBGSV7HTCR_01M7Y2TZZ9K3C5R4Q0V8W1XHPN:acct_01M7Y2T2PWVW0WKSH8RBEQW94E",
                      *       "run_id": "01a2003e-fd19-7c22-a501-e7432ba97ea2",
                      *       "attempts": [
                      *         {
@@ -6797,7 +6797,7 @@ export interface operations {
                      *           "by": "key_01M7Y2T4C3T0N1Z4J8VJX3M6QK",
                      *           "reason": "The receiver was down.",
                      *           "created_at": "2026-11-21T12:00:00.000Z",
-                     *           "workflow_id": "replay:acct_01M7Y2T2PWVW0WKSH8RBEQW94E:rpl_01M7Y3N8Q2B5D7F9H1K3M5P7RS",
+                     *           "workflow_id": "replay:rpl_01M7Y3N8Q2B5D7F9H1K3M5P7RS:acct_01M7Y2T2PWVW0WKSH8RBEQW94E",
                      *           "run_id": "01a2003e-fd19-7c22-a501-e7432ba97ea2"
                      *         }
                      *       ],
@@ -6897,7 +6897,7 @@ export interface operations {
                      *       "by": "key_01M7Y2T4C3T0N1Z4J8VJX3M6QK",
                      *       "reason": "The receiver was down.",
                      *       "created_at": "2026-11-21T12:00:00.000Z",
-                     *       "workflow_id": "replay:acct_01M7Y2T2PWVW0WKSH8RBEQW94E:rpl_01M7Y3N8Q2B5D7F9H1K3M5P7RS",
+                     *       "workflow_id": "replay:rpl_01M7Y3N8Q2B5D7F9H1K3M5P7RS:acct_01M7Y2T2PWVW0WKSH8RBEQW94E",
                      *       "run_id": "01a2003e-fd19-7c22-a501-e7432ba97ea2"
                      *     }
                      */
@@ -6957,7 +6957,7 @@ export interface operations {
                      *       "by": "key_01M7Y2T4C3T0N1Z4J8VJX3M6QK",
                      *       "reason": "The receiver was down.",
                      *       "created_at": "2026-11-21T12:00:00.000Z",
-                     *       "workflow_id": "replay:acct_01M7Y2T2PWVW0WKSH8RBEQW94E:rpl_01M7Y3N8Q2B5D7F9H1K3M5P7RS",
+                     *       "workflow_id": "replay:rpl_01M7Y3N8Q2B5D7F9H1K3M5P7RS:acct_01M7Y2T2PWVW0WKSH8RBEQW94E",
                      *       "run_id": "01a2003e-fd19-7c22-a501-e7432ba97ea2"
                      *     }
                      */
@@ -7023,7 +7023,7 @@ export interface operations {
                      *       "by": "key_01M7Y2T4C3T0N1Z4J8VJX3M6QK",
                      *       "reason": "The receiver was down.",
                      *       "created_at": "2026-11-21T12:00:00.000Z",
-                     *       "workflow_id": "replay:acct_01M7Y2T2PWVW0WKSH8RBEQW94E:rpl_01M7Y3N8Q2B5D7F9H1K3M5P7RS",
+                     *       "workflow_id": "replay:rpl_01M7Y3N8Q2B5D7F9H1K3M5P7RS:acct_01M7Y2T2PWVW0WKSH8RBEQW94E",
                      *       "run_id": "01a2003e-fd19-7c22-a501-e7432ba97ea2"
                      *     }
                      */
@@ -7092,7 +7092,7 @@ export interface operations {
                      *       "by": "key_01M7Y2T4C3T0N1Z4J8VJX3M6QK",
                      *       "reason": "The receiver was down.",
                      *       "created_at": "2026-11-21T12:00:00.000Z",
-                     *       "workflow_id": "replay:acct_01M7Y2T2PWVW0WKSH8RBEQW94E:rpl_01M7Y3N8Q2B5D7F9H1K3M5P7RS",
+                     *       "workflow_id": "replay:rpl_01M7Y3N8Q2B5D7F9H1K3M5P7RS:acct_01M7Y2T2PWVW0WKSH8RBEQW94E",
                      *       "run_id": "01a2003e-fd19-7c22-a501-e7432ba97ea2"
                      *     }
                      */
@@ -7162,7 +7162,7 @@ export interface operations {
                      *       "reason": "The receiver was down.",
                      *       "created_at": "2026-11-21T12:00:00.000Z",
                      *       "closed_at": "2026-11-21T12:00:00.094Z",
-                     *       "workflow_id": "replay:acct_01M7Y2T2PWVW0WKSH8RBEQW94E:rpl_01M7Y3N8Q2B5D7F9H1K3M5P7RS",
+                     *       "workflow_id": "replay:rpl_01M7Y3N8Q2B5D7F9H1K3M5P7RS:acct_01M7Y2T2PWVW0WKSH8RBEQW94E",
                      *       "run_id": "01a2003e-fd19-7c22-a501-e7432ba97ea2"
                      *     }
                      */

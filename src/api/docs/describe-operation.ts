@@ -1,4 +1,5 @@
-import { DELIVERY_ID_PATTERN, type IdKind, idPattern } from '../../domain/basics/ids.js';
+import { DELIVERY_ID_PATTERN } from '../../domain/basics/delivery-id.js';
+import { type IdKind, idPattern } from '../../domain/basics/ids.js';
 import { EVENT_KINDS } from '../../domain/event/event-kinds.js';
 import { PROBLEMS, type ProblemCode } from '../../domain/http/problem.js';
 import { ACCOUNT_HEADER } from '../http/caller/acting-account.js';

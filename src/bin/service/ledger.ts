@@ -1,7 +1,7 @@
 import type { EarlyAttempts } from '../../../activities/delivery/early-attempts.js';
 import type { ReplayLedger } from '../../../activities/ports.js';
 import type { Settings } from '../../config/schema.js';
-import { deliveryId } from '../../domain/basics/ids.js';
+import { deliveryId } from '../../domain/basics/delivery-id.js';
 import type { ChangeAction } from '../../domain/change/change.js';
 import type { EndpointHealth } from '../../domain/endpoint/endpoint-health.js';
 import type { ReplayItem, ReplayPlan } from '../../domain/replay/replay.js';

@@ -1,5 +1,7 @@
 /** The digits of ULIDs: Crockford's base 32. */
 export const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+/** The form of ULIDs; the first of the 26 characters is at most 7, as there are 128 bits. */
+export const ULID = '[0-7][0-9A-HJKMNP-TV-Z]{25}';
 /** The first ten characters of a ULID are its time. */
 const TIME_LENGTH = 10;
 

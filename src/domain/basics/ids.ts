@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ulid } from 'ulid';
-import { CROCKFORD } from './id-time.js';
+import { CROCKFORD, ULID } from './id-time.js';
 import { takeRandomBytes } from './random.js';
 
 /** What an id names, with its prefix. The prefix makes an id in a log recognizable. */
@@ -23,9 +23,6 @@ export type IdKind = keyof typeof PREFIXES;
 
 /** The last characters of a ULID; those before them are its time. */
 const RANDOM_LENGTH = 16;
-
-/** Crockford's base 32; the first of the 26 characters is at most 7, as there are 128 bits. */
-const ULID = '[0-7][0-9A-HJKMNP-TV-Z]{25}';
 
 /**
  * A new id: prefix, underscore, ULID. Ids of one kind sort by the time they were made.
@@ -63,28 +60,7 @@ export function idPattern(kind: IdKind): RegExp {
   return new RegExp(`^${PREFIXES[kind]}_${ULID}$`);
 }
 
-/** The form of deliveries' ids. */
-export const DELIVERY_ID_PATTERN = new RegExp(`^dlv_${ULID}_${ULID}$`);
-
 /** Whether a text is an id of that kind. Everything that is put into a query to the ledger is checked by it. */
 export function isId(kind: IdKind, text: string): boolean {
   return idPattern(kind).test(text);
-}
-
-/** The two facts that name a delivery. */
-export interface DeliveryKey {
-  event_id: string;
-  endpoint_id: string;
-}
-
-/** A delivery's public id. It holds its event's and its endpoint's, so that none has to be looked up. */
-export function deliveryId(key: DeliveryKey): string {
-  return `dlv_${key.event_id.slice('evt_'.length)}_${key.endpoint_id.slice('ep_'.length)}`;
-}
-
-/** The inverse of {@link deliveryId}; `undefined` if the text is not a delivery id. */
-export function parseDeliveryId(text: string): DeliveryKey | undefined {
-  const match = new RegExp(`^dlv_(${ULID})_(${ULID})$`).exec(text);
-  if (!match) return undefined;
-  return { event_id: `evt_${match[1]}`, endpoint_id: `ep_${match[2]}` };
 }

@@ -1,41 +1,79 @@
 import type { AlertChannel } from '../alert/alert.js';
-import type { DeliveryKey } from '../basics/ids.js';
+import { type DeliveryKey, deliveryId, parseDeliveryId } from '../basics/delivery-id.js';
+import { idTime } from '../basics/id-time.js';
 
-/** The id of a delivery's workflow. Temporal refuses a second start under it, which is what makes accepting an event idempotent. */
+/**
+ * The account comes first in the workflow ids of what was made before this, milliseconds since the epoch: recorded histories have
+ * it so. Ids are computed from what they name, so their form follows from it.
+ */
+const ACCOUNT_LAST_SINCE = Date.UTC(2026, 10, 23, 7);
+
+/**
+ * An id in which what tells the execution from others of its type comes first, because lists show the beginning. The account is there
+ * because what an account asks for is found under its own id only.
+ *
+ * @param part tells executions for the same thing apart
+ */
+function ownedBy(accountId: string, type: string, id: string, part?: number): string {
+  const named = part === undefined ? id : `${id}:${part}`;
+  return isAccountFirst(id) ? `${type}:${accountId}:${named}` : `${type}:${named}:${accountId}`;
+}
+
+function isAccountFirst(id: string): boolean {
+  return idTime(id) < ACCOUNT_LAST_SINCE;
+}
+
+/**
+ * The id of a delivery's workflow: the delivery's id, and the account. Temporal refuses a second start under it, which is what makes
+ * accepting an event idempotent.
+ */
 export function deliveryWorkflowId(accountId: string, key: DeliveryKey): string {
-  return `delivery:${accountId}:${key.event_id}:${key.endpoint_id}`;
+  return isAccountFirst(key.event_id)
+    ? `delivery:${accountId}:${key.event_id}:${key.endpoint_id}`
+    : `${deliveryId(key)}:${accountId}`;
 }
 
 /** The inverse of {@link deliveryWorkflowId}. */
 export function parseDeliveryWorkflowId(
   workflowId: string,
 ): (DeliveryKey & { account_id: string }) | undefined {
-  const [type, account_id, event_id, endpoint_id] = workflowId.split(':');
-  if (type !== 'delivery' || !account_id || !event_id || !endpoint_id) return undefined;
-  return { account_id, event_id, endpoint_id };
+  const parts = workflowId.split(':');
+  const key = parts[0] === 'delivery' ? formerKey(parts) : parseDeliveryId(parts[0] ?? '');
+  const account_id = accountIn(parts);
+  return key && account_id ? { account_id, ...key } : undefined;
+}
+
+function formerKey([, , event_id, endpoint_id]: string[]): DeliveryKey | undefined {
+  return event_id && endpoint_id ? { event_id, endpoint_id } : undefined;
+}
+
+function accountIn(parts: readonly string[]): string | undefined {
+  return parts.find((part) => part.startsWith('acct_'));
 }
 
 /** The id of the workflow that starts the deliveries of an event with many endpoints, or none. */
 export function fanOutWorkflowId(accountId: string, eventId: string, part = 0): string {
-  return `fanout:${accountId}:${eventId}${part === 0 ? '' : `:${part}`}`;
+  return ownedBy(accountId, 'fanout', eventId, part === 0 ? undefined : part);
 }
 
 /** The inverse of {@link fanOutWorkflowId}. */
 export function parseFanOutWorkflowId(
   workflowId: string,
 ): { account_id: string; event_id: string } | undefined {
-  const [type, account_id, event_id] = workflowId.split(':');
+  const [type, ...parts] = workflowId.split(':');
+  const event_id = parts.find((part) => part.startsWith('evt_'));
+  const account_id = accountIn(parts);
   return type === 'fanout' && account_id && event_id ? { account_id, event_id } : undefined;
 }
 
 /** The id of the workflow that watches an endpoint while it is failing. */
 export function incidentWorkflowId(accountId: string, endpointId: string): string {
-  return `incident:${accountId}:${endpointId}`;
+  return ownedBy(accountId, 'incident', endpointId);
 }
 
 /** The id of the workflow that wakes an endpoint's parked deliveries. */
 export function releaseWorkflowId(accountId: string, endpointId: string): string {
-  return `release:${accountId}:${endpointId}`;
+  return ownedBy(accountId, 'release', endpointId);
 }
 
 /** The workflow types that stand for several deliveries. `deliverGroup` is the older one: nothing starts it any more. */
@@ -48,7 +86,7 @@ export function groupWorkflowId(groupId: string): string {
 
 /** The id of the workflow that finds out whether an endpoint wants events. */
 export function verificationWorkflowId(accountId: string, endpointId: string): string {
-  return `verify:${accountId}:${endpointId}`;
+  return ownedBy(accountId, 'verify', endpointId);
 }
 
 /** The id of the workflow that alerts people over a channel. There is one in each installation, which its task queue names. */
@@ -58,12 +96,17 @@ export function alertsWorkflowId(taskQueue: string, channel: AlertChannel): stri
 
 /** The id of the workflow that sends an account's deliveries again, or steers many at once. */
 export function replayWorkflowId(accountId: string, replayId: string): string {
-  return `replay:${accountId}:${replayId}`;
+  return ownedBy(accountId, 'replay', replayId);
+}
+
+/** The inverse of {@link replayWorkflowId}: the replay's id. */
+export function replayIdIn(workflowId: string): string {
+  return workflowId.split(':').find((part) => part.startsWith('rpl_')) ?? '';
 }
 
 /** The id of the workflow that erases a subject of an account. */
 export function erasureWorkflowId(accountId: string, erasureId: string): string {
-  return `erasure:${accountId}:${erasureId}`;
+  return ownedBy(accountId, 'erasure', erasureId);
 }
 
 /** The id of the workflow that deletes an account. */
@@ -73,7 +116,7 @@ export function accountDeletionWorkflowId(accountId: string): string {
 
 /** The id of the workflow that ends the overlap of an endpoint's signing secrets. */
 export function rotationWorkflowId(accountId: string, endpointId: string): string {
-  return `rotation:${accountId}:${endpointId}`;
+  return ownedBy(accountId, 'rotation', endpointId);
 }
 
 /** The id of the Schedule that archives what workers of a task queue have closed, and the beginning of its runs' workflow ids. */

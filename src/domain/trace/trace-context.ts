@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { DeliveryKey } from '../basics/ids.js';
+import type { DeliveryKey } from '../basics/delivery-id.js';
 
 /** A position in a trace, as W3C Trace Context has it. */
 export interface TraceContext {

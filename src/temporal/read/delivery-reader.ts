@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { ArchivedDelivery, ArchiveReads } from '../../domain/archive/archived.js';
-import { type DeliveryKey, deliveryId } from '../../domain/basics/ids.js';
+import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
 import type { AcceptedEvent, Attempt } from '../../domain/delivery/delivery.js';
 import type { TimelineItem } from '../../domain/explain/timeline.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';

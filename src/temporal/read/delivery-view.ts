@@ -1,5 +1,5 @@
+import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
 import { createdAt, idTime } from '../../domain/basics/id-time.js';
-import { type DeliveryKey, deliveryId } from '../../domain/basics/ids.js';
 import {
   DELIVERY_STATUSES,
   type DeliveryRecord,

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { type DeliveryKey, deliveryId } from '../../domain/basics/ids.js';
+import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
 import { isClosed } from '../../domain/delivery/delivery.js';
 import { deliveryWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import { DELIVERY_TYPES, deliveriesOf, type EarlierRun, earlierRun } from './delivery-view.js';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
+import type { DeliveryKey } from '../../domain/basics/delivery-id.js';
 import { idTime } from '../../domain/basics/id-time.js';
-import type { DeliveryKey } from '../../domain/basics/ids.js';
 import {
   ACCOUNT_ATTRIBUTE,
   ENDPOINT_ATTRIBUTE,
@@ -48,7 +48,7 @@ export class Locator {
     };
     const alone = async () => find(await describeExecution(this.client, workflowId));
     const inRecentGroup = async () => {
-      const groupId = this.recentGroups.find(workflowId);
+      const groupId = this.recentGroups.find(key);
       return groupId === undefined ? undefined : find(await describeExecution(this.client, groupId));
     };
     const inListedGroup = async () => {
@@ -91,11 +91,11 @@ export class Locator {
     const closed = listed.filter(({ status }) => status.name !== 'RUNNING');
     const open = listed.filter(({ status }) => status.name === 'RUNNING');
     const closedIds = new Set(closed.map(({ workflowId }) => workflowId));
-    const deliveryIdOf = (endpoint_id: string) =>
-      deliveryWorkflowId(accountId, { event_id: eventId, endpoint_id });
     const candidates = [
-      ...endpointIds.slice(0, MAX_CANDIDATES).map(deliveryIdOf),
-      ...this.recentGroups.findByPrefix(deliveryIdOf('')),
+      ...endpointIds
+        .slice(0, MAX_CANDIDATES)
+        .map((endpoint_id) => deliveryWorkflowId(accountId, { event_id: eventId, endpoint_id })),
+      ...this.recentGroups.findOfEvent(eventId),
     ].filter((workflowId) => !closedIds.has(workflowId));
     const others = new Set([...open.map(({ workflowId }) => workflowId), ...candidates]);
     const read = await Promise.all([...others].map((id) => describeExecution(this.client, id)));

@@ -1,7 +1,7 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import type { UpdateDefinition } from '@temporalio/common';
 import { handOver, OPERATOR_UPDATES } from '../../../workflows/messages.js';
-import type { DeliveryKey } from '../../domain/basics/ids.js';
+import type { DeliveryKey } from '../../domain/basics/delivery-id.js';
 import { type DeliveryRecord, isClosed, type NamedTarget } from '../../domain/delivery/delivery.js';
 import { ERASED_REASON } from '../../domain/delivery/reasons.js';
 import { deliveryWorkflowId } from '../../domain/ledger/workflow-ids.js';

@@ -11,7 +11,8 @@ import {
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { deliverEvent, deliverTogether } from '../../../workflows/index.js';
 import type { DeliverEventInput } from '../../../workflows/inputs.js';
-import { deliveryId, newId } from '../../domain/basics/ids.js';
+import { deliveryId } from '../../domain/basics/delivery-id.js';
+import { newId } from '../../domain/basics/ids.js';
 import type {
   AcceptedEvent,
   DeliveryGroup,
@@ -236,10 +237,7 @@ export class StartCalls implements Starts {
     );
     if (handle.eagerlyStarted && !isolated)
       earlyAttempts?.beginGroup(handle.firstExecutionRunId, group, settings.attempt_timeout_ms);
-    recentGroups.add(
-      workflowId,
-      keys.map((key) => deliveryWorkflowId(key.account_id, key)),
-    );
+    recentGroups.add(workflowId, keys);
   }
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { newApiKey } from '../../../src/domain/access/api-key.js';
-import { deliveryId, newId } from '../../../src/domain/basics/ids.js';
+import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
+import { newId } from '../../../src/domain/basics/ids.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { deliveryId } from '../../../src/domain/basics/ids.js';
+import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
 import type { DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { archived, forget } from '../../support/parts/archive.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { migrate } from '../../../src/bin/migrate.js';
 import { loadSettings } from '../../../src/config/load.js';
-import { deliveryId } from '../../../src/domain/basics/ids.js';
+import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
 import { archiveScheduleId } from '../../../src/domain/ledger/workflow-ids.js';
 import type { DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
 import type { ApiClient } from '../../support/api-client.js';

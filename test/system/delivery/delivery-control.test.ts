@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
-import { deliveryId, parseDeliveryId } from '../../../src/domain/basics/ids.js';
+import { deliveryId, parseDeliveryId } from '../../../src/domain/basics/delivery-id.js';
 import type { Delivery } from '../../../src/temporal/read/delivery-view.js';
 import type { Answer, ApiClient } from '../../support/api-client.js';
 import { fetchHistory } from '../../support/history.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { deliveryId } from '../../../src/domain/basics/ids.js';
+import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
 import { MAX_GROUP_SIZE } from '../../../src/domain/delivery/delivery.js';
 import { hashPayload } from '../../../src/domain/event/payload-hash.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Client } from '@temporalio/client';
-import { newId, parseDeliveryId } from '../../../src/domain/basics/ids.js';
+import { parseDeliveryId } from '../../../src/domain/basics/delivery-id.js';
+import { newId } from '../../../src/domain/basics/ids.js';
 import { DeliveryReader } from '../../../src/temporal/read/delivery-reader.js';
 import { EventReader } from '../../../src/temporal/read/event-reader.js';
 import { RecentGroups } from '../../../src/temporal/read/group/recent-groups.js';

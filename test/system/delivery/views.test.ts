@@ -170,7 +170,7 @@ describe('the views of a delivery', () => {
       await register([name]);
       const event = await client.purchase();
       const [delivery] = await agreed(event.id, () => TREATMENTS[name].status);
-      assert.ok(delivery?.workflow_id.startsWith('delivery:'));
+      assert.equal(delivery?.workflow_id, `${delivery?.id}:${client.accountId}`);
     });
 
   it('agree on the deliveries of a group', async () => {

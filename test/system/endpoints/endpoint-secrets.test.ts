@@ -3,6 +3,7 @@ import { createPublicKey, verify } from 'node:crypto';
 import mongoose from 'mongoose';
 import { pino } from 'pino';
 import { Webhook } from 'standardwebhooks';
+import { rotationWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { fetchHistory } from '../../support/history.js';
 import { hasPython, runPython } from '../../support/programs/python.js';
@@ -116,7 +117,7 @@ print(any(hmac.compare_digest(expected, one) for one in given_signatures))`;
     assert.ok(stored);
     assert.equal(system.database.endpoints.secretsOf(stored).signing_keys[0]?.secret, rotated.secret);
     const removed = await system.temporal.client.workflow
-      .getHandle(`rotation:${client.accountId}:${endpoint.id}`)
+      .getHandle(rotationWorkflowId(client.accountId, endpoint.id))
       .describe();
     assert.ok(removed);
   });
@@ -132,7 +133,9 @@ print(any(hmac.compare_digest(expected, one) for one in given_signatures))`;
     assert.ok(verifies(rotated.secret, request));
     await until(
       () =>
-        system.temporal.client.workflow.getHandle(`rotation:${client.accountId}:${endpoint.id}`).describe(),
+        system.temporal.client.workflow
+          .getHandle(rotationWorkflowId(client.accountId, endpoint.id))
+          .describe(),
       ({ status }) => status.name === 'COMPLETED',
     );
   });
@@ -209,7 +212,7 @@ print(any(hmac.compare_digest(expected, one) for one in given_signatures))`;
         .request('PUT', path, { body: { headers: { authorization: header, host: header } } })
         .then(({ text }) => text),
     ]);
-    for (const workflowId of [delivery.workflow_id, `rotation:${client.accountId}:${endpoint.id}`]) {
+    for (const workflowId of [delivery.workflow_id, rotationWorkflowId(client.accountId, endpoint.id)]) {
       const history = await fetchHistory(system, workflowId);
       texts.push(Buffer.from(JSON.stringify(history)).toString(), payloadsOf(history));
     }

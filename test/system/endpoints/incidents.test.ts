@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { incidentWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { eventTypes, fetchHistory } from '../../support/history.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
@@ -45,7 +46,7 @@ describe('incidents of endpoints', () => {
       ...JSON.parse(body.toString()),
     }));
   const incidentRuns = async () => {
-    const query = `WorkflowId = 'incident:${client.accountId}:${endpointId}'`;
+    const query = `WorkflowId = '${incidentWorkflowId(client.accountId, endpointId)}'`;
     const runs = [];
     for await (const run of system.temporal.client.workflow.list({ query })) runs.push(run);
     return runs;

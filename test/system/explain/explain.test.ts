@@ -4,6 +4,7 @@ import { newId } from '../../../src/domain/basics/ids.js';
 import { OPERATOR, subscriberOrigin } from '../../../src/domain/change/change.js';
 import { NOTICED_WITHIN_MS } from '../../../src/domain/explain/explain-absence.js';
 import type { VerdictCode } from '../../../src/domain/explain/verdict.js';
+import { deliveryWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import type { EndpointInput } from '../../../src/models/endpoint/endpoint-document.js';
 import type { Delivery } from '../../../src/temporal/read/delivery-view.js';
 import { type Accepted, type ApiClient, PURCHASE } from '../../support/api-client.js';
@@ -158,8 +159,7 @@ describe('explain', () => {
       after: (id) =>
         each(id, async (delivery) => {
           await act(`deliveries/${delivery.id}/retry`);
-          const { accountId } = client;
-          const workflowId = `delivery:${accountId}:${delivery.event_id}:${delivery.endpoint_id}`;
+          const workflowId = deliveryWorkflowId(client.accountId, delivery);
           await client.deliveryUntil(delivery.id, ({ attempts }) => attempts.length > 1);
           await system.temporal.client.workflow.getHandle(workflowId).terminate('by hand');
         }),

@@ -24,7 +24,7 @@ describe('what Temporal UI shows', () => {
   let good: Receiver;
   let bad: Receiver;
   /** Ids by their prefixes, as the example queries name them. */
-  let ids: { acct: string; ep: string; evt: string };
+  let ids: { acct: string; dlv: string; ep: string; evt: string };
   let failing: string;
   let delivered: string;
   let groupId: string;
@@ -67,7 +67,7 @@ describe('what Temporal UI shows', () => {
     await client.request('POST', '/v18.0/replays', { body });
     ({ groupId } = await startGroup(system, client, retrying.id, [Date.now(), Date.now()]));
     const { endpoint_id: ep, event_id: evt } = await client.delivery(parked);
-    ids = { acct: client.accountId, ep, evt };
+    ids = { acct: client.accountId, dlv: parked, ep, evt };
     for (const act of ['pause', 'resume'])
       await client.request('POST', `/v18.0/endpoints/${exhausted.id}/${act}`);
     resumed = exhausted.id;
@@ -141,7 +141,7 @@ describe('what Temporal UI shows', () => {
       it(`answers: ${question}`, async () => {
         const now = new Date(Date.now() + 60_000).toISOString();
         const ours = query
-          .replace(/'(acct|ep|evt)_\w+'/g, (_, prefix: keyof typeof ids) => `'${ids[prefix]}'`)
+          .replace(/'(acct|dlv|ep|evt)_\w+'/g, (_, prefix: keyof typeof ids) => `'${ids[prefix]}'`)
           .replace(/< '[^']+'/, `< '${now}'`);
         // Only what was made here.
         const narrowed = `(${ours}) AND TaskQueue = '${system.settings.HOOKLINE_TASK_QUEUE}'`;
@@ -179,6 +179,6 @@ describe('what Temporal UI shows', () => {
       'json',
     ]);
     const [execution] = JSON.parse(listed) as { execution: { workflowId: string } }[];
-    ok(execution?.execution.workflowId.includes(ids.evt), listed);
+    ok(execution?.execution.workflowId.startsWith(ids.dlv), listed);
   });
 });

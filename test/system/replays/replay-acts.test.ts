@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createReplayLedger, createStarter } from '../../../src/bin/service/ledger.js';
-import { parseDeliveryId } from '../../../src/domain/basics/ids.js';
+import { parseDeliveryId } from '../../../src/domain/basics/delivery-id.js';
 import { EndpointHealth } from '../../../src/domain/endpoint/endpoint-health.js';
 import type { ReplayPlan } from '../../../src/domain/replay/replay.js';
 import type { ApiClient } from '../../support/api-client.js';
@@ -29,7 +29,7 @@ describe('an act of a replay', () => {
     const key = parseDeliveryId(id);
     assert.ok(key);
     const { workflow_id, run_id } = await client.delivery(id);
-    return { ...key, run_id, ...(!workflow_id.startsWith('delivery:') && { workflow_id }) };
+    return { ...key, run_id, ...(workflow_id.startsWith('group:') && { workflow_id }) };
   };
 
   before(async () => {

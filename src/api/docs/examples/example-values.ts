@@ -25,7 +25,7 @@ export const EXAMPLE_VALUES: Record<string, Json> = {
   event_id: EVENT,
   profile_id: PROFILE,
   run_id: RUN,
-  workflow_id: `delivery:${ACCOUNT}:${EVENT}:${ENDPOINT}`,
+  workflow_id: `${DELIVERY}:${ACCOUNT}`,
   request_id: 'req_01M7Y2V07RS2Y47QBBGSV7HTCR',
   'Account.id': ACCOUNT,
   'NewAccount.id': ACCOUNT,
@@ -164,7 +164,7 @@ export const EXAMPLE_VALUES: Record<string, Json> = {
   'ResendDeliveryBody.reason': 'The receiver lost it.',
 
   // Replays
-  'Replay.workflow_id': `replay:${ACCOUNT}:${REPLAY}`,
+  'Replay.workflow_id': `replay:${REPLAY}:${ACCOUNT}`,
   'Replay.action': 'resend',
   'Replay.mode': 'failed',
   'Replay.filter': { endpoint_id: ENDPOINT },

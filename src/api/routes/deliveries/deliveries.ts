@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type DeliveryKey, parseDeliveryId } from '../../../domain/basics/ids.js';
+import { type DeliveryKey, parseDeliveryId } from '../../../domain/basics/delivery-id.js';
 import { type ChangeAction, resourceName } from '../../../domain/change/change.js';
 import { toTarget } from '../../../domain/delivery/recipients.js';
 import { timelineText } from '../../../domain/explain/timeline.js';

@@ -1,5 +1,6 @@
+import { deliveryId } from '../../../domain/basics/delivery-id.js';
 import { createdAt } from '../../../domain/basics/id-time.js';
-import { deliveryId, newId } from '../../../domain/basics/ids.js';
+import { newId } from '../../../domain/basics/ids.js';
 import { Problem } from '../../../domain/http/problem.js';
 import { hostOf } from '../../../domain/ledger/summaries.js';
 import type { StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { deliveryId } from '../../../domain/basics/delivery-id.js';
 import { createdAt } from '../../../domain/basics/id-time.js';
-import { deliveryId } from '../../../domain/basics/ids.js';
 import { timeSchema as time } from '../../http/schemas.js';
 import { deliverySummarySchema } from '../deliveries/delivery-view.js';
 import type { Acceptance } from './accept-event.js';

@@ -1,5 +1,5 @@
 import { canonicalJson, changeRecord } from '../../../domain/archive/record.js';
-import { parseDeliveryId } from '../../../domain/basics/ids.js';
+import { parseDeliveryId } from '../../../domain/basics/delivery-id.js';
 import type { Change } from '../../../domain/change/change.js';
 import type { ExportedEvent } from '../../../models/archive/archive-export.js';
 import { deliveryIn } from '../../../temporal/read/archive/archived-views.js';

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import { z } from 'zod';
-import { DELIVERY_ID_PATTERN, idPattern } from '../../../domain/basics/ids.js';
+import { DELIVERY_ID_PATTERN } from '../../../domain/basics/delivery-id.js';
+import { idPattern } from '../../../domain/basics/ids.js';
 import { invalidRequest } from '../../http/body.js';
 import { requireScope } from '../../http/caller/refusals.js';
 import type { ApiDependencies } from '../../http/context.js';

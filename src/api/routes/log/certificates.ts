@@ -1,7 +1,7 @@
 import { receiptOf } from '../../../domain/archive/receipt.js';
 import { canonicalJson, changeRecord } from '../../../domain/archive/record.js';
+import { parseDeliveryId } from '../../../domain/basics/delivery-id.js';
 import { formatDuration } from '../../../domain/basics/duration.js';
-import { parseDeliveryId } from '../../../domain/basics/ids.js';
 import { isClosed } from '../../../domain/delivery/delivery.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
 import {

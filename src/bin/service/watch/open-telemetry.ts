@@ -22,7 +22,7 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import type { Logger } from 'pino';
-import { deliveryId } from '../../../domain/basics/ids.js';
+import { deliveryId } from '../../../domain/basics/delivery-id.js';
 import { RELEASE } from '../../../domain/basics/release.js';
 import type { AttemptRequest } from '../../../domain/delivery/attempt-request.js';
 import { hostOf } from '../../../domain/ledger/summaries.js';

@@ -1,4 +1,4 @@
-import type { DeliveryKey } from '../../../domain/basics/ids.js';
+import type { DeliveryKey } from '../../../domain/basics/delivery-id.js';
 import type { MemberState } from '../../../domain/delivery/group-summary.js';
 import { isKeyToken } from '../../../domain/event/key-token.js';
 import {

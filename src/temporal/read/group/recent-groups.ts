@@ -1,3 +1,4 @@
+import { type DeliveryKey, deliveryId } from '../../../domain/basics/delivery-id.js';
 import { dropOldest } from '../../../domain/basics/drop-oldest.js';
 
 /** Deliveries that are remembered, the latest ones: more than visibility can be behind. */
@@ -10,19 +11,19 @@ const MAX_REMEMBERED = 20_000;
 export class RecentGroups {
   private readonly groups = new Map<string, string>();
 
-  /** @param members workflow ids of its deliveries */
-  add(groupWorkflowId: string, members: readonly string[]): void {
-    for (const member of members) this.groups.set(member, groupWorkflowId);
+  add(groupWorkflowId: string, members: readonly DeliveryKey[]): void {
+    for (const member of members) this.groups.set(deliveryId(member), groupWorkflowId);
     dropOldest(this.groups, MAX_REMEMBERED);
   }
 
   /** The group of a delivery, if it is remembered. */
-  find(member: string): string | undefined {
-    return this.groups.get(member);
+  find(key: DeliveryKey): string | undefined {
+    return this.groups.get(deliveryId(key));
   }
 
-  /** The groups of members whose workflow ids begin like this: those of one event. */
-  findByPrefix(prefix: string): string[] {
+  /** The groups of an event's deliveries. */
+  findOfEvent(event_id: string): string[] {
+    const prefix = deliveryId({ event_id, endpoint_id: '' });
     const found = [...this.groups].filter(([member]) => member.startsWith(prefix)).map(([, group]) => group);
     return [...new Set(found)];
   }

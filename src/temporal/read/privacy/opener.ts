@@ -1,4 +1,4 @@
-import type { DeliveryKey } from '../../../domain/basics/ids.js';
+import type { DeliveryKey } from '../../../domain/basics/delivery-id.js';
 import type { AcceptedEvent, Attempt } from '../../../domain/delivery/delivery.js';
 import { hashPayload } from '../../../domain/event/payload-hash.js';
 import { openEvent } from '../../../domain/ledger/sealed-event.js';

@@ -1,4 +1,4 @@
-import { deliveryId } from '../../../domain/basics/ids.js';
+import { deliveryId } from '../../../domain/basics/delivery-id.js';
 import type { Registration, ReplayPlan } from '../../../domain/replay/replay.js';
 import type { ReplayFinder } from './replay-finder.js';
 import type { ReplayCursor } from './replay-page.js';

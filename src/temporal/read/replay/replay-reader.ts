@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { ACCOUNT_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';
-import { replayWorkflowId } from '../../../domain/ledger/workflow-ids.js';
+import { replayIdIn, replayWorkflowId } from '../../../domain/ledger/workflow-ids.js';
 import { isOver, NO_PROGRESS, type ReplayProgress } from '../../../domain/replay/replay.js';
 import { isCurrent } from '../delivery-view.js';
 import { equals } from '../visibility/query.js';
@@ -60,7 +60,7 @@ export class ReplayReader {
   async openIds(accountId: string, limit: number): Promise<string[]> {
     const open = [...clauses(accountId), equals('ExecutionStatus', 'Running')];
     const { data } = await listExecutions(this.client, open, limit, undefined);
-    return data.map(idOf);
+    return data.map(({ workflowId }) => replayIdIn(workflowId));
   }
 }
 
@@ -68,15 +68,11 @@ function clauses(accountId: string) {
   return [equals('WorkflowType', REPLAY_TYPE), isCurrent, equals(ACCOUNT_ATTRIBUTE.name, accountId)];
 }
 
-function idOf({ workflowId }: Execution): string {
-  return workflowId.split(':').at(-1) ?? '';
-}
-
 function view(execution: Execution): ReplayView {
   const { replay, progress = NO_PROGRESS } = (execution.memo ?? {}) as unknown as ReplayMemo;
   const isOpen = execution.status.name === 'RUNNING';
   return {
-    id: idOf(execution),
+    id: replayIdIn(execution.workflowId),
     ...replay,
     ...progress,
     // Terminated in Temporal, it could not say so itself.

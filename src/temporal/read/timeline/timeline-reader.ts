@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
+import type { DeliveryKey } from '../../../domain/basics/delivery-id.js';
 import { createdAt } from '../../../domain/basics/id-time.js';
-import type { DeliveryKey } from '../../../domain/basics/ids.js';
 import type { AcceptedEvent } from '../../../domain/delivery/delivery.js';
 import {
   NOTHING_YET,

@@ -15,7 +15,7 @@ interface Cursor {
 const END = '.';
 
 /** Of a delivery, a group or a fan-out: anything else stands for nothing in a list, and Temporal may refuse it. */
-const WORKFLOW_ID = /^(delivery|group|fanout):[\w:-]+$/;
+const WORKFLOW_ID = /^(dlv_|delivery:|group:|fanout:)[\w:-]+$/;
 const RUN_ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 /**

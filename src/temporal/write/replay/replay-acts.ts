@@ -1,5 +1,5 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { deliveryId } from '../../../domain/basics/ids.js';
+import { deliveryId } from '../../../domain/basics/delivery-id.js';
 import type { NamedTarget } from '../../../domain/delivery/delivery.js';
 import { ERASED_REASON } from '../../../domain/delivery/reasons.js';
 import { deliveryWorkflowId } from '../../../domain/ledger/workflow-ids.js';
