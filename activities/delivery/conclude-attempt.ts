@@ -8,7 +8,7 @@ import { isOperational } from '../../src/domain/event/event-kinds.js';
 import { hostOf } from '../../src/domain/ledger/summaries.js';
 import type { AttemptDependencies } from '../ports.js';
 
-/** The time limit for recording what an attempt means for its endpoint, milliseconds. The report waits for it. */
+/** The time limit for recording that an endpoint is gone, milliseconds. The report waits for it. */
 const RECORD_LIMIT_MS = 3_000;
 
 /** An attempt that was made, and what was known of its endpoint. */
@@ -32,7 +32,8 @@ export function createConclude({
   /** @returns the attempt's outcome for its delivery */
   return async function conclude(request: AttemptRequest, made: MadeAttempt): Promise<Outcome> {
     if (made.outcome !== 'gone') {
-      await record(notify(request, made));
+      // Nothing waits for this. If it is lost, the next attempt's result is reported.
+      notify(request, made).catch(() => {});
       return made.outcome;
     }
     // If it could not be recorded that the endpoint is gone, the delivery goes on by its schedule and tries again.
@@ -70,9 +71,8 @@ export function createConclude({
     if (isOperational(event_kind)) return;
     const began = Date.parse(attempt.at);
     if (outcome !== 'delivered') {
-      // Nothing waits for this. If it is lost, the next failure is reported.
       const named = { ...endpoint, host: hostOf(attempt.url) };
-      incidents.failed(named, describeAttempt(attempt), began).catch(() => {});
+      await incidents.failed(named, describeAttempt(attempt), began);
       return;
     }
     if (number === 1 && !wasUnhealthy) return;

@@ -32,7 +32,9 @@ export function createPoster(options: ConnectorOptions): HttpPoster & { close():
   });
 
   const exchange: HttpPoster['exchange'] = async ({ method, url, headers, body, timeoutMs }) => {
-    const limit = AbortSignal.timeout(timeoutMs);
+    // Not AbortSignal.timeout: Node.js keeps one that is listened to, and the exchange with it, until the time is over.
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(), timeoutMs);
     const trace = new ExchangeTrace();
     const send = () =>
       request(url, {
@@ -40,10 +42,10 @@ export function createPoster(options: ConnectorOptions): HttpPoster & { close():
         headers,
         ...(body !== undefined && { body }),
         dispatcher: agent,
-        signal: limit,
+        signal: limit.signal,
       });
     try {
-      const response = await untilAborted(limit, traced(trace, send));
+      const response = await untilAborted(limit.signal, traced(trace, send));
       trace.end('first_byte');
       return {
         statusCode: response.statusCode,
@@ -52,7 +54,9 @@ export function createPoster(options: ConnectorOptions): HttpPoster & { close():
         trace: factsOf(trace),
       };
     } catch (error) {
-      return { ...describeFailure(error, limit.aborted, timeoutMs), trace: factsOf(trace) };
+      return { ...describeFailure(error, limit.signal.aborted, timeoutMs), trace: factsOf(trace) };
+    } finally {
+      clearTimeout(timer);
     }
   };
 

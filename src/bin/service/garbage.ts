@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /** How much a heap may grow before it is collected, per cent of what was in use after the last time. V8 lets it grow up to fourfold. */
-const GROWTH_PERCENT = 100;
+const GROWTH_PERCENT = 50;
 
 const INTERVAL_MS = 5_000;
 /** The share of the time for which the event loop has work: a process that had more was busy, one that has less is idle. */
@@ -41,7 +41,7 @@ export function collectWhenIdle(collect = exposedGc(), intervalMs = INTERVAL_MS)
 }
 
 /** V8's own function, without the command line flag that usually exposes it. */
-function exposedGc(): () => void {
+export function exposedGc(): () => void {
   setFlagsFromString('--expose-gc');
   return runInNewContext('gc') as () => void;
 }

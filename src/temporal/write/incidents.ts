@@ -10,6 +10,7 @@ import {
   type FailureReport,
 } from '../../../workflows/messages.js';
 import { dropOldest } from '../../domain/basics/drop-oldest.js';
+import { withTimeout } from '../../domain/basics/with-timeout.js';
 import type { EndpointKey } from '../../domain/delivery/delivery.js';
 import { BACKOFF_AFTER_FAILURES, type OpenIncident } from '../../domain/endpoint/incident.js';
 import { endpointAttributes } from '../../domain/ledger/search-attributes.js';
@@ -38,7 +39,9 @@ const REPORT_MANY_MS = 10_000;
 /** Nothing is kept for longer than this part of the time between probes. */
 const REPORTS_PER_PROBE = 2;
 /** A success is not reported again within this time, unless a failure came between, milliseconds. */
-const SUCCESS_KNOWN_MS = 2_000;
+export const SUCCESS_KNOWN_MS = 2_000;
+/** How long a process that stops sends reports of successes, milliseconds. */
+const STOP_LIMIT_MS = 3_000;
 /** The most reports in flight to Temporal. */
 const REPORTS_IN_FLIGHT = 8;
 /**
@@ -182,8 +185,13 @@ export class Incidents {
   private reportSuccess(endpoint: EndpointKey): Promise<boolean> {
     const { endpoint_id } = endpoint;
     const report = this.limit(() => this.signalSuccess(endpoint));
-    this.succeeding.set(endpoint_id, report);
-    report.catch(() => this.succeeding.delete(endpoint_id));
+    const isLatest = () => this.succeeding.peek(endpoint_id) === report;
+    // It may wait its turn for longer than it is known: those that come meanwhile join it.
+    this.succeeding.set(endpoint_id, report, { ttl: 0 });
+    report.then(
+      () => isLatest() && this.succeeding.set(endpoint_id, report),
+      () => isLatest() && this.succeeding.delete(endpoint_id),
+    );
     return report;
   }
 
@@ -215,9 +223,13 @@ export class Incidents {
       : undefined;
   }
 
-  /** Drops the reports that wait. The next failure of each endpoint is reported by whichever process sees it. */
-  stop(): void {
+  /**
+   * Drops the reports of failures that wait: the next failure of each endpoint is reported by whichever process sees it. Sends those of
+   * successes, which may be the last ones for long, as far as there is time.
+   */
+  async stop(): Promise<void> {
     this.queue.stop();
+    await withTimeout(STOP_LIMIT_MS, Promise.allSettled(this.succeeding.values())).catch(() => {});
   }
 
   private get workflows() {

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { createAddressGuard } from '../../../activities/http/address-guard.js';
 import { createPoster } from '../../../activities/http/poster.js';
+import { exposedGc } from '../../../src/bin/service/garbage.js';
 import { issueServerCertificate, loadOrCreateAuthority } from '../../../src/demo/certificates.js';
 import { createAddressPolicy } from '../../../src/domain/endpoint/address-policy.js';
 import { startConnectProxy } from '../../support/outside/connect-proxy.js';
@@ -20,6 +21,7 @@ import {
   testAuthority,
   testCertificate,
 } from '../../support/receiver.js';
+import { until } from '../../support/until.js';
 
 type Poster = ReturnType<typeof createPoster>;
 
@@ -54,6 +56,30 @@ describe('the poster', () => {
     assert.ok(receiver.connections <= 5 + 100);
     await receiver.close();
     assert.ok((await all).every(({ error_code }) => error_code !== undefined));
+  });
+
+  it('keeps nothing of an exchange that is over, though its time is not', async () => {
+    const receiver = await startReceiver({ tls: false });
+    const one = await poster();
+    const exchanged = async () => {
+      // The client takes it as well, and it can be watched, other than a text.
+      const body = Buffer.from('{}') as unknown as string & Buffer;
+      const request = { method: 'POST', url: receiver.url, headers: {}, body, timeoutMs: 60_000 } as const;
+      assert.ok('statusCode' in (await one.exchange(request)));
+      return new WeakRef<Buffer>(body);
+    };
+    const kept = [await exchanged(), await exchanged(), await exchanged()];
+    // The idle connection may know the last request.
+    await exchanged();
+    const collect = exposedGc();
+    await until(
+      () => {
+        collect();
+        return kept.filter((body) => body.deref() !== undefined).length;
+      },
+      (count) => count === 0,
+    );
+    await receiver.close();
   });
 
   it('says where each exchange went and which steps it took, however many are under way at once', async () => {

@@ -208,7 +208,7 @@ describe('failures that several processes count', () => {
     const { first, endpoint } = await idleProcesses(2);
     const endpoints = others(endpoint, 2 * MOST_FAILURE_REPORTS);
     const reports = endpoints.map((one) => first.failed(one, 'answered 500', Date.now()));
-    first.stop();
+    await first.stop();
     await Promise.all(reports);
     const last = endpoints.at(-1) ?? assert.fail();
     await assert.rejects(handleOf(last).describe(), WorkflowNotFoundError);

@@ -112,6 +112,19 @@ describe('an attempt', () => {
     assert.equal(report.outcome, 'failed');
   });
 
+  it('is reported at once, though its endpoint’s incident takes long to hear of it', async () => {
+    const never = () => new Promise(() => {});
+    const incidents = { failed: never, succeeded: never };
+    for (const [statusCode, outcome] of [
+      [500, 'failed'],
+      [200, 'delivered'],
+    ] as const) {
+      const report = await attempts({ statusCode }, { incidents }).attempt({ ...FIRST, number: 2 });
+      assert.ok(report.kind === 'attempted');
+      assert.equal(report.outcome, outcome);
+    }
+  });
+
   it('keeps no part of a secret, wherever the answer is cut', async () => {
     const firstHalf = TOKEN.slice(0, TOKEN.length / 2);
     for (let before = 0; before < 1_100; before += 1) {
