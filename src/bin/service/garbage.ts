@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /** How much a heap may grow before it is collected, per cent of what was in use after the last time. V8 lets it grow up to fourfold. */
-const GROWTH_PERCENT = 50;
+const GROWTH_PERCENT = 40;
 
 const INTERVAL_MS = 5_000;
 /** The share of the time for which the event loop has work: a process that had more was busy, one that has less is idle. */

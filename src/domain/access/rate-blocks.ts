@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { type Column, MAX_CALLERS, type RateNews, type SharedTable } from './rate-table.js';
+import { type Column, MAX_CALLERS, type RateNews, roomFor, type SharedTable } from './rate-table.js';
 
 /** A caller that has this many requests refused in one minute of the clock is ignoring the refusals. */
 export const REFUSALS_PER_MINUTE = 10;
@@ -37,8 +37,8 @@ export class RateBlocks implements SharedTable {
   constructor(name: string, settings: BlockSettings, maxCallers = MAX_CALLERS) {
     this.name = name;
     this.settings = settings;
-    this.refusals = new LRUCache({ max: maxCallers });
-    this.blocks = new LRUCache({ max: maxCallers });
+    this.refusals = new LRUCache(roomFor(maxCallers));
+    this.blocks = new LRUCache(roomFor(maxCallers));
   }
 
   /** Milliseconds until a caller's block ends; 0 if it is not blocked. */
