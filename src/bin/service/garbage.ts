@@ -10,10 +10,7 @@ const INTERVAL_MS = 5_000;
 const BUSY = 0.2;
 const IDLE = 0.05;
 
-/**
- * Keeps the heaps of the process, that of its workflows as well, at no more than twice what is in use. Under 4,000 deliveries that fail at 800
- * endpoints that is 600 MB instead of 840, for two per cent of the processor time.
- */
+/** Bounds the heaps of the process, that of its workflows as well (`docs/decisions/0035-memory.md`). */
 export function boundHeaps(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);
 }
