@@ -76,7 +76,7 @@ describe('an event that another node has accepted a moment ago', () => {
       const key = parseDeliveryId(deliveryId);
       const delivery = key && (await deliveries.get(client.accountId, key));
       assert.equal(delivery?.id, deliveryId);
-      assert.match(delivery?.workflow_id ?? '', /^(delivery|group):/);
+      assert.match(delivery?.workflow_id ?? '', /^(dlv_|group:)/);
     });
   });
 
