@@ -37,18 +37,20 @@ export function deliveryWorkflowId(accountId: string, key: DeliveryKey): string 
 export function parseDeliveryWorkflowId(
   workflowId: string,
 ): (DeliveryKey & { account_id: string }) | undefined {
-  const parts = workflowId.split(':');
-  const key = parts[0] === 'delivery' ? formerKey(parts) : parseDeliveryId(parts[0] ?? '');
-  const account_id = accountIn(parts);
+  const [first = ''] = workflowId.split(':');
+  const key = first === 'delivery' ? formerKey(workflowId) : parseDeliveryId(first);
+  const account_id = idIn(workflowId, 'acct_');
   return key && account_id ? { account_id, ...key } : undefined;
 }
 
-function formerKey([, , event_id, endpoint_id]: string[]): DeliveryKey | undefined {
+function formerKey(workflowId: string): DeliveryKey | undefined {
+  const [event_id, endpoint_id] = [idIn(workflowId, 'evt_'), idIn(workflowId, 'ep_')];
   return event_id && endpoint_id ? { event_id, endpoint_id } : undefined;
 }
 
-function accountIn(parts: readonly string[]): string | undefined {
-  return parts.find((part) => part.startsWith('acct_'));
+/** The id in a workflow id that begins like this. Its place depends on the form. */
+function idIn(workflowId: string, prefix: string): string | undefined {
+  return workflowId.split(':').find((part) => part.startsWith(prefix));
 }
 
 /** The id of the workflow that starts the deliveries of an event with many endpoints, or none. */
@@ -60,10 +62,9 @@ export function fanOutWorkflowId(accountId: string, eventId: string, part = 0): 
 export function parseFanOutWorkflowId(
   workflowId: string,
 ): { account_id: string; event_id: string } | undefined {
-  const [type, ...parts] = workflowId.split(':');
-  const event_id = parts.find((part) => part.startsWith('evt_'));
-  const account_id = accountIn(parts);
-  return type === 'fanout' && account_id && event_id ? { account_id, event_id } : undefined;
+  if (!workflowId.startsWith('fanout:')) return undefined;
+  const [account_id, event_id] = [idIn(workflowId, 'acct_'), idIn(workflowId, 'evt_')];
+  return account_id && event_id ? { account_id, event_id } : undefined;
 }
 
 /** The id of the workflow that watches an endpoint while it is failing. */
@@ -101,7 +102,7 @@ export function replayWorkflowId(accountId: string, replayId: string): string {
 
 /** The inverse of {@link replayWorkflowId}: the replay's id. */
 export function replayIdIn(workflowId: string): string {
-  return workflowId.split(':').find((part) => part.startsWith('rpl_')) ?? '';
+  return idIn(workflowId, 'rpl_') ?? '';
 }
 
 /** The id of the workflow that erases a subject of an account. */
