@@ -251,8 +251,8 @@ export interface LedgerWriter {
   startPart(event: AcceptedEvent, targets: readonly DeliveryTarget[], offset: number): Promise<void>;
   /** Releases what waits for an endpoint, oldest first. It lasts until nothing is left, or the endpoint fails again. */
   releaseBacklog(endpoint: EndpointKey, options: ReleaseOptions): Promise<ReleaseResult>;
-  /** Attempts the oldest parked delivery of an endpoint, if there is one. */
-  probe(endpoint: EndpointKey, onProgress: () => void): Promise<void>;
+  /** Attempts one of the oldest deliveries that wait for an endpoint, if there is one. @param since when the endpoint began to fail */
+  probe(endpoint: EndpointKey, since: Date): Promise<void>;
   /** Accepts an event: starts its deliveries, once each. */
   accept(event: AcceptedEvent, targets: readonly DeliveryTarget[]): Promise<void>;
   /**

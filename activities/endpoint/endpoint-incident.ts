@@ -1,4 +1,3 @@
-import { Context } from '@temporalio/activity';
 import { alertOf } from '../../src/domain/alert/alert.js';
 import type { EndpointKey } from '../../src/domain/delivery/delivery.js';
 import type { FailingMark } from '../../src/domain/endpoint/incident.js';
@@ -82,9 +81,11 @@ export function createIncidentActivities({ endpoints, ledger, raiser }: Incident
       return result === 'disabled';
     },
 
-    /** Attempts the oldest parked delivery of an endpoint, to see whether it answers again. */
-    async probeEndpoint(endpoint: EndpointKey): Promise<void> {
-      await ledger.probe(endpoint, () => Context.current().heartbeat());
+    /** Attempts one of the oldest deliveries that wait for an endpoint, to see whether it answers again. */
+    async probeEndpoint({ account_id, endpoint_id }: EndpointKey): Promise<void> {
+      const failing = (await endpoints.load(account_id, endpoint_id))?.failing;
+      const since = failing ? new Date(failing.since) : new Date();
+      await ledger.probe({ account_id, endpoint_id }, since);
     },
   };
 }

@@ -37,6 +37,8 @@ const MAX_ALONE = 10;
  */
 const LEAST_REST = 0.5;
 const MOST_REST = 3;
+/** With patience: events that nobody waits for leave more of the processor to others (`docs/decisions/0036-beside-an-outage.md`). */
+const LEAST_PATIENT_REST = 1.2;
 /** The longest second part, milliseconds: if starts take long because Temporal is far away, producers send again much sooner. */
 const LONGEST_WAIT_MS = 25;
 
@@ -183,7 +185,7 @@ export class Admission {
   }
 
   private async rest(started: number, leftBehind: boolean, startMs: number): Promise<void> {
-    const least = LEAST_REST * startMs;
+    const least = (this.patienceMs > 0 ? LEAST_PATIENT_REST : LEAST_REST) * startMs;
     const most = Math.min(MOST_REST * startMs, least + LONGEST_WAIT_MS);
     const enough = Math.min(this.queue.length + started, MAX_GROUP_SIZE);
     await this.pause(least, () => false);

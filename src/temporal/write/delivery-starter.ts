@@ -24,7 +24,7 @@ import { readInput } from '../read/history.js';
 import type { PendingDelivery } from './admission.js';
 import { AdmissionLanes } from './admission-lanes.js';
 import { startFanOut } from './fan-out.js';
-import { listWaiting, release } from './parked-deliveries.js';
+import { findOldest, release } from './parked-deliveries.js';
 import { releaseBacklog } from './release-backlog.js';
 import { type Sender, type StartCallOptions, StartCalls } from './start-calls.js';
 import { StartSlots } from './start-slots.js';
@@ -177,11 +177,16 @@ export class DeliveryStarter {
     return releaseBacklog(this.options.client, endpoint, options);
   }
 
-  /** Attempts the oldest parked delivery of an endpoint; if none is parked, the oldest that waits for a retry. */
-  async probe(endpoint: EndpointKey, onProgress: () => void): Promise<void> {
+  /**
+   * Attempts the oldest parked delivery of an endpoint, or one of the oldest; if none is parked, one that waits for a retry.
+   *
+   * @param since when the endpoint began to fail
+   */
+  async probe(endpoint: EndpointKey, since: Date): Promise<void> {
     const { client } = this.options;
-    const [parked] = await listWaiting(client, endpoint, ['parked'], onProgress);
-    const oldest = parked ?? (await listWaiting(client, endpoint, ['retrying'], onProgress))[0];
+    const oldest =
+      (await findOldest(client, endpoint, 'parked', since)) ??
+      (await findOldest(client, endpoint, 'retrying', since));
     if (oldest) await release(client, [oldest], endpoint.endpoint_id);
   }
 

@@ -1,14 +1,22 @@
+import { setImmediate } from 'node:timers/promises';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { endpointChanged, releaseMembers } from '../../../workflows/messages.js';
 import type { EndpointKey } from '../../domain/delivery/delivery.js';
 import { MOST_RELEASES_IN_A_ROW, type ReleaseSample } from '../../domain/endpoint/release.js';
 import { ACCOUNT_ATTRIBUTE, ENDPOINT_ATTRIBUTE } from '../../domain/ledger/search-attributes.js';
 import { deliveriesOf, recordInMemo, startedAt } from '../read/delivery-view.js';
-import { equals, isOneOf, toQuery } from '../read/visibility/query.js';
+import { type Clause, equals, isAfter, isBefore, isOneOf, toQuery } from '../read/visibility/query.js';
 import { hasStatus } from '../read/visibility/status-clauses.js';
 import { describeExecution } from '../read/visibility/visibility.js';
 
-const PAGE_SIZE = 1_000;
+/** A page is decoded at once: of groups, in a few milliseconds. */
+const PAGE_SIZE = 200;
+/** Executions that are read in a row before others have their turn: a group's deliveries are made from its memo. */
+const IN_A_ROW = 10;
+/** Executions that are looked at for the oldest among them. */
+const FEW = 10;
+/** The first seconds of an incident that are looked at, milliseconds; then twice as many. */
+const FIRST_WIDTH_MS = 1_000;
 
 /** A delivery that waits: for its endpoint, or for its next attempt. */
 export interface WaitingDelivery {
@@ -26,27 +34,84 @@ export interface WaitingDelivery {
 /** Waiting deliveries that are released by one signal: one with an execution of its own, or some of a group. */
 export type ReleaseUnit = readonly [WaitingDelivery, ...WaitingDelivery[]];
 
+/** `parked`: waits for the endpoint; `retrying`: waits for its next attempt. */
+type WaitingStatus = 'parked' | 'retrying';
+
 /**
  * The waiting deliveries of an endpoint, oldest first. SQL visibility cannot sort, so all of them are read.
  *
- * @param statuses `parked`: waits for the endpoint; `retrying`: waits for its next attempt
  * @param onProgress called after each execution
  */
 export async function listWaiting(
   client: Client,
-  { account_id, endpoint_id }: EndpointKey,
-  statuses: readonly ('parked' | 'retrying')[],
+  endpoint: EndpointKey,
+  statuses: readonly WaitingStatus[],
   onProgress: () => void,
 ): Promise<WaitingDelivery[]> {
+  const waiting: WaitingDelivery[] = [];
+  let read = 0;
+  for await (const found of readWaiting(client, endpoint, statuses, PAGE_SIZE)) {
+    waiting.push(...found);
+    onProgress();
+    read += 1;
+    if (read % IN_A_ROW === 0) await setImmediate();
+  }
+  return waiting.sort(byAge);
+}
+
+/**
+ * The oldest of an endpoint's waiting deliveries, or of a large backlog one of the oldest: visibility lists the latest first, so it is asked
+ * for those of the first seconds.
+ *
+ * @param since when the endpoint began to fail
+ */
+export async function findOldest(
+  client: Client,
+  endpoint: EndpointKey,
+  status: WaitingStatus,
+  since: Date,
+): Promise<WaitingDelivery | undefined> {
+  const few = async (...when: Clause[]) => {
+    const found: WaitingDelivery[] = [];
+    let read = 0;
+    for await (const waiting of readWaiting(client, endpoint, [status], FEW, when)) {
+      found.push(...waiting);
+      read += 1;
+      if (read === FEW) break;
+    }
+    return { oldest: found.sort(byAge)[0], isAll: read < FEW };
+  };
+  const latest = await few();
+  if (latest.isAll) return latest.oldest;
+  const { oldest } = await few(isBefore('StartTime', since));
+  if (oldest) return oldest;
+  const age = Date.now() - since.getTime();
+  for (let width = FIRST_WIDTH_MS; width < age; width *= 2) {
+    const end = new Date(since.getTime() + width);
+    const { oldest } = await few(isAfter('StartTime', since), isBefore('StartTime', end));
+    if (oldest) return oldest;
+  }
+  return latest.oldest;
+}
+
+/** What waits in each execution that has an endpoint's waiting deliveries, or did a moment ago. */
+async function* readWaiting(
+  client: Client,
+  { account_id, endpoint_id }: EndpointKey,
+  statuses: readonly WaitingStatus[],
+  pageSize: number,
+  when: readonly Clause[] = [],
+): AsyncIterable<WaitingDelivery[]> {
   const query = toQuery([
     equals(ACCOUNT_ATTRIBUTE.name, account_id),
     equals(ENDPOINT_ATTRIBUTE.name, endpoint_id),
     isOneOf('WorkflowType', ['deliverEvent', 'deliverTogether']),
     hasStatus(statuses),
+    ...when,
   ]);
-  const waiting: WaitingDelivery[] = [];
-  for await (const execution of client.workflow.list({ query, pageSize: PAGE_SIZE })) {
+  for await (const execution of client.workflow.list({ query, pageSize })) {
     const { workflowId, runId } = execution;
+    const waiting: WaitingDelivery[] = [];
     const common = { accountId: account_id, workflowId, startedAt: startedAt(execution) };
     const rows = deliveriesOf(execution, account_id).filter(
       ({ summary }) => summary.endpoint_id === endpoint_id,
@@ -61,11 +126,12 @@ export async function listWaiting(
             attempts: recordInMemo(execution)?.attempts.length ?? 0,
             ...(index === undefined && { runId }),
           });
-    onProgress();
+    yield waiting;
   }
-  return waiting.sort((a, b) => compare(a.startedAt, b.startedAt) || compare(a.workflowId, b.workflowId));
 }
 
+const byAge = (a: WaitingDelivery, b: WaitingDelivery) =>
+  compare(a.startedAt, b.startedAt) || compare(a.workflowId, b.workflowId);
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Neighbours in one group are released by one signal. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { releaseWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
-import { listWaiting, sampleOutcomes } from '../../../src/temporal/write/parked-deliveries.js';
+import { findOldest, listWaiting, sampleOutcomes } from '../../../src/temporal/write/parked-deliveries.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
@@ -30,10 +30,10 @@ describe('the release of a backlog', () => {
       ({ id }: { id: string }) => id,
     );
   /** Deliveries that are parked, oldest first, once visibility knows all of them. */
-  const park = async (count: number): Promise<string[]> => {
+  const park = async (count: number, inAll = count): Promise<string[]> => {
     const ids = [];
     for (let sent = 0; sent < count; sent += 1) ids.push((await client.purchase()).deliveries[0]?.id ?? '');
-    await until(parkedIds, (all) => all.length === count);
+    await until(parkedIds, (all) => all.length === inAll);
     return ids;
   };
   const act = async (action: 'pause' | 'resume') => {
@@ -103,6 +103,39 @@ describe('the release of a backlog', () => {
       attempts.map(({ trigger }) => trigger),
       ['schedule', 'released'],
     );
+  });
+
+  it('finds the oldest delivery to probe with, without reading all of a large backlog', async () => {
+    const { client: temporal } = system.temporal;
+    const read: string[] = [];
+    const counting = {
+      workflow: {
+        async *list(options: object) {
+          for await (const execution of temporal.workflow.list(options)) {
+            read.push(execution.workflowId);
+            yield execution;
+          }
+        },
+      },
+    } as unknown as typeof temporal;
+    const key = { account_id: client.accountId, endpoint_id: endpoint };
+    const oldest = async (since: Date, of = key) => (await findOldest(counting, of, 'parked', since))?.id;
+    const before = new Date();
+    const few = await park(3);
+    assert.equal(await oldest(before), few[0]);
+    assert.equal(await oldest(before, { ...key, account_id: 'acct_other' }), undefined);
+    assert.equal(await findOldest(counting, key, 'retrying', before), undefined);
+
+    const ids = [...few, ...(await park(COUNT - few.length, COUNT))];
+    read.length = 0;
+    const startedAt = async (id: string | undefined) =>
+      Date.parse((await client.delivery(id ?? '')).started_at);
+    // The incident began with them.
+    assert.equal(await oldest(new Date((await startedAt(ids[2])) - 990)), ids[0]);
+    // They are of an earlier one.
+    const [later, found] = [await startedAt(ids[4]), await oldest(new Date(await startedAt(ids[4])))];
+    assert.ok((await startedAt(found)) < later, found);
+    assert.ok(read.length <= 60, `${read.length} executions were read`);
   });
 
   it('does not count what was terminated in Temporal as an answer that is slow', async () => {

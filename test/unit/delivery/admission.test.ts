@@ -285,6 +285,10 @@ describe('admission', () => {
 });
 
 describe('admission with patience', () => {
+  afterEach(() => {
+    mock.timers.reset();
+    mock.restoreAll();
+  });
   const patient = (patienceMs: number) => {
     const { starts, startsOf } = fakeStarts();
     return { starts, subject: new Admission(new StartSlots(1), startsOf, patienceMs) };
@@ -321,6 +325,28 @@ describe('admission with patience', () => {
     void other.subject.submit([delivery()], true);
     await settled();
     assert.deepEqual(sizes(other.starts), [2]);
+  });
+
+  it('pauses after a group for longer than its start took', async () => {
+    const { subject, starts } = patient(60_000);
+    const fullGroup = () => {
+      for (let count = 0; count < MAX_GROUP_SIZE; count++) void subject.submit([delivery()]);
+    };
+    let now = 0;
+    mock.method(performance, 'now', () => now);
+    mock.timers.enable({ apis: ['setTimeout'] });
+    fullGroup();
+    await settled();
+    now = 20;
+    starts[0]?.finish();
+    await settled();
+    fullGroup();
+    mock.timers.tick(20);
+    await settled();
+    assert.equal(starts.length, 1, 'as long as the start took is not enough');
+    mock.timers.tick(20);
+    await settled();
+    assert.deepEqual(sizes(starts), [MAX_GROUP_SIZE, MAX_GROUP_SIZE]);
   });
 });
 
