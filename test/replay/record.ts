@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { mochaGlobalSetup, mochaGlobalTeardown } from '../support/global.js';
+import { mochaGlobalTeardown, startServersOfRun } from '../support/global.js';
 import { fetchHistory, toJson } from '../support/history.js';
 import { startReceiver } from '../support/receiver.js';
 import { startSystem } from '../support/system.js';
@@ -33,12 +33,14 @@ function anonymize(json: string): string {
     .replace(/"\d+@[^"]*"/g, '"sticky"');
 }
 
-await mochaGlobalSetup();
-try {
-  const chosen = process.argv.slice(2);
-  for (const [name, scenario] of Object.entries(SCENARIOS)) {
-    if (chosen.length === 0 || chosen.includes(name)) await record(name, scenario);
+const chosen = process.argv.slice(2);
+const scenarios = Object.entries(SCENARIOS).filter(([name]) => chosen.length === 0 || chosen.includes(name));
+for (const suggestAfter of new Set(scenarios.map(([, scenario]) => scenario.suggestAfter))) {
+  await startServersOfRun(suggestAfter);
+  try {
+    for (const [name, scenario] of scenarios)
+      if (scenario.suggestAfter === suggestAfter) await record(name, scenario);
+  } finally {
+    await mochaGlobalTeardown();
   }
-} finally {
-  await mochaGlobalTeardown();
 }

@@ -34,13 +34,19 @@ export const mochaHooks = {
  * Starts a Temporal and a MongoDB server for the whole run, empty, on free ports. Servers of the environment are not used: tests must
  * not write to them.
  */
-export async function mochaGlobalSetup(): Promise<void> {
+export const mochaGlobalSetup = () => startServersOfRun();
+
+/** @param suggestContinueAsNewAfter the length of a history, in events, from which Temporal suggests to continue in a new run */
+export async function startServersOfRun(suggestContinueAsNewAfter?: number): Promise<void> {
   const report = (line: string) => process.stderr.write(`${line}\n`);
   mochaHooks.beforeAll();
   folder = await mkdtemp(join(tmpdir(), 'hookline-test-'));
   const namespace = 'hookline-test';
   [temporal, mongo] = await Promise.all([
-    startTemporal({ dataDir: folder, namespace, port: 0, uiPort: undefined, report, persistent: false }),
+    startTemporal({
+      ...{ dataDir: folder, namespace, port: 0, uiPort: undefined, report, persistent: false },
+      suggestContinueAsNewAfter,
+    }),
     startMongo({ dataDir: folder, port: 0, report }),
     buildOnce(),
   ]);

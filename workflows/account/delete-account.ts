@@ -81,8 +81,7 @@ export async function deleteAccount({ so_far, ...request }: DeleteAccountInput):
       continue;
     }
     const isLast = await endSome();
-    if (workflowInfo().continueAsNewSuggested)
-      return continueWithMemo<typeof deleteAccount>({ ...request, so_far: state });
+    if (workflowInfo().continueAsNewSuggested) return carryOn();
     if (!isLast) continue;
     if (state.found === 0) break;
     const wait = Math.min(FIRST_WAIT_MS * 2 ** state.passes, LONGEST_WAIT_MS);
@@ -106,7 +105,12 @@ export async function deleteAccount({ so_far, ...request }: DeleteAccountInput):
         const results = await Promise.all(some.map((endpoint_id) => releaseWaiting(endpoint_id)));
         ended(results.reduce((sum, { released }) => sum + released, 0));
       }
+      if (workflowInfo().continueAsNewSuggested) await carryOn();
     }
+  }
+
+  function carryOn(): Promise<never> {
+    return continueWithMemo<typeof deleteAccount>({ ...request, so_far: state });
   }
 
   function releaseWaiting(endpoint_id: string) {

@@ -30,6 +30,8 @@ export interface EmbeddedTemporalOptions {
   cacheDir?: string;
   /** false for a database that is thrown away by `stop()`, for tests. Default: true. */
   persistent?: boolean;
+  /** The length of a history, in events, from which Temporal suggests to continue in a new run. Default: its own, 4,096. */
+  suggestContinueAsNewAfter?: number | undefined;
 }
 
 /** A Temporal server to work with. */
@@ -72,7 +74,7 @@ export async function startTemporal(options: EmbeddedTemporalOptions): Promise<E
   const server = await startServer({
     service: SERVICE,
     binary,
-    args: serverArguments({ port, uiPort, namespace, databaseFile: database.file }),
+    args: serverArguments({ ...options, port, uiPort, databaseFile: database.file }),
     logFile: join(dataDir, 'logs', 'temporal.log'),
     probe: () => describeNamespace(address, namespace),
     report,
@@ -100,6 +102,7 @@ function serverArguments(server: {
   uiPort: number | undefined;
   namespace: string;
   databaseFile: string;
+  suggestContinueAsNewAfter?: number | undefined;
 }): string[] {
   // The metrics, HTTP and internal ports are left alone: the dev server chooses free ones for each of them.
   const args = ['server', 'start-dev', '--ip', LOOPBACK, '--port', String(server.port)];
@@ -120,6 +123,9 @@ function serverArguments(server: {
   // One partition of a task queue is enough for one machine, and fairness and priority hold across it, not across several.
   args.push('--dynamic-config-value', 'matching.numTaskqueueReadPartitions=1');
   args.push('--dynamic-config-value', 'matching.numTaskqueueWritePartitions=1');
+  const events = server.suggestContinueAsNewAfter;
+  if (events !== undefined)
+    args.push('--dynamic-config-value', `limit.historyCount.suggestContinueAsNew=${events}`);
   return args;
 }
 

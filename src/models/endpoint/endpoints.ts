@@ -94,6 +94,11 @@ export class EndpointRepository {
     return this.cache.all(accountId);
   }
 
+  /** The oldest endpoints of an account, as the database has them: the way to go through very many. */
+  oldest(accountId: string, limit: number): Promise<StoredEndpoint[]> {
+    return this.read({ account_id: accountId }, limit);
+  }
+
   /** The endpoints of an account that are registered for operational events, as they were ten seconds ago at the earliest. */
   watchersOf(accountId: string): Promise<StoredEndpoint[]> {
     return this.cache.watchersOf(accountId);
@@ -374,9 +379,9 @@ export class EndpointRepository {
     return endpoint;
   }
 
-  /** Oldest first. */
-  private async read(filter: Record<string, unknown>): Promise<StoredEndpoint[]> {
-    const documents = await this.documents.find(filter).sort({ _id: 1 }).lean();
+  /** Oldest first. @param limit 0: none */
+  private async read(filter: Record<string, unknown>, limit = 0): Promise<StoredEndpoint[]> {
+    const documents = await this.documents.find(filter).sort({ _id: 1 }).limit(limit).lean();
     return documents.map((document) => this.codec.toEndpoint(document));
   }
 }

@@ -1,7 +1,7 @@
 import { OPERATOR_SCOPES } from '../../../src/domain/access/api-key.js';
 import { accountDeletionWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import type { deleteAccount } from '../../../workflows/index.js';
-import { execution, retrying, type Scenarios, SLOW } from './stage.js';
+import { execution, firstRun, retrying, type Scenarios, SLOW } from './stage.js';
 
 /** Every way through the workflow that deletes an account. */
 export const ACCOUNTS: Scenarios = {
@@ -16,6 +16,18 @@ export const ACCOUNTS: Scenarios = {
       const answer = await operator.request('DELETE', `/v18.0/accounts/${accountId}`);
       if (answer.status !== 202) throw new Error(answer.text);
       return execution(stage, accountDeletionWorkflowId(accountId));
+    },
+  },
+  'delete-account-with-many-endpoints': {
+    suggestAfter: 45,
+    async play(stage) {
+      const { accountId } = stage.client;
+      for (let count = 0; count < 14; count += 1)
+        await stage.client.register(`${stage.receiver.url}/${count}`);
+      const operator = await stage.system.account(OPERATOR_SCOPES);
+      const answer = await operator.request('DELETE', `/v18.0/accounts/${accountId}`);
+      if (answer.status !== 202) throw new Error(answer.text);
+      return firstRun(stage, { workflowId: accountDeletionWorkflowId(accountId) });
     },
   },
   'delete-account-and-payloads': {

@@ -25,6 +25,7 @@ import {
   act,
   answerChallenge,
   execution,
+  firstRun,
   purchase,
   type Run,
   replaceEndpoint,
@@ -102,6 +103,11 @@ export const ENDPOINTS: Scenarios = {
   'endpoint-incident-probed-early': LONG_INCIDENT,
   'endpoint-incident-brief': BRIEF_INCIDENT,
   'endpoint-incident-long': LONG_INCIDENT,
+  'endpoint-incident-continued': {
+    ...LONG_INCIDENT,
+    suggestAfter: 20,
+    play: async (stage) => firstRun(stage, await LONG_INCIDENT.play(stage)),
+  },
   'endpoint-incident-recovered': BRIEF_INCIDENT,
   'endpoint-incident-disabled': {
     settings: {

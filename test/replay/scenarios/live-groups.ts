@@ -10,7 +10,16 @@ import { eventTypes, fetchHistory, workflowIdOf } from '../../support/history.js
 import { startStubAttempts, startStubWorker, startStubWorkflows } from '../../support/parts/stub-worker.js';
 import { inTurn, reply } from '../../support/receiver.js';
 import { until } from '../../support/until.js';
-import { act, execution, type Run, replaceEndpoint, type Scenarios, SLOW, type Stage } from './stage.js';
+import {
+  act,
+  execution,
+  firstRun,
+  type Run,
+  replaceEndpoint,
+  type Scenarios,
+  SLOW,
+  type Stage,
+} from './stage.js';
 
 const ENDPOINTS = 12;
 const AT = '2026-01-31T12:00:00.000Z';
@@ -25,6 +34,15 @@ export const LIVE_GROUPS: Scenarios = {
     async play(stage) {
       failAt(stage, ['/3', '/7'], 500, 503);
       return closed(stage, (await start(stage)).groupId);
+    },
+  },
+  'deliver-together-continued': {
+    settings: { HOOKLINE_RETRY_SCHEDULE: Array.from({ length: 8 }, () => '20ms').join(',') },
+    suggestAfter: 20,
+    async play(stage) {
+      const always = Array.from({ length: 9 }, () => 500);
+      failAt(stage, ['/3', '/7'], ...always);
+      return firstRun(stage, { workflowId: (await start(stage)).groupId });
     },
   },
   'deliver-together-exhausted': {

@@ -3,7 +3,7 @@ import type { ReplayPlan } from '../../../src/domain/replay/replay.js';
 import type { replayDeliveries } from '../../../workflows/index.js';
 import { listed, purchases, readReplay, replay } from '../../support/parts/replays.js';
 import { until } from '../../support/until.js';
-import { execution, type Run, type Scenarios, type Stage } from './stage.js';
+import { execution, firstRun, type Run, type Scenarios, type Stage } from './stage.js';
 
 /** Every way through the workflow that acts on many deliveries. */
 export const REPLAYS: Scenarios = {
@@ -11,6 +11,13 @@ export const REPLAYS: Scenarios = {
     async play(stage) {
       await delivered(stage, 3);
       return over(stage, (await replay(stage.client, { mode: 'all', rate: 2 })).id);
+    },
+  },
+  'replay-deliveries-continued': {
+    suggestAfter: 20,
+    async play(stage) {
+      await delivered(stage, 12);
+      return firstRun(stage, await over(stage, (await replay(stage.client, { mode: 'all', rate: 3 })).id));
     },
   },
   'replay-deliveries-paused-resumed-and-cancelled': {

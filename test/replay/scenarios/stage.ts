@@ -21,6 +21,8 @@ export interface Run {
 /** One way through a workflow. It resolves once the execution has closed. */
 export interface Scenario {
   settings?: Record<string, string>;
+  /** Events after which Temporal suggests to continue in a new run; by default 4,096. */
+  suggestAfter?: number;
   play(stage: Stage): Promise<Run>;
 }
 
@@ -71,6 +73,15 @@ export async function execution({ system }: Stage, workflowId: string): Promise<
     .result()
     .catch(() => {});
   return { workflowId };
+}
+
+/** The first of the runs of an execution that continued in new ones, once the last has closed. */
+export async function firstRun(stage: Stage, { workflowId }: Run): Promise<Run> {
+  await execution(stage, workflowId);
+  const { raw, runId } = await stage.system.temporal.client.workflow.getHandle(workflowId).describe();
+  const first = raw.workflowExecutionInfo?.firstRunId;
+  if (!first || first === runId) throw new Error(`${workflowId} did not continue in a new run`);
+  return { workflowId, runId: first };
 }
 
 /** Replaces an endpoint by one at the receiver that is active, unless `more` says otherwise. */

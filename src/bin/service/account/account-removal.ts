@@ -60,12 +60,14 @@ export function createAccountRemoval(
     },
 
     async removeEndpoints({ account_id, origin }) {
-      const ids: string[] = [];
-      for (const { id } of await database.endpoints.all(account_id)) {
-        if (await database.endpoints.delete(account_id, id, origin)) ids.push(id);
-        if (ids.length === ENDPOINTS_AT_ONCE) break;
+      for (;;) {
+        const endpoints = await database.endpoints.oldest(account_id, ENDPOINTS_AT_ONCE);
+        const ids: string[] = [];
+        for (const { id } of endpoints)
+          if (await database.endpoints.delete(account_id, id, origin)) ids.push(id);
+        // Somebody else may have deleted them meanwhile.
+        if (ids.length > 0 || endpoints.length === 0) return ids;
       }
-      return ids;
     },
 
     async endOpenDeliveries(request, cursor) {
