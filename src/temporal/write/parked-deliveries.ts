@@ -13,7 +13,7 @@ import { describeExecution } from '../read/visibility/visibility.js';
 const PAGE_SIZE = 200;
 /** Executions that are read in a row before others have their turn: a group's deliveries are made from its memo. */
 const IN_A_ROW = 10;
-/** Executions that are looked at for the oldest among them. */
+/** Executions in which something waits that are looked at for the oldest. */
 const FEW = 10;
 /** The first seconds of an incident that are looked at, milliseconds; then twice as many. */
 const FIRST_WIDTH_MS = 1_000;
@@ -49,12 +49,9 @@ export async function listWaiting(
   onProgress: () => void,
 ): Promise<WaitingDelivery[]> {
   const waiting: WaitingDelivery[] = [];
-  let read = 0;
   for await (const found of readWaiting(client, endpoint, statuses, PAGE_SIZE)) {
     waiting.push(...found);
     onProgress();
-    read += 1;
-    if (read % IN_A_ROW === 0) await setImmediate();
   }
   return waiting.sort(byAge);
 }
@@ -72,14 +69,12 @@ export async function findOldest(
   since: Date,
 ): Promise<WaitingDelivery | undefined> {
   const few = async (...when: Clause[]) => {
-    const found: WaitingDelivery[] = [];
-    let read = 0;
+    const found: WaitingDelivery[][] = [];
     for await (const waiting of readWaiting(client, endpoint, [status], FEW, when)) {
-      found.push(...waiting);
-      read += 1;
-      if (read === FEW) break;
+      if (waiting.length > 0) found.push(waiting);
+      if (found.length === FEW) break;
     }
-    return { oldest: found.sort(byAge)[0], isAll: read < FEW };
+    return { oldest: found.flat().sort(byAge)[0], isAll: found.length < FEW };
   };
   const latest = await few();
   if (latest.isAll) return latest.oldest;
@@ -94,7 +89,7 @@ export async function findOldest(
   return latest.oldest;
 }
 
-/** What waits in each execution that has an endpoint's waiting deliveries, or did a moment ago. */
+/** What waits for an endpoint in each execution that may have such: nothing, if of a group only what is for others waits. */
 async function* readWaiting(
   client: Client,
   { account_id, endpoint_id }: EndpointKey,
@@ -109,6 +104,7 @@ async function* readWaiting(
     hasStatus(statuses),
     ...when,
   ]);
+  let read = 0;
   for await (const execution of client.workflow.list({ query, pageSize })) {
     const { workflowId, runId } = execution;
     const waiting: WaitingDelivery[] = [];
@@ -127,6 +123,8 @@ async function* readWaiting(
             ...(index === undefined && { runId }),
           });
     yield waiting;
+    read += 1;
+    if (read % IN_A_ROW === 0) await setImmediate();
   }
 }
 

@@ -138,6 +138,24 @@ describe('the release of a backlog', () => {
     assert.ok(read.length <= 60, `${read.length} executions were read`);
   });
 
+  it('finds it behind many executions in which nothing of the endpoint waits', async () => {
+    const [id] = await park(1);
+    const { client: temporal } = system.temporal;
+    const others = {
+      workflow: {
+        async *list(options: object) {
+          for await (const execution of temporal.workflow.list(options)) {
+            const workflowId = execution.workflowId.replace(client.accountId, 'acct_other');
+            for (let count = 0; count < COUNT; count += 1) yield { ...execution, workflowId };
+            yield execution;
+          }
+        },
+      },
+    } as unknown as typeof temporal;
+    const key = { account_id: client.accountId, endpoint_id: endpoint };
+    assert.equal((await findOldest(others, key, 'parked', new Date()))?.id, id);
+  });
+
   it('does not count what was terminated in Temporal as an answer that is slow', async () => {
     const [id] = await park(1);
     const { client: temporal } = system.temporal;
