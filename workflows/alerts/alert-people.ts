@@ -1,6 +1,7 @@
 import {
   condition,
   continueAsNew,
+  patched,
   proxyActivities,
   setCurrentDetails,
   setHandler,
@@ -53,6 +54,7 @@ export async function alertPeople(input: AlertPeopleInput): Promise<AlertPeopleR
     inbox.add(alert);
     stirred = true;
   });
+  const isFull = condition(() => workflowInfo().continueAsNewSuggested);
   for (;;) {
     stirred = false;
     // Alerts may pour in while none may be sent, and Temporal takes no more than 10,000 signals for a run.
@@ -63,7 +65,15 @@ export async function alertPeople(input: AlertPeopleInput): Promise<AlertPeopleR
       continue;
     }
     if (inbox.nextAt === undefined) return { messages };
-    if (await send(inbox.take(Date.now()))) messages += 1;
+    const digest = inbox.take(Date.now());
+    const sending = send(digest);
+    // They may also pour in while a message is tried for hours. It is tried by the next run then.
+    const isFullFirst = await Promise.race([sending.then(() => false), isFull.then(() => true)]);
+    if (isFullFirst && patched('carry-on-while-sending')) {
+      inbox.putBack(digest);
+      await carryOn();
+    }
+    if (await sending) messages += 1;
     next_at = Date.now() + interval_ms;
   }
 

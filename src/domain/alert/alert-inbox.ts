@@ -80,6 +80,15 @@ export class AlertInbox {
     return { alerts: due.sort((one, other) => (one.at < other.at ? -1 : 1)), left_out };
   }
 
+  /** A message was not sent yet: its alerts may be sent at once. */
+  putBack({ alerts, left_out }: AlertDigest): void {
+    const due = alerts.map((alert) => ({ alert, due: Date.parse(alert.at) }));
+    const later = this.pending;
+    this.pending = [];
+    for (const one of [...due, ...later]) this.keep(one);
+    this.leftOut += left_out;
+  }
+
   /** A message could not be sent: the next one says how many alerts were in it. */
   lost({ alerts, left_out }: AlertDigest): void {
     this.leftOut += alerts.length + left_out;

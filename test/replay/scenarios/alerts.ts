@@ -1,6 +1,7 @@
+import { deepEqual } from 'node:assert/strict';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Alert } from '../../../src/domain/alert/alert.js';
-import { AlertInbox } from '../../../src/domain/alert/alert-inbox.js';
+import { type AlertDigest, AlertInbox } from '../../../src/domain/alert/alert-inbox.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import type { AlertPeopleInput } from '../../../workflows/alerts/alert-people.js';
 import type { alertPeople } from '../../../workflows/index.js';
@@ -28,10 +29,11 @@ function alert(kind: string, lastedMs = 0): Alert {
 async function play(
   { system: { temporal } }: Stage,
   alerts: readonly Alert[],
-  send: () => Promise<void>,
+  send: (message: AlertDigest) => Promise<void>,
   input = INPUT,
 ): Promise<Run> {
   const workflowId = newId('request');
+  let runId: string;
   const stop = await startStubWorker(temporal, workflowId, { sendAlerts: send });
   try {
     const [first, ...others] = alerts;
@@ -45,12 +47,13 @@ async function play(
         signalArgs: [first ?? alert('endpoint.disabled')],
       },
     );
+    runId = handle.signaledRunId;
     for (const one of others) await handle.signal(raiseAlert, one);
     await handle.result();
   } finally {
     await stop();
   }
-  return { workflowId };
+  return { workflowId, runId };
 }
 
 /** Every way through the workflow that alerts people. */
@@ -64,6 +67,24 @@ export const ALERTS: Scenarios = {
         throw ApplicationFailure.nonRetryable('The chat webhook answered 404.');
       };
       return play(stage, [alert('endpoint.disabled')], fail);
+    },
+  },
+  'alert-people-carried-on-while-sending': {
+    suggestAfter: 20,
+    async play(stage) {
+      const many = Array.from({ length: 40 }, () => alert('endpoint.disabled'));
+      const sent: string[] = [];
+      let tries = 0;
+      const run = await play(stage, many, async ({ alerts }) => {
+        tries += 1;
+        if (tries < 5) throw new Error('The mail server is away.');
+        sent.push(...alerts.map(({ id }) => id));
+      });
+      deepEqual(
+        sent,
+        many.map(({ id }) => id),
+      );
+      return run;
     },
   },
   'alert-people-carried-on': {

@@ -63,6 +63,18 @@ describe('alerts on their way to people', () => {
     equal(next.nextAt, undefined);
   });
 
+  it('are sent before what came meanwhile, if they could not be sent yet', () => {
+    const inbox = new AlertInbox(0);
+    for (let index = 0; index < MAX_PENDING + 2; index += 1)
+      inbox.add(alert('endpoint.disabled', 0, `ep_${index}`));
+    const digest = inbox.take(START);
+    for (let index = 0; index < 3; index += 1) inbox.add(alert('endpoint.recovered', HOLD, `ep_${index}`));
+    inbox.putBack(digest);
+    const again = inbox.take(START + HOLD);
+    deepEqual(again.alerts, digest.alerts);
+    equal(again.left_out, 2 + 3);
+  });
+
   it('go on in the next run', () => {
     const inbox = new AlertInbox(HOLD);
     inbox.add(alert('endpoint.failing', 0));
