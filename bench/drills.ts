@@ -154,9 +154,15 @@ async function outage(servers: BenchServers, events: number): Promise<void> {
     say(
       `        accepted ${accepted.failing.toFixed(0)}/s, ${accepted.healthy.toFixed(0)}/s to a healthy one: ${ratio(accepted.failing, accepted.healthy)}.`,
     );
-    say(
-      `        another endpoint's p50/p99 beside it ${latency(besideFailing)}, beside a healthy one ${latency(besideHealthy)}, alone ${latency(alone)}: ${ratio(besideFailing.p99, besideHealthy.p99)}, ${ratio(besideFailing.p99, alone.p99)}.`,
-    );
+    for (const [what, of] of [
+      ["another endpoint's", 'event'],
+      ["  a bare start's", 'bareStart'],
+    ] as const) {
+      const [failing, healthy, idle] = [besideFailing[of], besideHealthy[of], alone[of]];
+      say(
+        `        ${what} p50/p99 beside it ${latency(failing)}, beside a healthy one ${latency(healthy)}, alone ${latency(idle)}: ${ratio(failing.p99, healthy.p99)}, ${ratio(failing.p99, idle.p99)}.`,
+      );
+    }
     say(
       `        CPU per event ${cpu.failing.toFixed(2)} ms, healthy ${cpu.healthy.toFixed(2)}: ${ratio(cpu.failing, cpu.healthy)}.`,
     );

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { startSteadily } from './support/bare-starts.js';
 import { saturate, sendSteadily, warmUp } from './support/load.js';
 import { startReceiver } from './support/receiver.js';
 import { percentile } from './support/statistics.js';
@@ -10,11 +11,11 @@ import { findProcess, usageOf } from './support/usage.js';
 export interface Outage {
   /** Events accepted each second: to a healthy endpoint, and to the failing one. */
   accepted: { healthy: number; failing: number };
-  /** From post to arrival at another endpoint, which is healthy and has little traffic, milliseconds. */
-  alone: Latency;
+  /** What another endpoint sees, which is healthy and has little traffic. */
+  alone: Travel;
   /** The same while events for a healthy endpoint are accepted as fast as they are. */
-  besideHealthy: Latency;
-  besideFailing: Latency;
+  besideHealthy: Travel;
+  besideFailing: Travel;
   /** From the endpoint's return until its first, and then 95 % and all of its events had arrived, milliseconds. */
   returnedMs: { first: number; p95: number; all: number };
   /**
@@ -25,14 +26,24 @@ export interface Outage {
   repeated: number;
 }
 
+/** Milliseconds. */
 export interface Latency {
   p50: number;
   p99: number;
 }
 
+export interface Travel {
+  /** From an event's post to its arrival. */
+  event: Latency;
+  /** The floor: the start of a workflow that nobody runs, which is less than any event needs, asked of Temporal in the same seconds. */
+  bareStart: Latency;
+}
+
 const CONCURRENCY = 32;
 /** To the healthy endpoint, all the time. */
-const STEADY_PER_SECOND = 20;
+const STEADY_PER_SECOND = 50;
+/** Meanwhile, to Temporal: few, so that they are no load of their own. */
+const BARE_PER_SECOND = 10;
 const STEADY_SECONDS = 10;
 /** From the last accepted event to the endpoint's return. Milliseconds. */
 const DOWN_MS = 20_000;
@@ -62,12 +73,15 @@ export async function measureOutage(servers: BenchServers, events: number, delay
     await system.register(`${bad.url}/`);
     const steady = await system.newAccount();
     await steady.register(`${good.url}/`);
-    const travel = async (seconds: number): Promise<Latency> => {
-      const sent = await sendSteadily(steady, STEADY_PER_SECOND, seconds);
+    const travel = async (seconds: number): Promise<Travel> => {
+      const [sent, bareStarts] = await Promise.all([
+        sendSteadily(steady, STEADY_PER_SECOND, seconds),
+        startSteadily(servers, BARE_PER_SECOND, seconds),
+      ]);
       const arrivedAt = (id: string) => good.arrivals.get(`${id} /`);
       await until(() => sent.every(({ id }) => arrivedAt(id) !== undefined), LIMIT_MS);
       const times = sent.map(({ id, sentAt }) => (arrivedAt(id) ?? Number.NaN) - sentAt);
-      return { p50: percentile(times, 50), p99: percentile(times, 99) };
+      return { event: latencyOf(times), bareStart: latencyOf(bareStarts) };
     };
     const accept = async () => {
       const began = performance.now();
@@ -96,7 +110,7 @@ export async function measureOutage(servers: BenchServers, events: number, delay
     });
     const [, besideHealthy] = await Promise.all([accept(), travel(STEADY_SECONDS)]);
 
-    const fail = async (beside?: () => Promise<Latency>) => {
+    const fail = async (beside?: () => Promise<Travel>) => {
       bad.arrivals.clear();
       status = 503;
       wait = delayMs;
@@ -130,4 +144,8 @@ export async function measureOutage(servers: BenchServers, events: number, delay
     await good.close();
     await bad.close();
   }
+}
+
+function latencyOf(times: readonly number[]): Latency {
+  return { p50: percentile(times, 50), p99: percentile(times, 99) };
 }

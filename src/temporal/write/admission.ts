@@ -41,6 +41,12 @@ const MOST_REST = 3;
 const LEAST_PATIENT_REST = 1.2;
 /** The longest second part, milliseconds: if starts take long because Temporal is far away, producers send again much sooner. */
 const LONGEST_WAIT_MS = 25;
+/**
+ * With patience: so many of a group are answered at a time, over as long as its start took, but no longer than this, milliseconds.
+ * Producers send again once they are answered; if all did so at once, others would be behind all of them.
+ */
+const ANSWERED_AT_ONCE = 4;
+const LONGEST_ANSWERING_MS = 25;
 
 /** The next delivery counts as late after so many times the mean time between two. */
 const LATE_AFTER = 2;
@@ -149,8 +155,9 @@ export class Admission {
       for (const { reject } of batch) reject(error);
       return;
     }
-    for (const { resolve } of batch) resolve();
-    if (isGroup) await this.rest(batch.length, leftBehind, performance.now() - began);
+    const tookMs = performance.now() - began;
+    answer(batch, isGroup && this.patienceMs > 0 ? Math.min(tookMs, LONGEST_ANSWERING_MS) : 0);
+    if (isGroup) await this.rest(batch.length, leftBehind, tookMs);
   }
 
   /** The deliveries that have waited longest, of one event kind, as many as fit into a group. */
@@ -208,6 +215,21 @@ export class Admission {
       const timer = setTimeout(end, ms);
       this.watchers.add(watch);
     });
+  }
+}
+
+/** @param overMs how long that may take for what is not urgent, milliseconds */
+function answer(batch: readonly Waiting[], overMs: number): void {
+  const canWait = batch.filter(({ isUrgent }) => overMs > 0 && !isUrgent);
+  for (const { isUrgent, resolve } of batch) if (overMs === 0 || isUrgent) resolve();
+  for (let first = 0; first < canWait.length; first += ANSWERED_AT_ONCE) {
+    const part = canWait.slice(first, first + ANSWERED_AT_ONCE);
+    setTimeout(
+      () => {
+        for (const { resolve } of part) resolve();
+      },
+      (overMs * first) / canWait.length,
+    );
   }
 }
 

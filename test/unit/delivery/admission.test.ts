@@ -11,37 +11,7 @@ import {
 } from '../../../src/temporal/write/admission.js';
 import { AdmissionLanes } from '../../../src/temporal/write/admission-lanes.js';
 import { StartSlots } from '../../../src/temporal/write/start-slots.js';
-
-let made = 0;
-
-function delivery(
-  more: { kind?: string; payload?: string; event?: string; keys?: string[]; account?: string } = {},
-): PendingDelivery {
-  made += 1;
-  const event_id = more.event ?? `evt_${made}`;
-  const event = {
-    account_id: more.account ?? 'acct_1',
-    event_id,
-    event_kind: more.kind ?? 'purchase',
-    payload: more.payload ?? '{}',
-    accepted_at: '',
-    ...(more.keys && { keys: more.keys }),
-  };
-  return { event, target: { endpoint_id: `ep_${made}` }, head: true };
-}
-
-/** Starts that last until they are let go. */
-function fakeStarts() {
-  const starts: {
-    how: 'alone' | 'group';
-    deliveries: readonly PendingDelivery[];
-    finish(): void;
-    fail(error: Error): void;
-  }[] = [];
-  const start = (how: 'alone' | 'group') => (deliveries: readonly PendingDelivery[]) =>
-    new Promise<void>((resolve, reject) => starts.push({ how, deliveries, finish: resolve, fail: reject }));
-  return { starts, startsOf: { startAlone: start('alone'), startGroup: start('group') } };
-}
+import { delivery, fakeStarts, settled } from '../../support/parts/fake-starts.js';
 
 function admission(startsInFlight = 1) {
   const { starts, startsOf } = fakeStarts();
@@ -61,8 +31,6 @@ const until = (condition: () => boolean) =>
       if (condition()) resolve(clearInterval(look));
     }, 5);
   });
-
-const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('admission', () => {
   it('starts a delivery by itself if a slot is free', async () => {
@@ -281,72 +249,6 @@ describe('admission', () => {
     await settled();
     void subject.submit(Array.from({ length: MAX_WAITING }, () => delivery()));
     await assert.rejects(subject.submit([delivery()]), LedgerBusyError);
-  });
-});
-
-describe('admission with patience', () => {
-  afterEach(() => {
-    mock.timers.reset();
-    mock.restoreAll();
-  });
-  const patient = (patienceMs: number) => {
-    const { starts, startsOf } = fakeStarts();
-    return { starts, subject: new Admission(new StartSlots(1), startsOf, patienceMs) };
-  };
-  const sizes = (starts: readonly { deliveries: readonly unknown[] }[]) =>
-    starts.map(({ deliveries }) => deliveries.length);
-
-  it('waits for others while they come soon', async () => {
-    const { subject, starts } = patient(60_000);
-    for (let count = 0; count < 30; count++) {
-      void subject.submit([delivery()]);
-      await settled();
-    }
-    await until(() => starts.length > 0);
-    assert.deepEqual(sizes(starts), [30]);
-  });
-
-  it('starts a delivery at once if the next one may come too late', async () => {
-    const { subject, starts } = patient(100);
-    void subject.submit([delivery()]);
-    await settled();
-    assert.deepEqual(sizes(starts), [1]);
-  });
-
-  it('starts a full group at once, and what is urgent with all that waits', async () => {
-    const { subject, starts } = patient(60_000);
-    for (let count = 0; count < MAX_GROUP_SIZE; count++) void subject.submit([delivery()]);
-    await settled();
-    assert.deepEqual(sizes(starts), [MAX_GROUP_SIZE]);
-    const other = patient(60_000);
-    void other.subject.submit([delivery()]);
-    await settled();
-    assert.deepEqual(sizes(other.starts), []);
-    void other.subject.submit([delivery()], true);
-    await settled();
-    assert.deepEqual(sizes(other.starts), [2]);
-  });
-
-  it('pauses after a group for longer than its start took', async () => {
-    const { subject, starts } = patient(60_000);
-    const fullGroup = () => {
-      for (let count = 0; count < MAX_GROUP_SIZE; count++) void subject.submit([delivery()]);
-    };
-    let now = 0;
-    mock.method(performance, 'now', () => now);
-    mock.timers.enable({ apis: ['setTimeout'] });
-    fullGroup();
-    await settled();
-    now = 20;
-    starts[0]?.finish();
-    await settled();
-    fullGroup();
-    mock.timers.tick(20);
-    await settled();
-    assert.equal(starts.length, 1, 'as long as the start took is not enough');
-    mock.timers.tick(20);
-    await settled();
-    assert.deepEqual(sizes(starts), [MAX_GROUP_SIZE, MAX_GROUP_SIZE]);
   });
 });
 

@@ -1,0 +1,36 @@
+import type { PendingDelivery } from '../../../src/temporal/write/admission.js';
+
+let made = 0;
+
+/** A delivery to an endpoint of its own. */
+export function delivery(
+  more: { kind?: string; payload?: string; event?: string; keys?: string[]; account?: string } = {},
+): PendingDelivery {
+  made += 1;
+  const event_id = more.event ?? `evt_${made}`;
+  const event = {
+    account_id: more.account ?? 'acct_1',
+    event_id,
+    event_kind: more.kind ?? 'purchase',
+    payload: more.payload ?? '{}',
+    accepted_at: '',
+    ...(more.keys && { keys: more.keys }),
+  };
+  return { event, target: { endpoint_id: `ep_${made}` }, head: true };
+}
+
+/** Starts that last until they are let go. */
+export function fakeStarts() {
+  const starts: {
+    how: 'alone' | 'group';
+    deliveries: readonly PendingDelivery[];
+    finish(): void;
+    fail(error: Error): void;
+  }[] = [];
+  const start = (how: 'alone' | 'group') => (deliveries: readonly PendingDelivery[]) =>
+    new Promise<void>((resolve, reject) => starts.push({ how, deliveries, finish: resolve, fail: reject }));
+  return { starts, startsOf: { startAlone: start('alone'), startGroup: start('group') } };
+}
+
+/** Resolves after what is settled already has had its effects. */
+export const settled = () => new Promise((resolve) => setImmediate(resolve));

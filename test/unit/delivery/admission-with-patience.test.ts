@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { MAX_GROUP_SIZE } from '../../../src/domain/delivery/delivery.js';
+import { Admission } from '../../../src/temporal/write/admission.js';
+import { StartSlots } from '../../../src/temporal/write/start-slots.js';
+import { delivery, fakeStarts, settled } from '../../support/parts/fake-starts.js';
+
+const until = (condition: () => boolean) =>
+  new Promise<void>((resolve) => {
+    const look = setInterval(() => {
+      if (condition()) resolve(clearInterval(look));
+    }, 5);
+  });
+
+describe('admission with patience', () => {
+  afterEach(() => {
+    mock.timers.reset();
+    mock.restoreAll();
+  });
+  const patient = (patienceMs: number) => {
+    const { starts, startsOf } = fakeStarts();
+    return { starts, subject: new Admission(new StartSlots(1), startsOf, patienceMs) };
+  };
+  const sizes = (starts: readonly { deliveries: readonly unknown[] }[]) =>
+    starts.map(({ deliveries }) => deliveries.length);
+
+  it('waits for others while they come soon', async () => {
+    const { subject, starts } = patient(60_000);
+    for (let count = 0; count < 30; count++) {
+      void subject.submit([delivery()]);
+      await settled();
+    }
+    await until(() => starts.length > 0);
+    assert.deepEqual(sizes(starts), [30]);
+  });
+
+  it('starts a delivery at once if the next one may come too late', async () => {
+    const { subject, starts } = patient(100);
+    void subject.submit([delivery()]);
+    await settled();
+    assert.deepEqual(sizes(starts), [1]);
+  });
+
+  it('starts a full group at once, and what is urgent with all that waits', async () => {
+    const { subject, starts } = patient(60_000);
+    for (let count = 0; count < MAX_GROUP_SIZE; count++) void subject.submit([delivery()]);
+    await settled();
+    assert.deepEqual(sizes(starts), [MAX_GROUP_SIZE]);
+    const other = patient(60_000);
+    void other.subject.submit([delivery()]);
+    await settled();
+    assert.deepEqual(sizes(other.starts), []);
+    void other.subject.submit([delivery()], true);
+    await settled();
+    assert.deepEqual(sizes(other.starts), [2]);
+  });
+
+  it('pauses after a group for longer than its start took', async () => {
+    const { subject, starts } = patient(60_000);
+    const fullGroup = () => {
+      for (let count = 0; count < MAX_GROUP_SIZE; count++) void subject.submit([delivery()]);
+    };
+    let now = 0;
+    mock.method(performance, 'now', () => now);
+    mock.timers.enable({ apis: ['setTimeout'] });
+    fullGroup();
+    await settled();
+    now = 20;
+    starts[0]?.finish();
+    await settled();
+    fullGroup();
+    mock.timers.tick(20);
+    await settled();
+    assert.equal(starts.length, 1, 'as long as the start took is not enough');
+    mock.timers.tick(20);
+    await settled();
+    assert.deepEqual(sizes(starts), [MAX_GROUP_SIZE, MAX_GROUP_SIZE]);
+  });
+
+  describe('answers those of a group', () => {
+    /** A full group whose start took so long, milliseconds, with time that stands still until it is made to pass. */
+    async function afterGroup(tookMs: number, isUrgent: (index: number) => boolean = () => false) {
+      const { subject, starts } = patient(60_000);
+      let now = 0;
+      mock.method(performance, 'now', () => now);
+      mock.timers.enable({ apis: ['setTimeout'] });
+      let answered = 0;
+      for (let index = 0; index < MAX_GROUP_SIZE; index += 1)
+        void subject.submit([delivery()], isUrgent(index)).then(() => {
+          answered += 1;
+        });
+      await settled();
+      now = tookMs;
+      starts[0]?.finish();
+      await settled();
+      const answeredAfter = async (ms: number) => {
+        mock.timers.tick(ms);
+        await settled();
+        return answered;
+      };
+      return answeredAfter;
+    }
+
+    it('a few at a time, over as long as the start took', async () => {
+      const answeredAfter = await afterGroup(20);
+      assert.equal(await answeredAfter(1), 4);
+      const half = await answeredAfter(9);
+      assert.ok(half > MAX_GROUP_SIZE / 4 && half < (MAX_GROUP_SIZE * 3) / 4, `${half} after half of it`);
+      assert.equal(await answeredAfter(10), MAX_GROUP_SIZE);
+    });
+
+    it('in 25 ms after a slow start', async () => {
+      const answeredAfter = await afterGroup(5_000);
+      assert.ok((await answeredAfter(12)) < MAX_GROUP_SIZE);
+      assert.equal(await answeredAfter(13), MAX_GROUP_SIZE);
+    });
+
+    it('at once where they are urgent', async () => {
+      const answeredAfter = await afterGroup(20, (index) => index < 10);
+      assert.equal(await answeredAfter(0), 10 + 4);
+      assert.equal(await answeredAfter(20), MAX_GROUP_SIZE);
+    });
+  });
+});
