@@ -1,10 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { TypedSearchAttributes } from '@temporalio/common';
 import { bundleWorkflowCode, Worker } from '@temporalio/worker';
 import { newId } from '../src/domain/basics/ids.js';
 import { deliveryAttributes } from '../src/domain/ledger/search-attributes.js';
 import { connectTemporal } from '../src/temporal/server/connection.js';
+import { steadily } from './support/load.js';
 import { percentile } from './support/statistics.js';
 import type { BenchServers } from './support/system.js';
 import { until } from './support/until.js';
@@ -95,12 +95,7 @@ export async function measureFloor(
   const single: number[] = [];
   for (let index = 0; index < SINGLE_CALLS; index += 1) single.push(await start());
   await untilCompleted();
-  const steady: Promise<number>[] = [];
-  for (let index = 0; index < perSecond * STEADY_SECONDS; index += 1) {
-    steady.push(start());
-    await delay(1_000 / perSecond);
-  }
-  const steadyCalls = await Promise.all(steady);
+  const steadyCalls = await steadily(perSecond, STEADY_SECONDS, () => start());
   await untilCompleted();
 
   worker.shutdown();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { connectTemporal } from '../../src/temporal/server/connection.js';
+import { steadily } from './load.js';
 import type { BenchServers } from './system.js';
 
 /**
@@ -20,12 +20,7 @@ export async function startSteadily(
     return performance.now() - began;
   };
   await start();
-  const starting: Promise<number>[] = [];
-  for (let index = 0; index < perSecond * seconds; index += 1) {
-    starting.push(start());
-    await delay(1_000 / perSecond);
-  }
-  const times = await Promise.all(starting);
+  const times = await steadily(perSecond, seconds, start);
   await close();
   return times;
 }

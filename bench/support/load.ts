@@ -88,15 +88,20 @@ export async function sendSteadily(
   seconds: number,
 ): Promise<Sent[]> {
   const { send, close } = sender(account, 64);
+  const sent = await steadily(perSecond, seconds, send);
+  await close();
+  return sent;
+}
+
+/** Begins something at a steady rate, whether what began before is over or not. @returns what each came to */
+export async function steadily<T>(perSecond: number, seconds: number, act: () => Promise<T>): Promise<T[]> {
   const began = performance.now();
-  const sending: Promise<Sent>[] = [];
+  const acting: Promise<T>[] = [];
   for (let index = 0; index < perSecond * seconds; index += 1) {
     const due = began + (index * 1_000) / perSecond;
     const wait = due - performance.now();
     if (wait > 0) await delay(wait);
-    sending.push(send());
+    acting.push(act());
   }
-  const sent = await Promise.all(sending);
-  await close();
-  return sent;
+  return Promise.all(acting);
 }

@@ -44,7 +44,12 @@ export async function startServersOfRun(suggestContinueAsNewAfter?: number): Pro
   const namespace = 'hookline-test';
   [temporal, mongo] = await Promise.all([
     startTemporal({
-      ...{ dataDir: folder, namespace, port: 0, uiPort: undefined, report, persistent: false },
+      dataDir: folder,
+      namespace,
+      port: 0,
+      uiPort: undefined,
+      report,
+      persistent: false,
       suggestContinueAsNewAfter,
     }),
     startMongo({ dataDir: folder, port: 0, report }),

@@ -54,7 +54,11 @@ export async function alertPeople(input: AlertPeopleInput): Promise<AlertPeopleR
     inbox.add(alert);
     stirred = true;
   });
-  const isFull = condition(() => workflowInfo().continueAsNewSuggested);
+  // A cancellation is for the wait or the message that is under way.
+  const full = condition(() => workflowInfo().continueAsNewSuggested).then(
+    () => true,
+    () => false,
+  );
   for (;;) {
     stirred = false;
     // Alerts may pour in while none may be sent, and Temporal takes no more than 10,000 signals for a run.
@@ -68,8 +72,8 @@ export async function alertPeople(input: AlertPeopleInput): Promise<AlertPeopleR
     const digest = inbox.take(Date.now());
     const sending = send(digest);
     // They may also pour in while a message is tried for hours. It is tried by the next run then.
-    const isFullFirst = await Promise.race([sending.then(() => false), isFull.then(() => true)]);
-    if (isFullFirst && patched('carry-on-while-sending')) {
+    const isFull = await Promise.race([sending.then(() => false), full]);
+    if (isFull && patched('carry-on-while-sending')) {
       inbox.putBack(digest);
       await carryOn();
     }

@@ -156,7 +156,8 @@ export class Admission {
       return;
     }
     const tookMs = performance.now() - began;
-    answer(batch, isGroup && this.patienceMs > 0 ? Math.min(tookMs, LONGEST_ANSWERING_MS) : 0);
+    if (isGroup && this.patienceMs > 0) answerInParts(batch, Math.min(tookMs, LONGEST_ANSWERING_MS));
+    else for (const { resolve } of batch) resolve();
     if (isGroup) await this.rest(batch.length, leftBehind, tookMs);
   }
 
@@ -218,10 +219,10 @@ export class Admission {
   }
 }
 
-/** @param overMs how long that may take for what is not urgent, milliseconds */
-function answer(batch: readonly Waiting[], overMs: number): void {
-  const canWait = batch.filter(({ isUrgent }) => overMs > 0 && !isUrgent);
-  for (const { isUrgent, resolve } of batch) if (overMs === 0 || isUrgent) resolve();
+/** Answers what is urgent at once, and the others a few at a time. @param overMs how long that takes, milliseconds */
+function answerInParts(batch: readonly Waiting[], overMs: number): void {
+  for (const { isUrgent, resolve } of batch) if (isUrgent) resolve();
+  const canWait = batch.filter(({ isUrgent }) => !isUrgent);
   for (let first = 0; first < canWait.length; first += ANSWERED_AT_ONCE) {
     const part = canWait.slice(first, first + ANSWERED_AT_ONCE);
     setTimeout(

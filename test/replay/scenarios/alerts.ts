@@ -1,4 +1,5 @@
 import { deepEqual } from 'node:assert/strict';
+import type { WorkflowHandle } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Alert } from '../../../src/domain/alert/alert.js';
 import { type AlertDigest, AlertInbox } from '../../../src/domain/alert/alert-inbox.js';
@@ -7,7 +8,7 @@ import type { AlertPeopleInput } from '../../../workflows/alerts/alert-people.js
 import type { alertPeople } from '../../../workflows/index.js';
 import { raiseAlert } from '../../../workflows/messages.js';
 import { startStubWorker } from '../../support/parts/stub-worker.js';
-import type { Run, Scenarios, Stage } from './stage.js';
+import { execution, firstRun, type Run, type Scenarios, type Stage } from './stage.js';
 
 const INPUT: AlertPeopleInput = { channel: 'chat', hold_ms: 500, interval_ms: 200 };
 
@@ -25,15 +26,21 @@ function alert(kind: string, lastedMs = 0): Alert {
   };
 }
 
-/** Raises alerts, with a channel of the scenario's own. @param send what the channel does */
+/**
+ * Raises alerts, with a channel of the scenario's own.
+ *
+ * @param send what the channel does
+ * @param then what is done to the execution after that
+ */
 async function play(
-  { system: { temporal } }: Stage,
+  stage: Stage,
   alerts: readonly Alert[],
   send: (message: AlertDigest) => Promise<void>,
   input = INPUT,
+  then: (handle: WorkflowHandle) => Promise<unknown> = async () => {},
 ): Promise<Run> {
+  const { temporal } = stage.system;
   const workflowId = newId('request');
-  let runId: string;
   const stop = await startStubWorker(temporal, workflowId, { sendAlerts: send });
   try {
     const [first, ...others] = alerts;
@@ -47,13 +54,12 @@ async function play(
         signalArgs: [first ?? alert('endpoint.disabled')],
       },
     );
-    runId = handle.signaledRunId;
     for (const one of others) await handle.signal(raiseAlert, one);
-    await handle.result();
+    await then(handle);
+    return await execution(stage, workflowId);
   } finally {
     await stop();
   }
-  return { workflowId, runId };
 }
 
 /** Every way through the workflow that alerts people. */
@@ -67,6 +73,23 @@ export const ALERTS: Scenarios = {
         throw ApplicationFailure.nonRetryable('The chat webhook answered 404.');
       };
       return play(stage, [alert('endpoint.disabled')], fail);
+    },
+  },
+  'alert-people-cancelled-while-sending': {
+    async play(stage) {
+      let tried = () => {};
+      const firstTry = new Promise<void>((resolve) => {
+        tried = resolve;
+      });
+      const fail = async () => {
+        tried();
+        throw new Error('The mail server is away.');
+      };
+      const cancel = async (handle: WorkflowHandle) => {
+        await firstTry;
+        await handle.cancel();
+      };
+      return play(stage, [alert('endpoint.disabled')], fail, INPUT, cancel);
     },
   },
   'alert-people-carried-on-while-sending': {
@@ -84,7 +107,7 @@ export const ALERTS: Scenarios = {
         sent,
         many.map(({ id }) => id),
       );
-      return run;
+      return firstRun(stage, run);
     },
   },
   'alert-people-carried-on': {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { releaseWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { findOldest, listWaiting, sampleOutcomes } from '../../../src/temporal/write/parked-deliveries.js';
 import type { ApiClient } from '../../support/api-client.js';
@@ -35,6 +36,14 @@ describe('the release of a backlog', () => {
     for (let sent = 0; sent < count; sent += 1) ids.push((await client.purchase()).deliveries[0]?.id ?? '');
     await until(parkedIds, (all) => all.length === inAll);
     return ids;
+  };
+  /** Temporal's client as seen by lists alone. @param show what is listed for each execution */
+  const listing = (show: (execution: WorkflowExecutionInfo) => WorkflowExecutionInfo[]): Client => {
+    const { workflow } = system.temporal.client;
+    const list = async function* (options: object) {
+      for await (const execution of workflow.list(options)) yield* show(execution);
+    };
+    return { workflow: { list } } as unknown as Client;
   };
   const act = async (action: 'pause' | 'resume') => {
     const answer = await client.request('POST', `/v18.0/endpoints/${endpoint}/${action}`);
@@ -106,18 +115,11 @@ describe('the release of a backlog', () => {
   });
 
   it('finds the oldest delivery to probe with, without reading all of a large backlog', async () => {
-    const { client: temporal } = system.temporal;
     const read: string[] = [];
-    const counting = {
-      workflow: {
-        async *list(options: object) {
-          for await (const execution of temporal.workflow.list(options)) {
-            read.push(execution.workflowId);
-            yield execution;
-          }
-        },
-      },
-    } as unknown as typeof temporal;
+    const counting = listing((execution) => {
+      read.push(execution.workflowId);
+      return [execution];
+    });
     const key = { account_id: client.accountId, endpoint_id: endpoint };
     const oldest = async (since: Date, of = key) => (await findOldest(counting, of, 'parked', since))?.id;
     const before = new Date();
@@ -140,18 +142,10 @@ describe('the release of a backlog', () => {
 
   it('finds it behind many executions in which nothing of the endpoint waits', async () => {
     const [id] = await park(1);
-    const { client: temporal } = system.temporal;
-    const others = {
-      workflow: {
-        async *list(options: object) {
-          for await (const execution of temporal.workflow.list(options)) {
-            const workflowId = execution.workflowId.replace(client.accountId, 'acct_other');
-            for (let count = 0; count < COUNT; count += 1) yield { ...execution, workflowId };
-            yield execution;
-          }
-        },
-      },
-    } as unknown as typeof temporal;
+    const others = listing((execution) => {
+      const workflowId = execution.workflowId.replace(client.accountId, 'acct_other');
+      return [...Array.from({ length: COUNT }, () => ({ ...execution, workflowId })), execution];
+    });
     const key = { account_id: client.accountId, endpoint_id: endpoint };
     assert.equal((await findOldest(others, key, 'parked', new Date()))?.id, id);
   });

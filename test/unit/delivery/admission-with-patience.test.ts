@@ -4,13 +4,7 @@ import { MAX_GROUP_SIZE } from '../../../src/domain/delivery/delivery.js';
 import { Admission } from '../../../src/temporal/write/admission.js';
 import { StartSlots } from '../../../src/temporal/write/start-slots.js';
 import { delivery, fakeStarts, settled } from '../../support/parts/fake-starts.js';
-
-const until = (condition: () => boolean) =>
-  new Promise<void>((resolve) => {
-    const look = setInterval(() => {
-      if (condition()) resolve(clearInterval(look));
-    }, 5);
-  });
+import { until } from '../../support/until.js';
 
 describe('admission with patience', () => {
   afterEach(() => {
@@ -30,7 +24,10 @@ describe('admission with patience', () => {
       void subject.submit([delivery()]);
       await settled();
     }
-    await until(() => starts.length > 0);
+    await until(
+      () => starts.length,
+      (count) => count > 0,
+    );
     assert.deepEqual(sizes(starts), [30]);
   });
 

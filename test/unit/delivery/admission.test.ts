@@ -12,6 +12,7 @@ import {
 import { AdmissionLanes } from '../../../src/temporal/write/admission-lanes.js';
 import { StartSlots } from '../../../src/temporal/write/start-slots.js';
 import { delivery, fakeStarts, settled } from '../../support/parts/fake-starts.js';
+import { until } from '../../support/until.js';
 
 function admission(startsInFlight = 1) {
   const { starts, startsOf } = fakeStarts();
@@ -24,13 +25,6 @@ function lanes(failing: PendingDelivery['target']['endpoint_id']) {
   const isIsolated = ({ target }: PendingDelivery) => target.endpoint_id === failing;
   return { starts, subject: new AdmissionLanes(new StartSlots(1), new StartSlots(1), startsOf, isIsolated) };
 }
-
-const until = (condition: () => boolean) =>
-  new Promise<void>((resolve) => {
-    const look = setInterval(() => {
-      if (condition()) resolve(clearInterval(look));
-    }, 5);
-  });
 
 describe('admission', () => {
   it('starts a delivery by itself if a slot is free', async () => {
@@ -88,7 +82,10 @@ describe('admission', () => {
     await settled();
     assert.deepEqual(starts[1]?.deliveries, all.slice(0, MAX_GROUP_SIZE));
     starts[1]?.finish();
-    await until(() => starts.length === 3);
+    await until(
+      () => starts.length,
+      (count) => count === 3,
+    );
     assert.deepEqual(starts[2]?.deliveries, all.slice(MAX_GROUP_SIZE));
   });
 
@@ -120,7 +117,8 @@ describe('admission', () => {
     for (let index = 0; index < starts.length; index += 1) {
       starts[index]?.finish();
       await until(
-        () => starts.length > index + 1 || starts.flatMap(({ deliveries }) => deliveries).length > 180,
+        () => starts.flatMap(({ deliveries }) => deliveries).length,
+        (started) => starts.length > index + 1 || started > 180,
       );
     }
     const sizes = starts.map(({ deliveries }) => deliveries.length);
@@ -239,7 +237,10 @@ describe('admission', () => {
     void subject.submit([delivery()]);
     await settled();
     assert.equal(starts.length, 1);
-    await until(() => starts.length === 2);
+    await until(
+      () => starts.length,
+      (count) => count === 2,
+    );
     assert.equal(starts.length, 2, 'though the first has not ended');
   });
 
@@ -269,7 +270,10 @@ describe('admission in two lanes', () => {
     await healthy;
     starts[0]?.finish();
     await first;
-    await until(() => starts.length === 3);
+    await until(
+      () => starts.length,
+      (count) => count === 3,
+    );
     starts[2]?.finish();
     await second;
   });
