@@ -36,7 +36,7 @@ describe('embedded default', () => {
     lines.push(line);
     onLine(line);
   };
-  const changed = ['PATH', 'HOME', 'https_proxy', 'HTTPS_PROXY'] as const;
+  const changed = ['PATH', 'HOME', 'https_proxy', 'HTTPS_PROXY', 'no_grpc_proxy'] as const;
   const before = Object.fromEntries(changed.map((name) => [name, process.env[name]]));
 
   const install = async (file: string, script: string) => {
@@ -57,8 +57,9 @@ describe('embedded default', () => {
     await mkdir(bin);
     process.env['PATH'] = bin;
     process.env['HOME'] = root;
-    // Whatever tries to download is refused, here and at once.
+    // Whatever tries to download is refused, here and at once; Temporal clients of other tests in this process are not.
     process.env['https_proxy'] = process.env['HTTPS_PROXY'] = 'http://127.0.0.1:9';
+    process.env['no_grpc_proxy'] = '127.0.0.1';
   });
 
   afterEach(async () => {
