@@ -12,6 +12,7 @@ COPY activities activities
 COPY bench bench
 COPY clients/typescript clients/typescript
 COPY web web
+COPY tools/bundle.mjs tools/
 RUN npm run build
 
 FROM node:24-slim AS dependencies
@@ -34,5 +35,5 @@ EXPOSE 8080
 # A worker answers there too.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.HOOKLINE_PORT}/healthz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "dist/src/bin/hookline.js"]
+ENTRYPOINT ["node", "dist/bin/hookline.js"]
 CMD ["serve"]

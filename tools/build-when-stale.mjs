@@ -17,6 +17,7 @@ const FILES = [
   'package-lock.json',
   'tsconfig.json',
   'tsconfig.build.json',
+  'tools/bundle.mjs',
   'web/compressed.ts',
   'web/index.html',
   'web/vite.config.ts',

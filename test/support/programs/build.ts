@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { BUNDLE_PATH } from '../../../src/temporal/server/bundle.js';
 
 /** The command line as it is built: tests that start processes run it, because its modules load in half the time of the sources. */
-export const HOOKLINE = 'dist/src/bin/hookline.js';
+export const HOOKLINE = 'dist/bin/hookline.js';
 
 /**
  * Builds Hookline, unless the last build is younger than everything that it was made of. Code that tests run from the sources looks for
