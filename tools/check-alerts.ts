@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { findBinary, onPath, userCacheDir } from '../src/embedded/binaries/find-binary.js';
+import { findBinary, onPath } from '../src/embedded/binaries/find-binary.js';
 import { goBuildWay } from '../src/embedded/binaries/go-build.js';
+import { userCacheDir } from '../src/embedded/cache-dir.js';
 
 /** The release pinned in tools/promtool/go.mod. */
 const PROMTOOL_VERSION = 'v0.311.0';

@@ -30,7 +30,8 @@ const READS_ENVIRONMENT = {
   'src/bin/client/login/login.ts': 'HOOKLINE_URL and HOOKLINE_OAUTH_CLIENT, as above',
   'src/bin/client/login/store.ts': 'XDG_CONFIG_HOME, the user’s folder for configuration',
   'src/bin/client/terminal.ts': 'NO_COLOR and TERM, which belong to the terminal',
-  'src/embedded/binaries/find-binary.ts': 'PATH and the user’s cache folder, which are no settings of ours',
+  'src/embedded/binaries/find-binary.ts': 'PATH, which is no setting of ours',
+  'src/embedded/cache-dir.ts': 'XDG_CACHE_HOME, the user’s folder for what is kept',
   'src/embedded/binaries/go-build.ts': 'passed on to the Go toolchain',
   'src/embedded/binaries/download.ts': 'passed on to the downloader: proxies, mirrors',
 };

@@ -1,7 +1,12 @@
 #!/usr/bin/env node
+import nodeModule from 'node:module';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { userCacheDir } from '../embedded/cache-dir.js';
 import type { Command } from './command.js';
 import { COMMAND_GROUPS, COMMANDS } from './commands.js';
+
+keepCompiled();
 
 const [name = 'help', ...rest] = process.argv.slice(2);
 const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
@@ -17,6 +22,15 @@ else {
   if (!asksForHelp) process.stderr.write(`hookline: there is no command "${name}"\n\n`);
   process.stdout.write(usage());
   process.exitCode = asksForHelp ? 0 : 2;
+}
+
+/**
+ * Keeps compiled code for later starts, where Node.js can: from 22.1 on. In a folder of this user, because whoever can write there decides
+ * what runs.
+ */
+function keepCompiled(): void {
+  const { enableCompileCache } = nodeModule as { enableCompileCache?: (folder: string) => unknown };
+  enableCompileCache?.(join(userCacheDir(), 'compiled'));
 }
 
 async function run({ options, isRaw, run }: Command): Promise<void> {

@@ -100,8 +100,6 @@ async function startParts(
     tracing?.closed(closings);
     for (const closing of closings) tallies?.tally.add(closing, Date.now());
   };
-  if (attempts && settings.HOOKLINE_ARCHIVE_INTERVAL !== undefined)
-    await prepareArchiveSchedule(archiveScheduleOf(settings, servers.temporal.client));
   const alerts = attempts && (await createAlerts(settings, servers, attempts.poster, registry));
   const worker =
     attempts &&
@@ -122,9 +120,14 @@ async function startParts(
           listeners,
           stops,
         );
-  const [running, http] = await Promise.all([worker, serving]);
+  const [running, http] = await Promise.all([worker, serving, worker && prepareSchedule(settings, servers)]);
   ownPorts.add(http.port);
   return { url: http.url, failed: new Promise((_, reject) => running?.done.catch(reject)) };
+}
+
+async function prepareSchedule(settings: Settings, { temporal }: Servers): Promise<void> {
+  if (settings.HOOKLINE_ARCHIVE_INTERVAL !== undefined)
+    await prepareArchiveSchedule(archiveScheduleOf(settings, temporal.client));
 }
 
 /** Says how a worker is, for those that start it and watch it. */

@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { delimiter, join, resolve } from 'node:path';
+import { delimiter, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { EmbeddedUnavailableError, oneLine } from '../errors.js';
 import type { How, Report } from '../types.js';
@@ -114,12 +113,4 @@ export async function isExecutable(file: string): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-/** The folder of this user where downloads and builds are kept between projects and starts. */
-export function userCacheDir(): string {
-  const configured = process.env['XDG_CACHE_HOME'];
-  if (configured) return join(configured, 'hookline');
-  const usual = process.platform === 'darwin' ? join('Library', 'Caches') : '.cache';
-  return join(homedir(), usual, 'hookline');
 }

@@ -1,5 +1,6 @@
+import { userCacheDir } from '../cache-dir.js';
 import type { Report } from '../types.js';
-import { findBinary, userCacheDir } from './find-binary.js';
+import { findBinary } from './find-binary.js';
 import { waysToTemporal } from './temporal-binary.js';
 
 /** Temporal's command line on this machine. One that has to be downloaded or built is reported, for it takes minutes. @throws EmbeddedUnavailableError */

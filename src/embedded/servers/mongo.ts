@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
-import { findBinary, userCacheDir } from '../binaries/find-binary.js';
+import { findBinary } from '../binaries/find-binary.js';
 import { waysToMongo } from '../binaries/mongo-binary.js';
 import { requireUnix } from '../binaries/platform.js';
+import { userCacheDir } from '../cache-dir.js';
 import type { How, Report } from '../types.js';
 import { claimPort, LOOPBACK } from './ports.js';
 import { makePrivateFolder } from './private-folder.js';

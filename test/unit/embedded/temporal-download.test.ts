@@ -8,8 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { issueServerCertificate } from '../../../src/demo/certificates.js';
-import { findBinary, userCacheDir } from '../../../src/embedded/binaries/find-binary.js';
+import { findBinary } from '../../../src/embedded/binaries/find-binary.js';
 import { CLI_VERSION, waysToTemporal } from '../../../src/embedded/binaries/temporal-binary.js';
+import { userCacheDir } from '../../../src/embedded/cache-dir.js';
 import { type Receiver, startReceiver, testAuthority } from '../../support/receiver.js';
 
 /** Where the library downloads from, whatever its settings. */
