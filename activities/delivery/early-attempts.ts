@@ -1,4 +1,4 @@
-import { dropOldest } from '../../src/domain/basics/drop-oldest.js';
+import { dropOldest } from '../../src/domain/basics/bounded-memory.js';
 import type { AttemptReport } from '../../src/domain/delivery/attempt-report.js';
 import {
   type AttemptRequest,

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import { type Column, MAX_CALLERS, type RateNews, roomFor, type SharedTable } from './rate-table.js';
+import { roomFor } from '../basics/bounded-memory.js';
+import { type Column, MAX_CALLERS, type RateNews, type SharedTable } from './rate-table.js';
 
 /** A caller that has this many requests refused in one minute of the clock is ignoring the refusals. */
 export const REFUSALS_PER_MINUTE = 10;

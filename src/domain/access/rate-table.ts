@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { roomFor } from '../basics/bounded-memory.js';
 import type { RateLimit } from './rate-limit.js';
 
 /** Numbers of one column of a shared table, by caller. */
@@ -43,11 +44,6 @@ export interface Count {
 
 /** The most callers that a table remembers of each of two sorts: those who have used up their limit, and the others. */
 export const MAX_CALLERS = 25_000;
-
-/** Options of a cache with room for so many callers, taken as they come: the option `max` reserves half a megabyte for 25,000. */
-export function roomFor(callers: number) {
-  return { maxSize: callers, sizeCalculation: () => 1 };
-}
 
 /**
  * Counts callers against one limit in fixed windows of the clock, which begin and end at the same moments in every process. It is exact

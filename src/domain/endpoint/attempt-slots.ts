@@ -1,4 +1,4 @@
-import { dropOldest } from '../basics/drop-oldest.js';
+import { dropOldest } from '../basics/bounded-memory.js';
 
 /** Attempts at one endpoint that a process has in flight at once, while the endpoint answers well. */
 export const MOST_IN_FLIGHT = 64;

@@ -1,4 +1,4 @@
-import { dropOldest } from '../basics/drop-oldest.js';
+import { dropOldest } from '../basics/bounded-memory.js';
 
 /** How long a failure or a slow answer is remembered, unless a quick success comes before, milliseconds. */
 const REMEMBERED_MS = 60_000;

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { type Connection, type Model, Schema } from 'mongoose';
 import { looksLikeApiKey, newApiKey, type Scope } from '../../domain/access/api-key.js';
 import { hashSecret } from '../../domain/access/secret-hash.js';
+import { roomFor } from '../../domain/basics/bounded-memory.js';
 import { newId } from '../../domain/basics/ids.js';
 import type { Origin } from '../../domain/change/change.js';
 import type { ChangeRepository } from '../change/changes.js';
@@ -73,7 +74,7 @@ export class ApiKeyRepository {
   private readonly model: Model<ApiKeyDocument>;
   private readonly documents: Recorded<ApiKeyDocument>;
   private readonly cache = new ShortCache<ApiKey | undefined>(CACHE_MS);
-  private readonly noted = new LRUCache<string, true>({ max: MAX_NOTED, ttl: USE_PRECISION_MS });
+  private readonly noted = new LRUCache<string, true>({ ...roomFor(MAX_NOTED), ttl: USE_PRECISION_MS });
 
   constructor(connection: Connection, changes: ChangeRepository) {
     this.model = connection.model<ApiKeyDocument>('api_key', schema, 'api_keys');

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type Connection, type Model, Schema } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
+import { roomFor } from '../../domain/basics/bounded-memory.js';
 import { type BusinessKey, keyToken } from '../../domain/event/business-keys.js';
 import { subjectToken } from '../../domain/event/subject.js';
 import { isDuplicateKey } from '../mongo/duplicate-key.js';
@@ -29,7 +30,7 @@ const MAX_REMEMBERED = 10_000;
 export class KeySecretRepository {
   private readonly model: Model<KeySecretDocument>;
   private readonly box: SecretBox | undefined;
-  private readonly secrets = new LRUCache<string, Promise<Buffer>>({ max: MAX_REMEMBERED });
+  private readonly secrets = new LRUCache<string, Promise<Buffer>>(roomFor(MAX_REMEMBERED));
 
   /** @param box seals the secrets; absent in a process that has nothing to do with events */
   constructor(connection: Connection, box: SecretBox | undefined) {

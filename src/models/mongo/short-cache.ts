@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { roomFor } from '../../domain/basics/bounded-memory.js';
 
 /**
  * Remembers look-ups for moments, so that a busy key costs the database one look-up per moment. Equal look-ups under way are shared.
@@ -12,7 +13,7 @@ export class ShortCache<T> {
    * @param maxEntries beyond which the entry that has not been used for longest makes room
    */
   constructor(lifetime: number, maxEntries = 10_000) {
-    this.entries = new LRUCache({ max: maxEntries, ttl: lifetime, ttlResolution: 0, perf: Date });
+    this.entries = new LRUCache({ ...roomFor(maxEntries), ttl: lifetime, ttlResolution: 0, perf: Date });
   }
 
   get(key: string, load: () => Promise<T>): Promise<T> {

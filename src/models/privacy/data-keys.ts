@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { type Connection, type Model, Schema } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
+import { roomFor } from '../../domain/basics/bounded-memory.js';
 import { type DataKey, newDataKey } from '../../domain/privacy/data-key.js';
 import { DATA_KEY_LIFETIME_MS, type DataKeys } from '../../domain/privacy/payload-sealer.js';
 import { isDuplicateKey } from '../mongo/duplicate-key.js';
@@ -52,7 +53,7 @@ export class DataKeyRepository implements DataKeys {
   private readonly box: SecretBox | undefined;
   /** By document id, and by account and key id. Of a look-up that found nothing, nothing is remembered. */
   private readonly remembered = new LRUCache<string, Promise<DataKey | undefined>>({
-    max: 2 * MAX_REMEMBERED,
+    ...roomFor(2 * MAX_REMEMBERED),
     ttl: DATA_KEY_LIFETIME_MS,
     ttlResolution: 0,
     perf: Date,

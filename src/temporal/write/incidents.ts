@@ -9,7 +9,7 @@ import {
   endpointGone,
   type FailureReport,
 } from '../../../workflows/messages.js';
-import { dropOldest } from '../../domain/basics/drop-oldest.js';
+import { dropOldest, roomFor } from '../../domain/basics/bounded-memory.js';
 import { withTimeout } from '../../domain/basics/with-timeout.js';
 import type { EndpointKey } from '../../domain/delivery/delivery.js';
 import { BACKOFF_AFTER_FAILURES, type OpenIncident } from '../../domain/endpoint/incident.js';
@@ -79,11 +79,11 @@ export class Incidents {
   private readonly settings: IncidentSettings;
   private readonly known = new Map<string, Reported>();
   private readonly succeeding = new LRUCache<string, Promise<boolean>>({
-    max: MAX_REMEMBERED,
+    ...roomFor(MAX_REMEMBERED),
     ttl: SUCCESS_KNOWN_MS,
   });
   /** When the attempts began that have succeeded, the latest of each endpoint. Milliseconds since the epoch. */
-  private readonly successes = new LRUCache<string, number>({ max: MAX_REMEMBERED });
+  private readonly successes = new LRUCache<string, number>(roomFor(MAX_REMEMBERED));
   private readonly limit = pLimit(REPORTS_IN_FLIGHT);
   private readonly queue = new PacedQueue(MOST_FAILURE_REPORTS, FAILURE_REPORTS_MS);
 

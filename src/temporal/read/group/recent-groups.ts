@@ -1,5 +1,5 @@
+import { dropOldest } from '../../../domain/basics/bounded-memory.js';
 import { type DeliveryKey, deliveryId } from '../../../domain/basics/delivery-id.js';
-import { dropOldest } from '../../../domain/basics/drop-oldest.js';
 
 /** Deliveries that are remembered, the latest ones: more than visibility can be behind. */
 const MAX_REMEMBERED = 20_000;
