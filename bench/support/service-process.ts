@@ -22,7 +22,12 @@ export async function startServiceProcess(
 ): Promise<ServiceProcess> {
   const child: ChildProcess = spawn(process.execPath, [fileURLToPath(new URL(script, import.meta.url))], {
     // As the image sets it.
-    env: { PATH: process.env['PATH'], MALLOC_ARENA_MAX: '2', ...environment },
+    env: {
+      PATH: process.env['PATH'],
+      MALLOC_ARENA_MAX: '2',
+      NODE_OPTIONS: '--max-semi-space-size=16',
+      ...environment,
+    },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   const ended = once(child, 'exit').then(() => {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { decrypt, encrypt } from '../basics/aes-gcm.js';
+import { decrypt, encrypt } from '../basics/symmetric.js';
 
 /** A key that stored secrets are encrypted with. */
 export interface SecretKey {

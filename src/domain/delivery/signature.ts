@@ -1,10 +1,5 @@
-import {
-  createHmac,
-  createPrivateKey,
-  generateKeyPairSync,
-  randomBytes,
-  sign as signAsymmetrically,
-} from 'node:crypto';
+import { createPrivateKey, generateKeyPairSync, randomBytes, sign as signAsymmetrically } from 'node:crypto';
+import { hmac } from '../basics/symmetric.js';
 
 /** How deliveries are signed: `v1` with a shared secret (HMAC-SHA256), `v1a` with a key pair (ed25519) whose public half verifies. */
 export type SignatureScheme = 'v1' | 'v1a';
@@ -65,7 +60,7 @@ export function sign(secrets: readonly string[], id: string, timestamp: number, 
     .map((secret) => {
       if (schemeOf(secret) === 'v1a') return `v1a,${signWithKeyPair(secret, head + body)}`;
       const key = Buffer.from(secret.slice(SHARED_PREFIX.length), 'base64');
-      return `v1,${createHmac('sha256', key).update(head).update(body).digest('base64')}`;
+      return `v1,${hmac(key).update(head).update(body).digest('base64')}`;
     })
     .join(' ');
 }

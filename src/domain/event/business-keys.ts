@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { hmac, type SymmetricKey } from '../basics/symmetric.js';
 import type { InputError } from '../http/problem.js';
 import { KEY_TOKEN_PREFIX } from './key-token.js';
 import {
@@ -110,9 +110,9 @@ export function parseKeyHeader(text: string): BusinessKey[] | string {
  *
  * @param secret of the account
  */
-export function keyToken(secret: Buffer, { name, value }: BusinessKey): string {
-  const hmac = createHmac('sha256', secret).update(`${name}\0${value}`).digest();
-  return KEY_TOKEN_PREFIX + hmac.subarray(0, TOKEN_BYTES).toString('base64url');
+export function keyToken(secret: SymmetricKey, { name, value }: BusinessKey): string {
+  const digest = hmac(secret).update(`${name}\0${value}`).digest();
+  return KEY_TOKEN_PREFIX + digest.subarray(0, TOKEN_BYTES).toString('base64url');
 }
 
 function toKey(name: string, value: string): BusinessKey | undefined {

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { hmac, type SymmetricKey } from '../basics/symmetric.js';
 import type { InputError } from '../http/problem.js';
 import { decodeHeaderValue } from './business-keys.js';
 import {
@@ -68,10 +68,10 @@ export function parseSubjectHeader(text: string): string | undefined {
  *
  * @param secret of the account
  */
-export function subjectToken(secret: Buffer, value: string): string {
+export function subjectToken(secret: SymmetricKey, value: string): string {
   const normal = value.trim().normalize('NFC');
   const name = normal.includes('@') ? normal.toLowerCase() : normal;
   // The names of business keys, which have the same secret, are not empty.
-  const hmac = createHmac('sha256', secret).update(`\0subject\0${name}`).digest();
-  return hmac.subarray(0, TOKEN_BYTES).toString('base64url');
+  const digest = hmac(secret).update(`\0subject\0${name}`).digest();
+  return digest.subarray(0, TOKEN_BYTES).toString('base64url');
 }

@@ -1,4 +1,5 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
+import { hmac } from '../basics/symmetric.js';
 
 /** Characters of a seal: 128 bits. */
 const SEAL_LENGTH = 22;
@@ -25,5 +26,5 @@ export function openCursor(secret: string, list: string, text: string): string |
 }
 
 function sealOf(secret: string, list: string, cursor: string): string {
-  return createHmac('sha256', secret).update(`${list}\n${cursor}`).digest('base64url').slice(0, SEAL_LENGTH);
+  return hmac(secret).update(`${list}\n${cursor}`).digest('base64url').slice(0, SEAL_LENGTH);
 }

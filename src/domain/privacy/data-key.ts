@@ -1,5 +1,5 @@
-import { createHmac, randomBytes } from 'node:crypto';
-import { decrypt, encrypt } from '../basics/aes-gcm.js';
+import { randomBytes } from 'node:crypto';
+import { decrypt, encrypt, hmac } from '../basics/symmetric.js';
 
 /** A key that payloads of one account, or of one subject of it, are encrypted with. It is deleted to erase them. */
 export interface DataKey {
@@ -83,11 +83,11 @@ export function openText({ id, key }: DataKey, context: string, sealed: string):
  */
 export function saltOf({ key }: DataKey, context: string, purpose: string): Buffer {
   // Extract, and expand to one block. Node's `hkdfSync` gives the same and takes at least twice as long.
-  const extracted = createHmac('sha256', context).update(key).digest();
-  return createHmac('sha256', extracted).update(`hookline/${purpose}\x01`).digest();
+  const extracted = hmac(context).update(key).digest();
+  return hmac(extracted).update(`hookline/${purpose}\x01`).digest();
 }
 
 /** A commitment to a payload: HMAC-SHA256 (RFC 2104) with the event's salt, hexadecimal. */
 export function commitTo(salt: Buffer, payload: string | Buffer): string {
-  return createHmac('sha256', salt).update(payload).digest('hex');
+  return hmac(salt).update(payload).digest('hex');
 }

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type Connection, type Model, Schema } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
@@ -30,7 +30,7 @@ const MAX_REMEMBERED = 10_000;
 export class KeySecretRepository {
   private readonly model: Model<KeySecretDocument>;
   private readonly box: SecretBox | undefined;
-  private readonly secrets = new LRUCache<string, Promise<Buffer>>(roomFor(MAX_REMEMBERED));
+  private readonly secrets = new LRUCache<string, Promise<KeyObject>>(roomFor(MAX_REMEMBERED));
 
   /** @param box seals the secrets; absent in a process that has nothing to do with events */
   constructor(connection: Connection, box: SecretBox | undefined) {
@@ -55,7 +55,7 @@ export class KeySecretRepository {
     return resealEach(this.model, this.requireBox(), ({ _id }) => contextOf(_id));
   }
 
-  private secretOf(accountId: string): Promise<Buffer> {
+  private secretOf(accountId: string): Promise<KeyObject> {
     const known = this.secrets.get(accountId);
     if (known) return known;
     const secret = this.load(accountId);
@@ -64,15 +64,15 @@ export class KeySecretRepository {
     return secret;
   }
 
-  private async load(accountId: string): Promise<Buffer> {
+  private async load(accountId: string): Promise<KeyObject> {
     const box = this.requireBox();
     const context = contextOf(accountId);
     const known = await this.model.findById(accountId).lean();
-    if (known) return Buffer.from(box.open(known.sealed, context), 'base64url');
+    if (known) return createSecretKey(box.open(known.sealed, context), 'base64url');
     try {
       const secret = randomBytes(SECRET_BYTES);
       await this.model.create({ _id: accountId, sealed: box.seal(secret.toString('base64url'), context) });
-      return secret;
+      return createSecretKey(secret);
     } catch (error) {
       // Another process was faster.
       if (!isDuplicateKey(error)) throw error;

@@ -2,7 +2,7 @@ import { createSecretKey, type KeyObject } from 'node:crypto';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import type { SecretKey } from '../../domain/access/secret-box.js';
-import { decrypt, encrypt } from '../../domain/basics/aes-gcm.js';
+import { decrypt, encrypt } from '../../domain/basics/symmetric.js';
 
 /** `encoding` in the metadata of an encrypted payload: what Temporal's own samples of encryption use. */
 export const ENCRYPTED_ENCODING = 'binary/encrypted';
