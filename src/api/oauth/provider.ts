@@ -1,4 +1,4 @@
-import { createHmac, generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync } from 'node:crypto';
 import Provider, { type Client } from 'oidc-provider';
 import type { Logger } from 'pino';
 import { SCOPES } from '../../domain/access/api-key.js';
@@ -8,6 +8,7 @@ import {
   isRegisteredRedirect,
 } from '../../domain/access/oauth-client.js';
 import { matchesHash } from '../../domain/access/secret-hash.js';
+import { hmac } from '../../domain/basics/symmetric.js';
 import type { Database } from '../../models/database.js';
 import { createAdapter } from './adapter.js';
 import { answerErrors, completeAnswers, renderErrorPage } from './answers.js';
@@ -52,7 +53,7 @@ export function createOAuthProvider(options: OAuthOptions): Provider {
     path: `${basePath}/oauth`,
     secure,
   } as const;
-  const cookieKey = createHmac('sha256', cookieSecret).update('oauth cookies').digest('base64url');
+  const cookieKey = hmac(cookieSecret).update('oauth cookies').digest('base64url');
 
   const provider = new Provider(publicUrl, {
     adapter: createAdapter(database),
