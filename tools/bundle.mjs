@@ -12,6 +12,12 @@ const EXTERNAL = ['@temporalio/*', '@grpc/grpc-js', 'mongodb-memory-server-core'
 /** What a module finds files beside itself by. */
 const OWN_PLACE = /\b(__dirname|require\.resolve|import\.meta\.(url|dirname|filename))\b/;
 
+/** Declares `moduleMeta`: the `import.meta` of a compiled file, seen from the bundle. In one line, so that the lines of the module stay. */
+const declareMeta = (compiled) =>
+  "import { fileURLToPath as pathOfModule } from 'node:url';" +
+  `const moduleUrl = new URL(${JSON.stringify(relative(OUT, compiled))}, import.meta.url);` +
+  "const moduleMeta = { url: moduleUrl.href, filename: pathOfModule(moduleUrl), dirname: pathOfModule(new URL('.', moduleUrl)) };";
+
 /** A module of ours that looks for files beside itself finds them beside its compiled file. */
 const places = {
   name: 'places',
@@ -22,9 +28,8 @@ const places = {
       if (path.includes('node_modules'))
         return { errors: [{ text: `${path} looks for files beside itself: make it external` }] };
       const compiled = resolve('dist', relative('', path)).replace(/\.ts$/, '.js');
-      const place = `new URL(${JSON.stringify(relative(OUT, compiled))}, import.meta.url).href`;
       return {
-        contents: contents.replaceAll('import.meta.url', place),
+        contents: declareMeta(compiled) + contents.replaceAll('import.meta.', 'moduleMeta.'),
         loader: path.endsWith('.ts') ? 'ts' : 'js',
       };
     });

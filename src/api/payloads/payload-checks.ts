@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { LRUCache } from 'lru-cache';
 import pLimit, { type LimitFunction } from 'p-limit';
 import { Piscina } from 'piscina';
+import { roomFor } from '../../domain/basics/bounded-memory.js';
 import { type EventKind, findEventKind } from '../../domain/event/event-kinds.js';
 import { invalidPayload, type Payload, readPayload } from '../../domain/event/payload.js';
 import { compilePayloadSchema, type Validator, type Violations } from '../../domain/event/payload-schema.js';
@@ -54,7 +55,7 @@ export class PayloadChecks {
   private readonly pool: Piscina<Task, TaskResult>;
   private readonly plans = new LRUCache<string, Plan>({ max: MAX_VALIDATORS });
   private readonly keys = new WeakMap<Schema, string>();
-  private readonly queues = new LRUCache<string, LimitFunction>({ max: MAX_QUEUES });
+  private readonly queues = new LRUCache<string, LimitFunction>(roomFor(MAX_QUEUES));
 
   /** @param heapMb heap of a thread, megabytes */
   constructor(heapMb = CHECK_HEAP_MB) {

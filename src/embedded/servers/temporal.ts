@@ -149,5 +149,7 @@ async function describeNamespace(address: string, namespace: string): Promise<vo
     );
   } finally {
     await connection.close();
+    // Node.js 20 would go on handing the context of its calls to every promise of the process.
+    connection.callContextStorage.disable();
   }
 }

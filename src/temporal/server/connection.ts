@@ -100,7 +100,7 @@ export async function connectTemporal(settings: TemporalSettings): Promise<Tempo
     dataConverter,
     async close() {
       await native.close();
-      // Node.js 20 would go on passing it to every promise of the process.
+      // Node.js 20 would go on handing the context of its calls to every promise of the process.
       native.callContextStorage.disable();
     },
   };
