@@ -23,18 +23,24 @@ export function boundHeaps(): void {
  */
 export function collectWhenIdle(collect = exposedGc(), intervalMs = INTERVAL_MS): () => void {
   let before = performance.eventLoopUtilization();
-  let wasBusy = false;
+  const busyTimeIsOver = busyTimes();
   const timer = setInterval(() => {
     const now = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(now, before);
     before = now;
-    if (utilization > BUSY) wasBusy = true;
-    else if (wasBusy && utilization < IDLE) {
-      wasBusy = false;
-      collect();
-    }
+    if (busyTimeIsOver(utilization)) collect();
   }, intervalMs).unref();
   return () => clearInterval(timer);
+}
+
+/** @returns told the utilization of each interval, says whether it is the first idle one after a busy one */
+export function busyTimes(): (utilization: number) => boolean {
+  let wasBusy = false;
+  return (utilization) => {
+    const over = wasBusy && utilization < IDLE;
+    wasBusy = utilization > BUSY || (wasBusy && !over);
+    return over;
+  };
 }
 
 /** V8's own function, without the command line flag that usually exposes it. */
