@@ -24,7 +24,7 @@ export interface Sent {
   answeredAt: number;
 }
 
-function sender(account: BenchAccount, connections: number) {
+function sender(account: Pick<BenchAccount, 'url' | 'key'>, connections: number) {
   const pool = new Pool(account.url, { connections, pipelining: 1 });
   const headers = { authorization: `Bearer ${account.key}`, 'content-type': 'application/json' };
   const send = async (): Promise<Sent> => {
@@ -83,7 +83,7 @@ export async function warmUp(account: BenchAccount, concurrency: number): Promis
 
 /** Sends events at a steady rate, whether they are answered or not. */
 export async function sendSteadily(
-  account: BenchAccount,
+  account: Pick<BenchAccount, 'url' | 'key'>,
   perSecond: number,
   seconds: number,
 ): Promise<Sent[]> {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { connectTemporal } from '../../src/temporal/server/connection.js';
-import { steadily } from './load.js';
-import type { BenchServers } from './system.js';
+import { steadily } from '../support/load.js';
+import type { BenchServers } from '../support/system.js';
 
 /**
  * Starts workflows of a task queue that no worker polls, at a steady rate: what one write to Temporal takes while something else goes on.
@@ -9,7 +9,7 @@ import type { BenchServers } from './system.js';
  * @returns how long each took, milliseconds
  */
 export async function startSteadily(
-  { temporalAddress: address, namespace }: BenchServers,
+  { temporalAddress: address, namespace }: Pick<BenchServers, 'temporalAddress' | 'namespace'>,
   perSecond: number,
   seconds: number,
 ): Promise<number[]> {

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { startSteadily } from './support/bare-starts.js';
-import { saturate, sendSteadily, warmUp } from './support/load.js';
-import { startReceiver } from './support/receiver.js';
-import { percentile } from './support/statistics.js';
-import { type BenchServers, startBenchSystem } from './support/system.js';
-import { until } from './support/until.js';
-import { findProcess, usageOf } from './support/usage.js';
+import { saturate, warmUp } from '../support/load.js';
+import { startReceiver } from '../support/receiver.js';
+import { type BenchServers, startBenchSystem } from '../support/system.js';
+import { until } from '../support/until.js';
+import { findProcess, usageOf } from '../support/usage.js';
+import { startBystander } from './bystander.js';
+import type { Travel } from './bystander-process.js';
 
 /** What an endpoint that fails costs, beside what a healthy one costs in the same run. */
 export interface Outage {
@@ -26,24 +26,7 @@ export interface Outage {
   repeated: number;
 }
 
-/** Milliseconds. */
-export interface Latency {
-  p50: number;
-  p99: number;
-}
-
-export interface Travel {
-  /** From an event's post to its arrival. */
-  event: Latency;
-  /** The floor: the start of a workflow that nobody runs, which is less than any event needs, asked of Temporal in the same seconds. */
-  bareStart: Latency;
-}
-
 const CONCURRENCY = 32;
-/** To the healthy endpoint, all the time. */
-const STEADY_PER_SECOND = 50;
-/** Meanwhile, to Temporal: few, so that they are no load of their own. */
-const BARE_PER_SECOND = 10;
 const STEADY_SECONDS = 10;
 /** From the last accepted event to the endpoint's return. Milliseconds. */
 const DOWN_MS = 20_000;
@@ -59,7 +42,6 @@ const LIMIT_MS = 600_000;
 export async function measureOutage(servers: BenchServers, events: number, delayMs = 0): Promise<Outage> {
   let status = 200;
   let wait = 0;
-  const good = await startReceiver();
   const bad = await startReceiver(
     undefined,
     () => wait,
@@ -69,20 +51,10 @@ export async function measureOutage(servers: BenchServers, events: number, delay
   const temporalPid = await findProcess('start-dev', servers.temporalAddress.split(':')[1] ?? '');
   const cpu = async () =>
     ((await usageOf(system.pid))?.cpuMs ?? 0) + ((await usageOf(temporalPid ?? 0))?.cpuMs ?? 0);
+  const bystander = await startBystander(servers, await system.newAccount());
+  const { travel } = bystander;
   try {
     await system.register(`${bad.url}/`);
-    const steady = await system.newAccount();
-    await steady.register(`${good.url}/`);
-    const travel = async (seconds: number): Promise<Travel> => {
-      const [sent, bareStarts] = await Promise.all([
-        sendSteadily(steady, STEADY_PER_SECOND, seconds),
-        startSteadily(servers, BARE_PER_SECOND, seconds),
-      ]);
-      const arrivedAt = (id: string) => good.arrivals.get(`${id} /`);
-      await until(() => sent.every(({ id }) => arrivedAt(id) !== undefined), LIMIT_MS);
-      const times = sent.map(({ id, sentAt }) => (arrivedAt(id) ?? Number.NaN) - sentAt);
-      return { event: latencyOf(times), bareStart: latencyOf(bareStarts) };
-    };
     const accept = async () => {
       const began = performance.now();
       const sent = await saturate(system, events, CONCURRENCY);
@@ -140,12 +112,8 @@ export async function measureOutage(servers: BenchServers, events: number, delay
       repeated: failing.result.repeated,
     };
   } finally {
+    await bystander.stop();
     await system.stop();
-    await good.close();
     await bad.close();
   }
-}
-
-function latencyOf(times: readonly number[]): Latency {
-  return { p50: percentile(times, 50), p99: percentile(times, 99) };
 }
