@@ -270,7 +270,10 @@ describe('explain', () => {
     const later = await until(
       async () => {
         const { id } = await own.purchase();
-        return explain(`endpoint_id=${failing.id}&event_id=${id}`, own);
+        return until(
+          () => explain(`endpoint_id=${failing.id}&event_id=${id}`, own),
+          ({ code }) => code !== 'in_flight',
+        );
       },
       ({ code }) => code === 'endpoint_failing',
     );
