@@ -12,12 +12,12 @@ import { freeze } from './freeze.js';
 import { killOnce } from './kills.js';
 import { measureLog } from './log/append.js';
 import { measureMemory } from './memory.js';
-import type { Latency } from './outage/bystander-process.js';
 import { measureOutage } from './outage/outage.js';
 import { measureParked } from './parked.js';
 import { saturate } from './support/load.js';
 import { startReceiver } from './support/receiver.js';
 import { countDeliveries, countRecorded } from './support/recorded.js';
+import { median, percentile } from './support/statistics.js';
 import { type BenchServers, restartBenchSystem, startBenchSystem, startServers } from './support/system.js';
 import { until } from './support/until.js';
 import { usageOf } from './support/usage.js';
@@ -149,7 +149,8 @@ async function outage(servers: BenchServers, events: number): Promise<void> {
       delayMs,
     );
     const ratio = (value: number, of: number) => (value / of).toFixed(2);
-    const latency = ({ p50, p99 }: Latency) => `${p50.toFixed(1)}/${p99.toFixed(1)} ms`;
+    const p99 = (times: number[]) => percentile(times, 99);
+    const latency = (times: number[]) => `${median(times).toFixed(1)}/${p99(times).toFixed(1)} ms`;
     const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
     say(`outage: ${events} events to an endpoint that ${kind}.`);
     say(
@@ -161,7 +162,7 @@ async function outage(servers: BenchServers, events: number): Promise<void> {
     ] as const) {
       const [failing, healthy, idle] = [besideFailing[of], besideHealthy[of], alone[of]];
       say(
-        `        ${what} p50/p99 beside it ${latency(failing)}, beside a healthy one ${latency(healthy)}, alone ${latency(idle)}: ${ratio(failing.p99, healthy.p99)}, ${ratio(failing.p99, idle.p99)}.`,
+        `        ${what} p50/p99 beside it ${latency(failing)}, beside a healthy one ${latency(healthy)}, alone ${latency(idle)}: ${ratio(p99(failing), p99(healthy))}, ${ratio(p99(failing), p99(idle))}.`,
       );
     }
     say(

@@ -1,6 +1,5 @@
 import { sendSteadily } from '../support/load.js';
 import { startReceiver } from '../support/receiver.js';
-import { percentile } from '../support/statistics.js';
 import type { BenchAccount, BenchServers } from '../support/system.js';
 import { until } from '../support/until.js';
 import { startSteadily } from './bare-starts.js';
@@ -9,17 +8,12 @@ import { startSteadily } from './bare-starts.js';
 export type Customer = Pick<BenchServers, 'temporalAddress' | 'namespace'> &
   Pick<BenchAccount, 'url' | 'key'>;
 
-/** Milliseconds. */
-export interface Latency {
-  p50: number;
-  p99: number;
-}
-
+/** How long each took, milliseconds. */
 export interface Travel {
   /** From an event's post to its arrival. */
-  event: Latency;
+  event: number[];
   /** The floor: the start of a workflow that nobody runs, which is less than any event needs, asked of Temporal in the same seconds. */
-  bareStart: Latency;
+  bareStart: number[];
 }
 
 const EVENTS_PER_SECOND = 50;
@@ -32,17 +26,12 @@ const receiver = await startReceiver();
 const arrivedAt = (id: string) => receiver.arrivals.get(`${id} /`);
 
 async function travel(seconds: number): Promise<Travel> {
-  const [sent, bareStarts] = await Promise.all([
+  const [sent, bareStart] = await Promise.all([
     sendSteadily(customer, EVENTS_PER_SECOND, seconds),
     startSteadily(customer, BARE_PER_SECOND, seconds),
   ]);
   await until(() => sent.every(({ id }) => arrivedAt(id) !== undefined), LIMIT_MS);
-  const times = sent.map(({ id, sentAt }) => (arrivedAt(id) ?? Number.NaN) - sentAt);
-  return { event: latencyOf(times), bareStart: latencyOf(bareStarts) };
-}
-
-function latencyOf(times: readonly number[]): Latency {
-  return { p50: percentile(times, 50), p99: percentile(times, 99) };
+  return { event: sent.map(({ id, sentAt }) => (arrivedAt(id) ?? Number.NaN) - sentAt), bareStart };
 }
 
 process.on('message', async (seconds: number) => process.send?.(await travel(seconds)));
