@@ -13,6 +13,7 @@ import { killOnce } from './kills.js';
 import { measureLog } from './log/append.js';
 import { measureMemory } from './memory.js';
 import { measureOutage } from './outage/outage.js';
+import type { Travel } from './outage/travel.js';
 import { measureParked } from './parked.js';
 import { saturate } from './support/load.js';
 import { startReceiver } from './support/receiver.js';
@@ -143,11 +144,9 @@ async function outage(servers: BenchServers, events: number): Promise<void> {
     ['answers 503', 0],
     ['hangs', HANGING_MS],
   ] as const) {
-    const { accepted, alone, besideHealthy, besideFailing, returnedMs, cpu, repeated } = await measureOutage(
-      servers,
-      events,
-      delayMs,
-    );
+    const measured = await measureOutage(servers, events, delayMs);
+    const { accepted, alone, besideHealthy, besideAccepting, besideFailing, returnedMs, cpu, repeated } =
+      measured;
     const ratio = (value: number, of: number) => (value / of).toFixed(2);
     const p99 = (times: number[]) => percentile(times, 99);
     const latency = (times: number[]) => `${median(times).toFixed(1)}/${p99(times).toFixed(1)} ms`;
@@ -160,9 +159,9 @@ async function outage(servers: BenchServers, events: number): Promise<void> {
       ["another endpoint's", 'event'],
       ["  a bare start's", 'bareStart'],
     ] as const) {
-      const [failing, healthy, idle] = [besideFailing[of], besideHealthy[of], alone[of]];
+      const times = (beside: Travel) => `${latency(beside[of])} = ${ratio(p99(beside[of]), p99(alone[of]))}`;
       say(
-        `        ${what} p50/p99 beside it ${latency(failing)}, beside a healthy one ${latency(healthy)}, alone ${latency(idle)}: ${ratio(p99(failing), p99(healthy))}, ${ratio(p99(failing), p99(idle))}.`,
+        `        ${what} p50/p99, p99 times that alone: alone ${latency(alone[of])}; beside the outage ${times(besideFailing)}; while its events are accepted ${times(besideAccepting)}, a healthy one's ${times(besideHealthy)}.`,
       );
     }
     say(

@@ -2,15 +2,16 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { BenchAccount, BenchServers } from '../support/system.js';
-import type { Customer, Travel } from './bystander-process.js';
+import type { Customer } from './bystander-process.js';
+import type { Travel } from './travel.js';
 
 /**
  * A customer with little traffic and an endpoint that is healthy. It is a process of its own: in that of another customer, its events would
  * wait for that one's as well.
  */
 export interface Bystander {
-  /** Sends events at a steady rate for so many seconds, and says how long they took. */
-  travel(seconds: number): Promise<Travel>;
+  /** Sends events at a steady rate while something else goes on, and says how long they took. */
+  travel(meanwhile: Promise<unknown>): Promise<Travel>;
   stop(): Promise<void>;
 }
 
@@ -29,9 +30,12 @@ export async function startBystander(
   const told = async <T>() => ((await Promise.race([once(child, 'message'), ended])) as [T])[0];
   await account.register(await told<string>());
   return {
-    travel(seconds) {
-      child.send(seconds);
-      return told<Travel>();
+    async travel(meanwhile) {
+      child.send('begin');
+      const travelled = told<Travel>();
+      await meanwhile;
+      child.send('end');
+      return travelled;
     },
     async stop() {
       child.kill();

@@ -5,7 +5,7 @@ import { type BenchServers, startBenchSystem } from '../support/system.js';
 import { until } from '../support/until.js';
 import { findProcess, usageOf } from '../support/usage.js';
 import { startBystander } from './bystander.js';
-import type { Travel } from './bystander-process.js';
+import { BARE_STARTS_PER_SECOND, EVENTS_PER_SECOND, type Travel } from './travel.js';
 
 /** What an endpoint that fails costs, beside what a healthy one costs in the same run. */
 export interface Outage {
@@ -13,8 +13,11 @@ export interface Outage {
   accepted: { healthy: number; failing: number };
   /** What another endpoint sees, which is healthy and has little traffic. */
   alone: Travel;
-  /** The same while events for a healthy endpoint are accepted as fast as they are. */
+  /** The same while events for a healthy endpoint are accepted as fast as they come. */
   besideHealthy: Travel;
+  /** The same while events for the failing one are. */
+  besideAccepting: Travel;
+  /** The same from the first event for the failing endpoint until all of them had arrived. */
   besideFailing: Travel;
   /** From the endpoint's return until its first, and then 95 % and all of its events had arrived, milliseconds. */
   returnedMs: { first: number; p95: number; all: number };
@@ -27,8 +30,8 @@ export interface Outage {
 }
 
 const CONCURRENCY = 32;
-const STEADY_SECONDS = 10;
-/** A p99 of ten seconds is that of five events, so all is done so often. */
+/** About as long as an outage with its release. Milliseconds. */
+const ALONE_MS = 30_000;
 const ROUNDS = 3;
 /** From the last accepted event to the endpoint's return. Milliseconds. */
 const DOWN_MS = 20_000;
@@ -71,16 +74,17 @@ export async function measureOutage(servers: BenchServers, events: number, delay
     };
 
     await warmUp(system, CONCURRENCY);
-    await travel(2);
+    await travel(delay(2_000));
     const idle = await used(() => delay(IDLE_MS));
     const perEvent = ({ cpuMs, ms }: { cpuMs: number; ms: number }) =>
       (cpuMs - (idle.cpuMs / idle.ms) * ms) / events;
 
-    const healthy = await used(async () => {
+    const succeed = async () => {
       const { sent, perSecond } = await accept();
       await until(() => arrived(sent) === events, LIMIT_MS);
       return perSecond;
-    });
+    };
+    const healthy = await used(succeed);
     const fail = async () => {
       bad.arrivals.clear();
       status = 503;
@@ -101,20 +105,26 @@ export async function measureOutage(servers: BenchServers, events: number, delay
     const failing = await used(fail);
 
     // Alone and beside in turns, because the machine is faster in one minute than in another.
-    const [alone, besideHealthy, besideFailing] = [nothingYet(), nothingYet(), nothingYet()];
+    const [alone, besideHealthy, besideAccepting, besideFailing] = [
+      noTravel(),
+      noTravel(),
+      noTravel(),
+      noTravel(),
+    ];
     for (let round = 0; round < ROUNDS; round += 1) {
-      add(alone, await travel(STEADY_SECONDS));
-      const [{ sent }, healthyTravel] = await Promise.all([accept(), travel(STEADY_SECONDS)]);
-      add(besideHealthy, healthyTravel);
-      await until(() => arrived(sent) === events, LIMIT_MS);
-      const [, failingTravel] = await Promise.all([fail(), travel(STEADY_SECONDS)]);
-      add(besideFailing, failingTravel);
+      add(alone, await travel(delay(ALONE_MS)));
+      add(besideHealthy, await travel(succeed()));
+      const outage = fail();
+      const travelled = await travel(outage);
+      add(besideFailing, travelled);
+      add(besideAccepting, firstOf(travelled, events / (await outage).perSecond));
     }
 
     return {
       accepted: { healthy: healthy.result, failing: failing.result.perSecond },
       alone,
       besideHealthy,
+      besideAccepting,
       besideFailing,
       returnedMs: failing.result.returnedMs,
       cpu: { healthy: perEvent(healthy), failing: perEvent(failing) },
@@ -127,8 +137,15 @@ export async function measureOutage(servers: BenchServers, events: number, delay
   }
 }
 
-function nothingYet(): Travel {
+function noTravel(): Travel {
   return { event: [], bareStart: [] };
+}
+
+function firstOf({ event, bareStart }: Travel, seconds: number): Travel {
+  return {
+    event: event.slice(0, seconds * EVENTS_PER_SECOND),
+    bareStart: bareStart.slice(0, seconds * BARE_STARTS_PER_SECOND),
+  };
 }
 
 function add(to: Travel, { event, bareStart }: Travel): void {

@@ -81,23 +81,33 @@ export async function warmUp(account: BenchAccount, concurrency: number): Promis
   return sent;
 }
 
-/** Sends events at a steady rate, whether they are answered or not. */
+/** Sends events at a steady rate for so many seconds or until it is told to stop, whether they are answered or not. */
 export async function sendSteadily(
   account: Pick<BenchAccount, 'url' | 'key'>,
   perSecond: number,
-  seconds: number,
+  until: number | AbortSignal,
 ): Promise<Sent[]> {
   const { send, close } = sender(account, 64);
-  const sent = await steadily(perSecond, seconds, send);
+  const sent = await steadily(perSecond, until, send);
   await close();
   return sent;
 }
 
-/** Begins something at a steady rate, whether what began before is over or not. @returns what each came to */
-export async function steadily<T>(perSecond: number, seconds: number, act: () => Promise<T>): Promise<T[]> {
+/**
+ * Begins something at a steady rate, whether what began before is over or not.
+ *
+ * @param until for how many seconds, or a signal to stop
+ * @returns what each came to, in the order in which they began
+ */
+export async function steadily<T>(
+  perSecond: number,
+  until: number | AbortSignal,
+  act: () => Promise<T>,
+): Promise<T[]> {
+  const goesOn = (index: number) => (typeof until === 'number' ? index < perSecond * until : !until.aborted);
   const began = performance.now();
   const acting: Promise<T>[] = [];
-  for (let index = 0; index < perSecond * seconds; index += 1) {
+  for (let index = 0; goesOn(index); index += 1) {
     const due = began + (index * 1_000) / perSecond;
     const wait = due - performance.now();
     if (wait > 0) await delay(wait);
