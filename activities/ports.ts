@@ -101,6 +101,8 @@ export interface EndpointDirectory {
 
 /** Reports the results of attempts to the incidents of their endpoints. */
 export interface IncidentLog {
+  /** How an endpoint fails whose deliveries are about to wait, if this process knows it before the endpoint says so. */
+  mark(endpointId: string): FailingMark | undefined;
   /** @param began when the attempt began, milliseconds since the epoch */
   failed(endpoint: NamedEndpoint, said: string, began: number): Promise<void>;
   /**

@@ -26,7 +26,7 @@ import {
   type LiveGroup,
   type MemberAttempt,
 } from '../src/domain/delivery/delivery-group.js';
-import { type MemberState, statusesOf, summarizeMembers } from '../src/domain/delivery/group-summary.js';
+import { describeStates, statusesOf, summarizeMembers } from '../src/domain/delivery/group-summary.js';
 import { attemptPriority, isolatedQueue } from '../src/domain/delivery/lanes.js';
 import { deliveryAttributes, groupStatus, STATUS_ATTRIBUTE } from '../src/domain/ledger/search-attributes.js';
 import { deliverySummary, fitSummary } from '../src/domain/ledger/summaries.js';
@@ -262,18 +262,18 @@ class TogetherDelivery {
 
   /** Has a delivery go on as a `deliverEvent`, which outlives the group. */
   private async leave(index: number): Promise<void> {
-    const { events, deliveries, held: _held, so_far: _, isolated: __, ...settings } = this.input;
+    const { events, deliveries, attempt_timeout_ms, park_limit_ms } = this.input;
     const delivery = deliveries[index];
     const event = delivery && events[delivery.event];
     const snapshot = this.machine.depart(index);
     if (!event || !snapshot) return;
     this.leaving.add(index);
-    const { endpoint_id, schedule = settings.schedule } = delivery;
+    const { endpoint_id, schedule = this.input.schedule } = delivery;
     const { status } = snapshot.record;
     try {
       await startChild(deliverEvent, {
         workflowId: deliveryWorkflowId(event.account_id, { event_id: event.event_id, endpoint_id }),
-        args: [{ ...event, ...settings, endpoint_id, schedule, so_far: snapshot }],
+        args: [{ ...event, endpoint_id, schedule, attempt_timeout_ms, park_limit_ms, so_far: snapshot }],
         parentClosePolicy: ParentClosePolicy.ABANDON,
         staticSummary: deliverySummary(event.event_kind, { endpoint_id }),
         memo: { delivery: snapshot.record, created_at: this.createdAt },
@@ -336,16 +336,9 @@ class TogetherDelivery {
     const status = groupStatus(statusesOf(summary));
     if (states !== this.shown.states) {
       upsertMemo({ states: summary });
-      setCurrentDetails(describe(summary));
+      setCurrentDetails(describeStates(summary));
     }
     if (status !== this.shown.status) upsertSearchAttributes([{ key: STATUS_ATTRIBUTE, value: status }]);
     this.shown = { states, status, at: now };
   }
-}
-
-/** A line for each state: how many deliveries it has, and what comes next. */
-function describe(states: readonly MemberState[]): string {
-  return states
-    .map(({ status, members, reason }) => `${members.length} ${status}${reason ? `: ${reason}` : ''}`)
-    .join('\n\n');
 }

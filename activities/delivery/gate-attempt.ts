@@ -2,8 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { AttemptReport } from '../../src/domain/delivery/attempt-report.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
-import { holdBack } from '../../src/domain/delivery/hold-back.js';
+import { holdBack, waitForSlot } from '../../src/domain/delivery/hold-back.js';
 import { DEFERRED } from '../../src/domain/delivery/reasons.js';
+import { SLOT_WAIT_MS } from '../../src/domain/endpoint/attempt-slots.js';
 import type { AttemptDependencies, EndpointForAttempt } from '../ports.js';
 
 /** The attempt may be made now. */
@@ -19,14 +20,12 @@ type NotNow = Exclude<AttemptReport, { kind: 'attempted' }>;
 const NEAR_MS = 100;
 /** A turn is void when it is this old: many old ones, used at once after a pause of all workers, would exceed the limit. Milliseconds. */
 const TURN_VALID_MS = 1_000;
-/** How long a slot is waited for, if it is likely to be free by then. Milliseconds. */
-const SLOT_WAIT_MS = 1_000;
 
 /**
  * Decides whether an attempt may be made now: by the endpoint as it is now, its health, its rate limit, and the attempts in flight to
  * it. None of this is an attempt, so no time that passes here is charged to the endpoint.
  */
-export function createGate({ endpoints, turns, health, slots }: AttemptDependencies) {
+export function createGate({ endpoints, turns, health, slots, incidents }: AttemptDependencies) {
   /** @throws ApplicationFailure if the attempt belongs in the isolated lane */
   return async function gate(request: AttemptRequest): Promise<Passed | NotNow> {
     const { account_id, endpoint_id, number, trigger } = request;
@@ -41,8 +40,9 @@ export function createGate({ endpoints, turns, health, slots }: AttemptDependenc
     }
 
     // Attempts that a person or the endpoint's incident chose are not held back.
+    const isFirst = number === 1 && trigger === 'schedule';
     const held =
-      number === 1 && trigger === 'schedule' && holdBack(endpoint.failing, Date.now(), Math.random());
+      isFirst && holdBack([endpoint.failing, incidents.mark(endpoint_id)], Date.now(), Math.random());
     if (held) return held;
     const isUnhealthy = endpoint.failing !== undefined || health.isUnhealthy(endpoint_id);
     if (isUnhealthy && !request.isolated) throw needsIsolation();
@@ -51,11 +51,7 @@ export function createGate({ endpoints, turns, health, slots }: AttemptDependenc
     if (turn) return turn;
     const chosen = trigger === 'manual' || trigger === 'released';
     const slot = await slots.take(endpoint_id, request.slot_wait_ms ?? SLOT_WAIT_MS, chosen);
-    if (slot.kind === 'full') {
-      const reason = `${slot.inFlight} attempts wait for its answer.`;
-      const look_again_at = new Date(slot.askAgainAt).toISOString();
-      return { kind: 'not_attempted', endpoint: 'busy', reason, look_again_at };
-    }
+    if (slot.kind === 'full') return waitForSlot(slot);
     const over = health.begin(endpoint_id, !request.isolated);
     const end = (taken: boolean) => {
       slot.free(taken);

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
 import type { Settings } from '../config/schema.js';
-import { EndpointHealth } from '../domain/endpoint/endpoint-health.js';
 import type { Closing } from '../domain/stats/closing.js';
 import { BUNDLE_PATH } from '../temporal/server/bundle.js';
 import { prepareArchiveSchedule } from '../temporal/write/archive/archive-schedule.js';
@@ -17,7 +16,7 @@ import { addressPolicyOf, portsOf } from './service/egress.js';
 import { boundHeaps, collectWhenIdle } from './service/garbage.js';
 import { healthListener } from './service/health-listener.js';
 import { type HttpServer, listen } from './service/http-server.js';
-import { createIncidents, createStarter } from './service/ledger.js';
+import { createKnowledge, createStarter } from './service/ledger.js';
 import { createListenerExchange } from './service/listeners/listener-exchange.js';
 import { createListeners, type Listeners } from './service/listeners/listeners.js';
 import { createReadiness, type Readiness } from './service/readiness.js';
@@ -71,8 +70,8 @@ async function startParts(
 ): Promise<Omit<Service, 'stop'>> {
   const addressPolicy = addressPolicyOf(settings);
   const ownPorts = new Set(portsOf(settings));
-  const health = new EndpointHealth(settings.HOOKLINE_SLOW_ANSWER);
-  const incidents = createIncidents(settings, servers);
+  const knowledge = createKnowledge(settings, servers);
+  const { incidents } = knowledge;
   stops.add(() => incidents.stop());
   const registry = new Registry();
   const observer = createDeliveryMetrics(registry);
@@ -85,12 +84,12 @@ async function startParts(
     role === 'api'
       ? undefined
       : await createAttempts(settings, servers, {
-          ...{ health, incidents, observer, tracing, addressPolicy, listenerExchange, ownPorts },
+          ...{ knowledge, observer, tracing, addressPolicy, listenerExchange, ownPorts },
         });
   stops.add(() => attempts?.poster.close());
 
   const earlyAttempts = role === 'all' ? attempts?.earlyAttempts : undefined;
-  const starter = createStarter(settings, servers, health, earlyAttempts, createStartMetrics(registry));
+  const starter = createStarter(settings, servers, knowledge, earlyAttempts, createStartMetrics(registry));
   stops.add(listeners?.start(starter) ?? (() => {}));
 
   const tallies = attempts && keepTallies(servers.database.tallies, logger);

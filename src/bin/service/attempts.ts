@@ -11,11 +11,9 @@ import type {
 import type { Settings } from '../../config/schema.js';
 import { RELEASE } from '../../domain/basics/release.js';
 import type { AddressPolicy } from '../../domain/endpoint/address-policy.js';
-import { AttemptSlots } from '../../domain/endpoint/attempt-slots.js';
-import type { EndpointHealth } from '../../domain/endpoint/endpoint-health.js';
-import type { Incidents } from '../../temporal/write/incidents.js';
 import { connectorOptions } from './egress.js';
 import { endpointDirectory } from './endpoint-ports.js';
+import type { EndpointKnowledge } from './ledger.js';
 import type { Servers } from './servers.js';
 
 /** Sent as `User-Agent` with every attempt. */
@@ -30,8 +28,7 @@ export interface Attempts {
 
 /** What attempts take part in besides the settings. */
 export interface AttemptParts {
-  health: EndpointHealth;
-  incidents: Incidents;
+  knowledge: EndpointKnowledge;
   addressPolicy: AddressPolicy;
   listenerExchange: ListenerExchange;
   observer: AttemptObserver;
@@ -44,18 +41,16 @@ export interface AttemptParts {
 export async function createAttempts(
   settings: Settings,
   { database, sealer }: Servers,
-  { health, incidents, observer, tracing, addressPolicy, listenerExchange, ownPorts }: AttemptParts,
+  { knowledge, observer, tracing, addressPolicy, listenerExchange, ownPorts }: AttemptParts,
 ): Promise<Attempts> {
   const poster = createPoster(await connectorOptions(settings, addressPolicy, () => [...ownPorts]));
   const attempt = createAttemptDelivery({
     sealer,
     endpoints: endpointDirectory(database.endpoints),
     turns: database.deliveryTurns,
-    slots: new AttemptSlots(settings.HOOKLINE_SLOW_ANSWER),
     poster,
     listenerExchange,
-    health,
-    incidents,
+    ...knowledge,
     observer,
     tracing,
     userAgent: USER_AGENT,

@@ -3,7 +3,8 @@ import type { ReplayLedger } from '../../../activities/ports.js';
 import type { Settings } from '../../config/schema.js';
 import { deliveryId } from '../../domain/basics/delivery-id.js';
 import type { ChangeAction } from '../../domain/change/change.js';
-import type { EndpointHealth } from '../../domain/endpoint/endpoint-health.js';
+import { AttemptSlots } from '../../domain/endpoint/attempt-slots.js';
+import { EndpointHealth } from '../../domain/endpoint/endpoint-health.js';
 import type { ReplayItem, ReplayPlan } from '../../domain/replay/replay.js';
 import { Registrations } from '../../models/endpoint/registrations.js';
 import { DeliveryReader } from '../../temporal/read/delivery-reader.js';
@@ -16,21 +17,32 @@ import { ReplayActs } from '../../temporal/write/replay/replay-acts.js';
 import type { StartObserver } from '../../temporal/write/start-calls.js';
 import type { Servers } from './servers.js';
 
-/** What opens and closes the incidents of failing endpoints. */
-export function createIncidents(settings: Settings, { temporal: { client } }: Servers): Incidents {
-  return new Incidents({
+/** What a process knows of endpoints by its own attempts, and the incidents of those that fail. */
+export interface EndpointKnowledge {
+  health: EndpointHealth;
+  slots: AttemptSlots;
+  incidents: Incidents;
+}
+
+export function createKnowledge(
+  settings: Settings,
+  { temporal: { client } }: Pick<Servers, 'temporal'>,
+): EndpointKnowledge {
+  const slowMs = settings.HOOKLINE_SLOW_ANSWER;
+  const incidents = new Incidents({
     client,
     taskQueue: settings.HOOKLINE_TASK_QUEUE,
     disableAfterMs: settings.HOOKLINE_DISABLE_AFTER,
     probeIntervalMs: settings.HOOKLINE_PROBE_INTERVAL,
   });
+  return { health: new EndpointHealth(slowMs), slots: new AttemptSlots(slowMs), incidents };
 }
 
 /** @param earlyAttempts makes attempts as soon as their start is persisted: only where API and worker share a process */
 export function createStarter(
   settings: Settings,
   { temporal: { client }, sealer }: Servers,
-  health: EndpointHealth,
+  knowledge: EndpointKnowledge,
   earlyAttempts: EarlyAttempts | undefined,
   observer?: StartObserver,
 ): DeliveryStarter {
@@ -41,7 +53,7 @@ export function createStarter(
     earlyAttempts,
     observer,
     startsInFlight: settings.HOOKLINE_GROUP_COMMIT === 'on' ? settings.HOOKLINE_STARTS_IN_FLIGHT : 0,
-    health,
+    ...knowledge,
     releasePerSecond: settings.HOOKLINE_RELEASE_RATE,
     maxFirstAttempts: settings.HOOKLINE_MAX_FIRST_ATTEMPTS,
     settings: {

@@ -8,6 +8,7 @@ import {
 } from './delivery.js';
 import { DeliveryMachine } from './delivery-machine.js';
 import type { DeliverySnapshot } from './delivery-state.js';
+import { type MemberState, summarizeMembers } from './group-summary.js';
 import type { HeldBack } from './hold-back.js';
 import { groupJitter } from './retry-schedule.js';
 
@@ -15,6 +16,8 @@ import { groupJitter } from './retry-schedule.js';
 export interface LiveGroup extends DeliveryGroup, DeliverySettings {
   /** Of an isolated group: endpoints that were known to be failing when it was accepted. First attempts at them wait. By endpoint. */
   held?: Record<string, HeldBack>;
+  /** If it began to wait before its execution began: since when. ISO 8601, UTC. */
+  held_since?: string;
   /** First attempts, too, are made in the isolated lane: the endpoints are slow or failing. */
   isolated?: boolean;
   /** An endpoint that took longer than this last time is attempted apart from others, milliseconds; absent in older groups: 1,000. */
@@ -62,7 +65,7 @@ export class GroupMachine {
   /** @param now milliseconds since the epoch */
   constructor(group: LiveGroup, now: number) {
     this.group = group;
-    this.now = now;
+    this.now = group.held_since === undefined ? now : Date.parse(group.held_since);
     this.seed = `${group.events[0]?.event_id}:${group.deliveries[0]?.endpoint_id}`;
     const surroundings = {
       now: () => this.now,
@@ -213,6 +216,29 @@ export class GroupMachine {
     this.members[index] = undefined;
     return snapshot;
   }
+}
+
+/** A group of which every delivery is held back: nothing is to be done before its first wait is over. */
+export interface WaitingGroup {
+  /** What its workflow starts with, whenever that begins. */
+  group: LiveGroup;
+  /** How its deliveries stand until then. */
+  states: MemberState[];
+  /** Milliseconds. */
+  waitMs: number;
+}
+
+/**
+ * @param now milliseconds since the epoch
+ * @returns `undefined` if an attempt is to be made at once
+ */
+export function waitFromStart(group: LiveGroup, now: number): WaitingGroup | undefined {
+  const waiting = { ...group, held_since: new Date(now).toISOString() };
+  const machine = new GroupMachine(waiting, now);
+  if (machine.firstAttempts.length > 0) return undefined;
+  const { due, wakeAt } = machine.step(now);
+  if (due.length > 0 || wakeAt === undefined) return undefined;
+  return { group: waiting, states: summarizeMembers(machine.records, true), waitMs: wakeAt - now };
 }
 
 /**

@@ -48,3 +48,10 @@ export function summarizeMembers(
 export function statusesOf(states: readonly MemberState[]): DeliveryStatus[] {
   return DELIVERY_STATUSES.filter((status) => states.some((state) => state.status === status));
 }
+
+/** A line for each state: how many deliveries it has, and what comes next. */
+export function describeStates(states: readonly MemberState[]): string {
+  return states
+    .map(({ status, members, reason }) => `${members.length} ${status}${reason ? `: ${reason}` : ''}`)
+    .join('\n\n');
+}

@@ -1,3 +1,4 @@
+import type { NoSlot } from '../endpoint/attempt-slots.js';
 import type { FailingMark } from '../endpoint/incident.js';
 import { MAX_JITTER } from './retry-schedule.js';
 
@@ -6,35 +7,53 @@ import { MAX_JITTER } from './retry-schedule.js';
  * looks so long after the time by which it should have been, milliseconds.
  */
 const UNTOLD_MS = 10 * 60_000;
+/**
+ * When a probe is due, the mark is renewed and the probe is made. Deliveries go on waiting so long for that, milliseconds: a busy machine
+ * needs some, and all that came meanwhile would be attempted.
+ */
+const RENEWAL_MS = 30_000;
 
-/** Why a first attempt waits, and until when. */
+/** Why an attempt waits, and until when. */
 export interface HeldBack {
   kind: 'not_attempted';
-  endpoint: 'failing';
+  endpoint: 'failing' | 'busy';
   reason: string;
   /** ISO 8601, UTC. */
   look_again_at: string;
 }
 
 /**
- * Of an endpoint that keeps failing, first attempts wait.
+ * Of an endpoint that keeps failing, first attempts wait. A probe that succeeds ends that, and so does a time of {@link RENEWAL_MS}
+ * without a probe.
  *
- * @param failing what is known of it; absent: it is not failing
+ * @param marks what is known of it; none: it is not failing
  * @param now milliseconds since the epoch
  * @param random from 0 up to 1
  */
 export function holdBack(
-  failing: FailingMark | undefined,
+  marks: readonly (FailingMark | undefined)[],
   now: number,
   random: number,
 ): HeldBack | undefined {
-  const until = Date.parse(failing?.backoff_until ?? '');
-  if (!failing || !(until > now)) return undefined;
+  const endOf = (mark: FailingMark | undefined) => Date.parse(mark?.backoff_until ?? '') + RENEWAL_MS;
+  const failing = marks.find((mark) => endOf(mark) > now);
+  if (!failing) return undefined;
+  const until = endOf(failing);
   const wait = until - now + UNTOLD_MS;
   return {
     kind: 'not_attempted',
     endpoint: 'failing',
     reason: `since ${failing.since}, so new deliveries wait until it answers again.`,
     look_again_at: new Date(now + wait * (1 + MAX_JITTER * random)).toISOString(),
+  };
+}
+
+/** An endpoint has as many attempts in flight as it may have, so further ones wait. */
+export function waitForSlot({ inFlight, askAgainAt }: NoSlot): HeldBack {
+  return {
+    kind: 'not_attempted',
+    endpoint: 'busy',
+    reason: `${inFlight} attempts wait for its answer.`,
+    look_again_at: new Date(askAgainAt).toISOString(),
   };
 }

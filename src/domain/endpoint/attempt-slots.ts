@@ -2,6 +2,13 @@ import { dropOldest } from '../basics/bounded-memory.js';
 
 /** Attempts at one endpoint that a process has in flight at once, while the endpoint answers well. */
 export const MOST_IN_FLIGHT = 64;
+/**
+ * The first ones at an endpoint that was not attempted lately; each success allows one more, so they double with each round of answers
+ * (a slow start, as TCP has one: RFC 5681, section 3.1). Each attempt of a burst needs a connection of its own, which is much work on both sides.
+ */
+export const FIRST_IN_FLIGHT = 16;
+/** An endpoint was not attempted lately if nothing was in flight to it for so long: its connections are closed by then. Milliseconds. */
+export const RESTED_MS = 5_000;
 /** While it takes attempts, but slowly. */
 export const MOST_WHILE_SLOW = 32;
 /** The fewest in flight, however badly the endpoint answers: one of them shows when it answers again. */
@@ -11,15 +18,20 @@ export const FEWEST_IN_FLIGHT = 4;
  * it sooner; asking is for the case that there is none, and costs something.
  */
 export const LONGEST_WAIT_MS = 60_000;
+/** How long a slot is waited for, if it is likely to be free by then. Milliseconds. */
+export const SLOT_WAIT_MS = 1_000;
+/** If all slots are taken, one of them for so long, more attempts would only queue. Milliseconds. */
+const CLOGGED_MS = 250;
 /** How long an attempt is thought to take at an endpoint that has not answered yet, milliseconds. */
-const FIRST_GUESS_MS = 500;
-/** Those who find no slot ask again no sooner than after this, milliseconds. */
+const FIRST_GUESS_MS = 250;
+/** Those who find no slot ask again no sooner than after this, and while the endpoint is silent than after the other, milliseconds. */
 const SHORTEST_WAIT_MS = 1_000;
+const SHORTEST_SILENT_WAIT_MS = 2_500;
 /** An endpoint is silent while an attempt in flight has taken this many times the mean duration. */
 const SILENT_AFTER_MEANS = 2;
 /** The weight of the latest attempt in the mean duration. */
 const LATEST_WEIGHT = 0.2;
-/** Endpoints whose limit is remembered while nothing is in flight to them. */
+/** Endpoints that are remembered: those that were attempted last. */
 const MAX_REMEMBERED = 10_000;
 
 /** The right to make one attempt at an endpoint. */
@@ -43,6 +55,8 @@ interface EndpointState {
   inFlight: Set<{ began: number }>;
   /** How many may be in flight. */
   limit: number;
+  /** When its latest attempt ended. */
+  restingSince: number;
   /** Attempts that began before this no longer change the limit: they have lowered it already. */
   loweredAt: number;
   meanMs: number;
@@ -78,27 +92,44 @@ export class AttemptSlots {
   async take(endpointId: string, waitMs: number, chosen = false): Promise<AttemptSlot | NoSlot> {
     const state = this.stateOf(endpointId);
     const isFree = () => state.inFlight.size < (chosen ? MOST_IN_FLIGHT : state.limit);
-    const expectedMs = (this.estimate(state) * (state.waiting.size + 1)) / state.limit;
-    if (!isFree() && expectedMs <= waitMs) await this.untilFree(state, waitMs);
-    if (isFree()) return this.occupy(endpointId, state);
-    return { kind: 'full', inFlight: state.inFlight.size, askAgainAt: this.nextTime(state) };
+    if (!isFree() && this.expectedMs(state) <= waitMs) await this.untilFree(state, waitMs);
+    return isFree() ? this.occupy(state) : this.refuse(state);
+  }
+
+  /** What {@link take} would answer at once, with the usual wait: `undefined` if there is a slot, or soon will be. */
+  refusal(endpointId: string): NoSlot | undefined {
+    const state = this.states.get(endpointId);
+    return state && isFull(state) && this.expectedMs(state) > SLOT_WAIT_MS ? this.refuse(state) : undefined;
+  }
+
+  /** Whether attempts that come now would have to queue for long. */
+  isClogged(endpointId: string): boolean {
+    const state = this.states.get(endpointId);
+    if (!state || !isFull(state)) return false;
+    return this.silentMs(state) >= CLOGGED_MS || this.expectedMs(state) > SLOT_WAIT_MS;
   }
 
   private stateOf(endpointId: string): EndpointState {
-    const known = this.states.get(endpointId);
-    if (known) return known;
-    const state: EndpointState = {
+    const state = this.states.get(endpointId) ?? this.newState();
+    const isRested = state.inFlight.size === 0 && this.now() - state.restingSince >= RESTED_MS;
+    if (isRested) state.limit = Math.min(state.limit, FIRST_IN_FLIGHT);
+    this.states.delete(endpointId);
+    this.states.set(endpointId, state);
+    dropOldest(this.states, MAX_REMEMBERED);
+    return state;
+  }
+
+  private newState(): EndpointState {
+    return {
       inFlight: new Set(),
-      limit: MOST_IN_FLIGHT,
+      limit: FIRST_IN_FLIGHT,
+      restingSince: this.now(),
       loweredAt: 0,
       meanMs: FIRST_GUESS_MS,
       askAgainAt: 0,
       leftInRound: 0,
       waiting: new Set(),
     };
-    this.states.set(endpointId, state);
-    dropOldest(this.states, MAX_REMEMBERED);
-    return state;
   }
 
   private async untilFree({ waiting }: EndpointState, waitMs: number): Promise<void> {
@@ -113,18 +144,22 @@ export class AttemptSlots {
     });
   }
 
-  private occupy(endpointId: string, state: EndpointState): AttemptSlot {
+  private occupy(state: EndpointState): AttemptSlot {
     const attempt = { began: this.now() };
     state.inFlight.add(attempt);
     return {
       kind: 'slot',
       free: (taken) => {
         state.inFlight.delete(attempt);
+        state.restingSince = this.now();
         this.learn(state, attempt.began, taken);
         for (const wake of [...state.waiting].slice(0, state.limit - state.inFlight.size)) wake();
-        if (isLikeNew(state) && this.states.get(endpointId) === state) this.states.delete(endpointId);
       },
     };
+  }
+
+  private refuse(state: EndpointState): NoSlot {
+    return { kind: 'full', inFlight: state.inFlight.size, askAgainAt: this.nextTime(state) };
   }
 
   private learn(state: EndpointState, began: number, taken: boolean): void {
@@ -139,29 +174,54 @@ export class AttemptSlots {
     }
   }
 
-  /** How long an attempt takes: the mean, or longer if one in flight has been waiting for longer. */
-  private estimate({ inFlight, meanMs }: EndpointState): number {
+  /** How long the oldest attempt in flight has been waiting for its answer. */
+  private silentMs({ inFlight }: EndpointState): number {
     const [oldest] = inFlight;
-    return oldest ? Math.max(meanMs, this.now() - oldest.began) : meanMs;
+    return oldest ? this.now() - oldest.began : 0;
+  }
+
+  /** How long an attempt takes: the mean, or longer if one in flight has been waiting for longer. */
+  private estimate(state: EndpointState): number {
+    return Math.max(state.meanMs, this.silentMs(state));
+  }
+
+  /** Whoever has been silent for long may be so for as long again. */
+  private isSilent(state: EndpointState): boolean {
+    return this.silentMs(state) > SILENT_AFTER_MEANS * state.meanMs;
+  }
+
+  /** How long one more would have to wait, if all slots are taken. */
+  private expectedMs(state: EndpointState): number {
+    const { waiting, limit } = state;
+    const isSilent = this.isSilent(state);
+    const rounds = roundsUntil(waiting.size + 1, limit, isSilent ? limit : MOST_IN_FLIGHT);
+    // What one endpoint holds up began at about the same time, so no slot is free much sooner than all of them.
+    return this.estimate(state) * (isSilent ? Math.max(rounds, 1) : rounds);
   }
 
   /** Those who find no slot ask again in rounds, as many in each as there are slots, so that those of a group come together. */
   private nextTime(state: EndpointState): number {
     const now = this.now();
     const estimate = this.estimate(state);
-    // Whoever has been silent for long may be so for as long again.
-    const isSilent = estimate > SILENT_AFTER_MEANS * state.meanMs;
-    const roundMs = Math.max(isSilent ? 2 * estimate : estimate, SHORTEST_WAIT_MS);
+    const roundMs = this.isSilent(state)
+      ? Math.max(2 * estimate, SHORTEST_SILENT_WAIT_MS)
+      : Math.max(estimate, SHORTEST_WAIT_MS);
     if (state.leftInRound === 0 || state.askAgainAt <= now) {
       state.askAgainAt = Math.min(Math.max(state.askAgainAt, now) + roundMs, now + LONGEST_WAIT_MS);
-      state.leftInRound = state.limit;
+      // If the endpoint answers until then, there are twice as many slots.
+      state.leftInRound = Math.min(2 * state.limit, MOST_IN_FLIGHT);
     }
     state.leftInRound -= 1;
     return state.askAgainAt;
   }
 }
 
-/** Of an idle endpoint that answers well, nothing needs to be remembered. */
-function isLikeNew({ inFlight, limit, waiting, meanMs }: EndpointState): boolean {
-  return inFlight.size === 0 && waiting.size === 0 && limit === MOST_IN_FLIGHT && meanMs <= FIRST_GUESS_MS;
+function isFull({ inFlight, limit }: EndpointState): boolean {
+  return inFlight.size >= limit;
+}
+
+/** How many rounds of answers it takes until so many have had a slot, if each round has twice as many slots as the one before, up to the most. */
+function roundsUntil(waiting: number, slots: number, most: number): number {
+  if (waiting <= slots || slots >= most) return waiting / slots;
+  return 1 + roundsUntil(waiting - slots, Math.min(2 * slots, most), most);
 }

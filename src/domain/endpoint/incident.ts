@@ -2,7 +2,7 @@
 export interface FailingMark {
   /** ISO 8601, UTC: its first failure since it last succeeded. */
   since: string;
-  /** Until then, new deliveries to it wait. ISO 8601, UTC. */
+  /** When the endpoint is probed; until then at least, new deliveries to it wait. ISO 8601, UTC. */
   backoff_until?: string;
 }
 

@@ -37,16 +37,21 @@ const MAX_ALONE = 10;
  */
 const LEAST_REST = 0.5;
 const MOST_REST = 3;
-/** With patience: events that nobody waits for leave more of the processor to others (`docs/decisions/0036-beside-an-outage.md`). */
-const LEAST_PATIENT_REST = 1.2;
 /** The longest second part, milliseconds: if starts take long because Temporal is far away, producers send again much sooner. */
 const LONGEST_WAIT_MS = 25;
 /**
- * With patience: so many of a group are answered at a time, over as long as its start took, but no longer than this, milliseconds.
- * Producers send again once they are answered; if all did so at once, others would be behind all of them.
+ * With patience the first part is longer, and the second one ends early only if there is a full group: events that nobody waits for leave
+ * more of the processor to others (`docs/decisions/0039-waiting-groups.md`).
+ */
+const LEAST_PATIENT_REST = 1.2;
+const LONGEST_PATIENT_WAIT_MS = 75;
+/**
+ * With patience: so many of a group are answered at a time, over this many times as long as its start took, but no longer than this,
+ * milliseconds. Producers send again once they are answered; if all did so at once, others would be behind all of them.
  */
 const ANSWERED_AT_ONCE = 4;
-const LONGEST_ANSWERING_MS = 25;
+const ANSWERING_TIMES = 2;
+const LONGEST_ANSWERING_MS = 50;
 
 /** The next delivery counts as late after so many times the mean time between two. */
 const LATE_AFTER = 2;
@@ -96,7 +101,7 @@ export class Admission {
   async submit(deliveries: readonly PendingDelivery[], isUrgent = false): Promise<void> {
     if (deliveries.length === 0) return;
     this.checkRoom(deliveries.length);
-    if (this.patienceMs > 0) this.noteArrival(deliveries.length);
+    if (this.isPatient) this.noteArrival(deliveries.length);
     const started = deliveries.map(
       (delivery) =>
         new Promise<void>((resolve, reject) => this.queue.push({ delivery, isUrgent, resolve, reject })),
@@ -125,6 +130,10 @@ export class Admission {
     });
   }
 
+  private get isPatient(): boolean {
+    return this.patienceMs > 0;
+  }
+
   private noteArrival(deliveries: number): void {
     const now = performance.now();
     const gap = Math.min((now - this.latestAt) / deliveries, LONGEST_GAP_MS);
@@ -134,7 +143,7 @@ export class Admission {
 
   /** Waits until the next delivery is late, or would be. */
   private async gather(): Promise<void> {
-    if (this.patienceMs === 0) return;
+    if (!this.isPatient) return;
     const end = performance.now() + this.patienceMs;
     const isEnough = () => this.queue.length >= MAX_GROUP_SIZE || this.queue.some(({ isUrgent }) => isUrgent);
     for (let waiting = 0; waiting < this.queue.length && !isEnough(); ) {
@@ -156,7 +165,8 @@ export class Admission {
       return;
     }
     const tookMs = performance.now() - began;
-    if (isGroup && this.patienceMs > 0) answerInParts(batch, Math.min(tookMs, LONGEST_ANSWERING_MS));
+    if (isGroup && this.isPatient)
+      answerInParts(batch, Math.min(ANSWERING_TIMES * tookMs, LONGEST_ANSWERING_MS));
     else for (const { resolve } of batch) resolve();
     if (isGroup) await this.rest(batch.length, leftBehind, tookMs);
   }
@@ -193,9 +203,13 @@ export class Admission {
   }
 
   private async rest(started: number, leftBehind: boolean, startMs: number): Promise<void> {
-    const least = (this.patienceMs > 0 ? LEAST_PATIENT_REST : LEAST_REST) * startMs;
-    const most = Math.min(MOST_REST * startMs, least + LONGEST_WAIT_MS);
-    const enough = Math.min(this.queue.length + started, MAX_GROUP_SIZE);
+    const { isPatient } = this;
+    const least = (isPatient ? LEAST_PATIENT_REST : LEAST_REST) * startMs;
+    const most = Math.min(
+      MOST_REST * startMs,
+      least + (isPatient ? LONGEST_PATIENT_WAIT_MS : LONGEST_WAIT_MS),
+    );
+    const enough = isPatient ? MAX_GROUP_SIZE : Math.min(this.queue.length + started, MAX_GROUP_SIZE);
     await this.pause(least, () => false);
     // Deliveries that did not fit into the group need not wait for others.
     if (!leftBehind) await this.pause(most - least, () => this.queue.length >= enough);

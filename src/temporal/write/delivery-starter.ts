@@ -10,6 +10,8 @@ import {
   pickEvent,
 } from '../../domain/delivery/delivery.js';
 import type { LiveGroup } from '../../domain/delivery/delivery-group.js';
+import { type HeldBack, holdBack, waitForSlot } from '../../domain/delivery/hold-back.js';
+import type { AttemptSlots } from '../../domain/endpoint/attempt-slots.js';
 import type { EndpointHealth } from '../../domain/endpoint/endpoint-health.js';
 import type { FailingMark } from '../../domain/endpoint/incident.js';
 import type { ReleaseOptions, ReleaseResult } from '../../domain/endpoint/release.js';
@@ -24,6 +26,7 @@ import { readInput } from '../read/history.js';
 import type { PendingDelivery } from './admission.js';
 import { AdmissionLanes } from './admission-lanes.js';
 import { startFanOut } from './fan-out.js';
+import type { Incidents } from './incidents.js';
 import { findOldest, release } from './parked-deliveries.js';
 import { releaseBacklog } from './release-backlog.js';
 import { type Sender, type StartCallOptions, StartCalls } from './start-calls.js';
@@ -47,6 +50,9 @@ export interface DeliveryStarterOptions
   sealer: PayloadSealer;
   /** What this process knows of endpoints. */
   health: EndpointHealth;
+  /** The attempts that this process has in flight to endpoints. */
+  slots: AttemptSlots;
+  incidents: Incidents;
   /** First attempts in flight in this process; beyond it, further ones are made in the isolated lane. */
   maxFirstAttempts: number;
   /** Parked deliveries of an endpoint that are woken each second, at most. */
@@ -71,7 +77,12 @@ export class DeliveryStarter {
     this.options = options;
     const { recentGroups } = this;
     const isIsolated = (delivery: PendingDelivery) => this.isIsolated(delivery);
-    this.calls = new StartCalls({ ...options, recentGroups, isIsolated });
+    this.calls = new StartCalls({
+      ...options,
+      recentGroups,
+      isIsolated,
+      holdBack: (delivery) => this.holdBack(delivery),
+    });
     if (options.startsInFlight === 0) return;
     const slots = new StartSlots(options.startsInFlight);
     const isolatedSlots = new StartSlots(options.startsInFlight);
@@ -191,12 +202,22 @@ export class DeliveryStarter {
   }
 
   private isIsolated({ failing, target }: PendingDelivery): boolean {
-    const { health, maxFirstAttempts } = this.options;
+    const { health, slots, maxFirstAttempts } = this.options;
     return (
       failing !== undefined ||
       health.isUnhealthy(target.endpoint_id) ||
+      slots.isClogged(target.endpoint_id) ||
       health.directAttempts >= maxFirstAttempts
     );
+  }
+
+  /** What the gate would answer is answered here, so that no attempt has to be begun for it. */
+  private holdBack({ failing, target }: PendingDelivery): HeldBack | undefined {
+    const { incidents, slots } = this.options;
+    const held = holdBack([failing, incidents.mark(target.endpoint_id)], Date.now(), Math.random());
+    if (held) return held;
+    const noSlot = slots.refusal(target.endpoint_id);
+    return noSlot && waitForSlot(noSlot);
   }
 }
 

@@ -12,7 +12,12 @@ import {
 import { dropOldest, roomFor } from '../../domain/basics/bounded-memory.js';
 import { withTimeout } from '../../domain/basics/with-timeout.js';
 import type { EndpointKey } from '../../domain/delivery/delivery.js';
-import { BACKOFF_AFTER_FAILURES, type OpenIncident } from '../../domain/endpoint/incident.js';
+import {
+  BACKOFF_AFTER_FAILURES,
+  type FailingMark,
+  type OpenIncident,
+  probeWait,
+} from '../../domain/endpoint/incident.js';
 import { endpointAttributes } from '../../domain/ledger/search-attributes.js';
 import { endpointSummary, type NamedEndpoint } from '../../domain/ledger/summaries.js';
 import { incidentWorkflowId } from '../../domain/ledger/workflow-ids.js';
@@ -42,6 +47,8 @@ const REPORTS_PER_PROBE = 2;
 export const SUCCESS_KNOWN_MS = 2_000;
 /** How long a process that stops sends reports of successes, milliseconds. */
 const STOP_LIMIT_MS = 3_000;
+/** So long after the report that has deliveries wait, the endpoint's mark says so at the latest, even if the machine is busy. Milliseconds. */
+export const MARKED_AFTER_MS = 3_000;
 /** The most reports in flight to Temporal. */
 const REPORTS_IN_FLIGHT = 8;
 /**
@@ -64,6 +71,8 @@ interface Reported {
   unreported: number;
   /** The first failure. Milliseconds since the epoch. */
   since: number;
+  /** When there were enough of them that the incident has deliveries wait. */
+  manySince?: number;
   /** Whether a report waits or is in flight. It takes along what comes before it is sent. */
   isReporting: boolean;
   /** The last failure. */
@@ -108,11 +117,23 @@ export class Incidents {
       return;
     }
     Object.assign(known, { unreported: known.unreported + 1, said, at });
-    if (known.isReporting) return;
-    const { reported, unreported } = known;
-    const beginsBackoff =
-      reported < BACKOFF_AFTER_FAILURES && reported + unreported >= BACKOFF_AFTER_FAILURES;
-    if (beginsBackoff) await this.report(endpoint, known);
+    if (areMany(known)) known.manySince ??= at;
+    if (!known.isReporting) await this.reportNext(endpoint, known);
+  }
+
+  /**
+   * How an endpoint fails whose deliveries are about to wait: this process has seen enough failures for that, and the mark that the incident
+   * makes does not say so yet. Until then, all that is accepted would be attempted.
+   */
+  mark(endpointId: string): FailingMark | undefined {
+    const { since = 0, manySince = 0 } = this.known.get(endpointId) ?? {};
+    if (Date.now() - manySince > MARKED_AFTER_MS) return undefined;
+    const probedAt = since + probeWait(0, this.settings.probeIntervalMs);
+    return { since: new Date(since).toISOString(), backoff_until: new Date(probedAt).toISOString() };
+  }
+
+  private async reportNext(endpoint: NamedEndpoint, known: Reported): Promise<void> {
+    if (known.reported < BACKOFF_AFTER_FAILURES && areMany(known)) await this.report(endpoint, known);
     else this.reportLater(endpoint, known);
   }
 
@@ -127,7 +148,7 @@ export class Incidents {
     );
   }
 
-  private reportLater(endpoint: EndpointKey, known: Reported): void {
+  private reportLater(endpoint: NamedEndpoint, known: Reported): void {
     const wait = Math.min(longestWait(known), this.settings.probeIntervalMs / REPORTS_PER_PROBE);
     const due = Date.now() + wait;
     if (known.timer && known.due <= due) return;
@@ -143,7 +164,7 @@ export class Incidents {
 
   /** Sends what has not been reported as soon as the pace allows it, unless the endpoint has recovered by then. */
   private async send(
-    endpoint: EndpointKey,
+    endpoint: NamedEndpoint,
     known: Reported,
     send: (report: FailureReport) => Promise<unknown>,
   ): Promise<void> {
@@ -160,7 +181,7 @@ export class Incidents {
     } finally {
       known.isReporting = false;
     }
-    if (known.unreported > 0 && isCurrent()) this.reportLater(endpoint, known);
+    if (known.unreported > 0 && isCurrent()) await this.reportNext(endpoint, known);
   }
 
   /**
@@ -271,6 +292,11 @@ export class Incidents {
     clearTimeout(this.known.get(endpointId)?.timer);
     this.known.delete(endpointId);
   }
+}
+
+/** Whether there are so many failures that deliveries wait. */
+function areMany({ reported, unreported }: Reported): boolean {
+  return reported + unreported >= BACKOFF_AFTER_FAILURES;
 }
 
 function longestWait({ reported, unreported }: Reported): number {

@@ -1,7 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
-import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import { endpointChanged, releaseMembers } from '../../../workflows/messages.js';
+import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
+import type { deliverTogether } from '../../../workflows/index.js';
+import { endpointChanged, type Release, releaseMembers } from '../../../workflows/messages.js';
 import type { EndpointKey } from '../../domain/delivery/delivery.js';
+import type { LiveGroup } from '../../domain/delivery/delivery-group.js';
 import { MOST_RELEASES_IN_A_ROW, type ReleaseSample } from '../../domain/endpoint/release.js';
 import { ACCOUNT_ATTRIBUTE, ENDPOINT_ATTRIBUTE } from '../../domain/ledger/search-attributes.js';
 import { deliveriesOf, recordInMemo, startedAt } from '../read/delivery-view.js';
@@ -25,6 +27,8 @@ export interface WaitingDelivery {
   workflowId: string;
   /** Of a delivery with an execution of its own; absent for a member of a group, whose runs follow one another. */
   runId?: string;
+  /** The task queue of a group that waits from its start, and may not have begun. */
+  begins?: string;
   /** ISO 8601, UTC. */
   startedAt: string;
   /** How many attempts it had when it was listed; not known of a member of a group. */
@@ -106,7 +110,8 @@ async function* readWaiting(
   ]);
   let read = 0;
   for await (const execution of client.workflow.list({ query, pageSize })) {
-    const { workflowId, runId } = execution;
+    const { workflowId, runId, executionTime = execution.startTime, taskQueue } = execution;
+    const wasDelayed = executionTime > execution.startTime;
     const waiting: WaitingDelivery[] = [];
     const common = { accountId: account_id, workflowId, startedAt: startedAt(execution) };
     const rows = deliveriesOf(execution, account_id).filter(
@@ -120,7 +125,7 @@ async function* readWaiting(
             ...common,
             id: summary.id,
             attempts: recordInMemo(execution)?.attempts.length ?? 0,
-            ...(index === undefined && { runId }),
+            ...(index === undefined ? { runId } : wasDelayed && { begins: taskQueue }),
           });
     yield waiting;
     read += 1;
@@ -155,21 +160,46 @@ export async function release(
   endpointId: string,
   direct = false,
 ): Promise<void> {
-  const [{ workflowId, runId }] = unit;
+  const [{ workflowId, runId, begins }] = unit;
   const handle = client.workflow.getHandle(workflowId, runId);
   const most = MOST_RELEASES_IN_A_ROW;
+  const some = { endpoint_id: endpointId, limit: unit.length, most, ...(direct && { direct }) };
   try {
-    if (runId === undefined)
-      await handle.signal(releaseMembers, {
-        endpoint_id: endpointId,
-        limit: unit.length,
-        most,
-        ...(direct && { direct }),
-      });
-    else await handle.signal(endpointChanged, endpointId, most);
+    if (runId !== undefined) await handle.signal(endpointChanged, endpointId, most);
+    else if (begins !== undefined) await beginEarly(client, workflowId, begins, some);
+    else await handle.signal(releaseMembers, some);
   } catch (error) {
-    if (!(error instanceof WorkflowNotFoundError)) throw error;
+    const isClosed =
+      error instanceof WorkflowNotFoundError || error instanceof WorkflowExecutionAlreadyStartedError;
+    if (!isClosed) throw error;
   }
+}
+
+/**
+ * Releases deliveries of a group that may not have begun. A signal alone does not end a start delay, a signal with a start does
+ * (https://docs.temporal.io/workflow-execution/timers-delays#delay-workflow-execution). Nothing is started: the group is there.
+ */
+async function beginEarly(
+  client: Client,
+  workflowId: string,
+  taskQueue: string,
+  some: Release,
+): Promise<void> {
+  const nothing: LiveGroup = {
+    events: [],
+    deliveries: [],
+    schedule: [],
+    attempt_timeout_ms: 0,
+    park_limit_ms: 0,
+  };
+  await client.workflow.signalWithStart<typeof deliverTogether, [Release]>('deliverTogether', {
+    workflowId,
+    taskQueue,
+    args: [nothing],
+    signal: releaseMembers,
+    signalArgs: [some],
+    workflowIdReusePolicy: 'REJECT_DUPLICATE',
+  });
 }
 
 /** The results of released deliveries. */

@@ -20,8 +20,9 @@ import type {
   Intervention,
   NamedTarget,
 } from '../../domain/delivery/delivery.js';
-import { slowMs } from '../../domain/delivery/delivery-group.js';
-import { type HeldBack, holdBack } from '../../domain/delivery/hold-back.js';
+import { type LiveGroup, slowMs, waitFromStart } from '../../domain/delivery/delivery-group.js';
+import { describeStates, statusesOf } from '../../domain/delivery/group-summary.js';
+import type { HeldBack } from '../../domain/delivery/hold-back.js';
 import {
   ACCOUNT_ATTRIBUTE,
   acceptedAttribute,
@@ -29,7 +30,7 @@ import {
   ENDPOINT_ATTRIBUTE,
   EVENT_ATTRIBUTE,
   EVENT_HEAD_ATTRIBUTE,
-  GROUP_STATUS,
+  groupStatus,
   KIND_ATTRIBUTE,
   STATUS_ATTRIBUTE,
 } from '../../domain/ledger/search-attributes.js';
@@ -61,6 +62,8 @@ export interface StartCallOptions {
   recentGroups: RecentGroups;
   /** Whether a delivery's first attempt belongs in the isolated lane. */
   isIsolated(delivery: PendingDelivery): boolean;
+  /** Why the first attempt of a delivery in the isolated lane waits, if it does. */
+  holdBack(delivery: PendingDelivery): HeldBack | undefined;
   observer?: StartObserver | undefined;
 }
 
@@ -135,9 +138,9 @@ export class StartCalls implements Starts {
   }
 
   private async startDelivery(delivery: PendingDelivery): Promise<void> {
-    const { event, target, head, failing, host } = delivery;
-    const held = holdBack(failing, Date.now(), Math.random());
+    const { event, target, head, host } = delivery;
     const isolated = this.options.isIsolated(delivery);
+    const held = isolated ? this.options.holdBack(delivery) : undefined;
     const { eagerlyStarted, firstExecutionRunId } = await this.startDeliverEvent(
       event,
       { ...target, host: host?.() },
@@ -189,7 +192,7 @@ export class StartCalls implements Starts {
     const group = toGroup(pending);
     const isolated = pending.every((delivery) => this.options.isIsolated(delivery));
     // In the direct lane the attempts themselves find which endpoints are failing: a group begins all of them, or none.
-    const held = isolated ? heldBack(pending) : undefined;
+    const held = isolated ? this.heldBack(pending) : undefined;
     const workflowId = groupWorkflowId(id);
     const keys = pending.map(({ event: { account_id, event_id }, target: { endpoint_id } }) => ({
       account_id,
@@ -202,34 +205,38 @@ export class StartCalls implements Starts {
     );
     const kind = group.events[0]?.event_kind ?? '';
     const heads = pending.flatMap(({ head }, index) => (head ? [index] : []));
+    const input: LiveGroup = {
+      ...group,
+      ...settings,
+      slow_ms: slowMs(settings),
+      ...(held && { held }),
+      ...(isolated && { isolated }),
+    };
+    const waiting = held && waitFromStart(input, Date.now());
+    const { states = [] } = waiting ?? {};
     const handle = await this.measured(pending.length, true, () =>
       client.workflow.start<typeof deliverTogether>('deliverTogether', {
         workflowId,
         taskQueue,
-        args: [
-          {
-            ...group,
-            ...settings,
-            slow_ms: slowMs(settings),
-            ...(held && { held }),
-            ...(isolated && { isolated }),
-          },
-        ],
+        args: [waiting?.group ?? input],
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
         workflowIdConflictPolicy: 'USE_EXISTING',
-        requestEagerStart: earlyAttempts !== undefined,
+        ...(waiting
+          ? // Until it is released, or its wait is over, it needs no workflow task.
+            { startDelay: waiting.waitMs, staticDetails: `At its start:\n\n${describeStates(states)}` }
+          : { requestEagerStart: earlyAttempts !== undefined }),
         staticSummary: groupSummary(
           kind,
           keys.map(({ endpoint_id }) => endpoint_id),
           () => pending[0]?.host?.(),
         ),
-        memo: { ...memo, heads } satisfies GroupMemo,
+        memo: { ...memo, heads, ...(waiting && { states }) } satisfies GroupMemo,
         typedSearchAttributes: new TypedSearchAttributes([
           { key: ACCOUNT_ATTRIBUTE, value: attributes.accounts },
           { key: ENDPOINT_ATTRIBUTE, value: attributes.endpoints },
           { key: EVENT_ATTRIBUTE, value: attributes.events },
           { key: KIND_ATTRIBUTE, value: kind },
-          { key: STATUS_ATTRIBUTE, value: GROUP_STATUS },
+          { key: STATUS_ATTRIBUTE, value: groupStatus(statusesOf(states)) },
           acceptedAttribute(group.events.map(({ event_id }) => event_id)),
           ...(heads.length > 0 ? [{ key: EVENT_HEAD_ATTRIBUTE, value: true }] : []),
         ]),
@@ -238,6 +245,16 @@ export class StartCalls implements Starts {
     if (handle.eagerlyStarted && !isolated)
       earlyAttempts?.beginGroup(handle.firstExecutionRunId, group, settings.attempt_timeout_ms);
     recentGroups.add(workflowId, keys);
+  }
+
+  /** The endpoints of a group at which first attempts wait; `undefined` if there are none. */
+  private heldBack(pending: readonly PendingDelivery[]): Record<string, HeldBack> | undefined {
+    const held: Record<string, HeldBack> = {};
+    for (const delivery of pending) {
+      const reason = this.options.holdBack(delivery);
+      if (reason) held[delivery.target.endpoint_id] ??= reason;
+    }
+    return Object.keys(held).length > 0 ? held : undefined;
   }
 }
 
@@ -282,14 +299,4 @@ function toGroup(pending: readonly PendingDelivery[]): DeliveryGroup {
     return { ...target, event: index };
   });
   return { events, deliveries };
-}
-
-/** The endpoints of a group that keep failing, so that first attempts at them wait; `undefined` if there are none. */
-function heldBack(pending: readonly PendingDelivery[]): Record<string, HeldBack> | undefined {
-  const held: Record<string, HeldBack> = {};
-  for (const { target, failing } of pending) {
-    const reason = holdBack(failing, Date.now(), Math.random());
-    if (reason) held[target.endpoint_id] ??= reason;
-  }
-  return Object.keys(held).length > 0 ? held : undefined;
 }

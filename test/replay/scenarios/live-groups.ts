@@ -1,8 +1,11 @@
 import type { WorkflowHandle } from '@temporalio/client';
+import type { Duration } from '@temporalio/common';
 import { newId } from '../../../src/domain/basics/ids.js';
 import type { AttemptReport } from '../../../src/domain/delivery/attempt-report.js';
 import { GroupMachine, type LiveGroup } from '../../../src/domain/delivery/delivery-group.js';
+import type { HeldBack } from '../../../src/domain/delivery/hold-back.js';
 import { fanOutWorkflowId, groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
+import { release } from '../../../src/temporal/write/parked-deliveries.js';
 import type { deliverTogether } from '../../../workflows/index.js';
 import { releaseMembers } from '../../../workflows/messages.js';
 import { PURCHASE } from '../../support/api-client.js';
@@ -113,6 +116,37 @@ export const LIVE_GROUPS: Scenarios = {
       );
     },
   },
+  'deliver-together-waiting-from-its-start': {
+    async play({ system }) {
+      const { client } = system.temporal;
+      const held_since = new Date().toISOString();
+      const look_again_at = new Date(Date.now() + 3_600_000).toISOString();
+      const reports = [[delivered()], [delivered(), delivered()]];
+      return withStub({ system }, reports, async (group, run, taskQueue) => {
+        const endpoints = group.deliveries.map(({ endpoint_id }) => endpoint_id);
+        const reason: HeldBack = {
+          kind: 'not_attempted',
+          endpoint: 'failing',
+          reason: 'since',
+          look_again_at,
+        };
+        const held = Object.fromEntries(endpoints.map((endpoint_id) => [endpoint_id, reason]));
+        const { workflowId } = await run({ ...group, isolated: true, held, held_since }, '1h');
+        const [first = '', ...others] = endpoints;
+        const accountId = group.events[0]?.account_id ?? '';
+        const waiting = {
+          id: '',
+          accountId,
+          workflowId,
+          begins: taskQueue,
+          startedAt: held_since,
+          attempts: 0,
+        };
+        await release(client, [waiting], first);
+        for (const endpoint_id of others) await release(client, [waiting], endpoint_id, true);
+      });
+    },
+  },
   'deliver-together-busy-and-released-directly': {
     async play({ system }) {
       const look_again_at = new Date(Date.now() + 3_600_000).toISOString();
@@ -206,7 +240,8 @@ async function withStub(
   reports: (AttemptReport | null)[][],
   play: (
     group: LiveGroup,
-    run: (input: LiveGroup) => Promise<WorkflowHandle<typeof deliverTogether>>,
+    run: (input: LiveGroup, startDelay?: Duration) => Promise<WorkflowHandle<typeof deliverTogether>>,
+    taskQueue: string,
   ) => Promise<unknown>,
 ): Promise<Run> {
   const { workflow } = system.temporal.client;
@@ -229,9 +264,12 @@ async function withStub(
     }),
   });
   try {
-    await play({ ...settings, events: [event], deliveries }, (input) =>
-      workflow.start<typeof deliverTogether>('deliverTogether', { workflowId, taskQueue, args: [input] }),
-    );
+    const run = (input: LiveGroup, startDelay?: Duration) =>
+      workflow.start<typeof deliverTogether>('deliverTogether', {
+        ...{ workflowId, taskQueue, args: [input] },
+        ...(startDelay !== undefined && { startDelay }),
+      });
+    await play({ ...settings, events: [event], deliveries }, run, taskQueue);
     await workflow.getHandle(workflowId).result();
   } finally {
     await stop();

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { newId } from '../../../src/domain/basics/ids.js';
 import type { AcceptedEvent } from '../../../src/domain/delivery/delivery.js';
+import type { HeldBack } from '../../../src/domain/delivery/hold-back.js';
 import { KEY_TOKEN_PREFIX } from '../../../src/domain/event/key-token.js';
 import { hashPayload } from '../../../src/domain/event/payload-hash.js';
 import { RecentGroups } from '../../../src/temporal/read/group/recent-groups.js';
@@ -13,6 +14,7 @@ import type { TestSystem } from '../system.js';
  *
  * @param times when the events were accepted, milliseconds since the epoch: one event for each
  * @param seal seals an event's payload; they stay plain without it
+ * @param held why the deliveries wait; absent: they do not
  */
 export async function startGroup(
   { temporal, settings }: TestSystem,
@@ -20,6 +22,7 @@ export async function startGroup(
   endpointId: string,
   times: readonly number[],
   seal: (event: AcceptedEvent) => Promise<AcceptedEvent> = async (event) => event,
+  held?: HeldBack,
 ): Promise<{ groupId: string; events: AcceptedEvent[] }> {
   const calls = new StartCalls({
     client: temporal.client,
@@ -31,7 +34,8 @@ export async function startGroup(
     },
     earlyAttempts: undefined,
     recentGroups: new RecentGroups(),
-    isIsolated: () => false,
+    isIsolated: () => held !== undefined,
+    holdBack: () => held,
   });
   const accepted = times.map((at) => ({
     account_id: accountId,

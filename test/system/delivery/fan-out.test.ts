@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { createStartDeliveries } from '../../../activities/delivery/start-deliveries.js';
 import { registerDirectly } from '../../../bench/support/endpoints.js';
-import { createStarter } from '../../../src/bin/service/ledger.js';
+import { createKnowledge, createStarter } from '../../../src/bin/service/ledger.js';
 import { newId } from '../../../src/domain/basics/ids.js';
-import { EndpointHealth } from '../../../src/domain/endpoint/endpoint-health.js';
 import { fanOutWorkflowId, groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { fetchHistory } from '../../support/history.js';
@@ -92,7 +91,12 @@ describe('an event', () => {
 
   it('that is accepted again starts no group twice', async () => {
     const targets = (await register(25)).map(({ id }) => ({ endpoint_id: id }));
-    const starter = createStarter(system.settings, system, new EndpointHealth(1_000), undefined);
+    const starter = createStarter(
+      system.settings,
+      system,
+      createKnowledge(system.settings, system),
+      undefined,
+    );
     const event = {
       account_id: client.accountId,
       event_id: newId('event'),
@@ -148,7 +152,7 @@ describe('an event', () => {
   it('is started once for each of so many endpoints that several executions share them', async () => {
     const taskQueue = `stub-${newId('group')}`;
     const settings = { ...system.settings, HOOKLINE_TASK_QUEUE: taskQueue };
-    const starter = createStarter(settings, system, new EndpointHealth(1_000), undefined);
+    const starter = createStarter(settings, system, createKnowledge(settings, system), undefined);
     const reached: string[] = [];
     const stop = await startStubWorker(system.temporal, taskQueue, {
       startDeliveries: createStartDeliveries({ ledger: starter }),

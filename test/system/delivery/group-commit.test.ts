@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { FIRST_IN_FLIGHT } from '../../../src/domain/endpoint/attempt-slots.js';
 import type { Delivery, DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
 import { type Accepted, type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
@@ -102,7 +103,7 @@ describe('group commit', () => {
   it('continues deliveries that did not succeed with their first attempt', async () => {
     const unlucky = await system.account();
     await unlucky.register(failing.url);
-    // All are on their way before the first failure is known: the endpoint would back off, and those that come later would wait.
+    // All are on their way before the first failure is known: those that come later would wait until the endpoint answers again.
     let answer = () => {};
     const allAccepted = new Promise<void>((resolve) => {
       answer = resolve;
@@ -111,7 +112,7 @@ describe('group commit', () => {
       await allAccepted;
       await reply(500)(...exchange);
     });
-    const sent = await Promise.all(Array.from({ length: 30 }, () => unlucky.purchase()));
+    const sent = await Promise.all(Array.from({ length: FIRST_IN_FLIGHT }, () => unlucky.purchase()));
     answer();
     const closed = await Promise.all(
       sent.map(({ deliveries }) =>

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { createReplayLedger, createStarter } from '../../../src/bin/service/ledger.js';
+import { createKnowledge, createReplayLedger, createStarter } from '../../../src/bin/service/ledger.js';
 import { parseDeliveryId } from '../../../src/domain/basics/delivery-id.js';
-import { EndpointHealth } from '../../../src/domain/endpoint/endpoint-health.js';
 import type { ReplayPlan } from '../../../src/domain/replay/replay.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { listed, purchases } from '../../support/parts/replays.js';
@@ -14,7 +13,7 @@ describe('an act of a replay', () => {
   let client: ApiClient;
   let id: string;
   const ledgerOf = (of: TestSystem) =>
-    createReplayLedger(of, createStarter(of.settings, of, new EndpointHealth(1_000), undefined));
+    createReplayLedger(of, createStarter(of.settings, of, createKnowledge(of.settings, of), undefined));
   const planOf = (replay_id: string): ReplayPlan => ({
     account_id: client.accountId,
     replay_id,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createAttemptDelivery } from '../../../activities/delivery/attempt-delivery.js';
 import type { AttemptDependencies, HttpAnswer, HttpExchange } from '../../../activities/ports.js';
 import { attemptRequest } from '../../../src/domain/delivery/attempt-request.js';
-import { AttemptSlots, MOST_IN_FLIGHT } from '../../../src/domain/endpoint/attempt-slots.js';
+import { AttemptSlots, FIRST_IN_FLIGHT } from '../../../src/domain/endpoint/attempt-slots.js';
 import { EndpointHealth } from '../../../src/domain/endpoint/endpoint-health.js';
 import { createPayloadSealer } from '../../../src/domain/privacy/payload-sealer.js';
 import { MemoryKeys } from '../../support/parts/memory-keys.js';
@@ -40,6 +40,7 @@ function attempts(
     return { ...EMPTY_ANSWER, ...answer };
   };
   const incidents = {
+    mark: () => undefined,
     failed: async () => {},
     succeeded: async () => false,
     gone: async () => {},
@@ -139,6 +140,21 @@ describe('an attempt', () => {
     assert.ok(!JSON.stringify(await cut.attempt(FIRST)).includes(firstHalf));
   });
 
+  it('is not made if so many have failed that deliveries are about to wait, unless somebody or a release asks for it', async () => {
+    const mark = {
+      since: '2026-11-24T12:00:00.000Z',
+      backoff_until: new Date(Date.now() + 5_000).toISOString(),
+    };
+    const { attempt, posted } = attempts({ statusCode: 200 }, { incidents: { mark: () => mark } });
+    const report = await attempt(FIRST);
+    assert.ok(report.kind === 'not_attempted');
+    assert.equal(report.endpoint, 'failing');
+    assert.ok(report.reason?.includes(mark.since), report.reason);
+    assert.equal(posted.length, 0);
+    for (const trigger of ['manual', 'released'] as const)
+      assert.equal((await attempt({ ...FIRST, trigger })).kind, 'attempted');
+  });
+
   it('waits if too many are in flight at the endpoint, which is not charged for the wait', async () => {
     let answer = () => {};
     const { attempt, posted } = attempts(
@@ -147,12 +163,12 @@ describe('an attempt', () => {
           answer = () => resolve(EMPTY_ANSWER);
         }),
     );
-    const inFlight = Array.from({ length: MOST_IN_FLIGHT }, () => attempt(FIRST));
+    const inFlight = Array.from({ length: FIRST_IN_FLIGHT }, () => attempt(FIRST));
     const report = await attempt(FIRST);
     assert.ok(report.kind === 'not_attempted');
-    assert.deepEqual([report.endpoint, report.reason], ['busy', '64 attempts wait for its answer.']);
+    assert.deepEqual([report.endpoint, report.reason], ['busy', '16 attempts wait for its answer.']);
     assert.ok(Date.parse(report.look_again_at ?? '') > Date.now());
-    assert.equal(posted.length, MOST_IN_FLIGHT);
+    assert.equal(posted.length, FIRST_IN_FLIGHT);
     answer();
     const [last] = await Promise.all(inFlight.slice(-1));
     assert.equal(last?.kind, 'attempted');
@@ -160,7 +176,7 @@ describe('an attempt', () => {
 
   it('gives its slot back whatever happens', async () => {
     const { attempt } = attempts(failing);
-    for (let index = 0; index < 2 * MOST_IN_FLIGHT; index++)
+    for (let index = 0; index < 2 * FIRST_IN_FLIGHT; index++)
       await assert.rejects(attempt({ ...FIRST, isolated: true }), /cannot be reached/);
   });
 });

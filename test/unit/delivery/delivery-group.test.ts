@@ -6,6 +6,7 @@ import {
   GroupMachine,
   type LiveGroup,
   type MemberAttempt,
+  waitFromStart,
 } from '../../../src/domain/delivery/delivery-group.js';
 import {
   MAX_SUMMARY_CHARACTERS,
@@ -117,6 +118,34 @@ describe('a group of deliveries that is open', () => {
       machine.step(START).due.map(({ index }) => index),
       [5],
     );
+  });
+
+  it('waits from its start if all of its deliveries do, until the first of them looks again', () => {
+    const later = { ...held, look_again_at: new Date(START + 2 * HOUR).toISOString() };
+    const waiting = waitFromStart(group(4, 2, { held: { ep_0: later, ep_1: held } }), START);
+    assert.equal(waiting?.waitMs, HOUR);
+    assert.deepEqual(
+      waiting.states.map(({ status, members }) => [status, members]),
+      [['parked', [0, 1, 2, 3]]],
+    );
+    assert.equal(waitFromStart(group(4, 2, { held: { ep_1: held } }), START), undefined, 'some do not wait');
+    assert.equal(
+      waitFromStart(group(4, 1, { held: { ep_0: held } }), START + HOUR),
+      undefined,
+      'the wait is over',
+    );
+    assert.equal(waitFromStart(group(4), START), undefined);
+  });
+
+  it('counts the time in which it waited before its execution began', () => {
+    const since = new Date(START).toISOString();
+    const never = { ...held, look_again_at: new Date(START + 48 * HOUR).toISOString() };
+    const expiring = (more: Partial<LiveGroup>) =>
+      new GroupMachine(group(1, 1, { held: { ep_0: never }, ...more }), START + 10 * HOUR).step(
+        START + 10 * HOUR,
+      ).wakeAt;
+    assert.equal(expiring({ held_since: since }), START + 24 * HOUR);
+    assert.equal(expiring({}), START + 34 * HOUR);
   });
 
   it('releases what waits for a retry after what is parked, but not before the time that its endpoint asked for', () => {

@@ -3,10 +3,12 @@ import {
   type AttemptSlot,
   AttemptSlots,
   FEWEST_IN_FLIGHT,
+  FIRST_IN_FLIGHT,
   LONGEST_WAIT_MS,
   MOST_IN_FLIGHT,
   MOST_WHILE_SLOW,
   type NoSlot,
+  RESTED_MS,
 } from '../../../src/domain/endpoint/attempt-slots.js';
 
 const SLOW_MS = 2_000;
@@ -40,15 +42,65 @@ describe('the slots for attempts at an endpoint', () => {
     return answer;
   };
 
-  it(`are ${MOST_IN_FLIGHT}, and those of one endpoint take none from another`, async () => {
-    assert.equal((await takeAll()).length, MOST_IN_FLIGHT);
+  /** As many rounds of quick answers as it takes until there are as many slots as there can be. */
+  async function warmUp(): Promise<void> {
+    while ((await round(true, 10)) < MOST_IN_FLIGHT);
+  }
+
+  it(`are ${FIRST_IN_FLIGHT} at first, twice as many after each round of answers, and at most ${MOST_IN_FLIGHT}`, async () => {
+    const sizes: number[] = [];
+    for (let index = 0; index < 4; index++) sizes.push(await round(true, 10));
+    assert.deepEqual(sizes, [FIRST_IN_FLIGHT, 32, MOST_IN_FLIGHT, MOST_IN_FLIGHT]);
+    await takeAll();
     assert.equal((await full()).inFlight, MOST_IN_FLIGHT);
-    assert.equal((await takeAll('ep_2')).length, MOST_IN_FLIGHT);
+  });
+
+  it('of one endpoint take none from another', async () => {
+    await takeAll();
+    assert.equal((await takeAll('ep_2')).length, FIRST_IN_FLIGHT);
+  });
+
+  it('are as few as at first when the endpoint has rested, and stay fewer if it failed', async () => {
+    await warmUp();
+    now += RESTED_MS - 1;
+    assert.equal(await round(true, 10), MOST_IN_FLIGHT);
+    now += RESTED_MS;
+    assert.equal(await round(true, 10), FIRST_IN_FLIGHT);
+    for (let index = 0; index < 6; index++) await round(false, 10);
+    now += RESTED_MS;
+    assert.equal(await round(false, 10), FEWEST_IN_FLIGHT);
+  });
+
+  it('are refused without asking once they would have to be waited for too long', async () => {
+    assert.equal(slots.refusal('ep_1'), undefined);
+    assert.equal(slots.isClogged('ep_1'), false);
+    const [first] = await takeAll();
+    now += 249;
+    assert.equal(slots.isClogged('ep_1'), false, 'there will be a slot soon');
+    now += 1;
+    assert.equal(slots.isClogged('ep_1'), true);
+    assert.equal(slots.refusal('ep_1'), undefined, 'one of many in flight will end within a second');
+    now += 60_000;
+    const { askAgainAt = 0, inFlight } = slots.refusal('ep_1') ?? {};
+    assert.equal(inFlight, FIRST_IN_FLIGHT);
+    assert.ok(askAgainAt > now);
+    first?.free(false);
+    assert.equal(slots.isClogged('ep_2'), false);
+  });
+
+  it('are not waited for while the endpoint has been silent for long, even if nobody else waits', async () => {
+    await warmUp();
+    await takeAll();
+    now += 2_000;
+    const { askAgainAt = 0 } = slots.refusal('ep_1') ?? assert.fail('there is no slot soon');
+    assert.ok(askAgainAt >= now + 2_500, 'it may be silent for longer');
+    assert.equal((await slots.take('ep_1', 1_999)).kind, 'full');
   });
 
   it('are halved by a round of failures, once, and doubled by a round of quick answers', async () => {
+    await warmUp();
     const sizes: number[] = [];
-    for (let index = 0; index < 6; index++) sizes.push(await round(false, 5_000));
+    for (let index = 0; index < 6; index++) sizes.push(await round(false, 4_000));
     assert.deepEqual(sizes, [64, 32, 16, 8, FEWEST_IN_FLIGHT, FEWEST_IN_FLIGHT]);
     sizes.length = 0;
     for (let index = 0; index < 6; index++) sizes.push(await round(true, 10));
@@ -56,6 +108,7 @@ describe('the slots for attempts at an endpoint', () => {
   });
 
   it(`are ${MOST_WHILE_SLOW} while the endpoint is slow and takes everything, also after failures`, async () => {
+    await warmUp();
     await round(true, SLOW_MS);
     assert.equal(await round(true, SLOW_MS), MOST_WHILE_SLOW);
     for (let index = 0; index < 6; index++) await round(false, 5_000);
@@ -86,6 +139,7 @@ describe('the slots for attempts at an endpoint', () => {
   });
 
   it('have those who find none ask again one after another, within a limit', async () => {
+    await warmUp();
     await round(true, 3_000);
     await takeAll();
     const times: number[] = [];
@@ -104,6 +158,7 @@ describe('the slots for attempts at an endpoint', () => {
       for (let index = 1; index < MOST_IN_FLIGHT; index++) await full();
       return (await full()).askAgainAt - first;
     };
+    await warmUp();
     await round(true, 1_500);
     await takeAll();
     now += 2_000;

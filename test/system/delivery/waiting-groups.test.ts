@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
+import type { HeldBack } from '../../../src/domain/delivery/hold-back.js';
+import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
+import type { DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
+import {
+  listWaiting,
+  type ReleaseUnit,
+  release,
+  toUnits,
+} from '../../../src/temporal/write/parked-deliveries.js';
+import type { ApiClient } from '../../support/api-client.js';
+import { eventTypes, fetchHistory } from '../../support/history.js';
+import { startGroup } from '../../support/parts/start-group.js';
+import { type Receiver, startReceiver } from '../../support/receiver.js';
+import { startSystem, type TestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+const MEMBERS = 5;
+const HOUR_MS = 3_600_000;
+
+describe('a group that waits from its start', () => {
+  let system: TestSystem;
+  let receiver: Receiver;
+  let client: ApiClient;
+  let endpoint_id: string;
+
+  before(async () => {
+    system = await startSystem();
+  });
+  after(() => system.stop());
+  beforeEach(async () => {
+    receiver = await startReceiver();
+    client = await system.account();
+    endpoint_id = (await client.register(receiver.url)).id;
+  });
+  afterEach(() => receiver.close());
+
+  /** Starts a group whose deliveries are held back for so long, milliseconds. */
+  async function start(waitMs = HOUR_MS): Promise<{ workflowId: string; ids: string[] }> {
+    const held: HeldBack = {
+      kind: 'not_attempted',
+      endpoint: 'failing',
+      reason: 'since 12:00.',
+      look_again_at: new Date(Date.now() + waitMs).toISOString(),
+    };
+    const now = Date.now();
+    const times = Array.from({ length: MEMBERS }, (_, index) => now + index);
+    const { groupId, events } = await startGroup(system, client, endpoint_id, times, undefined, held);
+    const ids = events.map(({ event_id }) => deliveryId({ event_id, endpoint_id }));
+    return { workflowId: groupWorkflowId(groupId), ids };
+  }
+
+  const list = async (status: string): Promise<DeliverySummary[]> =>
+    (await client.request('GET', `/v18.0/deliveries?status=${status}`)).json.data;
+  const listed = (status: string, count: number) =>
+    until(
+      () => list(status),
+      ({ length }) => length === count,
+    );
+  const act = (id: string, action: string) => client.request('POST', `/v18.0/deliveries/${id}/${action}`);
+  const describeGroup = (workflowId: string) =>
+    system.temporal.client.workflow.getHandle(workflowId).describe();
+  /** What waits for the endpoint, as one signal releases it. */
+  async function waiting(): Promise<ReleaseUnit> {
+    const key = { account_id: client.accountId, endpoint_id };
+    const [unit, ...others] = toUnits(
+      await until(
+        () => listWaiting(system.temporal.client, key, ['parked'], () => {}),
+        ({ length }) => length === MEMBERS,
+      ),
+    );
+    assert.ok(unit && others.length === 0);
+    return unit;
+  }
+
+  it('needs no workflow task, and is read like every delivery that waits', async () => {
+    const { workflowId, ids } = await start();
+    const parked = await listed('parked', MEMBERS);
+    assert.deepEqual(parked.map(({ id }) => id).sort(), [...ids].sort());
+    for (const { id, reason } of parked) {
+      assert.match(reason ?? '', /since 12:00/);
+      const delivery = await client.delivery(id);
+      assert.deepEqual([delivery.status, delivery.reason, delivery.attempts], ['parked', reason, []]);
+    }
+    const { json } = await client.request('GET', `/v18.0/deliveries/${ids[0]}/timeline`);
+    assert.ok(
+      json.data.some(({ text }: { text: string }) => text.includes('since 12:00')),
+      JSON.stringify(json.data),
+    );
+    assert.deepEqual(eventTypes(await fetchHistory(system, workflowId)), ['WORKFLOW_EXECUTION_STARTED']);
+    assert.equal(receiver.received.length, 0);
+  });
+
+  it('begins when some of it is released, and the others wait on', async () => {
+    const { workflowId } = await start();
+    const [first, second] = await waiting();
+    assert.ok(first && second);
+    await release(system.temporal.client, [first, second], endpoint_id);
+    const delivered = await listed('delivered', 2);
+    assert.deepEqual(delivered.map(({ id }) => id).sort(), [first.id, second.id].sort());
+    const { attempts } = await client.delivery(first.id);
+    assert.deepEqual(
+      attempts.map(({ number, trigger }) => [number, trigger]),
+      [[1, 'released']],
+    );
+    await listed('parked', MEMBERS - 2);
+
+    // What was listed before the group began is released as well.
+    await release(system.temporal.client, await waitingFrom(first.startedAt), endpoint_id, true);
+    await listed('delivered', MEMBERS);
+    assert.equal(
+      (
+        await until(
+          () => describeGroup(workflowId),
+          ({ status }) => status.name !== 'RUNNING',
+        )
+      ).status.name,
+      'COMPLETED',
+    );
+    assert.equal(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size, MEMBERS);
+    assert.equal(receiver.received.length, MEMBERS);
+
+    async function waitingFrom(startedAt: string): Promise<ReleaseUnit> {
+      const left = (await list('parked')).map(({ id }) => ({
+        ...first,
+        id,
+        startedAt,
+      }));
+      const [unit] = toUnits(left as [typeof first, ...(typeof first)[]]);
+      assert.ok(unit?.[0].begins);
+      return unit;
+    }
+  });
+
+  it('is not started again by a release that comes after its end', async () => {
+    const { workflowId } = await start();
+    const unit = await waiting();
+    await release(system.temporal.client, unit, endpoint_id, true);
+    const closed = await until(
+      () => describeGroup(workflowId),
+      ({ status }) => status.name === 'COMPLETED',
+    );
+    await release(system.temporal.client, unit, endpoint_id, true);
+    assert.equal((await describeGroup(workflowId)).runId, closed.runId);
+    assert.equal(receiver.received.length, MEMBERS);
+  });
+
+  it('begins by itself when its wait is over', async () => {
+    const { ids } = await start(500);
+    const { attempts } = await client.deliveryUntil(ids[0] ?? '', ({ status }) => status === 'delivered');
+    assert.deepEqual(
+      attempts.map(({ number, trigger }) => [number, trigger]),
+      [[1, 'schedule']],
+    );
+    await listed('delivered', MEMBERS);
+    assert.equal(receiver.received.length, MEMBERS);
+  });
+
+  it('hands over a delivery that somebody acts upon, and the others wait on', async () => {
+    const { ids } = await start();
+    const [retried = '', cancelled = '', paused = '', refused = ''] = ids;
+    await listed('parked', MEMBERS);
+    assert.equal((await act(refused, 'resume')).status, 409);
+    assert.equal((await act(retried, 'retry')).status, 200);
+    await client.deliveryUntil(retried, ({ status }) => status === 'delivered');
+    assert.equal((await act(cancelled, 'cancel')).status, 200);
+    assert.equal((await client.delivery(cancelled)).status, 'cancelled');
+    assert.equal((await act(paused, 'pause')).status, 200);
+    assert.match((await client.delivery(paused)).reason ?? '', /^Paused by/);
+    const others = await listed('parked', MEMBERS - 2);
+    assert.ok(others.some(({ id }) => id === refused));
+    assert.equal(receiver.received.length, 1);
+  });
+
+  it('waits on if it is cancelled in Temporal: only its deliveries can be', async () => {
+    const { workflowId } = await start();
+    const unit = await waiting();
+    await system.temporal.client.workflow.getHandle(workflowId).cancel();
+    await until(
+      async () => eventTypes(await fetchHistory(system, workflowId)),
+      (types) => types.includes('WORKFLOW_TASK_COMPLETED'),
+    );
+    assert.equal((await list('parked')).length, MEMBERS);
+    await release(system.temporal.client, unit, endpoint_id);
+    await listed('delivered', MEMBERS);
+  });
+
+  it('is released when its endpoint was paused and takes deliveries again', async () => {
+    await start();
+    await waiting();
+    for (const action of ['pause', 'resume'])
+      assert.equal((await client.request('POST', `/v18.0/endpoints/${endpoint_id}/${action}`)).status, 200);
+    await receiver.waitFor((all) => all.length === MEMBERS);
+    await listed('delivered', MEMBERS);
+  });
+});
