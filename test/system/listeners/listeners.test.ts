@@ -82,12 +82,13 @@ describe('a listener', () => {
     const program = await connectListener(client, listener.id, () => replies.shift());
     const event = await client.purchase();
     const id = event.deliveries[0]?.id ?? '';
-    const refused = await client.deliveryUntil(id, ({ attempts }) => attempts.length === 1);
+    // Connecting releases what waits for a listener, and on a slow machine that is this one as well: then the second attempt is not by hand.
+    const refused = await client.deliveryUntil(id, ({ attempts }) => attempts.length >= 1);
     equal(refused.attempts[0]?.error_code, 'connection_refused');
     match(refused.attempts[0]?.error ?? '', /receiver behind the listener refused/);
     await client.request('POST', `/v18.0/deliveries/${id}/retry`);
     equal(await program.closed, 4_400);
-    const broken = await client.deliveryUntil(id, ({ attempts }) => attempts.length === 2);
+    const broken = await client.deliveryUntil(id, ({ attempts }) => attempts.length >= 2);
     equal(broken.attempts[1]?.error_code, 'listener_disconnected');
     await remove(listener.id);
   });

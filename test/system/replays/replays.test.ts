@@ -16,14 +16,14 @@ import { until } from '../../support/until.js';
 const MANY = 25;
 
 describe('a replay', () => {
-  // Deliveries to an endpoint that was failing wait for its next probe.
+  // Of many deliveries to a failing endpoint most wait, and are attempted one by one as probes.
   let system: TestSystem;
   let receiver: Receiver;
   let client: ApiClient;
   let endpointId: string;
 
   before(async () => {
-    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '20ms', HOOKLINE_PROBE_INTERVAL: '20ms' });
+    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '20ms', HOOKLINE_PROBE_INTERVAL: '1ms' });
   });
   after(() => system.stop());
   beforeEach(async () => {
