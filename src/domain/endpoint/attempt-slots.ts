@@ -96,7 +96,10 @@ export class AttemptSlots {
     return isFree() ? this.occupy(state) : this.refuse(state);
   }
 
-  /** What {@link take} would answer at once, with the usual wait: `undefined` if there is a slot, or soon will be. */
+  /**
+   * What {@link take} would answer at once, with the usual wait: `undefined` if there is a slot, or soon will be. Whoever is refused has a place
+   * among those who ask again, so it is to be called once for each attempt.
+   */
   refusal(endpointId: string): NoSlot | undefined {
     const state = this.states.get(endpointId);
     return state && isFull(state) && this.expectedMs(state) > SLOT_WAIT_MS ? this.refuse(state) : undefined;
