@@ -10,8 +10,8 @@ import type { Travel } from './travel.js';
  * wait for that one's as well.
  */
 export interface Bystander {
-  /** Sends events at a steady rate while something else goes on, and says how long they took. */
-  travel(meanwhile: Promise<unknown>): Promise<Travel>;
+  /** Sends events at a steady rate, begins something else soon after, and says how long those took that were sent while that went on. */
+  travel<T>(meanwhile: () => Promise<T>): Promise<{ travelled: Travel; result: T }>;
   stop(): Promise<void>;
 }
 
@@ -32,10 +32,10 @@ export async function startBystander(
   return {
     async travel(meanwhile) {
       child.send('begin');
-      const travelled = told<Travel>();
-      await meanwhile;
+      await told<'on its way'>();
+      const result = await meanwhile();
       child.send('end');
-      return travelled;
+      return { travelled: await told<Travel>(), result };
     },
     async stop() {
       child.kill();

@@ -75,7 +75,7 @@ export async function measureOutage(servers: BenchServers, events: number, delay
 
     const warmed = await warmUp(system, CONCURRENCY);
     await until(() => bad.accepted.size === warmed, LIMIT_MS);
-    await travel(delay(2_000));
+    await travel(() => delay(2_000));
     const idle = await used(() => delay(IDLE_MS));
     const perEvent = ({ cpuMs, ms }: { cpuMs: number; ms: number }) =>
       (cpuMs - (idle.cpuMs / idle.ms) * ms) / events;
@@ -113,12 +113,11 @@ export async function measureOutage(servers: BenchServers, events: number, delay
       noTravel(),
     ];
     for (let round = 0; round < ROUNDS; round += 1) {
-      add(alone, await travel(delay(ALONE_MS)));
-      add(besideHealthy, await travel(succeed()));
-      const outage = fail();
-      const travelled = await travel(outage);
+      add(alone, (await travel(() => delay(ALONE_MS))).travelled);
+      add(besideHealthy, (await travel(succeed)).travelled);
+      const { travelled, result } = await travel(fail);
       add(besideFailing, travelled);
-      add(besideAccepting, firstOf(travelled, events / (await outage).perSecond));
+      add(besideAccepting, firstOf(travelled, events / result.perSecond));
     }
 
     return {

@@ -9,3 +9,5 @@ export interface Travel {
 export const EVENTS_PER_SECOND = 20;
 /** Few, so that they are no load of their own. */
 export const BARE_STARTS_PER_SECOND = 10;
+/** How long a bystander sends before what it sends counts, seconds: its connections are made by then. */
+export const LEAD_SECONDS = 0.5;

@@ -4,6 +4,7 @@ import type { EndpointKey } from '../../domain/delivery/delivery.js';
 import {
   answersWell,
   failsAgain,
+  GiveWay,
   nextReleaseRate,
   type ReleaseOptions,
   type ReleaseResult,
@@ -29,6 +30,7 @@ export async function releaseBacklog(
   const waiting = await listWaiting(client, endpoint, statuses, () => options.onProgress(rate));
   let released = 0;
   let direct = false;
+  const giveWay = new GiveWay();
   while (released < waiting.length) {
     const state = await options.endpoint();
     if (state === 'closed') return { released, stopped: true };
@@ -36,7 +38,7 @@ export async function releaseBacklog(
     const began = Date.now();
     const count = Math.max(Math.floor(rate), 1);
     const now = waiting.slice(released, released + count);
-    await releaseWithinASecond(client, now, endpoint.endpoint_id, direct);
+    await releaseWithinASecond(client, now, endpoint.endpoint_id, direct, giveWay);
     released += now.length;
     options.onProgress(rate);
     if (released === waiting.length) break;
@@ -50,22 +52,29 @@ export async function releaseBacklog(
   return { released, stopped: false };
 }
 
-/** Spreads signals over a second. What goes to one group goes at once, so that the group is woken once. */
+/**
+ * Spreads signals over a second, or longer where it has to give way. What goes to one group goes at once, so that the group is woken once.
+ */
 async function releaseWithinASecond(
   client: Client,
   deliveries: readonly WaitingDelivery[],
   endpointId: string,
   direct: boolean,
+  giveWay: GiveWay,
 ): Promise<void> {
   const units = toUnits(deliveries);
-  const began = Date.now();
+  let began = performance.now();
   let sent = 0;
   while (sent < units.length) {
-    const share = Math.min((Date.now() - began + TICK_MS) / SECOND_MS, 1);
+    const now = performance.now();
+    const share = Math.min((now - began + TICK_MS) / SECOND_MS, 1);
     const due = units.slice(sent, Math.max(Math.ceil(units.length * share), sent + 1));
     await Promise.all(due.map((unit) => release(client, unit, endpointId, direct)));
     sent += due.length;
-    if (sent < units.length) await delay(TICK_MS);
+    const restMs = giveWay.restAfter(performance.now() - now);
+    // What is not released meanwhile is not made up for.
+    began += restMs;
+    await delay(sent < units.length ? TICK_MS + restMs : restMs);
   }
 }
 
