@@ -118,7 +118,7 @@ export const settingsSchema = z.object({
     .max(10_000)
     .default(500)
     .describe(
-      'Waiting deliveries of an endpoint that are attempted each second when it returns, at most. It begins with 10 and doubles each second while the endpoint answers well',
+      'Waiting deliveries of an endpoint that are attempted each second when it returns, at most. It begins with 20, doubles each second while the endpoint answers well, and gives way where Temporal or the machine is busy',
     ),
   HOOKLINE_GROUP_COMMIT: z
     .enum(['on', 'off'])
