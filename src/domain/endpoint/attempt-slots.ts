@@ -20,13 +20,8 @@ export const FEWEST_IN_FLIGHT = 4;
 export const LONGEST_WAIT_MS = 60_000;
 /** How long a slot is waited for, if it is likely to be free by then. Milliseconds. */
 export const SLOT_WAIT_MS = 1_000;
-/**
- * If all slots are taken, one of them for so long, more attempts would only queue. Milliseconds. Sooner for an endpoint that is usually quick:
- * after so many times its mean duration, but no sooner than after the first of these.
- */
-const SOONEST_CLOGGED_MS = 100;
+/** If all slots are taken, one of them for so long, more attempts would only queue. Milliseconds. */
 const CLOGGED_MS = 250;
-const CLOGGED_AFTER_MEANS = 4;
 /** How long an attempt is thought to take at an endpoint that has not answered yet, milliseconds. */
 const FIRST_GUESS_MS = 250;
 /** Those who find no slot ask again no sooner than after this, and while the endpoint is silent than after the other, milliseconds. */
@@ -114,11 +109,7 @@ export class AttemptSlots {
   isClogged(endpointId: string): boolean {
     const state = this.states.get(endpointId);
     if (!state || !isFull(state)) return false;
-    const silentForMs = Math.max(
-      Math.min(CLOGGED_AFTER_MEANS * state.meanMs, CLOGGED_MS),
-      SOONEST_CLOGGED_MS,
-    );
-    return this.silentMs(state) >= silentForMs || this.expectedMs(state) > SLOT_WAIT_MS;
+    return this.silentMs(state) >= CLOGGED_MS || this.expectedMs(state) > SLOT_WAIT_MS;
   }
 
   private stateOf(endpointId: string): EndpointState {

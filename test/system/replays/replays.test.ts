@@ -13,7 +13,7 @@ import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 /** Posted side by side, so that many of them are in groups. */
-const MANY = 25;
+const MANY = 15;
 
 describe('a replay', () => {
   // Of many deliveries to a failing endpoint most wait, and are attempted one by one as probes.

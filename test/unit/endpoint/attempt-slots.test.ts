@@ -88,15 +88,6 @@ describe('the slots for attempts at an endpoint', () => {
     assert.equal(slots.isClogged('ep_2'), false);
   });
 
-  it('count as clogged sooner at an endpoint that was quick', async () => {
-    await warmUp();
-    await takeAll();
-    now += 99;
-    assert.equal(slots.isClogged('ep_1'), false);
-    now += 1;
-    assert.equal(slots.isClogged('ep_1'), true);
-  });
-
   it('are not waited for while the endpoint has been silent for long, even if nobody else waits', async () => {
     await warmUp();
     await takeAll();
