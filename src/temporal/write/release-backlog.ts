@@ -37,8 +37,8 @@ export async function releaseBacklog(
     if (state === 'gone') rate = options.maxRate;
     const began = Date.now();
     const count = Math.max(Math.floor(rate), 1);
-    const now = waiting.slice(released, released + count);
-    await releaseWithinASecond(client, now, endpoint.endpoint_id, direct, giveWay);
+    const next = waiting.slice(released, released + count);
+    const now = await releaseWithinASecond(client, next, endpoint.endpoint_id, direct, giveWay);
     released += now.length;
     options.onProgress(rate);
     if (released === waiting.length) break;
@@ -53,7 +53,9 @@ export async function releaseBacklog(
 }
 
 /**
- * Spreads signals over a second, or longer where it has to give way. What goes to one group goes at once, so that the group is woken once.
+ * Spreads signals over a second. What goes to one group goes at once, so that the group is woken once.
+ *
+ * @returns what was released: not all, if it had to give way to others
  */
 async function releaseWithinASecond(
   client: Client,
@@ -61,11 +63,12 @@ async function releaseWithinASecond(
   endpointId: string,
   direct: boolean,
   giveWay: GiveWay,
-): Promise<void> {
+): Promise<WaitingDelivery[]> {
   const units = toUnits(deliveries);
   let began = performance.now();
+  const end = began + SECOND_MS + TICK_MS;
   let sent = 0;
-  while (sent < units.length) {
+  while (sent < units.length && performance.now() < end) {
     const now = performance.now();
     const share = Math.min((now - began + TICK_MS) / SECOND_MS, 1);
     const due = units.slice(sent, Math.max(Math.ceil(units.length * share), sent + 1));
@@ -76,6 +79,7 @@ async function releaseWithinASecond(
     began += restMs;
     await delay(sent < units.length ? TICK_MS + restMs : restMs);
   }
+  return units.slice(0, sent).flat();
 }
 
 /** Some of those that were released in the first half of a second, spread evenly: later ones have had little time for an answer. */

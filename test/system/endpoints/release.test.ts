@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, WorkflowExecutionInfo } from '@temporalio/client';
 import { releaseWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { findOldest, listWaiting, sampleOutcomes } from '../../../src/temporal/write/parked-deliveries.js';
+import { releaseBacklog } from '../../../src/temporal/write/release-backlog.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
@@ -90,6 +92,41 @@ describe('the release of a backlog', () => {
     const states = await Promise.all(ids.map((id) => client.delivery(id)));
     const undelivered = states.filter(({ status }) => status !== 'delivered');
     assert.ok(undelivered.length <= receiver.received.filter(({ answered }) => answered === 500).length);
+  });
+
+  it('asks about the endpoint again soon, however much it has to give way to others', async () => {
+    await park(COUNT);
+    const { workflow } = system.temporal.client;
+    let signals = 0;
+    const getHandle: typeof workflow.getHandle = (...named) => {
+      const handle = workflow.getHandle(...named);
+      return {
+        ...handle,
+        async signal(...signal: Parameters<typeof handle.signal>) {
+          await handle.signal(...signal);
+          signals += 1;
+          // Those of the first part are quick.
+          if (signals > 3) await delay(400);
+        },
+      };
+    };
+    const slow = { workflow: { list: workflow.list.bind(workflow), getHandle } } as unknown as Client;
+    const states = ['open', 'closed'] as const;
+    let asked = 0;
+    const { released, stopped } = await releaseBacklog(
+      slow,
+      { account_id: client.accountId, endpoint_id: endpoint },
+      {
+        firstRate: COUNT,
+        maxRate: COUNT,
+        retries: false,
+        endpoint: async () => states[Math.min(asked++, 1)] ?? 'closed',
+        onProgress: () => {},
+      },
+    );
+    assert.ok(stopped);
+    assert.equal(released, signals);
+    assert.ok(released > 3 && released < COUNT / 2, `${released} released`);
   });
 
   it('takes along what waits for a retry', async () => {
