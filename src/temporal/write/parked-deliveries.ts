@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import type { deliverTogether } from '../../../workflows/index.js';
 import { endpointChanged, type Release, releaseMembers } from '../../../workflows/messages.js';
@@ -12,9 +12,13 @@ import { hasStatus } from '../read/visibility/status-clauses.js';
 import { describeExecution } from '../read/visibility/visibility.js';
 
 /** A page is decoded at once: of groups, in a few milliseconds. */
-const PAGE_SIZE = 200;
-/** Executions that are read in a row before others have their turn: a group's deliveries are made from its memo. */
+const PAGE_SIZE = 100;
+/**
+ * Executions that are read in a row, because a group's deliveries are made from its memo. Then others have their turn for as long as that took,
+ * but no longer than the second number, milliseconds.
+ */
 const IN_A_ROW = 10;
+const LONGEST_REST_MS = 50;
 /** Executions in which something waits that are looked at for the oldest. */
 const FEW = 10;
 /** The first seconds of an incident that are looked at, milliseconds; then twice as many. */
@@ -109,6 +113,7 @@ async function* readWaiting(
     ...when,
   ]);
   let read = 0;
+  let began = performance.now();
   for await (const execution of client.workflow.list({ query, pageSize })) {
     const { workflowId, runId, executionTime = execution.startTime, taskQueue } = execution;
     const wasDelayed = executionTime > execution.startTime;
@@ -129,7 +134,9 @@ async function* readWaiting(
           });
     yield waiting;
     read += 1;
-    if (read % IN_A_ROW === 0) await setImmediate();
+    if (read % IN_A_ROW > 0) continue;
+    await delay(Math.min(performance.now() - began, LONGEST_REST_MS));
+    began = performance.now();
   }
 }
 
