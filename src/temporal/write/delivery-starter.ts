@@ -119,11 +119,13 @@ export class DeliveryStarter {
     } else if (targets.length <= MAX_ADMITTED) {
       await grouping.admission.submit(deliveries);
     } else {
-      // One after another, so that events that arrive meanwhile get a slot in between.
-      for (let first = 0; first < deliveries.length; first += MAX_GROUP_SIZE) {
-        const part = deliveries.slice(first, first + MAX_GROUP_SIZE);
-        await grouping.slots.run(() => calls.startGroup(part, partId(event, first)));
-      }
+      const startPart = async (offset: number) => {
+        const part = deliveries.slice(offset, offset + MAX_GROUP_SIZE);
+        if (part.length > 0) await calls.startGroup(part, partId(event, offset));
+      };
+      // Two at once: Temporal writes one while attempts of the other begin. Between two such pairs, other events get the slot.
+      for (let first = 0; first < deliveries.length; first += 2 * MAX_GROUP_SIZE)
+        await grouping.slots.run(() => Promise.all([first, first + MAX_GROUP_SIZE].map(startPart)));
     }
   }
 
