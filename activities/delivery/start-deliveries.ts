@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import { MAX_GROUP_SIZE } from '../../src/domain/delivery/delivery.js';
+import { groupOffsets, MAX_GROUP_SIZE } from '../../src/domain/delivery/delivery.js';
 import type { ActivityDependencies } from '../ports.js';
 import { callerOf } from './caller.js';
 
@@ -25,14 +25,13 @@ export function createStartDeliveries({ ledger }: Pick<ActivityDependencies, 'le
     const done: unknown = info.heartbeatDetails;
     const step = MAX_GROUP_SIZE * PARTS_AT_ONCE;
     for (let next = typeof done === 'number' ? done : first; next < end; next += step) {
-      const offsets = Array.from({ length: PARTS_AT_ONCE }, (_, index) => next + index * MAX_GROUP_SIZE);
       const startPart = (offset: number) =>
         ledger.startPart(
           event,
           targets.slice(offset, Math.min(offset + MAX_GROUP_SIZE, end)),
           begin + offset,
         );
-      await Promise.all(offsets.filter((offset) => offset < end).map(startPart));
+      await Promise.all(groupOffsets(next, end, PARTS_AT_ONCE).map(startPart));
       context.heartbeat(next + step);
     }
   };

@@ -229,6 +229,12 @@ export interface GroupMember extends DeliveryTarget {
  */
 export const MAX_GROUP_SIZE = 60;
 
+/** Where groups begin that deliveries `first` up to, not including, `end` are parted into: the first of them, at most so many. */
+export function groupOffsets(first: number, end: number, most: number): number[] {
+  const groups = Math.min(Math.ceil((end - first) / MAX_GROUP_SIZE), most);
+  return Array.from({ length: groups }, (_, index) => first + index * MAX_GROUP_SIZE);
+}
+
 /** Deliveries whose first attempts are made together, and the events they are of. */
 export interface DeliveryGroup {
   events: AcceptedEvent[];

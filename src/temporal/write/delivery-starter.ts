@@ -5,6 +5,7 @@ import {
   type AcceptedEvent,
   type DeliveryTarget,
   type EndpointKey,
+  groupOffsets,
   MAX_GROUP_SIZE,
   type NamedTarget,
   pickEvent,
@@ -36,6 +37,8 @@ import { StartSlots } from './start-slots.js';
 const MAX_ADMITTED = 10;
 /** Up to this many are started as groups before the event is answered; more are started by a workflow. */
 export const MAX_STARTED_AT_ONCE = 5 * MAX_GROUP_SIZE;
+/** So many of these groups share a start slot: Temporal writes one while attempts of the other begin. */
+const GROUPS_PER_SLOT = 2;
 
 /** What the caller knows of the endpoints that an event goes to. */
 export interface EndpointHints {
@@ -119,13 +122,14 @@ export class DeliveryStarter {
     } else if (targets.length <= MAX_ADMITTED) {
       await grouping.admission.submit(deliveries);
     } else {
-      const startPart = async (offset: number) => {
-        const part = deliveries.slice(offset, offset + MAX_GROUP_SIZE);
-        if (part.length > 0) await calls.startGroup(part, partId(event, offset));
-      };
-      // Two at once: Temporal writes one while attempts of the other begin. Between two such pairs, other events get the slot.
-      for (let first = 0; first < deliveries.length; first += 2 * MAX_GROUP_SIZE)
-        await grouping.slots.run(() => Promise.all([first, first + MAX_GROUP_SIZE].map(startPart)));
+      const end = deliveries.length;
+      const startGroup = (offset: number) =>
+        calls.startGroup(deliveries.slice(offset, offset + MAX_GROUP_SIZE), partId(event, offset));
+      // In between, other events get the slot.
+      for (let first = 0; first < end; first += GROUPS_PER_SLOT * MAX_GROUP_SIZE)
+        await grouping.slots.run(() =>
+          Promise.all(groupOffsets(first, end, GROUPS_PER_SLOT).map(startGroup)),
+        );
     }
   }
 
