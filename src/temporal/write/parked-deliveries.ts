@@ -13,11 +13,9 @@ import { describeExecution } from '../read/visibility/visibility.js';
 
 /** A page is decoded at once: of groups, in a few milliseconds. */
 const PAGE_SIZE = 100;
-/**
- * Executions that are read in a row, because a group's deliveries are made from its memo. Then others have their turn for as long as that took,
- * but no longer than the second number, milliseconds.
- */
+/** Executions that are read in a row: a group's deliveries are made from its memo. Then others have their turn for as long as that took. */
 const IN_A_ROW = 10;
+/** But no longer than this, milliseconds: if it took long because Temporal is busy, the processor was free meanwhile. */
 const LONGEST_REST_MS = 50;
 /** Executions in which something waits that are looked at for the oldest. */
 const FEW = 10;
