@@ -1,4 +1,4 @@
-import { Agent, request } from 'undici';
+import { Agent, type Dispatcher } from 'undici';
 import type { HttpAnswer, HttpPoster, HttpTrace } from '../ports.js';
 import { type ConnectorOptions, createConnector } from './connector.js';
 import { ExchangeTrace, traced } from './exchange-trace.js';
@@ -32,29 +32,23 @@ export function createPoster(options: ConnectorOptions): HttpPoster & { close():
   });
 
   const exchange: HttpPoster['exchange'] = async ({ method, url, headers, body, timeoutMs }) => {
-    // Not AbortSignal.timeout: Node.js keeps one that is listened to, and the exchange with it, until the time is over.
-    const limit = new AbortController();
-    const timer = setTimeout(() => limit.abort(), timeoutMs);
     const trace = new ExchangeTrace();
-    const send = () =>
-      request(url, {
+    const reader = new AnswerReader(trace);
+    const timer = setTimeout(() => reader.giveUp(), timeoutMs);
+    try {
+      const { origin, pathname, search } = new URL(url);
+      const request = {
+        origin,
+        path: pathname + search,
         method,
         headers,
         ...(body !== undefined && { body }),
-        dispatcher: agent,
-        signal: limit.signal,
-      });
-    try {
-      const response = await untilAborted(limit.signal, traced(trace, send));
-      trace.end('first_byte');
-      return {
-        statusCode: response.statusCode,
-        headers: response.headers,
-        ...(await readBeginning(response.body)),
-        trace: factsOf(trace),
       };
+      // What undici's `request` does besides, such as a stream for the body, takes as long again as the exchange itself.
+      traced(trace, () => agent.dispatch(request, reader));
+      return { ...(await reader.answer), trace: factsOf(trace) };
     } catch (error) {
-      return { ...describeFailure(error, limit.signal.aborted, timeoutMs), trace: factsOf(trace) };
+      return { ...describeFailure(error, reader.gaveUp, timeoutMs), trace: factsOf(trace) };
     } finally {
       clearTimeout(timer);
     }
@@ -71,32 +65,75 @@ function factsOf({ address, timings }: ExchangeTrace): HttpTrace {
   return { ...(address !== undefined && { address }), timings: { ...timings } };
 }
 
-/** undici observes a signal only once it is connected. Looking up, connecting and TLS must end at the limit too. */
-async function untilAborted<T>(limit: AbortSignal, work: Promise<T>): Promise<T> {
-  const ended = new Promise<never>((_, reject) => {
-    limit.addEventListener('abort', () => reject(limit.reason), { once: true });
-  });
-  return Promise.race([work, ended]);
-}
+/** Reads an answer and the beginning of its body, until there is enough of it or no more time. */
+class AnswerReader implements Dispatcher.DispatchHandler {
+  /** Rejects if none came. If its body is too slow, or cut off, what has arrived is kept. */
+  readonly answer: Promise<HttpAnswer>;
+  /** Whether there was no more time. */
+  gaveUp = false;
+  private readonly trace: ExchangeTrace;
+  private head: Pick<HttpAnswer, 'statusCode' | 'headers'> | undefined;
+  private readonly chunks: Buffer[] = [];
+  private length = 0;
+  private controller: Dispatcher.DispatchController | undefined;
+  private resolve: (answer: HttpAnswer) => void = () => {};
+  private reject: (error: Error) => void = () => {};
 
-/** The beginning of the body. The answer has arrived, so errors while its body is read are ignored. */
-async function readBeginning(
-  body: AsyncIterable<Buffer>,
-): Promise<Pick<HttpAnswer, 'body' | 'bodyBytes' | 'isCut'>> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  try {
-    for await (const chunk of body) {
-      chunks.push(chunk);
-      length += chunk.length;
-      if (length >= MAX_BODY_BYTES) break;
-    }
-  } catch {
-    // Too slow, or cut off: what has arrived is kept.
+  constructor(trace: ExchangeTrace) {
+    this.trace = trace;
+    this.answer = new Promise((resolve, reject) => {
+      this.resolve = resolve;
+      this.reject = reject;
+    });
   }
-  return {
-    body: Buffer.concat(chunks).subarray(0, MAX_BODY_BYTES).toString('utf8'),
-    bodyBytes: length,
-    isCut: length >= MAX_BODY_BYTES,
-  };
+
+  /** There is no more time, whether the request waits for a connection or its answer. */
+  giveUp(): void {
+    this.gaveUp = true;
+    this.stop();
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.controller = controller;
+    // A connection that opens too late: nothing is sent.
+    if (this.gaveUp) this.stop();
+  }
+
+  onResponseStart(_: unknown, statusCode: number, headers: HttpAnswer['headers']): void {
+    // An informational answer comes before the answer (RFC 9110, section 15.2).
+    if (statusCode < 200) return;
+    this.trace.end('first_byte');
+    this.head = { statusCode, headers };
+  }
+
+  onResponseData(_: unknown, chunk: Buffer): void {
+    this.chunks.push(chunk);
+    this.length += chunk.length;
+    if (this.length >= MAX_BODY_BYTES) this.stop();
+  }
+
+  onResponseEnd(): void {
+    this.end();
+  }
+
+  onResponseError(_: unknown, error: Error): void {
+    this.end(error);
+  }
+
+  /** Reads no more, and closes the connection: what is still to come on it belongs to nobody. */
+  private stop(): void {
+    const error = new Error('stopped');
+    this.end(error);
+    this.controller?.abort(error);
+  }
+
+  private end(error?: Error): void {
+    if (this.head) {
+      const body = Buffer.concat(this.chunks).subarray(0, MAX_BODY_BYTES).toString('utf8');
+      const isCut = this.length >= MAX_BODY_BYTES;
+      this.resolve({ ...this.head, body, bodyBytes: this.length, isCut });
+    } else {
+      this.reject(error ?? new Error('no answer'));
+    }
+  }
 }

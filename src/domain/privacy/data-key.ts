@@ -1,12 +1,12 @@
-import { randomBytes } from 'node:crypto';
+import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { decrypt, encrypt, hmac } from '../basics/symmetric.js';
 
 /** A key that payloads of one account, or of one subject of it, are encrypted with. It is deleted to erase them. */
 export interface DataKey {
   /** Random, so that it says nothing about the subject. It stands beside everything that the key has sealed. */
   id: string;
-  /** 32 bytes. */
-  key: Buffer;
+  /** Of 32 bytes. */
+  key: KeyObject;
 }
 
 const KEY_BYTES = 32;
@@ -30,7 +30,10 @@ export class SealedTextError extends Error {
 
 /** A new data key. */
 export function newDataKey(): DataKey {
-  return { id: randomBytes(ID_BYTES).toString('base64url'), key: randomBytes(KEY_BYTES) };
+  return {
+    id: randomBytes(ID_BYTES).toString('base64url'),
+    key: createSecretKey(randomBytes(KEY_BYTES)),
+  };
 }
 
 /**
@@ -83,7 +86,7 @@ export function openText({ id, key }: DataKey, context: string, sealed: string):
  */
 export function saltOf({ key }: DataKey, context: string, purpose: string): Buffer {
   // Extract, and expand to one block. Node's `hkdfSync` gives the same and takes at least twice as long.
-  const extracted = hmac(context).update(key).digest();
+  const extracted = hmac(context).update(key.export()).digest();
   return hmac(extracted).update(`hookline/${purpose}\x01`).digest();
 }
 

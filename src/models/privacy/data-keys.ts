@@ -1,3 +1,4 @@
+import { createSecretKey } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type Connection, type Model, Schema } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
@@ -146,7 +147,10 @@ export class DataKeyRepository implements DataKeys {
 
   private async upsert(_id: string, account_id: string): Promise<DataKey> {
     const { id: key_id, key } = newDataKey();
-    const sealed = this.requireBox().seal(key.toString('base64url'), contextOf({ account_id, key_id }));
+    const sealed = this.requireBox().seal(
+      key.export().toString('base64url'),
+      contextOf({ account_id, key_id }),
+    );
     try {
       const document = await this.model
         .findOneAndUpdate(
@@ -169,7 +173,7 @@ export class DataKeyRepository implements DataKeys {
 
   private unwrap(document: DataKeyDocument): DataKey {
     const key = this.requireBox().open(document.sealed, contextOf(document));
-    return { id: document.key_id, key: Buffer.from(key, 'base64url') };
+    return { id: document.key_id, key: createSecretKey(key, 'base64url') };
   }
 
   private requireBox(): SecretBox {

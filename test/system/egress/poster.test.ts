@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
@@ -179,6 +180,82 @@ describe('the poster', () => {
     } finally {
       await receiver.close();
       await target.close();
+    }
+  });
+
+  it('keeps what has arrived of a body that is too long, too slow or cut off', async () => {
+    const receiver = await startReceiver();
+    const one = await poster();
+    const connections = new Set<unknown>();
+    const bodies: [start: string, end: (response: ServerResponse) => void][] = [
+      ['x'.repeat(100_000), () => {}],
+      ['slow', () => {}],
+      ['cut', (response) => response.destroy()],
+    ];
+    try {
+      for (const [start, end] of bodies) {
+        receiver.handle(({ socket }, response) => {
+          connections.add(socket);
+          response.writeHead(500, { 'content-length': 1_000_000 });
+          response.write(start, () => end(response));
+        });
+        const answer = await post(one, receiver.url, 500);
+        assert.deepEqual(
+          [answer.statusCode, answer.body, answer.isCut],
+          [500, start.slice(0, 16_384), start.length > 16_384],
+        );
+      }
+      // No connection on which a body is unfinished is used again.
+      assert.equal(connections.size, bodies.length);
+    } finally {
+      await receiver.close();
+    }
+  });
+
+  it('takes no informational answer for the answer', async () => {
+    const receiver = await startReceiver({
+      handler(_, response) {
+        response.writeEarlyHints({ link: '</style.css>; rel=preload' });
+        response.writeHead(204).end();
+      },
+    });
+    try {
+      const answer = await post(await poster(), receiver.url);
+      assert.deepEqual([answer.statusCode, answer.headers?.['link']], [204, undefined]);
+    } finally {
+      await receiver.close();
+    }
+  });
+
+  it('sends nothing on a connection that opens too late', async () => {
+    const receiver = await startReceiver();
+    let opened = 0;
+    let open = (): void => {};
+    const late = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const relay = createTcpServer(async (client) => {
+      client.on('error', () => {});
+      await late;
+      const server = connect(receiver.port, '127.0.0.1', () => client.pipe(server).pipe(client));
+      server.on('error', () => {}).once('data', () => opened++);
+    });
+    relay.listen(0, '127.0.0.1');
+    await new Promise((resolve) => relay.once('listening', resolve));
+    const url = `https://localhost:${(relay.address() as AddressInfo).port}`;
+    const one = await poster();
+    try {
+      assert.equal((await post(one, url, 200)).error_code, 'timeout');
+      open();
+      await until(
+        () => opened,
+        (count) => count === 1,
+      );
+      assert.equal((await post(one, url)).statusCode, 200);
+      assert.equal(receiver.received.length, 1);
+    } finally {
+      relay.close();
+      await receiver.close();
     }
   });
 
