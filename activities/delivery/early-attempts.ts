@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { dropOldest } from '../../src/domain/basics/bounded-memory.js';
 import type { AttemptReport } from '../../src/domain/delivery/attempt-report.js';
 import {
@@ -10,6 +11,9 @@ import type { ActivityDependencies, GroupAttemptRequest, EarlyAttempts as Port }
 
 /** How many runs are remembered for which only one side has asked: more than a worker has workflow tasks under way. */
 const MAX_CLAIMS = 1_000;
+
+/** Of a group, so many attempts are begun before the process does anything else, such as sending them. */
+const BEGUN_AT_ONCE = 16;
 
 /**
  * First attempts in the direct lane. Two sides ask for each of them: the code that started the delivery, once Temporal has persisted the
@@ -69,18 +73,18 @@ export class EarlyAttempts implements Port {
     return made;
   }
 
-  private makeSideBySide({
+  private async makeSideBySide({
     events,
     deliveries,
     timeout_ms,
   }: GroupAttemptRequest): Promise<(AttemptReport | null)[]> {
-    return Promise.all(
-      deliveries.map(async ({ event, endpoint_id }) => {
-        const accepted = events[event];
-        if (!accepted) return null;
-        const request = attemptRequest(accepted, endpoint_id, timeout_ms, FIRST_ATTEMPT);
-        return this.make(request).catch(() => null);
-      }),
-    );
+    const attempts: Promise<AttemptReport | null>[] = [];
+    for (const [index, { event, endpoint_id }] of deliveries.entries()) {
+      if (index > 0 && index % BEGUN_AT_ONCE === 0) await setImmediate();
+      const accepted = events[event];
+      const request = accepted && attemptRequest(accepted, endpoint_id, timeout_ms, FIRST_ATTEMPT);
+      attempts.push(request ? this.make(request).catch(() => null) : Promise.resolve(null));
+    }
+    return Promise.all(attempts);
   }
 }

@@ -4,6 +4,7 @@ import { createAttemptActivities } from '../../../activities/delivery/attempts.j
 import { EarlyAttempts } from '../../../activities/delivery/early-attempts.js';
 import type { AttemptReport } from '../../../src/domain/delivery/attempt-report.js';
 import type { AttemptRequest } from '../../../src/domain/delivery/attempt-request.js';
+import { until } from '../../support/until.js';
 
 const EVENT = {
   account_id: 'acct_1',
@@ -67,6 +68,18 @@ describe('early attempts', () => {
     assert.deepEqual(
       made,
       GROUP.deliveries.map(({ endpoint_id }) => ({ ...REQUEST, endpoint_id })),
+    );
+  });
+
+  it('of a large group are begun a few at a time, so that nothing else waits for all of them', async () => {
+    const { made, earlyAttempts } = counted();
+    const deliveries = Array.from({ length: 60 }, (_, n) => ({ endpoint_id: `ep_${n}`, event: 0 }));
+    earlyAttempts.beginGroup('run-1', { events: [EVENT], deliveries }, 5_000);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.ok(made.length < 60, `${made.length} were begun`);
+    await until(
+      () => made.length,
+      (count) => count === 60,
     );
   });
 
