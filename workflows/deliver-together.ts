@@ -39,11 +39,19 @@ import { type HandOver, handOver, releaseMembers } from './messages.js';
 import { deliveries as sink } from './sinks.js';
 
 /**
- * A delivery with so many attempts, or with so long a record (JSON), goes on by itself: 60 records must fit into one result, of which
+ * A delivery with so many attempts, or with so long a record (JSON), goes on by itself: all records must fit into one result, of which
  * Temporal takes 2 MiB, whatever endpoints answer.
  */
 export const MAX_ATTEMPTS_IN_GROUP = 12;
 export const MAX_RECORD_CHARACTERS = 10_000;
+/** Of the records of a large group together. */
+const MAX_RECORDS_CHARACTERS = 600_000;
+
+/**
+ * Inputs of deliveries that go on by themselves, so many characters together, are started at once. They are in one call, of which Temporal
+ * takes 4 MiB, and in the history, which can go on in a new run in between.
+ */
+const MAX_LEAVING_CHARACTERS = 500_000;
 
 /** Attempts at an endpoint that hangs are made a few at a time: an activity that has not ended after so long is lost. */
 const BATCH_TIMEOUT = '5m';
@@ -70,8 +78,8 @@ export async function deliverTogether(input: LiveGroup): Promise<DeliverTogether
 class TogetherDelivery {
   private readonly input: LiveGroup;
   private readonly machine: GroupMachine;
-  /** Deliveries that are about to leave. */
-  private readonly leaving = new Set<number>();
+  /** Deliveries that are about to leave, with the size of what they go on with. */
+  private readonly leaving = new Map<number, number>();
   /** Closed deliveries that have been counted. */
   private readonly counted = new Set<number>();
   /** Endpoints whose deliveries have just been released and are attempted in the direct lane. */
@@ -217,19 +225,45 @@ class TogetherDelivery {
     }
   }
 
-  /** Hands over deliveries whose record has become long. */
+  /** Hands over deliveries whose record has become long, as many as may leave at once. */
   private async handOverLongest(): Promise<void> {
     const { deliveries } = this.input;
+    const longest = Math.min(MAX_RECORD_CHARACTERS, MAX_RECORDS_CHARACTERS / deliveries.length);
     const long = deliveries.flatMap((_, index) => {
       const record = this.machine.member(index)?.record;
       if (!record || !this.canLeave(index)) return [];
       const isLong =
-        record.attempts.length >= MAX_ATTEMPTS_IN_GROUP ||
-        JSON.stringify(record).length > MAX_RECORD_CHARACTERS;
+        record.attempts.length >= MAX_ATTEMPTS_IN_GROUP || JSON.stringify(record).length > longest;
       return isLong ? [index] : [];
     });
-    await Promise.all(long.map((index) => this.leave(index)));
-    if (long.length > 0) this.showDeparted();
+    if (long.length === 0) return;
+    const atOnce = this.leavingAtOnce(long);
+    await Promise.all(atOnce.map((index) => this.leave(index)));
+    this.showDeparted();
+    if (atOnce.length < long.length) this.stirred = true;
+  }
+
+  /** The first of these deliveries, and the next ones that may leave with it. */
+  private leavingAtOnce(indexes: readonly number[]): readonly number[] {
+    let size = 0;
+    const end = indexes.findIndex((index, position) => {
+      size += this.sizeOf(index);
+      return position > 0 && size > MAX_LEAVING_CHARACTERS;
+    });
+    return end > 0 && patched('leaves-in-parts') ? indexes.slice(0, end) : indexes;
+  }
+
+  /** Whether a delivery may leave while others do. */
+  private hasRoom(index: number): boolean {
+    const size = [...this.leaving.values()].reduce((sum, one) => sum + one, this.sizeOf(index));
+    return this.leaving.size === 0 || size <= MAX_LEAVING_CHARACTERS;
+  }
+
+  /** About how many characters a delivery goes on with: the payload, and its record in the input and in the memo. */
+  private sizeOf(index: number): number {
+    const { events, deliveries } = this.input;
+    const payload = events[deliveries[index]?.event ?? -1]?.payload ?? '';
+    return payload.length + 2 * JSON.stringify(this.machine.member(index)?.record ?? null).length;
   }
 
   private refuse({ event_id, endpoint_id, action }: HandOver): void {
@@ -248,8 +282,14 @@ class TogetherDelivery {
     return machine !== undefined && machine.refusal('cancel') === undefined;
   }
 
-  private async handOver({ event_id, endpoint_id }: HandOver): Promise<void> {
+  private async handOver(order: HandOver): Promise<void> {
+    const { event_id, endpoint_id } = order;
     const index = this.machine.find(event_id, endpoint_id);
+    if (this.canLeave(index) && !this.hasRoom(index) && patched('leaves-in-parts')) {
+      // Of those that wait, another may take the room first.
+      while (!this.hasRoom(index)) await condition(() => this.hasRoom(index));
+      if (this.machine.member(index)) this.refuse(order);
+    }
     if (this.canLeave(index)) {
       await this.leave(index);
       this.showDeparted();
@@ -265,9 +305,10 @@ class TogetherDelivery {
     const { events, deliveries, attempt_timeout_ms, park_limit_ms } = this.input;
     const delivery = deliveries[index];
     const event = delivery && events[delivery.event];
+    const size = this.sizeOf(index);
     const snapshot = this.machine.depart(index);
     if (!event || !snapshot) return;
-    this.leaving.add(index);
+    this.leaving.set(index, size);
     const { endpoint_id, schedule = this.input.schedule } = delivery;
     const { status } = snapshot.record;
     try {

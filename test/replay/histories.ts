@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
 
 const FOLDER = new URL('histories/', import.meta.url);
 
@@ -21,9 +22,14 @@ export interface RecordedHistory {
 export const HISTORIES: readonly RecordedHistory[] = readdirSync(FOLDER)
   .sort()
   .map((file) => ({
-    name: file.replace(/\.json$/, ''),
-    history: JSON.parse(readFileSync(new URL(file, FOLDER), 'utf8')),
+    name: file.replace(/\.json(\.gz)?$/, ''),
+    history: JSON.parse(read(new URL(file, FOLDER))),
   }));
+
+function read(file: URL): string {
+  const bytes = readFileSync(file);
+  return (file.pathname.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8');
+}
 
 /** The workflow type of a recorded history. */
 export function workflowTypeOf({ history }: RecordedHistory): string {

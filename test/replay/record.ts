@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { mochaGlobalTeardown, startServersOfRun } from '../support/global.js';
 import { fetchHistory, toJson } from '../support/history.js';
 import { startReceiver } from '../support/receiver.js';
@@ -10,14 +11,19 @@ import { SCENARIOS } from './scenarios.js';
 // Records the histories that replay.test.ts replays: `npm run record-histories`, or with names only those.
 // After a release a history is not recorded anew: the ones that are kept stand for executions that still run somewhere.
 
+/** A history with more characters is compressed. */
+const LARGE = 500_000;
+
 async function record(name: string, { settings, play }: Scenario): Promise<void> {
   const system = await startSystem(settings);
   const receiver = await startReceiver();
   try {
     const { workflowId, runId } = await play({ system, client: await system.account(), receiver });
     const json = toJson(await fetchHistory(system, workflowId, runId));
-    const anonymous = anonymize(json);
-    await writeFile(fileURLToPath(new URL(`histories/${name}.json`, import.meta.url)), `${anonymous}\n`);
+    const anonymous = `${anonymize(json)}\n`;
+    const file = fileURLToPath(new URL(`histories/${name}.json`, import.meta.url));
+    if (anonymous.length < LARGE) await writeFile(file, anonymous);
+    else await writeFile(`${file}.gz`, gzipSync(anonymous, { level: 9 }));
     process.stdout.write(`${name}\n`);
   } finally {
     await receiver.close();

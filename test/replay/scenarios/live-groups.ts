@@ -2,6 +2,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import type { Duration } from '@temporalio/common';
 import { newId } from '../../../src/domain/basics/ids.js';
 import type { AttemptReport } from '../../../src/domain/delivery/attempt-report.js';
+import type { Attempt } from '../../../src/domain/delivery/delivery.js';
 import { GroupMachine, type LiveGroup } from '../../../src/domain/delivery/delivery-group.js';
 import type { HeldBack } from '../../../src/domain/delivery/hold-back.js';
 import { fanOutWorkflowId, groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
@@ -25,6 +26,8 @@ import {
 } from './stage.js';
 
 const ENDPOINTS = 12;
+/** Three deliveries with so much in their records are too many to leave at once. */
+const LONG_ANSWER = 'x'.repeat(200_000);
 const AT = '2026-01-31T12:00:00.000Z';
 
 /** Every way through `deliverTogether`, and a `deliverEvent` that left a group. */
@@ -63,6 +66,15 @@ export const LIVE_GROUPS: Scenarios = {
     async play(stage) {
       failAt(stage, ['/3'], ...Array.from({ length: 16 }, () => 500));
       return closed(stage, (await start(stage)).groupId);
+    },
+  },
+  'deliver-together-left-in-parts': {
+    play(stage) {
+      const at = new Date().toISOString();
+      const reports = Array.from({ length: 3 }, () => failed({ at, response_snippet: LONG_ANSWER }));
+      return withStub(stage, [reports], (group, run) =>
+        run({ ...group, schedule: [3_600_000], isolated: true }),
+      );
     },
   },
   'deliver-together-handed-over': {
@@ -321,8 +333,8 @@ function delivered(number = 1): AttemptReport {
   return { kind: 'attempted', outcome: 'delivered', attempt: attempt(number, 200) };
 }
 
-function failed(): AttemptReport {
-  return { kind: 'attempted', outcome: 'failed', attempt: attempt(1, 503) };
+function failed(more: Partial<Attempt> = {}): AttemptReport {
+  return { kind: 'attempted', outcome: 'failed', attempt: { ...attempt(1, 503), ...more } };
 }
 
 function attempt(number: number, status_code: number) {

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { registerDirectly } from '../../../bench/support/endpoints.js';
+import { MAX_PAYLOAD_BYTES } from '../../../src/domain/event/payload.js';
+import { type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
+import { startSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+const ENDPOINTS = 100;
+/** As many updates as Temporal lets a workflow have in flight. */
+const RETRIED = 10;
+
+/** The longest purchase. Where payloads are not encrypted, each of its bytes takes two in Temporal, because it is JSON in JSON. */
+const LONGEST = JSON.stringify({
+  ...JSON.parse(PURCHASE),
+  items: [{ name: '"'.repeat(MAX_PAYLOAD_BYTES / 2 - 200), qty: 1 }],
+});
+
+describe('a group of a hundred deliveries of one event', () => {
+  let receiver: Receiver;
+  beforeEach(async () => {
+    receiver = await startReceiver({ tls: false });
+  });
+  afterEach(() => receiver.close());
+
+  const use = async (schedule: string, work: (client: ApiClient, eventId: string) => Promise<void>) => {
+    const system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: schedule, HOOKLINE_PAYLOAD_KEYS: '' });
+    try {
+      const client = await system.account();
+      const urls = Array.from({ length: ENDPOINTS }, (_, index) => `${receiver.url}/${index}`);
+      await registerDirectly(system.database.endpoints, client.accountId, urls);
+      await work(client, (await client.purchase(LONGEST)).id);
+    } finally {
+      await system.stop();
+    }
+  };
+  /** Waits until so many deliveries of the event have a status. @returns those that have it */
+  const untilSo = async (client: ApiClient, id: string, status: string, count: number) => {
+    const { deliveries } = await until(
+      async () => (await client.request('GET', `/v18.0/events/${id}`)).json,
+      ({ deliveries = [] }: { deliveries: { id: string; status: string }[] }) =>
+        deliveries.filter((one) => one.status === status).length === count,
+      60_000,
+    );
+    return deliveries.filter((one) => one.status === status);
+  };
+
+  it('ends as its deliveries do, with the longest payload and the longest answers', async () => {
+    receiver.handle((_, response) => {
+      response.writeHead(500, { 'content-type': 'x'.repeat(2_000), server: 'y'.repeat(2_000) });
+      response.end('€'.repeat(5_000));
+    });
+    await use('100ms,100ms,100ms', async (client, id) => {
+      await untilSo(client, id, 'exhausted', ENDPOINTS);
+      assert.equal(receiver.received.length, 4 * ENDPOINTS);
+    });
+  });
+
+  it('lets many go at once that somebody retries, with the longest payload', async () => {
+    receiver.handle(reply(500));
+    await use('1h', async (client, id) => {
+      const waiting = await untilSo(client, id, 'retrying', ENDPOINTS);
+      receiver.handle(reply(200));
+      const retries = await Promise.all(
+        waiting.slice(0, RETRIED).map((one) => client.request('POST', `/v18.0/deliveries/${one.id}/retry`)),
+      );
+      assert.deepEqual([...new Set(retries.map(({ status, text }) => (status === 200 ? 200 : text)))], [200]);
+      await untilSo(client, id, 'delivered', RETRIED);
+      await untilSo(client, id, 'retrying', ENDPOINTS - RETRIED);
+    });
+  });
+});
