@@ -246,11 +246,11 @@ export interface LedgerWriter {
   /** The group that a run makes, as it was started. */
   readGroup(workflowId: string, runId: string): Promise<LiveGroup>;
   /**
-   * Starts a part of an event's deliveries, unless that has been done already.
+   * Starts some of an event's deliveries, unless that has been done already.
    *
-   * @param offset where the part begins, which names it
+   * @param offset where the first of them is among the event's targets
    */
-  startPart(event: AcceptedEvent, targets: readonly DeliveryTarget[], offset: number): Promise<void>;
+  startSome(event: AcceptedEvent, targets: readonly DeliveryTarget[], offset: number): Promise<void>;
   /** Releases what waits for an endpoint, oldest first. It lasts until nothing is left, or the endpoint fails again. */
   releaseBacklog(endpoint: EndpointKey, options: ReleaseOptions): Promise<ReleaseResult>;
   /** Attempts one of the oldest deliveries that wait for an endpoint, if there is one. @param since when the endpoint began to fail */

@@ -1,10 +1,9 @@
 import { Context } from '@temporalio/activity';
-import { groupOffsets, MAX_GROUP_SIZE } from '../../src/domain/delivery/delivery.js';
 import type { ActivityDependencies } from '../ports.js';
 import { callerOf } from './caller.js';
 
-/** How many parts are started at once. Each is a call to Temporal, which on another machine waits longer than it works. */
-const PARTS_AT_ONCE = 5;
+/** How many are started at once: three to six calls to Temporal, which on another machine wait longer than they work. */
+const AT_ONCE = 360;
 
 /** Offsets in a fan-out's targets: from `first` up to, not including, `end`. */
 export interface TargetRange {
@@ -23,16 +22,10 @@ export function createStartDeliveries({ ledger }: Pick<ActivityDependencies, 'le
     const { workflowId, runId } = callerOf(info);
     const { targets, offset: begin = 0, ...event } = await ledger.readFanOut(workflowId, runId);
     const done: unknown = info.heartbeatDetails;
-    const step = MAX_GROUP_SIZE * PARTS_AT_ONCE;
-    for (let next = typeof done === 'number' ? done : first; next < end; next += step) {
-      const startPart = (offset: number) =>
-        ledger.startPart(
-          event,
-          targets.slice(offset, Math.min(offset + MAX_GROUP_SIZE, end)),
-          begin + offset,
-        );
-      await Promise.all(groupOffsets(next, end, PARTS_AT_ONCE).map(startPart));
-      context.heartbeat(next + step);
+    for (let next = typeof done === 'number' ? done : first; next < end; next += AT_ONCE) {
+      const some = targets.slice(next, Math.min(next + AT_ONCE, end));
+      await ledger.startSome(event, some, begin + next);
+      context.heartbeat(next + AT_ONCE);
     }
   };
 }

@@ -225,15 +225,12 @@ export interface GroupMember extends DeliveryTarget {
 
 /**
  * The most deliveries in a group: the ids of this many events, or endpoints, fit into one search attribute, of which Temporal takes
- * 2 KiB (`frontend.searchAttributesSizeOfValueLimit`).
+ * 2 KiB by default (`frontend.searchAttributesSizeOfValueLimit`).
  */
 export const MAX_GROUP_SIZE = 60;
 
-/** Where groups begin that deliveries `first` up to, not including, `end` are parted into: the first of them, at most so many. */
-export function groupOffsets(first: number, end: number, most: number): number[] {
-  const groups = Math.min(Math.ceil((end - first) / MAX_GROUP_SIZE), most);
-  return Array.from({ length: groups }, (_, index) => first + index * MAX_GROUP_SIZE);
-}
+/** The most in a group of one event's deliveries, where Temporal is set to take 4 KiB. They wait for nobody, and have one payload. */
+export const MAX_EVENT_GROUP_SIZE = 120;
 
 /** Deliveries whose first attempts are made together, and the events they are of. */
 export interface DeliveryGroup {

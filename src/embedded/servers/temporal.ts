@@ -121,6 +121,8 @@ function serverArguments(server: {
   // Attempts in the isolated lane are shared out between endpoints where there is a backlog, and go by priority.
   args.push('--dynamic-config-value', 'matching.useNewMatcher=true');
   args.push('--dynamic-config-value', 'matching.enableFairness=true');
+  // A group of one event's deliveries names up to 120 endpoints; by default 2 KiB, about 60 of them.
+  args.push('--dynamic-config-value', 'frontend.searchAttributesSizeOfValueLimit=4096');
   // One partition of a task queue is enough for one machine, and fairness and priority hold across it, not across several.
   args.push('--dynamic-config-value', 'matching.numTaskqueueReadPartitions=1');
   args.push('--dynamic-config-value', 'matching.numTaskqueueWritePartitions=1');

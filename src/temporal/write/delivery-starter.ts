@@ -5,7 +5,6 @@ import {
   type AcceptedEvent,
   type DeliveryTarget,
   type EndpointKey,
-  groupOffsets,
   MAX_GROUP_SIZE,
   type NamedTarget,
   pickEvent,
@@ -26,6 +25,7 @@ import { RecentGroups } from '../read/group/recent-groups.js';
 import { readInput } from '../read/history.js';
 import type { PendingDelivery } from './admission.js';
 import { AdmissionLanes } from './admission-lanes.js';
+import { EventGroups } from './event-groups.js';
 import { startFanOut } from './fan-out.js';
 import type { Incidents } from './incidents.js';
 import { findOldest, release } from './parked-deliveries.js';
@@ -74,7 +74,9 @@ export class DeliveryStarter {
   private readonly options: DeliveryStarterOptions;
   private readonly calls: StartCalls;
   /** Absent if there are no groups. */
-  private readonly grouping: { slots: StartSlots; admission: AdmissionLanes } | undefined;
+  private readonly grouping:
+    | { slots: StartSlots; admission: AdmissionLanes; groups: EventGroups }
+    | undefined;
 
   constructor(options: DeliveryStarterOptions) {
     this.options = options;
@@ -89,7 +91,11 @@ export class DeliveryStarter {
     if (options.startsInFlight === 0) return;
     const slots = new StartSlots(options.startsInFlight);
     const isolatedSlots = new StartSlots(options.startsInFlight);
-    this.grouping = { slots, admission: new AdmissionLanes(slots, isolatedSlots, this.calls, isIsolated) };
+    this.grouping = {
+      slots,
+      admission: new AdmissionLanes(slots, isolatedSlots, this.calls, isIsolated),
+      groups: new EventGroups(this.calls),
+    };
   }
 
   /**
@@ -122,14 +128,11 @@ export class DeliveryStarter {
     } else if (targets.length <= MAX_ADMITTED) {
       await grouping.admission.submit(deliveries);
     } else {
-      const end = deliveries.length;
-      const startGroup = (offset: number) =>
-        calls.startGroup(deliveries.slice(offset, offset + MAX_GROUP_SIZE), partId(event, offset));
+      const { slots, groups } = grouping;
+      const step = GROUPS_PER_SLOT * groups.size;
       // In between, other events get the slot.
-      for (let first = 0; first < end; first += GROUPS_PER_SLOT * MAX_GROUP_SIZE)
-        await grouping.slots.run(() =>
-          Promise.all(groupOffsets(first, end, GROUPS_PER_SLOT).map(startGroup)),
-        );
+      for (let first = 0; first < deliveries.length; first += step)
+        await slots.run(() => groups.start(deliveries.slice(first, first + step), first));
     }
   }
 
@@ -144,14 +147,14 @@ export class DeliveryStarter {
   }
 
   /**
-   * Starts a part of an event's deliveries, unless that has been done already: as a group, or, if there are no groups, each by itself.
+   * Starts some of an event's deliveries, unless that has been done already: in groups, or, if there are none, each by itself.
    *
-   * @param offset where the part begins among the event's targets
+   * @param offset where the first of them is among the event's targets
    */
-  async startPart(batch: AcceptedEvent, targets: readonly DeliveryTarget[], offset: number): Promise<void> {
+  async startSome(batch: AcceptedEvent, targets: readonly DeliveryTarget[], offset: number): Promise<void> {
     const event = pickEvent(batch);
     const deliveries = targets.map((target) => ({ event, target, head: false }));
-    if (this.grouping) await this.calls.startGroup(deliveries, partId(event, offset));
+    if (this.grouping) await this.grouping.groups.start(deliveries, offset);
     else await this.calls.startAlone(deliveries);
   }
 
@@ -225,9 +228,4 @@ export class DeliveryStarter {
     const noSlot = slots.refusal(target.endpoint_id);
     return noSlot && waitForSlot(noSlot);
   }
-}
-
-/** The id of a part's group, so that a repeat starts nothing twice. */
-function partId({ event_id }: AcceptedEvent, offset: number): string {
-  return `${event_id}:${offset}`;
 }

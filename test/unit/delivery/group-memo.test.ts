@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { newId } from '../../../src/domain/basics/ids.js';
-import { MAX_GROUP_SIZE } from '../../../src/domain/delivery/delivery.js';
+import { MAX_EVENT_GROUP_SIZE, MAX_GROUP_SIZE } from '../../../src/domain/delivery/delivery.js';
+import { MAX_SUMMARY_CHARACTERS } from '../../../src/domain/delivery/group-summary.js';
 import {
   ACCOUNT_ATTRIBUTE,
   ENDPOINT_ATTRIBUTE,
@@ -79,6 +80,15 @@ describe('the memo of a group', () => {
     const { memo: keyed } = indexMembers(keys, tokens);
     const handed_over = keys.map((_, index) => index);
     assert.ok(JSON.stringify({ ...memo, ...keyed, handed_over }).length < WARN_SIZE);
+  });
+
+  it("stays below that size for the largest group of one event's deliveries, however they stand", () => {
+    const [first] = someKeys(1);
+    const ofOne = someKeys(MAX_EVENT_GROUP_SIZE).map(({ endpoint_id }) => ({ ...first, endpoint_id }));
+    const { attributes, memo } = indexMembers(ofOne as typeof keys);
+    const states = 'x'.repeat(MAX_SUMMARY_CHARACTERS);
+    assert.ok(JSON.stringify({ ...memo, heads: [0], states }).length < WARN_SIZE);
+    assert.ok(JSON.stringify(attributes.endpoints).length <= 4_096);
   });
 
   it('is read in its old form, with workflow ids', () => {

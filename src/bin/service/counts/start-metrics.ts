@@ -14,7 +14,7 @@ export function createStartMetrics(registry: Registry): StartObserver {
   const size = new Histogram({
     name: 'hookline_group_size',
     help: 'Deliveries in a group that was started',
-    buckets: [2, 5, 10, 20, 30, 40, 50, 60],
+    buckets: [2, 5, 10, 20, 30, 40, 50, 60, 90, 120],
     registers,
   });
   return {
