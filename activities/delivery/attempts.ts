@@ -4,6 +4,7 @@ import { type AttemptRequest, attemptRequest } from '../../src/domain/delivery/a
 import type { ReleasedAttempts } from '../../src/domain/delivery/delivery-group.js';
 import type { ActivityDependencies, GroupAttemptRequest, ReleasedAttemptsRequest } from '../ports.js';
 import { callerOf } from './caller.js';
+import { sideBySide } from './side-by-side.js';
 
 /** The attempts that workflows ask for. First attempts in the direct lane may have begun already. */
 export function createAttemptActivities({
@@ -21,10 +22,10 @@ export function createAttemptActivities({
 
     /** Makes attempts at released deliveries of a group in the direct lane. */
     async attemptReleased({ members, timeout_ms }: ReleasedAttemptsRequest): Promise<ReleasedAttempts> {
-      const reports = members.map(({ attempt: { index: _, ...details }, event, endpoint_id }) =>
-        attempt(attemptRequest(event, endpoint_id, timeout_ms, details)).catch(() => null),
+      const reports = await sideBySide(members, ({ attempt: { index: _, ...details }, event, endpoint_id }) =>
+        attempt(attemptRequest(event, endpoint_id, timeout_ms, details)),
       );
-      return { attempts: members.map((member) => member.attempt), reports: await Promise.all(reports) };
+      return { attempts: members.map((member) => member.attempt), reports };
     },
   };
 }

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { dropOldest } from '../../src/domain/basics/bounded-memory.js';
 import type { AttemptReport } from '../../src/domain/delivery/attempt-report.js';
 import {
@@ -8,12 +7,10 @@ import {
 } from '../../src/domain/delivery/attempt-request.js';
 import type { AcceptedEvent, DeliveryGroup } from '../../src/domain/delivery/delivery.js';
 import type { ActivityDependencies, GroupAttemptRequest, EarlyAttempts as Port } from '../ports.js';
+import { sideBySide } from './side-by-side.js';
 
 /** How many runs are remembered for which only one side has asked: more than a worker has workflow tasks under way. */
 const MAX_CLAIMS = 1_000;
-
-/** Of a group, so many attempts are begun before the process does anything else, such as sending them. */
-const BEGUN_AT_ONCE = 16;
 
 /**
  * First attempts in the direct lane. Two sides ask for each of them: the code that started the delivery, once Temporal has persisted the
@@ -73,18 +70,14 @@ export class EarlyAttempts implements Port {
     return made;
   }
 
-  private async makeSideBySide({
+  private makeSideBySide({
     events,
     deliveries,
     timeout_ms,
   }: GroupAttemptRequest): Promise<(AttemptReport | null)[]> {
-    const attempts: Promise<AttemptReport | null>[] = [];
-    for (const [index, { event, endpoint_id }] of deliveries.entries()) {
-      if (index > 0 && index % BEGUN_AT_ONCE === 0) await setImmediate();
+    return sideBySide(deliveries, async ({ event, endpoint_id }) => {
       const accepted = events[event];
-      const request = accepted && attemptRequest(accepted, endpoint_id, timeout_ms, FIRST_ATTEMPT);
-      attempts.push(request ? this.make(request).catch(() => null) : Promise.resolve(null));
-    }
-    return Promise.all(attempts);
+      return accepted ? this.make(attemptRequest(accepted, endpoint_id, timeout_ms, FIRST_ATTEMPT)) : null;
+    });
   }
 }
