@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
 import { createAttemptActivities } from '../../../activities/delivery/attempts.js';
 import { EarlyAttempts } from '../../../activities/delivery/early-attempts.js';
 import type { AttemptReport } from '../../../src/domain/delivery/attempt-report.js';
 import type { AttemptRequest } from '../../../src/domain/delivery/attempt-request.js';
 import { until } from '../../support/until.js';
 
+/** That an activity fails, as some do here, is no news. */
+const logger = new DefaultLogger('ERROR');
 const EVENT = {
   account_id: 'acct_1',
   event_id: 'evt_1',
@@ -34,7 +37,7 @@ describe('early attempts', () => {
     const earlyAttempts = new EarlyAttempts(attempt);
     const { attemptDelivery, attemptGroup } = createAttemptActivities({ attempt, earlyAttempts });
     const asWorkflow = (runId: string) =>
-      new MockActivityEnvironment({ workflowExecution: { workflowId: 'delivery', runId } });
+      new MockActivityEnvironment({ workflowExecution: { workflowId: 'delivery', runId } }, { logger });
     return {
       made,
       earlyAttempts,

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
 import { createStartDeliveries } from '../../../activities/delivery/start-deliveries.js';
 import type { DeliveryBatch, LedgerWriter } from '../../../activities/ports.js';
 import { PURCHASE } from '../../support/api-client.js';
 
+/** That an activity fails, as one does here, is no news. */
+const logger = new DefaultLogger('ERROR');
 const BATCH: DeliveryBatch = {
   account_id: 'acct_1',
   event_id: 'evt_1',
@@ -29,7 +32,7 @@ describe('starting the deliveries of a fan-out', () => {
         started.push(...targets.map(({ endpoint_id }) => endpoint_id));
       },
     } satisfies Partial<LedgerWriter>;
-    const environment = new MockActivityEnvironment({ heartbeatDetails: lastHeartbeat });
+    const environment = new MockActivityEnvironment({ heartbeatDetails: lastHeartbeat }, { logger });
     environment.on('heartbeat', (place: number) => heartbeats.push(place));
     const activity = createStartDeliveries({ ledger: ledger as unknown as LedgerWriter });
     const error = await environment.run(activity, { first: 0, end: 640 }).then(
