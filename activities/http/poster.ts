@@ -44,7 +44,7 @@ export function createPoster(options: ConnectorOptions): HttpPoster & { close():
         headers,
         ...(body !== undefined && { body }),
       };
-      // What undici's `request` does besides, such as a stream for the body, takes as long again as the exchange itself.
+      // undici's `request` also makes a stream for the body, which takes more than half as long as the exchange itself.
       traced(trace, () => agent.dispatch(request, reader));
       return { ...(await reader.answer), trace: factsOf(trace) };
     } catch (error) {

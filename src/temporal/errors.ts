@@ -1,3 +1,5 @@
+import { isGrpcServiceError, ServiceError } from '@temporalio/client';
+
 /**
  * Errors of the ledger, for callers to tell apart by class. They are plain errors because activities throw them too; the HTTP
  * interface turns them into problems (`src/api/http/middleware/problems.ts`).
@@ -46,4 +48,9 @@ export class TooManyReplaysError extends Error {
   constructor(limit: number) {
     super(`The account has ${limit} replays that are running or paused, which is the limit.`);
   }
+}
+
+/** Whether a call of the client failed with this gRPC code. */
+export function failedWithCode(error: unknown, code: number): boolean {
+  return error instanceof ServiceError && isGrpcServiceError(error.cause) && error.cause.code === code;
 }

@@ -1,8 +1,9 @@
-import { isGrpcServiceError, ServiceError } from '@temporalio/client';
 import { MAX_EVENT_GROUP_SIZE, MAX_GROUP_SIZE } from '../../domain/delivery/delivery.js';
+import { failedWithCode } from '../errors.js';
 import type { PendingDelivery } from './admission.js';
 import type { StartCalls } from './start-calls.js';
 
+/** The gRPC code of a call in which Temporal found something wrong. */
 const INVALID_ARGUMENT = 3;
 
 /**
@@ -41,7 +42,7 @@ export class EventGroups {
     try {
       await this.calls.startGroup(deliveries, groupId(deliveries, offset));
     } catch (error) {
-      if (deliveries.length <= MAX_GROUP_SIZE || !isRefused(error)) throw error;
+      if (deliveries.length <= MAX_GROUP_SIZE || !failedWithCode(error, INVALID_ARGUMENT)) throw error;
       this.most = MAX_GROUP_SIZE;
       await this.start(deliveries, offset);
     }
@@ -53,11 +54,4 @@ function groupId(deliveries: readonly PendingDelivery[], offset: number): string
   const { length } = deliveries;
   const part = length > MAX_GROUP_SIZE ? `${offset}+${length}` : `${offset}`;
   return `${deliveries[0]?.event.event_id}:${part}`;
-}
-
-/** Whether Temporal found something wrong with a call. */
-function isRefused(error: unknown): boolean {
-  return (
-    error instanceof ServiceError && isGrpcServiceError(error.cause) && error.cause.code === INVALID_ARGUMENT
-  );
 }

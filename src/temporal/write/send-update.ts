@@ -2,15 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   type Client,
-  isGrpcServiceError,
-  ServiceError,
   WorkflowNotFoundError,
   WorkflowUpdateFailedError,
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import { ApplicationFailure, type UpdateDefinition } from '@temporalio/common';
 import { TimeoutError, withTimeout } from '../../domain/basics/with-timeout.js';
-import { NoWorkerError } from '../errors.js';
+import { failedWithCode, NoWorkerError } from '../errors.js';
 
 /** How long the answer of an execution is waited for, milliseconds. It takes a few; after this, no worker is running. */
 const ANSWER_LIMIT_MS = 5_000;
@@ -18,7 +16,10 @@ const ANSWER_LIMIT_MS = 5_000;
 /** How long the task after a failed one is given before the update is sent again, milliseconds. */
 const NEXT_TASK_MS = 20;
 
-/** The gRPC code of an update whose workflow task failed. */
+/**
+ * The gRPC code of an update that failed with the workflow task that it came in, as when it arrives while the execution closes. It had no
+ * effect then, and what becomes of it is known after the next task.
+ */
 const FAILED_PRECONDITION = 9;
 
 /**
@@ -45,7 +46,7 @@ export async function sendUpdate<Result, Argument>(
     try {
       return await handle.executeUpdate<Result, [Argument]>(update, { args: [argument], updateId });
     } catch (error) {
-      if (!failedWithItsTask(error)) throw error;
+      if (!failedWithCode(error, FAILED_PRECONDITION)) throw error;
       if (Date.now() >= deadline) throw new NoWorkerError(ANSWER_LIMIT_MS);
       await delay(NEXT_TASK_MS);
       return execute();
@@ -62,16 +63,4 @@ export async function sendUpdate<Result, Argument>(
       throw refused(`Refused: ${error.cause.message}.`);
     throw error;
   }
-}
-
-/**
- * Whether an update failed with the workflow task that it came in, as when it arrives while the execution closes. It had no effect then, and
- * what becomes of it is known after the next task.
- */
-function failedWithItsTask(error: unknown): boolean {
-  return (
-    error instanceof ServiceError &&
-    isGrpcServiceError(error.cause) &&
-    error.cause.code === FAILED_PRECONDITION
-  );
 }
