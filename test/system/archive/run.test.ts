@@ -1,14 +1,19 @@
 import assert from 'node:assert/strict';
+import { Client, type ScheduleClientInterceptor } from '@temporalio/client';
 import { migrate } from '../../../src/bin/migrate.js';
 import { loadSettings } from '../../../src/config/load.js';
 import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
 import { archiveScheduleId } from '../../../src/domain/ledger/workflow-ids.js';
 import type { DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
+import { connectTemporal } from '../../../src/temporal/server/connection.js';
+import { prepareArchiveSchedule } from '../../../src/temporal/write/archive/archive-schedule.js';
 import type { ApiClient } from '../../support/api-client.js';
+import { startFreezingProxy } from '../../support/outside/freezing-proxy.js';
 import { archived, runArchive, startArchive } from '../../support/parts/archive.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { startServiceProcess } from '../../support/programs/process.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
+import { servers } from '../../support/servers.js';
 import { newAccount, startSystem, type TestSystem, testEnvironment } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
@@ -144,5 +149,39 @@ describe('a run of the archive', () => {
     }
     await prepare('off');
     await assert.rejects(schedule.describe(), { name: 'ScheduleNotFoundError' });
+  });
+
+  it('has its Schedule though Temporal does not answer the first call in time', async () => {
+    const { temporalAddress, namespace } = servers();
+    const proxy = await startFreezingProxy(temporalAddress);
+    const temporal = await connectTemporal({ address: proxy.address, namespace });
+    let calls = 0;
+    const counted: ScheduleClientInterceptor = {
+      create(input, next) {
+        calls += 1;
+        return next(input);
+      },
+    };
+    const { connection, dataConverter } = temporal.client.options;
+    const client = new Client({
+      connection,
+      namespace,
+      dataConverter,
+      interceptors: { schedule: [counted] },
+    });
+    const options = { client, taskQueue: `frozen-${Date.now()}`, retentionDays: 1 };
+    proxy.freeze();
+    const prepared = prepareArchiveSchedule({ ...options, intervalMs: 3_600_000 });
+    await until(
+      () => calls,
+      (count) => count === 2,
+    );
+    proxy.thaw();
+    await prepared;
+    const { spec } = await client.schedule.getHandle(archiveScheduleId(options.taskQueue)).describe();
+    assert.equal(spec.intervals?.[0]?.every, 3_600_000);
+    await prepareArchiveSchedule({ ...options, intervalMs: undefined });
+    await temporal.close();
+    await proxy.close();
   });
 });

@@ -6,6 +6,7 @@ import {
 } from '@temporalio/client';
 import type { archiveDeliveries } from '../../../../workflows/index.js';
 import { archiveScheduleId } from '../../../domain/ledger/workflow-ids.js';
+import { isTemporalUnavailable } from '../../server/unavailable.js';
 
 export interface ArchiveScheduleOptions {
   client: Client;
@@ -19,11 +20,25 @@ export interface ArchiveScheduleOptions {
 
 const DAY_MS = 24 * 3_600_000;
 
+/** How often it is tried in all. A server answers for a Schedule by a query to a worker of its own, which can stand still while it is busy. */
+const TRIES = 3;
+
 /**
  * Makes the Schedule that archives, changes it if the interval is another one, or deletes it if nothing is to be archived. It may be called any
  * number of times, by several processes at once.
  */
 export async function prepareArchiveSchedule(options: ArchiveScheduleOptions): Promise<void> {
+  for (let triesLeft = TRIES - 1; ; triesLeft -= 1) {
+    try {
+      await prepareOnce(options);
+      return;
+    } catch (error) {
+      if (triesLeft === 0 || !isTemporalUnavailable(error)) throw error;
+    }
+  }
+}
+
+async function prepareOnce(options: ArchiveScheduleOptions): Promise<void> {
   const { client, taskQueue, intervalMs, retentionDays } = options;
   const scheduleId = archiveScheduleId(taskQueue);
   const handle = client.schedule.getHandle(scheduleId);
