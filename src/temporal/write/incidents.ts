@@ -10,6 +10,7 @@ import {
   type FailureReport,
 } from '../../../workflows/messages.js';
 import { dropOldest, roomFor } from '../../domain/basics/bounded-memory.js';
+import { GiveWay } from '../../domain/basics/give-way.js';
 import { withTimeout } from '../../domain/basics/with-timeout.js';
 import type { EndpointKey } from '../../domain/delivery/delivery.js';
 import {
@@ -52,9 +53,9 @@ export const MARKED_AFTER_MS = 3_000;
 /** The most reports in flight to Temporal. */
 const REPORTS_IN_FLIGHT = 8;
 /**
- * The most reports of failures in a period, milliseconds: 40 a second. Thousands of endpoints may begin to fail at once, each with an incident of its own,
- * and new events come first. A worker would also drop the oldest of its workflows in memory for each of these, even one that waits
- * for an attempt in its first task, which would be made again.
+ * The most reports of failures in a period, milliseconds: 40 a second, and fewer where Temporal is busy. Thousands of endpoints may begin to fail at once, each
+ * with an incident of its own, and new events come first. A worker would also drop the oldest of its workflows in memory for each of
+ * these, even one that waits for an attempt in its first task, which would be made again.
  */
 export const MOST_FAILURE_REPORTS = 10;
 const FAILURE_REPORTS_MS = 250;
@@ -95,6 +96,7 @@ export class Incidents {
   private readonly successes = new LRUCache<string, number>(roomFor(MAX_REMEMBERED));
   private readonly limit = pLimit(REPORTS_IN_FLIGHT);
   private readonly queue = new PacedQueue(MOST_FAILURE_REPORTS, FAILURE_REPORTS_MS);
+  private readonly giveWay = new GiveWay();
 
   constructor(settings: IncidentSettings) {
     this.settings = settings;
@@ -117,7 +119,10 @@ export class Incidents {
       return;
     }
     Object.assign(known, { unreported: known.unreported + 1, said, at });
-    if (areMany(known)) known.manySince ??= at;
+    if (areMany(known)) {
+      known.manySince ??= at;
+      this.queue.hurry(endpoint.endpoint_id);
+    }
     if (!known.isReporting) await this.reportNext(endpoint, known);
   }
 
@@ -171,9 +176,14 @@ export class Incidents {
     const isCurrent = () => this.known.get(endpoint.endpoint_id) === known;
     known.isReporting = true;
     try {
-      if (!(await this.queue.wait(endpoint.endpoint_id))) return;
+      const turn = this.queue.wait(endpoint.endpoint_id);
+      if (areMany(known)) this.queue.hurry(endpoint.endpoint_id);
+      if (!(await turn)) return;
       await this.limit(async () => {
-        if (isCurrent()) await send(take(known));
+        if (!isCurrent()) return;
+        const began = performance.now();
+        await send(take(known));
+        this.queue.rest(this.giveWay.restAfter(performance.now() - began));
       });
     } catch (error) {
       if (isCurrent()) this.forget(endpoint.endpoint_id);

@@ -1,9 +1,17 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import pThrottle from 'p-throttle';
 
-/** Lets those that wait go on in the order in which they came, so many in a period. Who leaves the queue costs the others nothing. */
+/**
+ * Lets those that wait go on, so many in a period: those that are in a hurry first, and otherwise in the order in which they came. Who leaves the queue costs
+ * the others nothing.
+ */
 export class PacedQueue {
   /** Told whether they may go on, by name. */
   private readonly waiting = new Map<string, (mayGoOn: boolean) => void>();
+  /** Names of those that wait and are in a hurry. */
+  private readonly hurrying = new Set<string>();
+  /** Until when nobody goes on, as by `performance.now()`. */
+  private restUntil = 0;
   private readonly stopping = new AbortController();
   private readonly pace: () => Promise<void>;
   private isServing = false;
@@ -32,8 +40,17 @@ export class PacedQueue {
   }
 
   leave(name: string): void {
-    this.waiting.get(name)?.(false);
-    this.waiting.delete(name);
+    this.takeOut(name)?.(false);
+  }
+
+  /** Who waits goes before all that are not in a hurry. */
+  hurry(name: string): void {
+    if (this.waiting.has(name)) this.hurrying.add(name);
+  }
+
+  /** Nobody goes on for so long, milliseconds. */
+  rest(ms: number): void {
+    this.restUntil = Math.max(this.restUntil, performance.now() + ms);
   }
 
   /** Nobody goes on any more. */
@@ -47,12 +64,19 @@ export class PacedQueue {
     while (this.waiting.size > 0) {
       // Rejects where it is stopped.
       await this.pace().catch(() => {});
-      const [first] = this.waiting;
-      if (!first) break;
-      const [name, call] = first;
-      this.waiting.delete(name);
-      call(true);
+      const restMs = this.restUntil - performance.now();
+      if (restMs > 0) await delay(restMs, undefined, { signal: this.stopping.signal }).catch(() => {});
+      const [first] = this.hurrying.size > 0 ? this.hurrying : this.waiting.keys();
+      if (first !== undefined) this.takeOut(first)?.(true);
     }
     this.isServing = false;
+  }
+
+  /** Takes one out of the queue. */
+  private takeOut(name: string): ((mayGoOn: boolean) => void) | undefined {
+    const call = this.waiting.get(name);
+    this.waiting.delete(name);
+    this.hurrying.delete(name);
+    return call;
   }
 }

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
+import { GiveWay } from '../../domain/basics/give-way.js';
 import type { EndpointKey } from '../../domain/delivery/delivery.js';
 import {
   answersWell,
   failsAgain,
-  GiveWay,
   nextReleaseRate,
   type ReleaseOptions,
   type ReleaseResult,

@@ -37,6 +37,37 @@ describe('a paced queue', () => {
     assert.deepEqual(await Promise.all([again, other, last]), [false, true, true]);
   });
 
+  it('lets those in a hurry go on first, in their order, and forgets who has left', async () => {
+    const queue = new PacedQueue(1, 10);
+    await queue.wait('first');
+    const order: string[] = [];
+    const all = ['a', 'b', 'c', 'd', 'e'].map(async (name) => {
+      if (await queue.wait(name)) order.push(name);
+    });
+    for (const name of ['d', 'c', 'e', 'not there']) queue.hurry(name);
+    queue.leave('d');
+    await Promise.all(all);
+    assert.deepEqual(order, ['c', 'e', 'a', 'b']);
+  });
+
+  it('lets nobody go on while it rests', async () => {
+    const queue = new PacedQueue(10, 10);
+    await queue.wait('first');
+    const began = performance.now();
+    queue.rest(100);
+    queue.rest(1);
+    assert.equal(await queue.wait('second'), true);
+    assert.ok(performance.now() - began >= 99);
+  });
+
+  it('ends its rest once it is stopped', async () => {
+    const queue = new PacedQueue(10, 10);
+    queue.rest(LONG_MS);
+    const waiting = queue.wait('waiting');
+    queue.stop();
+    assert.equal(await waiting, false);
+  });
+
   it('lets nobody go on once it is stopped', async () => {
     const queue = new PacedQueue(1, LONG_MS);
     await queue.wait('first');

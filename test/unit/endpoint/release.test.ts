@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { probeWait } from '../../../src/domain/endpoint/incident.js';
-import { answersWell, failsAgain, GiveWay, nextReleaseRate } from '../../../src/domain/endpoint/release.js';
+import { answersWell, failsAgain, nextReleaseRate } from '../../../src/domain/endpoint/release.js';
 import { toUnits } from '../../../src/temporal/write/parked-deliveries.js';
 
 const GOOD = { delivered: 10, failed: 0, undecided: 0 };
@@ -88,16 +88,6 @@ describe('the signals of a release', () => {
     assert.deepEqual(
       toUnits(deliveries).map((unit) => unit.map(({ id }) => id)),
       [['1'], ['2', '3'], ['4'], ['5']],
-    );
-  });
-});
-
-describe('a release', () => {
-  it('rests after a call that took more than four times as long as the quickest, for a second at most', () => {
-    const giveWay = new GiveWay();
-    assert.deepEqual(
-      [20, 5, 20, 21, 4, 17, 400].map((tookMs) => giveWay.restAfter(tookMs)),
-      [0, 0, 0, 63, 0, 51, 1_000],
     );
   });
 });
