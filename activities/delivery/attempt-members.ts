@@ -4,6 +4,7 @@ import { attemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import type { MemberAttempt } from '../../src/domain/delivery/delivery-group.js';
 import type { ActivityDependencies } from '../ports.js';
 import { callerOf } from './caller.js';
+import { BEGUN_AT_ONCE_ISOLATED, createSideBySide } from './side-by-side.js';
 
 /** Attempts at deliveries of the group that calls. The payloads are in the group's own input, so they are not sent again. */
 export interface MembersRequest {
@@ -21,6 +22,7 @@ const SLOT_WAIT_MS = 2_000;
 
 /** Makes attempts of a group side by side, in the isolated lane. */
 export function createAttemptMembers({ ledger, attempt }: Pick<ActivityDependencies, 'ledger' | 'attempt'>) {
+  const sideBySide = createSideBySide(BEGUN_AT_ONCE_ISOLATED);
   /**
    * @returns a report for each attempt, in their order; `null` for one that could not be made
    * @throws if none could be made
@@ -34,24 +36,22 @@ export function createAttemptMembers({ ledger, attempt }: Pick<ActivityDependenc
     const errors: unknown[] = [];
     const heartbeat = setInterval(() => context.heartbeat(reports), HEARTBEAT_MS);
     try {
-      await Promise.all(
-        attempts.map(async ({ index, ...details }, position) => {
-          const delivery = group.deliveries[index];
-          const event = delivery && group.events[delivery.event];
-          if (reports[position] || !event) return;
-          const { endpoint_id } = delivery;
-          const request = attemptRequest(event, endpoint_id, group.attempt_timeout_ms, {
-            ...details,
-            isolated: true,
-            slotWaitMs: SLOT_WAIT_MS,
-          });
-          try {
-            reports[position] = await attempt(request);
-          } catch (error) {
-            errors.push(error);
-          }
-        }),
-      );
+      await sideBySide([...attempts.entries()], async ([position, { index, ...details }]) => {
+        const delivery = group.deliveries[index];
+        const event = delivery && group.events[delivery.event];
+        if (reports[position] || !event) return;
+        const { endpoint_id } = delivery;
+        const request = attemptRequest(event, endpoint_id, group.attempt_timeout_ms, {
+          ...details,
+          isolated: true,
+          slotWaitMs: SLOT_WAIT_MS,
+        });
+        try {
+          reports[position] = await attempt(request);
+        } catch (error) {
+          errors.push(error);
+        }
+      });
     } finally {
       clearInterval(heartbeat);
     }

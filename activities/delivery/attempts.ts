@@ -4,13 +4,14 @@ import { type AttemptRequest, attemptRequest } from '../../src/domain/delivery/a
 import type { ReleasedAttempts } from '../../src/domain/delivery/delivery-group.js';
 import type { ActivityDependencies, GroupAttemptRequest, ReleasedAttemptsRequest } from '../ports.js';
 import { callerOf } from './caller.js';
-import { sideBySide } from './side-by-side.js';
+import { BEGUN_AT_ONCE_DIRECT, createSideBySide } from './side-by-side.js';
 
 /** The attempts that workflows ask for. First attempts in the direct lane may have begun already. */
 export function createAttemptActivities({
   attempt,
   earlyAttempts,
 }: Pick<ActivityDependencies, 'attempt' | 'earlyAttempts'>) {
+  const sideBySide = createSideBySide(BEGUN_AT_ONCE_DIRECT);
   return {
     /** Makes one attempt in its lane. @throws if it could not be made */
     attemptDelivery: async (request: AttemptRequest): Promise<AttemptReport> =>

@@ -1,17 +1,43 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** So many attempts are begun before the process does anything else, such as sending them. */
-const BEGUN_AT_ONCE = 16;
+/** In the direct lane, so that the first are sent soon. */
+export const BEGUN_AT_ONCE_DIRECT = 16;
+/** In the isolated lane. Endpoints of these are read from the database together, which is slow for fewer. */
+export const BEGUN_AT_ONCE_ISOLATED = 64;
 
 /** Makes attempts side by side. One that fails takes nothing from the others. @returns their reports; `null` for one that failed */
-export async function sideBySide<Item, Report>(
+export type SideBySide = <Item, Report>(
   items: readonly Item[],
   attempt: (item: Item) => Promise<Report>,
-): Promise<(Report | null)[]> {
-  const reports: Promise<Report | null>[] = [];
-  for (const [index, item] of items.entries()) {
-    if (index > 0 && index % BEGUN_AT_ONCE === 0) await setImmediate();
-    reports.push(attempt(item).catch(() => null));
+) => Promise<(Report | null)[]>;
+
+/**
+ * Attempts that are begun in the order in which they are asked for, whichever group they are of: all at once, thousands of them would take the memory of
+ * thousands, and the first would wait until the last is prepared.
+ *
+ * @param begunAtOnce so many are begun before the process does anything else, such as sending them
+ */
+export function createSideBySide(begunAtOnce: number): SideBySide {
+  const waiting: (() => void)[] = [];
+  let isServing = false;
+
+  async function serve(): Promise<void> {
+    isServing = true;
+    while (waiting.length > 0) {
+      for (const begin of waiting.splice(0, begunAtOnce)) begin();
+      await setImmediate();
+    }
+    isServing = false;
   }
-  return Promise.all(reports);
+
+  return <Item, Report>(items: readonly Item[], attempt: (item: Item) => Promise<Report>) => {
+    const reports = items.map(
+      (item) =>
+        new Promise<Report | null>((resolve) => {
+          waiting.push(() => resolve(attempt(item).catch(() => null)));
+        }),
+    );
+    if (!isServing) void serve();
+    return Promise.all(reports);
+  };
 }
