@@ -64,12 +64,21 @@ export class PacedQueue {
     while (this.waiting.size > 0) {
       // Rejects where it is stopped.
       await this.pace().catch(() => {});
-      const restMs = this.restUntil - performance.now();
-      if (restMs > 0) await delay(restMs, undefined, { signal: this.stopping.signal }).catch(() => {});
+      await this.rested();
       const [first] = this.hurrying.size > 0 ? this.hurrying : this.waiting.keys();
       if (first !== undefined) this.takeOut(first)?.(true);
     }
     this.isServing = false;
+  }
+
+  /** Waits for the end of the rest, which may become later meanwhile. */
+  private async rested(): Promise<void> {
+    const { signal } = this.stopping;
+    for (;;) {
+      const restMs = this.restUntil - performance.now();
+      if (restMs <= 0 || signal.aborted) return;
+      await delay(restMs, undefined, { signal }).catch(() => {});
+    }
   }
 
   /** Takes one out of the queue. */
