@@ -119,10 +119,8 @@ export class Incidents {
       return;
     }
     Object.assign(known, { unreported: known.unreported + 1, said, at });
-    if (areMany(known)) {
-      known.manySince ??= at;
-      this.queue.hurry(endpoint.endpoint_id);
-    }
+    if (areMany(known)) known.manySince ??= at;
+    if (isUrgent(known)) this.queue.hurry(endpoint.endpoint_id);
     if (!known.isReporting) await this.reportNext(endpoint, known);
   }
 
@@ -138,7 +136,7 @@ export class Incidents {
   }
 
   private async reportNext(endpoint: NamedEndpoint, known: Reported): Promise<void> {
-    if (known.reported < BACKOFF_AFTER_FAILURES && areMany(known)) await this.report(endpoint, known);
+    if (isUrgent(known)) await this.report(endpoint, known);
     else this.reportLater(endpoint, known);
   }
 
@@ -177,7 +175,7 @@ export class Incidents {
     known.isReporting = true;
     try {
       const turn = this.queue.wait(endpoint.endpoint_id);
-      if (areMany(known)) this.queue.hurry(endpoint.endpoint_id);
+      if (isUrgent(known)) this.queue.hurry(endpoint.endpoint_id);
       if (!(await turn)) return;
       await this.limit(async () => {
         if (!isCurrent()) return;
@@ -307,6 +305,11 @@ export class Incidents {
 /** Whether there are so many failures that deliveries wait. */
 function areMany({ reported, unreported }: Reported): boolean {
   return reported + unreported >= BACKOFF_AFTER_FAILURES;
+}
+
+/** Whether deliveries are about to wait, and the incident has not heard that yet. */
+function isUrgent(known: Reported): boolean {
+  return known.reported < BACKOFF_AFTER_FAILURES && areMany(known);
 }
 
 function longestWait({ reported, unreported }: Reported): number {

@@ -3,7 +3,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Activities } from '../../../activities/index.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import type { EndpointKey } from '../../../src/domain/delivery/delivery.js';
-import type { FailingMark } from '../../../src/domain/endpoint/incident.js';
+import { BACKOFF_AFTER_FAILURES, type FailingMark } from '../../../src/domain/endpoint/incident.js';
 import { incidentWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { Incidents, MOST_FAILURE_REPORTS } from '../../../src/temporal/write/incidents.js';
 import type { endpointIncident } from '../../../workflows/index.js';
@@ -202,6 +202,25 @@ describe('failures that several processes count', () => {
       (incident) => incident !== undefined,
     );
     assert.deepEqual([open?.failures, open?.last_failure], [2, 'answered 503']);
+  });
+
+  it('of an endpoint whose deliveries are about to wait are reported before those of endpoints that failed once', async () => {
+    const { first, endpoint } = await idleProcesses(2);
+    const endpoints = others(endpoint, 4 * MOST_FAILURE_REPORTS);
+    const urgent = endpoints.at(-1) ?? assert.fail();
+    const order: string[] = [];
+    const fail = async (one: EndpointKey) => {
+      await first.failed(one, 'answered 500', Date.now());
+      order.push(one.endpoint_id);
+    };
+    const reports = endpoints.map(fail);
+    for (let failures = 1; failures < BACKOFF_AFTER_FAILURES; failures += 1)
+      await first.failed(urgent, 'answered 503', Date.now());
+    await Promise.all(reports);
+    const place = order.indexOf(urgent.endpoint_id);
+    assert.ok(place < 2 * MOST_FAILURE_REPORTS, `it was number ${place}`);
+    const { events } = await handleOf(urgent).fetchHistory();
+    assert.equal(events?.filter((event) => event.workflowExecutionSignaledEventAttributes).length, 1);
   });
 
   it('that wait to be reported are dropped when the process stops', async () => {
