@@ -10,9 +10,9 @@ import {
   type FailureReport,
 } from '../../../workflows/messages.js';
 import { dropOldest, roomFor } from '../../domain/basics/bounded-memory.js';
-import { GiveWay } from '../../domain/basics/give-way.js';
 import { withTimeout } from '../../domain/basics/with-timeout.js';
 import type { EndpointKey } from '../../domain/delivery/delivery.js';
+import { GiveWay } from '../../domain/endpoint/give-way.js';
 import {
   BACKOFF_AFTER_FAILURES,
   type FailingMark,

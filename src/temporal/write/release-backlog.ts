@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { GiveWay } from '../../domain/basics/give-way.js';
 import type { EndpointKey } from '../../domain/delivery/delivery.js';
+import { GiveWay } from '../../domain/endpoint/give-way.js';
 import {
   answersWell,
   failsAgain,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { GiveWay } from '../../../src/domain/basics/give-way.js';
+import { GiveWay } from '../../../src/domain/endpoint/give-way.js';
 
 describe('what gives way', () => {
   it('rests after a call that took more than four times as long as the quickest, for a second at most', () => {
