@@ -4,7 +4,7 @@ import { attemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import type { MemberAttempt } from '../../src/domain/delivery/delivery-group.js';
 import type { ActivityDependencies } from '../ports.js';
 import { callerOf } from './caller.js';
-import { BEGUN_AT_ONCE_ISOLATED, createSideBySide } from './side-by-side.js';
+import { isolatedLane } from './side-by-side.js';
 
 /** Attempts at deliveries of the group that calls. The payloads are in the group's own input, so they are not sent again. */
 export interface MembersRequest {
@@ -22,7 +22,6 @@ const SLOT_WAIT_MS = 2_000;
 
 /** Makes attempts of a group side by side, in the isolated lane. */
 export function createAttemptMembers({ ledger, attempt }: Pick<ActivityDependencies, 'ledger' | 'attempt'>) {
-  const sideBySide = createSideBySide(BEGUN_AT_ONCE_ISOLATED);
   /**
    * @returns a report for each attempt, in their order; `null` for one that could not be made
    * @throws if none could be made
@@ -36,7 +35,7 @@ export function createAttemptMembers({ ledger, attempt }: Pick<ActivityDependenc
     const errors: unknown[] = [];
     const heartbeat = setInterval(() => context.heartbeat(reports), HEARTBEAT_MS);
     try {
-      await sideBySide([...attempts.entries()], async ([position, { index, ...details }]) => {
+      await isolatedLane([...attempts.entries()], async ([position, { index, ...details }]) => {
         const delivery = group.deliveries[index];
         const event = delivery && group.events[delivery.event];
         if (reports[position] || !event) return;

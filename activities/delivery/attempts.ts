@@ -4,14 +4,13 @@ import { type AttemptRequest, attemptRequest } from '../../src/domain/delivery/a
 import type { ReleasedAttempts } from '../../src/domain/delivery/delivery-group.js';
 import type { ActivityDependencies, GroupAttemptRequest, ReleasedAttemptsRequest } from '../ports.js';
 import { callerOf } from './caller.js';
-import { BEGUN_AT_ONCE_DIRECT, createSideBySide } from './side-by-side.js';
+import { directLane } from './side-by-side.js';
 
 /** The attempts that workflows ask for. First attempts in the direct lane may have begun already. */
 export function createAttemptActivities({
   attempt,
   earlyAttempts,
 }: Pick<ActivityDependencies, 'attempt' | 'earlyAttempts'>) {
-  const sideBySide = createSideBySide(BEGUN_AT_ONCE_DIRECT);
   return {
     /** Makes one attempt in its lane. @throws if it could not be made */
     attemptDelivery: async (request: AttemptRequest): Promise<AttemptReport> =>
@@ -23,7 +22,7 @@ export function createAttemptActivities({
 
     /** Makes attempts at released deliveries of a group in the direct lane. */
     async attemptReleased({ members, timeout_ms }: ReleasedAttemptsRequest): Promise<ReleasedAttempts> {
-      const reports = await sideBySide(members, ({ attempt: { index: _, ...details }, event, endpoint_id }) =>
+      const reports = await directLane(members, ({ attempt: { index: _, ...details }, event, endpoint_id }) =>
         attempt(attemptRequest(event, endpoint_id, timeout_ms, details)),
       );
       return { attempts: members.map((member) => member.attempt), reports };

@@ -7,7 +7,7 @@ import {
 } from '../../src/domain/delivery/attempt-request.js';
 import type { AcceptedEvent, DeliveryGroup } from '../../src/domain/delivery/delivery.js';
 import type { ActivityDependencies, GroupAttemptRequest, EarlyAttempts as Port } from '../ports.js';
-import { BEGUN_AT_ONCE_DIRECT, createSideBySide } from './side-by-side.js';
+import { directLane } from './side-by-side.js';
 
 /** How many runs are remembered for which only one side has asked: more than a worker has workflow tasks under way. */
 const MAX_CLAIMS = 1_000;
@@ -22,7 +22,6 @@ export class EarlyAttempts implements Port {
   private readonly claims = new Map<string, Promise<unknown>>();
   private stopped = false;
   private readonly make: ActivityDependencies['attempt'];
-  private readonly sideBySide = createSideBySide(BEGUN_AT_ONCE_DIRECT);
 
   constructor(make: ActivityDependencies['attempt']) {
     this.make = make;
@@ -76,7 +75,7 @@ export class EarlyAttempts implements Port {
     deliveries,
     timeout_ms,
   }: GroupAttemptRequest): Promise<(AttemptReport | null)[]> {
-    return this.sideBySide(deliveries, async ({ event, endpoint_id }) => {
+    return directLane(deliveries, async ({ event, endpoint_id }) => {
       const accepted = events[event];
       return accepted ? this.make(attemptRequest(accepted, endpoint_id, timeout_ms, FIRST_ATTEMPT)) : null;
     });

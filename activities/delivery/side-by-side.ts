@@ -1,10 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** In the direct lane, so that the first are sent soon. */
-export const BEGUN_AT_ONCE_DIRECT = 16;
-/** In the isolated lane. Endpoints of these are read from the database together, which is slow for fewer. */
-export const BEGUN_AT_ONCE_ISOLATED = 64;
-
 /** Makes attempts side by side. One that fails takes nothing from the others. @returns their reports; `null` for one that failed */
 export type SideBySide = <Item, Report>(
   items: readonly Item[],
@@ -41,3 +36,8 @@ export function createSideBySide(begunAtOnce: number): SideBySide {
     return Promise.all(reports);
   };
 }
+
+/** The process's attempts in the direct lane: few at once, so that the first are sent soon. */
+export const directLane = createSideBySide(16);
+/** The process's attempts in the isolated lane. Endpoints of these are read from the database together, which is slow for fewer. */
+export const isolatedLane = createSideBySide(64);

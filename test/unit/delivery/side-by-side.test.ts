@@ -26,10 +26,10 @@ describe('attempts side by side', () => {
 
   it('have their reports in the order of the group; one that fails takes nothing from the others, nor from the next group', async () => {
     const sideBySide = createSideBySide(2);
-    const attempt = async (ms: number) => {
-      for (let turn = 0; turn < ms; turn += 1) await setImmediate();
-      if (ms === 0) throw new Error('could not be made');
-      return ms;
+    const attempt = async (turns: number) => {
+      for (let turn = 0; turn < turns; turn += 1) await setImmediate();
+      if (turns === 0) throw new Error('could not be made');
+      return turns;
     };
     assert.deepEqual(await sideBySide([5, 0, 1, 3], attempt), [5, null, 1, 3]);
     assert.deepEqual(await sideBySide([], attempt), []);
