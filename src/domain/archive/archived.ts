@@ -97,8 +97,17 @@ export interface ArchiveReads {
   events(accountId: string, filter: ArchiveFilter, range: Range, limit: number): Promise<ArchivedEvent[]>;
 }
 
-/** Members of a group are numbered from here down, so that the first one has the highest position, as in the ledger's lists. */
-const FIRST_MEMBER = 99;
+/** A group has up to twice as many members. */
+const FIRST_MEMBERS = 100;
+
+/**
+ * Members of a group are numbered down, so that the first one has the highest position, as in the ledger's lists: from 99 to 00, and then, because a
+ * minus sorts before digits, from -99.
+ */
+function positionInGroup(index: number): string {
+  const down = String(FIRST_MEMBERS - 1 - (index % FIRST_MEMBERS)).padStart(2, '0');
+  return index < FIRST_MEMBERS ? down : `-${down}`;
+}
 
 /**
  * Where lists show what closed at a time. Temporal lists closed executions by the time they closed, the latest first, and a group's deliveries in
@@ -108,7 +117,7 @@ const FIRST_MEMBER = 99;
  * @param index in the execution; 0 if it stands for one thing
  */
 export function positionAt(closedAt: Date, runId: string, index: number): string {
-  return `${closedAt.toISOString()} ${runId} ${String(FIRST_MEMBER - index).padStart(2, '0')}`;
+  return positionBehind(closedAt, runId) + positionInGroup(index);
 }
 
 /** Just above the position of a member: below those before it. */
@@ -118,11 +127,11 @@ export function positionBefore(closedAt: Date, runId: string, index: number): st
 
 /** Below the positions of everything in an execution. */
 export function positionBehind(closedAt: Date, runId: string): string {
-  return positionAt(closedAt, runId, FIRST_MEMBER);
+  return `${closedAt.toISOString()} ${runId} `;
 }
 
 /** What a position, or a limit between positions, looks like. */
-export const POSITION = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z [\da-f-]{36} \d\d~?$/;
+export const POSITION = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z [\da-f-]{36} (-?\d\d~?)?$/;
 
 /** The time of a position. */
 export function closedAt(position: string): Date {

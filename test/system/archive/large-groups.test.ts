@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { registerDirectly } from '../../../bench/support/endpoints.js';
+import { archived, forget } from '../../support/parts/archive.js';
+import { readAll } from '../../support/parts/pages.js';
+import { startReceiver } from '../../support/receiver.js';
+import { startSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+/** More than a page has. */
+const ENDPOINTS = 115;
+
+describe('a large group in the archive', () => {
+  it('is listed in the same order, each delivery once, by the ledger, by the archive, and by one after the other', async () => {
+    const system = await startSystem();
+    const receiver = await startReceiver({ tls: false });
+    try {
+      const client = await system.account();
+      const urls = Array.from({ length: ENDPOINTS }, (_, index) => `${receiver.url}/${index}`);
+      await registerDirectly(system.database.endpoints, client.accountId, urls);
+      const { id: eventId } = await client.purchase();
+      const all = await until(
+        () => readAll(client, '/v18.0/deliveries?limit=100'),
+        (rows) => rows.length === ENDPOINTS && rows.every(({ closed_at }) => closed_at !== undefined),
+      );
+      assert.ok(all.every(({ event_id }) => event_id === eventId));
+      await archived(
+        system,
+        client,
+        all.map(({ id }) => id),
+      );
+      const walked = await readAll(client, '/v18.0/deliveries?limit=55', async (page) => {
+        // Temporal removes the group when 110 of its deliveries have been listed.
+        if (page === 3) await forget(system, all.slice(0, 1));
+      });
+      assert.deepEqual(walked, all);
+      for (const limit of [100, 55, 9])
+        assert.deepEqual(await readAll(client, `/v18.0/deliveries?limit=${limit}`), all);
+    } finally {
+      await receiver.close();
+      await system.stop();
+    }
+  });
+});
