@@ -85,6 +85,14 @@ export function groupWorkflowId(groupId: string): string {
   return `group:${groupId}`;
 }
 
+/** Of a delivery, in both forms, a group, large or not, or a fan-out. */
+const OF_DELIVERIES = /^(dlv_|delivery:|group:|fanout:)[\w:+-]+$/;
+
+/** Whether a text has the form of the id of a workflow that makes deliveries: one, several together, or those of an event with many endpoints. */
+export function isOfDeliveries(text: string): boolean {
+  return OF_DELIVERIES.test(text);
+}
+
 /** The id of the workflow that finds out whether an endpoint wants events. */
 export function verificationWorkflowId(accountId: string, endpointId: string): string {
   return ownedBy(accountId, 'verify', endpointId);

@@ -76,7 +76,10 @@ function orderOf({ execution, row }: Located): string {
   return `${row.summary.started_at} ${execution.startTime.toISOString()}`;
 }
 
-/** The runs of closed deliveries of an account, and of the groups that they are in, that visibility lists. */
+/**
+ * The runs of closed deliveries of an account, and of the groups that they are in, that visibility lists. Most deliveries have no other run
+ * than the one at hand, and to count executions costs a tenth of listing them, so they are counted first.
+ */
 export async function findRuns(
   client: Client,
   accountId: string,
@@ -91,8 +94,15 @@ export async function findRuns(
     ]),
   );
   const query = toQuery([isOneOf('WorkflowType', DELIVERY_TYPES), isOneOf('WorkflowId', [...ids])]);
+  const atHand = new Map(
+    deliveries.flatMap(({ execution }) =>
+      ids.has(execution.workflowId) ? [[execution.runId, execution]] : [],
+    ),
+  );
+  const { count } = await client.workflow.count(query);
+  const executions = count === atHand.size ? atHand.values() : client.workflow.list({ query });
   const runs: Located[] = [];
-  for await (const execution of client.workflow.list({ query }))
+  for await (const execution of executions)
     runs.push(...deliveriesOf(execution, accountId).map((row) => ({ execution, row })));
   return runs;
 }

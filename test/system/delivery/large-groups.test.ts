@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { registerDirectly } from '../../../bench/support/endpoints.js';
 import { MAX_PAYLOAD_BYTES } from '../../../src/domain/event/payload.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { readAll } from '../../support/parts/pages.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
@@ -23,13 +24,17 @@ describe('a group of a hundred deliveries of one event', () => {
   });
   afterEach(() => receiver.close());
 
-  const use = async (schedule: string, work: (client: ApiClient, eventId: string) => Promise<void>) => {
+  const use = async (
+    schedule: string,
+    work: (client: ApiClient, eventId: string) => Promise<void>,
+    payload = LONGEST,
+  ) => {
     const system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: schedule, HOOKLINE_PAYLOAD_KEYS: '' });
     try {
       const client = await system.account();
       const urls = Array.from({ length: ENDPOINTS }, (_, index) => `${receiver.url}/${index}`);
       await registerDirectly(system.database.endpoints, client.accountId, urls);
-      await work(client, (await client.purchase(LONGEST)).id);
+      await work(client, (await client.purchase(payload)).id);
     } finally {
       await system.stop();
     }
@@ -61,12 +66,31 @@ describe('a group of a hundred deliveries of one event', () => {
     await use('1h', async (client, id) => {
       const waiting = await untilSo(client, id, 'retrying', ENDPOINTS);
       receiver.handle(reply(200));
-      const retries = await Promise.all(
-        waiting.slice(0, RETRIED).map((one) => client.request('POST', `/v18.0/deliveries/${one.id}/retry`)),
-      );
-      assert.deepEqual([...new Set(retries.map(({ status, text }) => (status === 200 ? 200 : text)))], [200]);
+      // On a busy machine a retry may take longer than its caller waits. Nobody knows then whether it was taken; if it was, the delivery may be closed.
+      const retry = ({ id }: { id: string }) =>
+        until(
+          () => client.request('POST', `/v18.0/deliveries/${id}/retry`),
+          ({ status }) => status !== 503,
+        );
+      for (const { status, text } of await Promise.all(waiting.slice(0, RETRIED).map(retry)))
+        assert.ok([200, 409].includes(status), text);
       await untilSo(client, id, 'delivered', RETRIED);
       await untilSo(client, id, 'retrying', ENDPOINTS - RETRIED);
     });
+  });
+
+  it('is listed page by page, whether it is open or has closed', async () => {
+    const list = async (client: ApiClient, query: string) =>
+      (await readAll(client, `/v18.0/deliveries?limit=30&${query}`)).map(({ id }) => id).sort();
+    const work = async (client: ApiClient, first: string) => {
+      const delivered = (await untilSo(client, first, 'delivered', ENDPOINTS)).map(({ id }) => id).sort();
+      receiver.handle(reply(500));
+      const { id: second } = await client.purchase();
+      const retrying = (await untilSo(client, second, 'retrying', ENDPOINTS)).map(({ id }) => id).sort();
+      assert.deepEqual(await list(client, 'status=delivered'), delivered);
+      assert.deepEqual(await list(client, 'status=retrying'), retrying);
+      assert.deepEqual(await list(client, ''), [...delivered, ...retrying].sort());
+    };
+    await use('1h', work, PURCHASE);
   });
 });

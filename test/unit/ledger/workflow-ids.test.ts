@@ -4,7 +4,9 @@ import { newId } from '../../../src/domain/basics/ids.js';
 import {
   deliveryWorkflowId,
   fanOutWorkflowId,
+  groupWorkflowId,
   incidentWorkflowId,
+  isOfDeliveries,
   parseDeliveryWorkflowId,
   parseFanOutWorkflowId,
   releaseWorkflowId,
@@ -39,6 +41,23 @@ describe('workflow ids', () => {
         account_id,
         event_id,
       });
+  });
+
+  it('of what makes deliveries are told from all others', () => {
+    const { account_id, event_id, endpoint_id, key } = ids();
+    const former = ids(FORMER);
+    for (const id of [
+      deliveryWorkflowId(account_id, key),
+      deliveryWorkflowId(account_id, former.key),
+      groupWorkflowId(newId('group')),
+      groupWorkflowId(`${event_id}:0`),
+      groupWorkflowId(`${event_id}:120+100`),
+      fanOutWorkflowId(account_id, event_id, 2),
+      fanOutWorkflowId(account_id, former.event_id, 2),
+    ])
+      assert.equal(isOfDeliveries(id), true, id);
+    for (const id of ['', 'group:', 'group:a b', incidentWorkflowId(account_id, endpoint_id), `x${event_id}`])
+      assert.equal(isOfDeliveries(id), false, id);
   });
 
   it('of an endpoint or a replay have the account at the end', () => {

@@ -14,7 +14,7 @@ import { type Execution, listExecutions } from '../visibility/visibility.js';
 /** Executions in one call. */
 const PAGE = 1_000;
 
-/** More executions than this are not read: it would take seconds, and an execution can hold 60 deliveries. */
+/** More executions than this are not read: it would take seconds, and an execution can hold 120 deliveries. */
 export const MAX_OPEN_EXECUTIONS = 20_000;
 
 /** Which open deliveries to read. */

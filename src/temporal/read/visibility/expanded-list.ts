@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { positionBefore, positionBehind } from '../../../domain/archive/archived.js';
+import { isOfDeliveries } from '../../../domain/ledger/workflow-ids.js';
 import { InvalidCursorError } from '../../errors.js';
 import { type Clause, isBefore } from './query.js';
 import { describeExecution, type Execution, listExecutions, type Page } from './visibility.js';
@@ -14,8 +15,6 @@ interface Cursor {
 /** In place of a token: nothing follows. No token of Temporal's has this character. */
 const END = '.';
 
-/** Of a delivery, a group or a fan-out: anything else stands for nothing in a list, and Temporal may refuse it. */
-const WORKFLOW_ID = /^(dlv_|delivery:|group:|fanout:)[\w:-]+$/;
 const RUN_ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 /**
@@ -69,8 +68,12 @@ export async function listExpanded<T>(
   let examined = 0;
   let lastExecution: Execution | undefined;
   const isFull = () => data.length >= limit || examined >= maxExamined || isSpent();
+  let read = 0;
   for (let size = FIRST_EXECUTIONS; ; size *= GROWTH) {
-    const { executions, next } = await readPage(client, clauses, Math.min(size, limit), cursor);
+    // While each stands for one item, no more are read than there is room for: the token behind a row in the middle would cost as much again.
+    const room = data.length === read ? limit - read : limit;
+    const { executions, next } = await readPage(client, clauses, Math.min(size, room), cursor);
+    read += executions.length;
     examined += executions.length;
     const items = executions.flatMap((execution, row) => {
       const skip = row === 0 ? (cursor.within?.skip ?? 0) : 0;
@@ -105,7 +108,12 @@ export async function listExpanded<T>(
     const last = executions.at(-1) ?? lastExecution;
     lastExecution = last;
     const upTo = last?.closeTime && positionBehind(last.closeTime, last.runId);
-    if (isFull()) return { data, upTo, after: encodeCursor(cursor) };
+    if (isFull()) {
+      // Temporal gives a full page a token even if nothing follows.
+      const isEnd =
+        data.length === limit && (await readPage(client, clauses, 1, cursor)).executions.length === 0;
+      return isEnd ? { data } : { data, upTo, after: encodeCursor(cursor) };
+    }
   }
 }
 
@@ -163,7 +171,8 @@ function decodeCursor(text: string): Cursor {
       if (workflow_id === null && run_id === null && skip === null) return { token };
       if (
         typeof workflow_id === 'string' &&
-        WORKFLOW_ID.test(workflow_id) &&
+        // Anything else stands for nothing in a list, and Temporal may refuse it.
+        isOfDeliveries(workflow_id) &&
         typeof run_id === 'string' &&
         RUN_ID.test(run_id) &&
         Number.isInteger(skip) &&
