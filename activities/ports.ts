@@ -36,9 +36,8 @@ export interface GroupAttemptRequest extends DeliveryGroup {
 }
 
 /** Attempts at released deliveries of a group to make side by side. */
-export interface ReleasedAttemptsRequest {
-  members: readonly { attempt: MemberAttempt; event: AcceptedEvent; endpoint_id: string }[];
-  timeout_ms: number;
+export interface ReleasedAttemptsRequest extends GroupAttemptRequest {
+  attempts: readonly MemberAttempt[];
 }
 
 /** What signs and accompanies a request to an endpoint. It stays inside the activity. */

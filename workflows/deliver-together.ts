@@ -178,15 +178,11 @@ class TogetherDelivery {
   }
 
   /** Attempts in the direct lane, inside the workflow task: at endpoints that answer again. */
-  private async attemptReleased(released: readonly MemberAttempt[], now: number): Promise<void> {
+  private async attemptReleased(attempts: readonly MemberAttempt[], now: number): Promise<void> {
     const { events, deliveries, attempt_timeout_ms: timeout_ms } = this.input;
-    const members = released.flatMap((attempt) => {
-      const delivery = deliveries[attempt.index];
-      const event = delivery && events[delivery.event];
-      return event ? [{ attempt, event, endpoint_id: delivery.endpoint_id }] : [];
-    });
-    const made = await this.direct.attemptReleased({ members, timeout_ms }).catch(() => undefined);
-    const unmade = this.machine.settle(released, made?.reports ?? [], now);
+    const request = { attempts, events, deliveries, timeout_ms };
+    const made = await this.direct.attemptReleased(request).catch(() => undefined);
+    const unmade = this.machine.settle(attempts, made?.reports ?? [], now);
     if (unmade.length > 0) this.begin(unmade);
   }
 
@@ -225,7 +221,10 @@ class TogetherDelivery {
     }
   }
 
-  /** Hands over deliveries whose record has become long, as many as may leave at once. */
+  /**
+   * Hands over deliveries whose record has become long, as many as may leave at once. While the group would go on in a new run, and attempts
+   * are in flight, it hands over none: each makes the history longer, and Temporal ends an execution whose history has 50 MB.
+   */
   private async handOverLongest(): Promise<void> {
     const { deliveries } = this.input;
     const longest = Math.min(MAX_RECORD_CHARACTERS, MAX_RECORDS_CHARACTERS / deliveries.length);
@@ -237,6 +236,8 @@ class TogetherDelivery {
       return isLong ? [index] : [];
     });
     if (long.length === 0) return;
+    const isFull = workflowInfo().continueAsNewSuggested && this.batchesInFlight > 0;
+    if (isFull && patched('leaves-after-batches')) return;
     const atOnce = this.leavingAtOnce(long);
     await Promise.all(atOnce.map((index) => this.leave(index)));
     this.showDeparted();
@@ -267,13 +268,10 @@ class TogetherDelivery {
   }
 
   private refuse({ event_id, endpoint_id, action }: HandOver): void {
-    const index = this.machine.find(event_id, endpoint_id);
-    const machine = this.machine.member(index);
-    const reason = machine
-      ? machine.refusal(action)
-      : this.leaving.size > 0
-        ? undefined
-        : 'the delivery is not in this group';
+    const machine = this.machine.member(this.machine.find(event_id, endpoint_id));
+    // One that has left, or is about to, is acted upon under its own id.
+    const absence = this.machine.has(event_id, endpoint_id) ? undefined : 'the delivery is not in this group';
+    const reason = machine ? machine.refusal(action) : absence;
     if (reason) throw ApplicationFailure.create({ type: 'refused', message: reason, nonRetryable: true });
   }
 

@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import type { AttemptReport } from '../../src/domain/delivery/attempt-report.js';
-import { attemptRequest } from '../../src/domain/delivery/attempt-request.js';
+import { memberAttemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import type { MemberAttempt } from '../../src/domain/delivery/delivery-group.js';
 import type { ActivityDependencies } from '../ports.js';
 import { callerOf } from './caller.js';
@@ -35,16 +35,13 @@ export function createAttemptMembers({ ledger, attempt }: Pick<ActivityDependenc
     const errors: unknown[] = [];
     const heartbeat = setInterval(() => context.heartbeat(reports), HEARTBEAT_MS);
     try {
-      await isolatedLane([...attempts.entries()], async ([position, { index, ...details }]) => {
-        const delivery = group.deliveries[index];
-        const event = delivery && group.events[delivery.event];
-        if (reports[position] || !event) return;
-        const { endpoint_id } = delivery;
-        const request = attemptRequest(event, endpoint_id, group.attempt_timeout_ms, {
-          ...details,
+      await isolatedLane([...attempts.entries()], async ([position, one]) => {
+        const request = memberAttemptRequest(group, group.attempt_timeout_ms, {
+          ...one,
           isolated: true,
           slotWaitMs: SLOT_WAIT_MS,
         });
+        if (reports[position] || !request) return;
         try {
           reports[position] = await attempt(request);
         } catch (error) {

@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import type { AttemptReport } from '../../src/domain/delivery/attempt-report.js';
-import { type AttemptRequest, attemptRequest } from '../../src/domain/delivery/attempt-request.js';
+import { type AttemptRequest, memberAttemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import type { ReleasedAttempts } from '../../src/domain/delivery/delivery-group.js';
 import type { ActivityDependencies, GroupAttemptRequest, ReleasedAttemptsRequest } from '../ports.js';
 import { callerOf } from './caller.js';
@@ -21,11 +21,16 @@ export function createAttemptActivities({
       earlyAttempts.attemptGroup(callersRunId(), request),
 
     /** Makes attempts at released deliveries of a group in the direct lane. */
-    async attemptReleased({ members, timeout_ms }: ReleasedAttemptsRequest): Promise<ReleasedAttempts> {
-      const reports = await directLane(members, ({ attempt: { index: _, ...details }, event, endpoint_id }) =>
-        attempt(attemptRequest(event, endpoint_id, timeout_ms, details)),
-      );
-      return { attempts: members.map((member) => member.attempt), reports };
+    async attemptReleased({
+      attempts,
+      timeout_ms,
+      ...group
+    }: ReleasedAttemptsRequest): Promise<ReleasedAttempts> {
+      const reports = await directLane(attempts, async (one) => {
+        const request = memberAttemptRequest(group, timeout_ms, one);
+        return request ? attempt(request) : null;
+      });
+      return { attempts, reports };
     },
   };
 }

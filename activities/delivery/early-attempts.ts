@@ -4,6 +4,7 @@ import {
   type AttemptRequest,
   attemptRequest,
   FIRST_ATTEMPT,
+  memberAttemptRequest,
 } from '../../src/domain/delivery/attempt-request.js';
 import type { AcceptedEvent, DeliveryGroup } from '../../src/domain/delivery/delivery.js';
 import type { ActivityDependencies, GroupAttemptRequest, EarlyAttempts as Port } from '../ports.js';
@@ -70,14 +71,10 @@ export class EarlyAttempts implements Port {
     return made;
   }
 
-  private makeSideBySide({
-    events,
-    deliveries,
-    timeout_ms,
-  }: GroupAttemptRequest): Promise<(AttemptReport | null)[]> {
-    return directLane(deliveries, async ({ event, endpoint_id }) => {
-      const accepted = events[event];
-      return accepted ? this.make(attemptRequest(accepted, endpoint_id, timeout_ms, FIRST_ATTEMPT)) : null;
+  private makeSideBySide({ timeout_ms, ...group }: GroupAttemptRequest): Promise<(AttemptReport | null)[]> {
+    return directLane([...group.deliveries.keys()], async (index) => {
+      const request = memberAttemptRequest(group, timeout_ms, { index, ...FIRST_ATTEMPT });
+      return request ? this.make(request) : null;
     });
   }
 }

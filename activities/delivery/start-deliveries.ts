@@ -2,7 +2,7 @@ import { Context } from '@temporalio/activity';
 import type { ActivityDependencies } from '../ports.js';
 import { callerOf } from './caller.js';
 
-/** How many are started at once: three to six calls to Temporal, which on another machine wait longer than they work. */
+/** How many are started at once: in groups that is three to six calls to Temporal, which on another machine wait longer than they work. */
 const AT_ONCE = 360;
 
 /** Offsets in a fan-out's targets: from `first` up to, not including, `end`. */

@@ -1,4 +1,4 @@
-import type { AcceptedEvent, Trigger } from './delivery.js';
+import type { AcceptedEvent, DeliveryGroup, Trigger } from './delivery.js';
 
 /** An attempt to make: what the attempt activity is called with. A Temporal payload. */
 export interface AttemptRequest {
@@ -64,4 +64,15 @@ export function attemptRequest(
     ...(slotWaitMs !== undefined && { slot_wait_ms: slotWaitMs }),
     ...(traceparent !== undefined && { traceparent }),
   };
+}
+
+/** The request for an attempt at a delivery of a group, by its index there. @returns `undefined` if the group has no such delivery */
+export function memberAttemptRequest(
+  { events, deliveries }: DeliveryGroup,
+  timeoutMs: number,
+  { index, ...details }: AttemptDetails & { index: number },
+): AttemptRequest | undefined {
+  const delivery = deliveries[index];
+  const event = delivery && events[delivery.event];
+  return event && attemptRequest(event, delivery.endpoint_id, timeoutMs, details);
 }

@@ -38,7 +38,7 @@ export interface MemberAttempt {
 
 /** Attempts at released deliveries of a group. A Temporal payload: a report for each of them, in their order, `null` for one that could not be made. */
 export interface ReleasedAttempts {
-  attempts: MemberAttempt[];
+  attempts: readonly MemberAttempt[];
   reports: (AttemptReport | null)[];
 }
 
@@ -122,10 +122,18 @@ export class GroupMachine {
 
   /** The index of a delivery that is still in the group; -1 if there is none. */
   find(eventId: string, endpointId: string): number {
+    return this.places(eventId, endpointId).find((index) => this.members[index]) ?? -1;
+  }
+
+  /** Whether the group began with a delivery, which may have left it. */
+  has(eventId: string, endpointId: string): boolean {
+    return this.places(eventId, endpointId).length > 0;
+  }
+
+  private places(eventId: string, endpointId: string): number[] {
     const { deliveries, events } = this.group;
-    return deliveries.findIndex(
-      ({ event, endpoint_id }, index) =>
-        this.members[index] && endpoint_id === endpointId && events[event]?.event_id === eventId,
+    return deliveries.flatMap(({ event, endpoint_id }, index) =>
+      endpoint_id === endpointId && events[event]?.event_id === eventId ? [index] : [],
     );
   }
 

@@ -12,6 +12,7 @@ import { releaseMembers } from '../../../workflows/messages.js';
 import { PURCHASE } from '../../support/api-client.js';
 import { eventTypes, fetchHistory, workflowIdOf } from '../../support/history.js';
 import { startStubAttempts, startStubWorker, startStubWorkflows } from '../../support/parts/stub-worker.js';
+import { promised } from '../../support/promised.js';
 import { inTurn, reply } from '../../support/receiver.js';
 import { until } from '../../support/until.js';
 import {
@@ -75,6 +76,32 @@ export const LIVE_GROUPS: Scenarios = {
       return withStub(stage, [reports], (group, run) =>
         run({ ...group, schedule: [3_600_000], isolated: true }),
       );
+    },
+  },
+  'deliver-together-left-after-attempts': {
+    suggestAfter: 20,
+    async play({ system }) {
+      const [longAnswer, lastAnswer] = [promised<AttemptReport[]>(), promised<AttemptReport[]>()];
+      const reports = [[failed(), failed(), null], lastAnswer.promise, longAnswer.promise];
+      return withStub({ system }, reports, async (group, run) => {
+        const handle = await run({ ...group, schedule: [50, 3_600_000], isolated: true });
+        const types = async () => eventTypes(await fetchHistory(system, handle.workflowId));
+        const attempts = (all: string[]) => all.filter((type) => type === 'ACTIVITY_TASK_SCHEDULED').length;
+        // An attempt is in flight all the time. A signal has the group look at its other deliveries, whose retries begin.
+        await until(types, (all) => attempts(all) === 2);
+        await until(
+          async () => {
+            await handle.signal(releaseMembers, { endpoint_id: 'ep_none' });
+            return types();
+          },
+          (all) => attempts(all) === 3 && all.length > 20,
+        );
+        const at = new Date().toISOString();
+        const long = failed({ number: 2, at, response_snippet: LONG_ANSWER.slice(0, 12_000) });
+        longAnswer.resolve([long, delivered(2)]);
+        await until(types, (all) => all.includes('MARKER_RECORDED'));
+        lastAnswer.resolve([delivered()]);
+      });
     },
   },
   'deliver-together-handed-over': {
@@ -249,7 +276,7 @@ function closed(stage: Stage, workflowId: string): Promise<Run> {
 /** Plays a group of three deliveries whose attempts are reported as given: by call, and by attempt. */
 async function withStub(
   { system }: Pick<Stage, 'system'>,
-  reports: (AttemptReport | null)[][],
+  reports: ((AttemptReport | null)[] | Promise<AttemptReport[]>)[],
   play: (
     group: LiveGroup,
     run: (input: LiveGroup, startDelay?: Duration) => Promise<WorkflowHandle<typeof deliverTogether>>,
@@ -269,10 +296,10 @@ async function withStub(
   const workflowId = groupWorkflowId(event.event_id);
   const taskQueue = `stub-${event.event_id}`;
   const stop = await startStubWorker(system.temporal, taskQueue, {
-    attemptMembers: async () => reports.shift() ?? [],
-    attemptReleased: async ({ members }) => ({
-      attempts: members.map(({ attempt }) => attempt),
-      reports: reports.shift() ?? [],
+    attemptMembers: async () => (await reports.shift()) ?? [],
+    attemptReleased: async ({ attempts }) => ({
+      attempts,
+      reports: (await reports.shift()) ?? [],
     }),
   });
   try {

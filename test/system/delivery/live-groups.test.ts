@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { pino } from 'pino';
 import { startService } from '../../../src/bin/service.js';
 import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
+import { DeliveryReader } from '../../../src/temporal/read/delivery-reader.js';
 import type { Delivery, DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
+import { RecentGroups } from '../../../src/temporal/read/group/recent-groups.js';
+import { DeliveryControl } from '../../../src/temporal/write/delivery-control.js';
+import type { DeliveryStarter } from '../../../src/temporal/write/delivery-starter.js';
+import { handOver } from '../../../workflows/messages.js';
 import { type ApiClient, apiClient } from '../../support/api-client.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
@@ -58,6 +63,28 @@ describe('a group of deliveries', () => {
 
   /** Statuses of the attempts, in their order. */
   const statuses = ({ attempts }: Delivery) => attempts.map(({ status_code }) => status_code);
+
+  it('has a delivery acted upon that has left it since it was looked up', async () => {
+    const client = await system.account();
+    const { groupId, all } = await start(client);
+    failAt([]);
+    const waiting = all.find(({ status }) => status === 'retrying');
+    const key = { event_id: waiting?.event_id ?? '', endpoint_id: waiting?.endpoint_id ?? '' };
+    const temporal = system.temporal.client;
+    const reader = new DeliveryReader(temporal, new RecentGroups(), system.sealer);
+    const late: DeliveryReader = Object.assign(Object.create(reader), {
+      async locate(accountId: string, of: typeof key) {
+        const found = await reader.locate(accountId, of);
+        // What an earlier request comes to whose caller waited no longer.
+        const group = temporal.workflow.getHandle(groupId);
+        await group.executeUpdate(handOver, { args: [{ ...of, action: 'retry' }] });
+        return found;
+      },
+    });
+    const control = new DeliveryControl(temporal, {} as DeliveryStarter, late);
+    assert.ok(await control.act('retry', client.accountId, key, 'key_of_a_test'));
+    await client.deliveryUntil(waiting?.id ?? '', ({ status }) => status === 'delivered');
+  });
 
   it('keeps deliveries that did not succeed: none has an execution of its own', async () => {
     const client = await system.account();
