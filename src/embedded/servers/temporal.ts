@@ -54,7 +54,7 @@ export interface EmbeddedTemporal {
  * @throws EmbeddedStartError when the server ends or stays silent
  */
 export async function startTemporal(options: EmbeddedTemporalOptions): Promise<EmbeddedTemporal> {
-  const { address: configured, namespace, report } = options;
+  const { address: configured, namespace, report, persistent = true } = options;
   if (configured !== undefined) {
     report(`${SERVICE}: using the server at ${configured}, from TEMPORAL_ADDRESS.`);
     return { address: configured, uiUrl: undefined, how: 'configured', stop: async () => {} };
@@ -70,12 +70,12 @@ export async function startTemporal(options: EmbeddedTemporalOptions): Promise<E
   const { how, binary } = await findBinary(SERVICE, 'TEMPORAL_ADDRESS is not set', ways, report);
 
   const dataDir = resolve(options.dataDir);
-  const database = await openDatabase(dataDir, options.persistent ?? true);
+  const database = await openDatabase(dataDir, persistent);
   const address = `${LOOPBACK}:${port}`;
   const server = await startServer({
     service: SERVICE,
     binary,
-    args: serverArguments({ ...options, port, uiPort, databaseFile: database.file }),
+    args: serverArguments({ ...options, persistent, port, uiPort, databaseFile: database.file }),
     logFile: join(dataDir, 'logs', 'temporal.log'),
     probe: () => describeNamespace(address, namespace),
     report,
@@ -85,7 +85,7 @@ export async function startTemporal(options: EmbeddedTemporalOptions): Promise<E
   });
 
   const uiUrl = uiPort === undefined ? undefined : `http://${LOOPBACK}:${uiPort}`;
-  const where = options.persistent === false ? 'data kept until it stops' : `data in ${database.file}`;
+  const where = persistent ? `data in ${database.file}` : 'data kept until it stops';
   report(`${SERVICE}: ready at ${address}, ${uiUrl === undefined ? '' : `UI at ${uiUrl}, `}${where}.`);
   return {
     address,
@@ -103,6 +103,7 @@ function serverArguments(server: {
   uiPort: number | undefined;
   namespace: string;
   databaseFile: string;
+  persistent: boolean;
   suggestContinueAsNewAfter?: number | undefined;
 }): string[] {
   // The metrics, HTTP and internal ports are left alone: the dev server chooses free ones for each of them.
@@ -111,7 +112,9 @@ function serverArguments(server: {
   args.push('--db-filename', server.databaseFile, '--namespace', server.namespace);
   args.push('--log-level', 'error', '--color', 'never'); // each stop logs a page of warnings
   // Three to four times the throughput; with a write-ahead log, NORMAL loses nothing when the process dies.
-  args.push('--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL');
+  args.push('--sqlite-pragma', 'journal_mode=WAL');
+  // What is thrown away need not outlive the machine: all calls would wait for a busy disk.
+  args.push('--sqlite-pragma', `synchronous=${server.persistent ? 'NORMAL' : 'OFF'}`);
   // Timers exact to milliseconds; by default they may fire up to a second late.
   args.push('--dynamic-config-value', 'history.timerProcessorMaxTimeShift="1ms"');
   // What is deleted by hand is gone at once; by default after a minute or two.
