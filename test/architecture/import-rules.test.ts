@@ -1,6 +1,6 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -76,68 +76,70 @@ const VIOLATIONS: Record<string, Record<string, string>> = {
   'koa-in-api': { 'activities/a.ts': "import Koa from 'koa'; export const a = Koa;" },
 };
 
+/** Projects that break no rule. */
+const ALLOWED: Record<string, Record<string, string>> = {
+  'tools that use the code and the support of tests, and tests that use tools': {
+    'src/bin/a.ts': 'export {};',
+    'test/support/b.ts': 'export {};',
+    'bench/support/c.ts': 'export {};',
+    'tools/d.ts': "import '../src/bin/a.js'; import '../test/support/b.js'; import '../bench/support/c.js';",
+    'test/unit/e.test.ts': "import '../../tools/d.js';",
+  },
+  'types of activities in workflows, and domain rules everywhere': {
+    'src/domain/a.ts': 'export const a = 1; export type A = 1;',
+    'activities/b.ts': "import type { A } from '../src/domain/a.js'; export type B = A;",
+    'workflows/c.ts':
+      "import type { B } from '../activities/b.js'; import { a } from '../src/domain/a.js'; export const c: B = a;",
+    'dist/workflows/c.js': "import { a } from '../src/domain/a.js'; export const c = a;",
+    'dist/src/domain/a.js': 'export const a = 1;',
+  },
+};
+
 describe('Import rules', () => {
+  let found: Record<string, { violations: number; output: string }>;
+
+  before(() => {
+    found = cruise({ ...VIOLATIONS, ...ALLOWED });
+  });
+
   it('are each proven below', () => {
     deepEqual(Object.keys(VIOLATIONS).sort(), RULES.forbidden.map(({ name }) => name).sort());
   });
 
-  for (const [rule, files] of Object.entries(VIOLATIONS)) {
+  for (const rule of Object.keys(VIOLATIONS)) {
     it(`refuse what breaks ${rule}`, () => {
-      const { status, output } = cruise(files);
-      equal(status > 0, true, output);
+      const { violations = 0, output = '' } = found[rule] ?? {};
+      equal(violations > 0, true, output);
       match(output, new RegExp(`error ${rule}:`));
     });
   }
 
-  it('accept tools that use the code and the support of tests, and tests that use tools', () => {
-    const { status, output } = cruise({
-      'src/bin/a.ts': 'export {};',
-      'test/support/b.ts': 'export {};',
-      'bench/support/c.ts': 'export {};',
-      'tools/d.ts':
-        "import '../src/bin/a.js'; import '../test/support/b.js'; import '../bench/support/c.js';",
-      'test/unit/e.test.ts': "import '../../tools/d.js';",
-    });
-    equal(status, 0, output);
-  });
-
-  it('accept types of activities in workflows, and domain rules everywhere', () => {
-    const { status, output } = cruise({
-      'src/domain/a.ts': 'export const a = 1; export type A = 1;',
-      'activities/b.ts': "import type { A } from '../src/domain/a.js'; export type B = A;",
-      'workflows/c.ts':
-        "import type { B } from '../activities/b.js'; import { a } from '../src/domain/a.js'; export const c: B = a;",
-      'dist/workflows/c.js': "import { a } from '../src/domain/a.js'; export const c = a;",
-      'dist/src/domain/a.js': 'export const a = 1;',
-    });
-    equal(status, 0, output);
-  });
+  for (const project of Object.keys(ALLOWED)) {
+    it(`accept ${project}`, () => equal(found[project]?.violations, 0, found[project]?.output));
+  }
 });
 
 describe('Source rules', () => {
   it('refuse a file of more than 400 lines, one that reads the environment, and a folder of more than 14 files', () => {
-    inProject(
-      {
-        'src/domain/long.ts': '\n// line'.repeat(401),
-        ...numbered(15, (number) => `src/models/full/${number}.ts`),
-        ...numbered(14, (number) => `src/models/fair/${number}.ts`),
-        ...numbered(15, (number) => `test/unit/many/${number}.test.ts`),
-        'src/api/sly.ts': 'export const key = process.env["KEY"];',
-        'src/config/load.ts': 'export const all = process.env;',
-      },
-      (folder) => {
-        const run = spawnSync(process.execPath, [resolve('tools/check-sources.mjs'), folder], {
-          encoding: 'utf8',
-        });
-        equal(run.status, 1);
-        deepEqual(
-          run.stderr
-            .trim()
-            .split('\n')
-            .map((line) => line.split(':')[0]),
-          ['src/api/sly.ts', 'src/domain/long.ts', 'src/models/full'],
-        );
-      },
+    const folder = project({
+      'src/domain/long.ts': '\n// line'.repeat(401),
+      ...numbered(15, (number) => `src/models/full/${number}.ts`),
+      ...numbered(14, (number) => `src/models/fair/${number}.ts`),
+      ...numbered(15, (number) => `test/unit/many/${number}.test.ts`),
+      'src/api/sly.ts': 'export const key = process.env["KEY"];',
+      'src/config/load.ts': 'export const all = process.env;',
+    });
+    const run = spawnSync(process.execPath, [resolve('tools/check-sources.mjs'), folder], {
+      encoding: 'utf8',
+    });
+    remove(folder);
+    equal(run.status, 1);
+    deepEqual(
+      run.stderr
+        .trim()
+        .split('\n')
+        .map((line) => line.split(':')[0]),
+      ['src/api/sly.ts', 'src/domain/long.ts', 'src/models/full'],
     );
   });
 });
@@ -146,34 +148,36 @@ function numbered(count: number, name: (number: number) => string): Record<strin
   return Object.fromEntries(Array.from({ length: count }, (_, number) => [name(number), 'export {};']));
 }
 
-function cruise(files: Record<string, string>): { status: number; output: string } {
-  return inProject(files, (folder) => {
-    const depcruise = resolve('node_modules/dependency-cruiser/bin/dependency-cruise.mjs');
-    const folders = [...new Set(Object.keys(files).map((file) => file.split('/')[0] ?? ''))];
-    const run = spawnSync(process.execPath, [depcruise, '--config', '.dependency-cruiser.cjs', ...folders], {
-      cwd: folder,
+/** Checks the imports of projects. @returns how often each breaks a rule, and the report */
+function cruise(
+  projects: Record<string, Record<string, string>>,
+): Record<string, { violations: number; output: string }> {
+  const all = Object.entries(projects).map(([name, files]) => ({ name, folder: project(files) }));
+  try {
+    const script = resolve('test/architecture/cruise.mjs');
+    const run = spawnSync(process.execPath, [script, ...all.map(({ folder }) => folder)], {
       encoding: 'utf8',
+      maxBuffer: 16 * 2 ** 20,
     });
-    return { status: run.status ?? 1, output: run.stdout + run.stderr };
-  });
+    equal(run.status, 0, run.stderr);
+    const results = JSON.parse(run.stdout);
+    return Object.fromEntries(all.map(({ name }, index) => [name, results[index]]));
+  } finally {
+    for (const { folder } of all) remove(folder);
+  }
 }
 
-/** A folder that holds these files, our import rules and our packages, for as long as `use` runs. */
-function inProject<T>(files: Record<string, string>, use: (folder: string) => T): T {
+/** @returns a folder that holds these files and our packages */
+function project(files: Record<string, string>): string {
   const folder = mkdtempSync(join(tmpdir(), 'hookline-rules-'));
-  try {
-    symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
-    const all = {
-      ...files,
-      '.dependency-cruiser.cjs': readFileSync('.dependency-cruiser.cjs', 'utf8'),
-      'package.json': '{"type":"module"}',
-    };
-    for (const [name, text] of Object.entries(all)) {
-      mkdirSync(dirname(join(folder, name)), { recursive: true });
-      writeFileSync(join(folder, name), text);
-    }
-    return use(folder);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
+  for (const [name, text] of Object.entries({ ...files, 'package.json': '{"type":"module"}' })) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
   }
+  return folder;
+}
+
+function remove(folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
 }

@@ -38,6 +38,10 @@ const MAX_WAITING_PER_ACCOUNT = 100;
 /** Accounts whose queues are remembered. */
 const MAX_QUEUES = 10_000;
 
+/** Run from the sources, it is TypeScript, which a thread must be told how to load. */
+const WORKER = fileURLToPath(new URL(`./schema-worker${extname(import.meta.url)}`, import.meta.url));
+const WORKER_ARGUMENTS = extname(WORKER) === '.ts' ? ['--import', 'tsx'] : undefined;
+
 /** How payloads of a schema are checked. */
 interface Plan {
   /** Equal for equal schemas only. */
@@ -60,7 +64,8 @@ export class PayloadChecks {
   /** @param heapMb heap of a thread, megabytes */
   constructor(heapMb = CHECK_HEAP_MB) {
     this.pool = new Piscina<Task, TaskResult>({
-      filename: fileURLToPath(new URL(`./schema-worker${extname(import.meta.url)}`, import.meta.url)),
+      filename: WORKER,
+      ...(WORKER_ARGUMENTS && { execArgv: WORKER_ARGUMENTS }),
       minThreads: 0,
       maxThreads: THREADS,
       idleTimeout: IDLE_MS,
