@@ -7,6 +7,7 @@ import type { Scope } from '../../src/domain/access/api-key.js';
 import { OPERATOR } from '../../src/domain/change/change.js';
 import type { ApiClient } from '../support/api-client.js';
 import { archived } from '../support/parts/archive.js';
+import { promised } from '../support/promised.js';
 import { findBarriers, findChromium, openTab, startBrowser } from './chromium.js';
 import { type Stage, startStage } from './stage.js';
 import { button, says } from './steps.js';
@@ -22,10 +23,7 @@ interface Breaking {
 
 async function startBreaking(target: string, bytes: number): Promise<Breaking> {
   const asked: Breaking['asked'] = [];
-  let breakOff = () => {};
-  const broken = new Promise<void>((resolve) => {
-    breakOff = resolve;
-  });
+  const { promise: broken, resolve: breakOff } = promised();
   const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? '/', target);
     const { authorization = '', 'hookline-account': account } = request.headers;

@@ -3,7 +3,7 @@ import type { Page } from '../../temporal/read/visibility/visibility.js';
 import type { Context } from './context.js';
 
 /** Rows of a page: the default, and at most. */
-const DEFAULT_LIMIT = 25;
+export const DEFAULT_LIMIT = 25;
 const MAX_LIMIT = 100;
 
 /** The query parameters of every list. */

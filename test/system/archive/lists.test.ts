@@ -3,6 +3,7 @@ import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
 import type { DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { archived, forget } from '../../support/parts/archive.js';
+import { readAll } from '../../support/parts/pages.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
@@ -51,29 +52,8 @@ describe('lists that go on into the archive', () => {
     await system.stop();
   });
 
-  const page = async (path: string) => {
-    const { status, json, text } = await client.request('GET', path);
-    assert.equal(status, 200, text);
-    return json;
-  };
-
-  /** All rows of a list, page by page. @param between is done between two pages */
-  async function walk<T = DeliverySummary>(
-    path: string,
-    limit: number,
-    between: (page: number) => Promise<void> = async () => {},
-  ): Promise<T[]> {
-    const rows: T[] = [];
-    let next: string | undefined = `/v18.0${path}${path.includes('?') ? '&' : '?'}limit=${limit}`;
-    for (let number = 1; next !== undefined; number++) {
-      const { data, paging } = await page(next);
-      assert.ok(data.length <= limit);
-      rows.push(...data);
-      next = paging.next;
-      if (next !== undefined) await between(number);
-    }
-    return rows;
-  }
+  const walk = <T = DeliverySummary>(path: string, limit: number) =>
+    readAll<T>(client, `/v18.0${path}${path.includes('?') ? '&' : '?'}limit=${limit}`);
 
   const FILTERS: Record<string, (one: DeliverySummary) => boolean> = {
     '': () => true,

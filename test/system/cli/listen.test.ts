@@ -1,9 +1,9 @@
 import { deepEqual, equal, match } from 'node:assert/strict';
 import { Webhook } from 'standardwebhooks';
 import { Hookline } from '../../../clients/typescript/src/index.js';
+import { freePort } from '../../../src/embedded/servers/ports.js';
 import { connectDatabase, type Database } from '../../../src/models/database.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
-import { freePort } from '../../support/programs/ports.js';
 import { type CommandProcess, startCommand, startServiceProcess } from '../../support/programs/process.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { newAccount, testEnvironment } from '../../support/system.js';

@@ -1,8 +1,8 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { Hookline, type Schemas } from '../../../clients/typescript/src/index.js';
+import { freePort } from '../../../src/embedded/servers/ports.js';
 import { connectDatabase } from '../../../src/models/database.js';
 import { PURCHASE } from '../../support/api-client.js';
-import { freePort } from '../../support/programs/ports.js';
 import { startServiceProcess } from '../../support/programs/process.js';
 import { startReceiver } from '../../support/receiver.js';
 import { newAccount, startSystem, type TestSystem, testEnvironment } from '../../support/system.js';

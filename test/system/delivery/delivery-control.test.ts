@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { deliveryId, parseDeliveryId } from '../../../src/domain/basics/delivery-id.js';
 import type { Delivery } from '../../../src/temporal/read/delivery-view.js';
-import type { Answer, ApiClient } from '../../support/api-client.js';
+import type { ApiClient } from '../../support/api-client.js';
 import { fetchHistory } from '../../support/history.js';
+import { readAll } from '../../support/parts/pages.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { type Handler, inTurn, type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
@@ -36,18 +37,6 @@ describe('control of a delivery', () => {
     receiver.handle(inTurn(...handlers));
     const { id } = await send();
     return client.deliveryUntil(id, ({ status }) => status === 'retrying');
-  }
-
-  /** All deliveries of the account, page by page. */
-  async function listAll(limit: number): Promise<Delivery[]> {
-    const listed: Delivery[] = [];
-    let path: string | undefined = `/v18.0/deliveries?limit=${limit}`;
-    while (path) {
-      const page: Answer = await client.request('GET', path);
-      listed.push(...page.json.data);
-      path = page.json.paging.next;
-    }
-    return listed;
   }
 
   async function send(): Promise<{ id: string }> {
@@ -273,7 +262,7 @@ describe('control of a delivery', () => {
     assert.equal(received(grouped).length, 2);
 
     const listed = await until(
-      () => listAll(7),
+      () => readAll<Delivery>(client, '/v18.0/deliveries?limit=7'),
       // What closes between two pages is on both.
       (rows) =>
         rows.every(({ status }) => status === 'delivered') &&

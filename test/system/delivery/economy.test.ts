@@ -9,6 +9,7 @@ import { type ServiceProcess, startServiceProcess } from '../../support/programs
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { temporalOfRun } from '../../support/servers.js';
 import { newAccount, testEnvironment } from '../../support/system.js';
+import { until } from '../../support/until.js';
 
 const DELIVERIES = 10;
 
@@ -37,6 +38,17 @@ describe('a delivery that succeeds at once', () => {
     await receiver.close();
   });
 
+  /** @returns says which calls to Temporal the service has made since */
+  async function countedCalls(): Promise<() => Promise<Record<string, number>>> {
+    const before = await countCalls(metrics);
+    return async () => {
+      const made = [...(await countCalls(metrics))].map(
+        ([operation, count]) => [operation, count - (before.get(operation) ?? 0)] as const,
+      );
+      return Object.fromEntries(made.filter(([, count]) => count > 0));
+    };
+  }
+
   it('makes six history events', async () => {
     const event = await client.purchase();
     const id = event.deliveries[0]?.id ?? '';
@@ -52,22 +64,33 @@ describe('a delivery that succeeds at once', () => {
   });
 
   it('costs two calls to Temporal: the start, and the report of its only workflow task', async () => {
-    const before = await countCalls(metrics);
+    const calls = await countedCalls();
     const events = [];
     for (let sent = 0; sent < DELIVERIES; sent++) events.push(await client.purchase());
     // Watched by a connection of the test's own, which the service does not count.
     for (const event of events) {
       await temporal.client.workflow.getHandle(workflowIdOf(client, event.deliveries[0]?.id ?? '')).result();
     }
-    const after = await countCalls(metrics);
-    const made = Object.fromEntries(
-      [...after]
-        .map(([operation, count]) => [operation, count - (before.get(operation) ?? 0)] as const)
-        .filter(([, count]) => count > 0),
-    );
-    assert.deepEqual(made, {
+    assert.deepEqual(await calls(), {
       StartWorkflowExecution: DELIVERIES,
       RespondWorkflowTaskCompleted: DELIVERIES,
     });
+  });
+
+  it('is read once for a page that ends with the list, and for one that does not', async () => {
+    const page = async (path: string) => (await client.request('GET', path)).json;
+    const all = await until(
+      () => page('/v18.0/deliveries?limit=100&status=delivered'),
+      ({ data }) => data.length === DELIVERIES + 1,
+    );
+    for (const limit of [DELIVERIES, DELIVERIES + 1]) {
+      const calls = await countedCalls();
+      const { data, paging } = await page(`/v18.0/deliveries?limit=${limit}&status=delivered`);
+      assert.deepEqual(data, all.data.slice(0, limit));
+      // Five, then those that are left, then one to see whether the list goes on; and for each of the first two whether there are newer runs.
+      assert.deepEqual(await calls(), { ListWorkflowExecutions: 3, CountWorkflowExecutions: 2 });
+      assert.equal(paging.next !== undefined, limit === DELIVERIES);
+      if (paging.next) assert.deepEqual((await page(paging.next)).data, all.data.slice(limit));
+    }
   });
 });

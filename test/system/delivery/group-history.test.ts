@@ -73,9 +73,8 @@ describe('the history of a group', () => {
     let direct = 0;
     stop = await startStubWorker(system.temporal, system.settings.HOOKLINE_TASK_QUEUE, {
       attemptGroup: async ({ deliveries }) => deliveries.map(() => answered(500)),
-      async attemptReleased({ members }) {
-        direct += members.length;
-        const attempts = members.map(({ attempt }) => attempt);
+      async attemptReleased({ attempts }) {
+        direct += attempts.length;
         // The endpoint of the last one is found to be slow.
         return {
           attempts,
@@ -95,10 +94,10 @@ describe('the history of a group', () => {
     stop = await startStubWorker(system.temporal, system.settings.HOOKLINE_TASK_QUEUE, {
       attemptDelivery: async (request) => answered(500, request),
       attemptGroup: async ({ deliveries }) => deliveries.map(() => answered(500)),
-      async attemptReleased({ members }) {
-        const attempts = members.map(({ attempt }) => attempt);
-        return { attempts, reports: attempts.map((attempt) => answered(200, attempt)) };
-      },
+      attemptReleased: async ({ attempts }) => ({
+        attempts,
+        reports: attempts.map((attempt) => answered(200, attempt)),
+      }),
     });
     const { group, endpoint_id, events, read } = await failedOnce(3);
     const leaving = { event_id: events[0]?.event_id ?? '', endpoint_id, action: 'retry' as const };

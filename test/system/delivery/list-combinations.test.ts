@@ -4,6 +4,7 @@ import { isClosed, type ShownStatus } from '../../../src/domain/delivery/deliver
 import { sealCursor } from '../../../src/domain/http/cursor-seal.js';
 import type { Delivery } from '../../../src/temporal/read/delivery-view.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { readAll } from '../../support/parts/pages.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
@@ -20,19 +21,6 @@ const SMALL = { filter: { path: '/total', less_than: 100 } };
 const SMALL_EVENTS = 4;
 const LARGE_EVENTS = 30;
 const ids = (rows: readonly Row[]) => rows.map(({ id }) => id).sort();
-
-/** Follows a list to its end. @param beforePage is called before each page is asked for */
-async function readAll(client: ApiClient, path: string, beforePage = () => {}): Promise<Row[]> {
-  const rows: Row[] = [];
-  for (let next: string | undefined = path; next; ) {
-    beforePage();
-    const answer: Awaited<ReturnType<ApiClient['request']>> = await client.request('GET', next);
-    assert.equal(answer.status, 200, answer.text);
-    rows.push(...answer.json.data);
-    next = answer.json.paging.next;
-  }
-  return rows;
-}
 
 describe('lists by several filters', () => {
   let system: TestSystem;
@@ -70,7 +58,7 @@ describe('lists by several filters', () => {
       orders.map((order, index) => client.purchase(purchase(order, index < LARGE_EVENTS ? 500 : 1))),
     );
     const open = await until(
-      async () => (await readAll(client, '/v18.0/deliveries?limit=100')) as Delivery[],
+      () => readAll<Delivery>(client, '/v18.0/deliveries?limit=100'),
       (rows) =>
         rows.length === LARGE_EVENTS * 3 + SMALL_EVENTS * 6 &&
         rows.every(({ status }) => status !== 'delivering') &&
@@ -85,7 +73,7 @@ describe('lists by several filters', () => {
     all = await Promise.all(open.map(({ id }) => client.delivery(id)));
     // Until lists know the last of it, too.
     await until(
-      async () => (await readAll(client, '/v18.0/deliveries?limit=100&open=true')) as Delivery[],
+      () => readAll<Delivery>(client, '/v18.0/deliveries?limit=100&open=true'),
       (rows) => rows.length === all.filter(({ status }) => !isClosed(status)).length,
     );
   });
@@ -184,7 +172,7 @@ describe('lists by several filters', () => {
     const inLedger = (parts: unknown[]) => [encode(parts), false, null];
     const isOfOpenGroup = ({ workflow_id, status }: Delivery) =>
       workflow_id.startsWith('group:') && !isClosed(status);
-    const listed = (await readAll(client, '/v18.0/deliveries?limit=100')) as Delivery[];
+    const listed = await readAll<Delivery>(client, '/v18.0/deliveries?limit=100');
     const last = listed.at(-1);
     const { workflow_id, run_id } =
       listed.find((row) => isOfOpenGroup(row) && row.run_id !== last?.run_id) ?? {};

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ApiClient } from '../../support/api-client.js';
 import { workflowIdOf } from '../../support/history.js';
+import { promised } from '../../support/promised.js';
 import { inTurn, neverAnswer, type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
@@ -44,10 +45,7 @@ describe('steering a delivery', () => {
 
   /** Holds the next request until the returned function is called; those that follow are answered 200 at once. */
   function holdNext(): () => void {
-    let release = () => {};
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const { promise: released, resolve: release } = promised();
     receiver.handle(async (_request, response) => {
       receiver.handle(reply(200));
       await released;

@@ -4,6 +4,7 @@ import type { TimelineItem } from '../../../src/domain/explain/timeline.js';
 import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import type { Delivery, DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
 import type { ApiClient } from '../../support/api-client.js';
+import { readAll } from '../../support/parts/pages.js';
 import { inTurn, neverAnswer, type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
@@ -341,15 +342,7 @@ describe('the views of deliveries under load', () => {
       const client = await system.account();
       await client.register(receiver.url);
       const events = await Promise.all(Array.from({ length: 300 }, () => client.purchase()));
-      const readOpen = async () => {
-        const open: DeliverySummary[] = [];
-        for (let next = '/v18.0/deliveries?limit=100&open=true'; next; ) {
-          const { json } = await client.request('GET', next);
-          open.push(...json.data);
-          next = json.paging.next ?? '';
-        }
-        return open;
-      };
+      const readOpen = () => readAll(client, '/v18.0/deliveries?limit=100&open=true');
       const open = await until(readOpen, ({ length }) => length === events.length);
       for (const { status, reason, next_attempt_at } of open) {
         const isStated =

@@ -6,7 +6,10 @@ import { type Handler, type Receiver, reply, startReceiver } from '../../support
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
-const TYPES = ['endpointIncident', 'releaseParked', 'secretRotation', 'verifyEndpoint'];
+/** All but the releases of what is parked. */
+const OTHERS = ['endpointIncident', 'secretRotation', 'verifyEndpoint'];
+const isRelease = ({ type }: { type: string }) => type === 'releaseParked';
+const hasEnded = ({ status }: { status: string }) => status !== 'RUNNING';
 
 /** Answers a challenge with its token, and events with 200. */
 const willing: Handler = (_request, response, body) =>
@@ -62,19 +65,19 @@ describe('the workflows that look after an endpoint', () => {
     await client.deliveryUntil(second?.id ?? '', ({ status }) => status === 'parked');
     receiver.handle(willing);
     await act('POST', `${id}/resume`);
-    // A release goes on for half a minute, in case that more is parked; its own test waits for its end.
-    const { length: ending } = TYPES.filter((type) => type !== 'releaseParked');
+    // A release goes on for half a minute, in case that more is parked; its own test waits for its end. The one after the verification ends
+    // where it finds the endpoint paused, and then the resumption begins another.
     const runs = await until(
       () => runsOf(id),
       (all) =>
-        all.length === TYPES.length && all.filter(({ status }) => status !== 'RUNNING').length >= ending,
+        all.some(isRelease) && all.filter((run) => !isRelease(run) && hasEnded(run)).length === OTHERS.length,
     );
-    const ends = runs.filter(({ status }) => status !== 'RUNNING');
-    assert.deepEqual(new Set(ends.map(({ status }) => status)), new Set(['COMPLETED']));
+    assert.deepEqual(new Set(runs.filter(hasEnded).map(({ status }) => status)), new Set(['COMPLETED']));
     assert.deepEqual(
-      runs.map(({ type }) => type),
-      TYPES,
+      runs.filter((run) => !isRelease(run)).map(({ type }) => type),
+      OTHERS,
     );
+    assert.ok(runs.filter(isRelease).length <= 2);
   });
 
   it('end as Completed though an endpoint is changed again and again while it is being verified', async () => {

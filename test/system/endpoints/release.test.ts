@@ -88,7 +88,8 @@ describe('the release of a backlog', () => {
     assert.ok(left.size > 0);
 
     receiver.handle(reply(200));
-    await until(parkedIds, (all) => all.length === 0);
+    // It is asked again after 5, 10 and 20 s.
+    await until(parkedIds, (all) => all.length === 0, 60_000);
     const states = await Promise.all(ids.map((id) => client.delivery(id)));
     const undelivered = states.filter(({ status }) => status !== 'delivered');
     assert.ok(undelivered.length <= receiver.received.filter(({ answered }) => answered === 500).length);

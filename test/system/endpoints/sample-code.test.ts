@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { newSigningSecret, sign } from '../../../src/domain/delivery/signature.js';
+import { freePort } from '../../../src/embedded/servers/ports.js';
 import { LANGUAGES, snippet } from '../../../web/src/pages/endpoints/secret/snippets.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
-import { freePort } from '../../support/programs/ports.js';
 import { canRun, runSample, type SampleReceiver } from '../../support/programs/sample-receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';

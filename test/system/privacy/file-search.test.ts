@@ -55,6 +55,7 @@ describe('the files of the embedded servers', function () {
       HOOKLINE_MONGODB_PORT: '0',
       HOOKLINE_RETRY_SCHEDULE: '500ms,1h',
       HOOKLINE_RATE_LIMIT_ACCOUNT: 'off',
+      HOOKLINE_RATE_LIMIT_TOKEN: 'off',
     });
     const printed = (pattern: RegExp) =>
       until(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import {
+  dryRun,
   listed,
   purchases,
   readReplay,
@@ -55,7 +56,7 @@ describe('a replay of what an endpoint missed', () => {
     await client.request('POST', `/v18.0/endpoints/${late.id}/test`);
     const before = await listedEvents(16);
 
-    const preview = await replay(client, missed(late.id, since, { dry_run: true }));
+    const preview = await dryRun(client, missed(late.id, since));
     assert.deepEqual(
       [preview.found, preview.never_sent, preview.difference.compared_with, preview.difference.added.count],
       [12, 12, 'then', 12],
@@ -88,7 +89,7 @@ describe('a replay of what an endpoint missed', () => {
     const { data } = (await client.request('GET', `/v18.0/deliveries/${sent.id}/timeline`)).json;
     assert.ok(data.some(({ text }: { text: string }) => text.startsWith('Sent for the first time by key_')));
     // Nothing is missed any more.
-    assert.equal((await replay(client, missed(late.id, since, { dry_run: true }))).found, 0);
+    assert.equal((await dryRun(client, missed(late.id, since))).found, 0);
   });
 
   it('goes by the registration of today, of then, or of a time', async () => {
@@ -105,7 +106,7 @@ describe('a replay of what an endpoint missed', () => {
     await listed(client, 'status=delivered', 3);
 
     const found = async (more: object) => {
-      const { found, difference } = await replay(client, missed(id, since, { dry_run: true, ...more }));
+      const { found, difference } = await dryRun(client, missed(id, since, more));
       return [found, difference.compared_with, difference.added.count, difference.left_out.count];
     };
     assert.deepEqual(await found({}), [0, 'then', 0, 0]);
@@ -126,7 +127,7 @@ describe('a replay of what an endpoint missed', () => {
     await listed(client, 'status=parked', 4);
     for (const one of ids.slice(0, 3)) await client.request('POST', `/v18.0/deliveries/${one}/cancel`);
     await listed(client, 'status=cancelled', 3);
-    const preview = await replay(client, missed(id, since, { dry_run: true }));
+    const preview = await dryRun(client, missed(id, since));
     assert.deepEqual([preview.found, preview.never_sent], [3, 0]);
     const { id: replayId } = await replay(client, missed(id, since));
     assert.equal((await replayOver(client, replayId)).done, 3);

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import type { Change } from '../../../src/domain/change/change.js';
 import { apiClient } from '../../support/api-client.js';
-import { listed, purchases, replay, replayOver } from '../../support/parts/replays.js';
+import { readAll } from '../../support/parts/pages.js';
+import { dryRun, listed, purchases, replay, replayOver } from '../../support/parts/replays.js';
 import { startServiceProcess } from '../../support/programs/process.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
@@ -32,7 +34,7 @@ describe(`a replay of ${DELIVERIES} deliveries`, () => {
     for (let sent = 0; sent < DELIVERIES; sent += AT_ONCE) await purchases(client, AT_ONCE);
     const ids = await listed(client, 'status=delivered', DELIVERIES);
     const body = { mode: 'all', filter: { endpoint_id: endpointId } };
-    const preview = await replay(client, { ...body, dry_run: true });
+    const preview = await dryRun(client, body);
     assert.equal(preview.found, DELIVERIES);
 
     const { id } = await replay(client, { ...body, rate: 60 });
@@ -65,13 +67,8 @@ describe(`a replay of ${DELIVERIES} deliveries`, () => {
         }
       }
       const recorded = new Map<string, number>();
-      let next: string | undefined = '/v18.0/changes?limit=100';
-      while (next) {
-        const { json } = await survivor.request('GET', next);
-        for (const { action, resource } of json.data)
-          if (action === 'resent') recorded.set(resource, (recorded.get(resource) ?? 0) + 1);
-        next = json.paging.next;
-      }
+      for (const { action, resource } of await readAll<Change>(survivor, '/v18.0/changes?limit=100'))
+        if (action === 'resent') recorded.set(resource, (recorded.get(resource) ?? 0) + 1);
       assert.equal(recorded.size, DELIVERIES);
       assert.deepEqual([...new Set(recorded.values())], [1]);
     } finally {

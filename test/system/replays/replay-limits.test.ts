@@ -5,7 +5,7 @@ import {
   MAX_REPLAY_RATE,
 } from '../../../src/domain/replay/replay.js';
 import type { ApiClient } from '../../support/api-client.js';
-import { listed, purchases, replay, replayOver } from '../../support/parts/replays.js';
+import { dryRun, listed, purchases, replay, replayOver } from '../../support/parts/replays.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
@@ -84,7 +84,7 @@ describe('replays', () => {
     const created_after = new Date(Date.now() - DAY_MS).toISOString();
     for (const body of [{ mode: 'all' }, { mode: 'all', filter: { endpoint_id: endpointId } }]) {
       const sent = receiver.received.length;
-      assert.equal((await replay(thief, { ...body, dry_run: true })).found, 0);
+      assert.equal((await dryRun(thief, body)).found, 0);
       const { id: theirs } = await replay(thief, body);
       assert.equal((await replayOver(thief, theirs)).found, 0);
       assert.equal(receiver.received.length, sent);
@@ -93,8 +93,8 @@ describe('replays', () => {
     assert.equal((await thief.request('POST', '/v18.0/replays', { body })).status, 400);
     // Nor are its events sent to an endpoint of somebody else.
     const { id: own } = await thief.register(receiver.url);
-    const all = { mode: 'missed', filter: { endpoint_id: own, created_after }, dry_run: true };
-    assert.equal((await replay(thief, all)).found, 0);
+    const all = { mode: 'missed', filter: { endpoint_id: own, created_after } };
+    assert.equal((await dryRun(thief, all)).found, 0);
   });
 
   it('need a scope of their own for each act', async () => {

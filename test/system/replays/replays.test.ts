@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import type { ApiClient } from '../../support/api-client.js';
+import { readAll } from '../../support/parts/pages.js';
 import {
+  dryRun,
   listed,
   purchases,
   readReplay,
@@ -23,7 +25,7 @@ describe('a replay', () => {
   let endpointId: string;
 
   before(async () => {
-    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '20ms', HOOKLINE_PROBE_INTERVAL: '1ms' });
+    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '20ms', HOOKLINE_PROBE_INTERVAL: '100ms' });
   });
   after(() => system.stop());
   beforeEach(async () => {
@@ -117,9 +119,9 @@ describe('a replay', () => {
     const { event_id, created_at } = await client.delivery(anyId);
     const { endpoint_id } = await client.delivery(other);
     const time = Date.parse(created_at);
-    const found = async (filter: object) => (await replay(client, { filter, dry_run: true })).found;
+    const found = async (filter: object) => (await dryRun(client, { filter })).found;
     const list = async (query: string) =>
-      (await client.request('GET', `/v18.0/deliveries?status=exhausted&limit=100&${query}`)).json.data.length;
+      (await readAll(client, `/v18.0/deliveries?status=exhausted&limit=100&${query}`)).length;
     for (const [name, value] of Object.entries({
       event_id,
       endpoint_id,

@@ -6,6 +6,7 @@ import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { BacklogReader } from '../../../src/temporal/read/backlog/backlog-reader.js';
 import type { DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { readAll } from '../../support/parts/pages.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
@@ -31,15 +32,6 @@ describe('GET /stats', () => {
     const { status, json, text } = await by.request('GET', `/v18.0/stats${query}`);
     assert.equal(status, 200, text);
     return json;
-  };
-  const readAll = async (by: ApiClient): Promise<Row[]> => {
-    const rows: Row[] = [];
-    for (let next: string | undefined = '/v18.0/deliveries?limit=100'; next; ) {
-      const answer: Awaited<ReturnType<ApiClient['request']>> = await by.request('GET', next);
-      rows.push(...answer.json.data);
-      next = answer.json.paging.next;
-    }
-    return rows;
   };
   /** How many deliveries have each value. */
   const countBy = (rows: readonly Row[], keyOf: (row: Row) => string): Record<string, number> => {
@@ -80,12 +72,12 @@ describe('GET /stats', () => {
       rows.length === EVENTS * 2 + SMALL_EVENTS * 2 &&
       rows.every(({ status }) => status !== 'delivering') &&
       rows.filter(({ status }) => status === 'exhausted').length === SMALL_EVENTS;
-    const waiting = await until(() => readAll(client), settled);
+    const waiting = await until(() => readAll(client, '/v18.0/deliveries?limit=100'), settled);
     const some = waiting.filter(({ endpoint_id }) => endpoint_id === endpoints.failing).slice(0, 2);
     for (const { id } of some)
       assert.equal((await client.request('POST', `/v18.0/deliveries/${id}/cancel`)).status, 200);
     all = await until(
-      () => readAll(client),
+      () => readAll(client, '/v18.0/deliveries?limit=100'),
       (rows) => settled(rows) && rows.filter(({ status }) => status === 'cancelled').length === some.length,
     );
   });

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { boundedQueue, QueueFullError } from '../../../src/domain/basics/bounded-queue.js';
+import { promised } from '../../support/promised.js';
 
 describe('a bounded queue', () => {
   it('runs some at once, queues some, refuses the rest, and accepts others afterwards', async () => {
     const run = boundedQueue({ running: 2, waiting: 3 });
-    let finish = () => {};
-    const gate = new Promise<void>((resolve) => {
-      finish = resolve;
-    });
+    const { promise: gate, resolve: finish } = promised();
     let active = 0;
     let most = 0;
     const task = async () => {

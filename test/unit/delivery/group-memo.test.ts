@@ -82,7 +82,7 @@ describe('the memo of a group', () => {
     assert.ok(JSON.stringify({ ...memo, ...keyed, handed_over }).length < WARN_SIZE);
   });
 
-  it("stays below that size for the largest group of one event's deliveries, however they stand", () => {
+  it("stays below that size for the largest group of one event's deliveries, however those that have not left it stand", () => {
     const [first] = someKeys(1);
     const ofOne = someKeys(MAX_EVENT_GROUP_SIZE).map(({ endpoint_id }) => ({ ...first, endpoint_id }));
     const { attributes, memo } = indexMembers(ofOne as typeof keys);

@@ -2,15 +2,13 @@ import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { Incidents, SUCCESS_KNOWN_MS } from '../../../src/temporal/write/incidents.js';
+import { promised } from '../../support/promised.js';
 
 const ENDPOINT = { account_id: 'acct_1', endpoint_id: 'ep_1' };
 
 /** Incidents whose signals Temporal answers as soon as `answer` is called. */
 function slowIncidents() {
-  let answer = () => {};
-  const answered = new Promise<void>((resolve) => {
-    answer = resolve;
-  });
+  const { promise: answered, resolve: answer } = promised();
   const sent: unknown[] = [];
   const signal = (definition: unknown) => {
     sent.push(definition);
