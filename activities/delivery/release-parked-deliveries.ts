@@ -13,7 +13,7 @@ interface ReleaseRequest extends EndpointKey {
 }
 
 /**
- * Releases what waits for an endpoint, oldest first, at a rate that the endpoint can handle, until nothing is left or it fails again.
+ * Releases what waits for an endpoint, oldest first, at a rate that the endpoint can handle, until nothing is left or deliveries to it wait again.
  * Repeated after a crash, it releases what waits then, at the rate it had reached.
  */
 export function createReleaseParkedDeliveries({

@@ -1,6 +1,10 @@
+import { probeWait } from './incident.js';
+
 /** Deliveries in the first second of a release. */
 export const FIRST_RELEASE_RATE = 20;
 const SLOWEST_RELEASE_RATE = 1;
+/** A release rests so long when the endpoint fails again: as long as an incident waits before its first probe. Milliseconds. */
+export const REST_AFTER_FAILURES_MS = probeWait(0, Number.POSITIVE_INFINITY);
 
 /**
  * Attempts of a delivery in a row that are made because its backlog was released: an endpoint may fail again soon after its return. Then
@@ -21,14 +25,14 @@ export interface ReleaseOptions {
    * the fastest rate.
    */
   endpoint(): Promise<'open' | 'closed' | 'gone'>;
-  /** Called at least once a second, with the rate of that second. */
+  /** Called once a second, with the rate of that second; at rates below 1, once for each delivery. */
   onProgress(rate: number): void;
 }
 
 /** How a release ended. */
 export interface ReleaseResult {
   released: number;
-  /** The endpoint failed again, or was taken out of service: what was left stays as it was. */
+  /** The endpoint failed so often that deliveries to it wait again, or was taken out of service: what was left stays as it was. */
   stopped: boolean;
 }
 
@@ -42,7 +46,7 @@ export interface ReleaseSample {
 
 /**
  * How many deliveries to release in the next second: twice as many while all are delivered at once; as many again if none failed and most
- * are delivered, because then the endpoint, or this machine, is about as fast as it can be; otherwise half as many.
+ * are delivered, because then the endpoint, or this machine, is about as fast as it can be; one if it fails again; otherwise half as many.
  *
  * @param rate in the second that has passed
  * @param max the fastest rate, deliveries per second
@@ -52,7 +56,8 @@ export function nextReleaseRate(rate: number, sample: ReleaseSample, max: number
   if (delivered + failed + undecided === 0) return rate;
   if (failed === 0 && undecided === 0) return Math.min(rate * 2, max);
   if (answersWell(sample)) return rate;
-  return Math.min(Math.max(Math.floor(rate / 2), SLOWEST_RELEASE_RATE), max);
+  const slower = failsAgain(sample) ? SLOWEST_RELEASE_RATE : Math.floor(rate / 2);
+  return Math.min(Math.max(slower, SLOWEST_RELEASE_RATE), max);
 }
 
 /** Whether the endpoint can be attempted like a healthy one. */
@@ -60,7 +65,7 @@ export function answersWell({ delivered, failed, undecided }: ReleaseSample): bo
   return failed === 0 && delivered > undecided;
 }
 
-/** Whether the endpoint is failing again, so that the release must stop: half of the answers are failures. One bad payload is not enough. */
+/** Whether the endpoint is failing again, so that the release rests: half of the answers are failures. One bad payload is not enough. */
 export function failsAgain({ delivered, failed }: ReleaseSample): boolean {
   return failed > 0 && failed >= delivered;
 }

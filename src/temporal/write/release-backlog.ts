@@ -6,6 +6,7 @@ import {
   answersWell,
   failsAgain,
   nextReleaseRate,
+  REST_AFTER_FAILURES_MS,
   type ReleaseOptions,
   type ReleaseResult,
 } from '../../domain/endpoint/release.js';
@@ -19,6 +20,8 @@ const SAMPLE_SIZE = 10;
 
 /**
  * Releases what waits for an endpoint, oldest first. It begins slowly, and the endpoint's answers say how it goes on ({@link nextReleaseRate}).
+ * If the endpoint fails again, it rests. After enough failures the endpoint's incident closes the endpoint, and what is left waits for its
+ * probes; after fewer nobody else would attempt it, so that the release goes on, slowly.
  */
 export async function releaseBacklog(
   client: Client,
@@ -30,11 +33,17 @@ export async function releaseBacklog(
   const waiting = await listWaiting(client, endpoint, statuses, () => options.onProgress(rate));
   let released = 0;
   let direct = false;
+  let restUntil = 0;
   const giveWay = new GiveWay();
   while (released < waiting.length) {
     const state = await options.endpoint();
     if (state === 'closed') return { released, stopped: true };
     if (state === 'gone') rate = options.maxRate;
+    else if (Date.now() < restUntil) {
+      await delay(SECOND_MS);
+      options.onProgress(rate);
+      continue;
+    }
     const began = Date.now();
     const count = Math.max(Math.floor(rate), 1);
     const next = waiting.slice(released, released + count);
@@ -45,8 +54,8 @@ export async function releaseBacklog(
     await delay(Math.max(began + (count / rate) * SECOND_MS - Date.now(), 0));
     if (state === 'gone') continue;
     const sample = await sampleOutcomes(client, someOf(now));
-    if (failsAgain(sample)) return { released, stopped: true };
     rate = nextReleaseRate(rate, sample, options.maxRate);
+    if (failsAgain(sample)) restUntil = Date.now() + REST_AFTER_FAILURES_MS;
     direct = answersWell(sample);
   }
   return { released, stopped: false };

@@ -37,7 +37,8 @@ describe('the rate of a release', () => {
     assert.equal(nextReleaseRate(40, { delivered: 0, failed: 0, undecided: 0 }, 500), 40);
   });
 
-  it('ends with an endpoint that fails again, but not with one bad payload', () => {
+  it('falls to one a second if the endpoint fails again, but not for one bad payload', () => {
+    assert.equal(nextReleaseRate(320, { delivered: 5, failed: 5, undecided: 0 }, 500), 1);
     assert.equal(failsAgain({ delivered: 5, failed: 5, undecided: 0 }), true);
     assert.equal(failsAgain({ delivered: 0, failed: 1, undecided: 9 }), true);
     assert.equal(failsAgain({ delivered: 9, failed: 1, undecided: 0 }), false);
