@@ -109,7 +109,7 @@ export interface IncidentLog {
    * @param isMarked whether the endpoint was marked as failing then
    * @returns whether there is an incident
    */
-  succeeded(endpoint: EndpointKey, began: number, isMarked: boolean): Promise<boolean>;
+  succeeded(endpoint: NamedEndpoint, began: number, isMarked: boolean): Promise<boolean>;
   /**
    * @param attempt names the attempt that was answered 410, and disables the endpoint
    * @param verificationRevision of the endpoint as it was attempted
@@ -250,7 +250,7 @@ export interface LedgerWriter {
    * @param offset where the first of them is among the event's targets
    */
   startSome(event: AcceptedEvent, targets: readonly DeliveryTarget[], offset: number): Promise<void>;
-  /** Releases what waits for an endpoint, oldest first. It lasts until nothing is left, or the endpoint fails again. */
+  /** Releases what waits for an endpoint, oldest first. It lasts until nothing is left, or deliveries to the endpoint wait again. */
   releaseBacklog(endpoint: EndpointKey, options: ReleaseOptions): Promise<ReleaseResult>;
   /** Attempts one of the oldest deliveries that wait for an endpoint, if there is one. @param since when the endpoint began to fail */
   probe(endpoint: EndpointKey, since: Date): Promise<void>;

@@ -67,12 +67,11 @@ export function createConclude({
     { account_id, endpoint_id, event_kind, number }: AttemptRequest,
     { attempt, outcome, failing, wasUnhealthy }: MadeAttempt,
   ): Promise<void> {
-    const endpoint = { account_id, endpoint_id };
     if (isOperational(event_kind)) return;
+    const endpoint = { account_id, endpoint_id, host: hostOf(attempt.url) };
     const began = Date.parse(attempt.at);
     if (outcome !== 'delivered') {
-      const named = { ...endpoint, host: hostOf(attempt.url) };
-      await incidents.failed(named, describeAttempt(attempt), began);
+      await incidents.failed(endpoint, describeAttempt(attempt), began);
       return;
     }
     if (number === 1 && !wasUnhealthy) return;

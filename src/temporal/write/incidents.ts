@@ -76,6 +76,8 @@ interface Reported {
   manySince?: number;
   /** Whether a report waits or is in flight. It takes along what comes before it is sent. */
   isReporting: boolean;
+  /** The report that was sent last. Rejects if it has not arrived. */
+  sent?: Promise<unknown>;
   /** The last failure. */
   said: string;
   at: number;
@@ -142,13 +144,15 @@ export class Incidents {
 
   /** Opens the endpoint's incident, or counts in it. */
   private async report(endpoint: NamedEndpoint, known: Reported): Promise<void> {
-    await this.send(endpoint, known, (report) =>
-      this.workflows.signalWithStart<typeof endpointIncident, [FailureReport]>('endpointIncident', {
-        ...this.startOptions(endpoint, known.since),
-        signal: attemptFailed,
-        signalArgs: [report],
-      }),
-    );
+    await this.send(endpoint, known, (report) => this.signalFailures(endpoint, known.since, report));
+  }
+
+  private signalFailures(endpoint: NamedEndpoint, since: number, report: FailureReport): Promise<unknown> {
+    return this.workflows.signalWithStart<typeof endpointIncident, [FailureReport]>('endpointIncident', {
+      ...this.startOptions(endpoint, since),
+      signal: attemptFailed,
+      signalArgs: [report],
+    });
   }
 
   private reportLater(endpoint: NamedEndpoint, known: Reported): void {
@@ -180,7 +184,8 @@ export class Incidents {
       await this.limit(async () => {
         if (!isCurrent()) return;
         const began = performance.now();
-        await send(take(known));
+        known.sent = send(take(known));
+        await known.sent;
         this.queue.rest(this.giveWay.restAfter(performance.now() - began));
       });
     } catch (error) {
@@ -193,27 +198,36 @@ export class Incidents {
   }
 
   /**
-   * Reports an attempt that succeeded at an endpoint that may have been failing.
+   * Reports an attempt that succeeded at an endpoint that may have been failing. The incident hears before of failures that had deliveries
+   * wait: it releases nothing if it knows of too few.
    *
    * @param began milliseconds since the epoch
    * @param isMarked the endpoint was marked as failing when the attempt began: another process may have opened an incident since this one
    *   found none
    * @returns whether an incident was open
    */
-  async succeeded(endpoint: EndpointKey, began: number, isMarked = false): Promise<boolean> {
+  async succeeded(endpoint: NamedEndpoint, began: number, isMarked = false): Promise<boolean> {
     const { endpoint_id } = endpoint;
     this.successes.set(endpoint_id, Math.max(this.successes.get(endpoint_id) ?? 0, began));
+    const failures = this.known.get(endpoint_id);
     this.forget(endpoint_id);
     const known = this.succeeding.get(endpoint_id);
-    if (!known) return this.reportSuccess(endpoint);
+    if (!known) return this.reportSuccess(endpoint, failures);
     if ((await known) || !isMarked) return known;
     const latest = this.succeeding.get(endpoint_id);
     return latest && latest !== known ? latest : this.reportSuccess(endpoint);
   }
 
-  private reportSuccess(endpoint: EndpointKey): Promise<boolean> {
+  /** @param failures that came before the success, if it is the first one since */
+  private reportSuccess(endpoint: NamedEndpoint, failures?: Reported): Promise<boolean> {
     const { endpoint_id } = endpoint;
-    const report = this.limit(() => this.signalSuccess(endpoint));
+    const report = this.limit(async () => {
+      if (failures && areMany(failures)) {
+        await failures.sent?.catch(() => {});
+        if (isUrgent(failures)) await this.signalFailures(endpoint, failures.since, take(failures));
+      }
+      return this.signalSuccess(endpoint);
+    });
     const isLatest = () => this.succeeding.peek(endpoint_id) === report;
     // It may wait its turn for longer than it is known: those that come meanwhile join it.
     this.succeeding.set(endpoint_id, report, { ttl: 0 });

@@ -110,6 +110,26 @@ describe('failures that several processes count', () => {
     assert.equal(open?.last_failure, 'answered 503');
   });
 
+  it('are known to the incident before it ends, if deliveries wait because of them', async () => {
+    const releases: boolean[] = [];
+    const { first, endpoint, startWorker } = await idleProcesses(2, async ({ release }) => {
+      releases.push(release);
+    });
+    await first.failed(endpoint, 'answered 500', Date.now());
+    const reports = [];
+    for (let failures = 1; failures < BACKOFF_AFTER_FAILURES; failures += 1)
+      reports.push(first.failed(endpoint, 'answered 500', Date.now()));
+    assert.ok(first.mark(endpoint.endpoint_id), 'new deliveries wait');
+    await first.succeeded(endpoint, Date.now());
+    await Promise.all(reports);
+    await startWorker();
+    await until(
+      () => releases,
+      ({ length }) => length > 0,
+    );
+    assert.deepEqual(releases, [true]);
+  });
+
   it('are not reported to an incident that is over, nor open another', async () => {
     const { first, second, endpoint } = await processes(2);
     await first.failed(endpoint, 'answered 500', Date.now());

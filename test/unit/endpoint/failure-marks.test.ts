@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { mock } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { BACKOFF_AFTER_FAILURES } from '../../../src/domain/endpoint/incident.js';
 import { Incidents, MARKED_AFTER_MS } from '../../../src/temporal/write/incidents.js';
@@ -10,7 +11,8 @@ const PROBE_MS = 5_000;
 
 describe('what a process knows of failures before the endpoint is marked', () => {
   const start = Date.parse('2026-11-24T12:00:00Z');
-  let reported: number[];
+  /** Counts of failures as they were reported, and successes. */
+  let reported: (number | 'success')[];
   let incidents: Incidents;
   /** Temporal answers a report only when it is told to. */
   let isSlow: boolean;
@@ -28,7 +30,8 @@ describe('what a process knows of failures before the endpoint is marked', () =>
         });
     };
     isSlow = false;
-    const client = { workflow: { signalWithStart } } as unknown as Client;
+    const getHandle = () => ({ signal: async () => reported.push('success') });
+    const client = { workflow: { signalWithStart, getHandle } } as unknown as Client;
     const settings = { client, taskQueue: 'q', disableAfterMs: 60_000, probeIntervalMs: PROBE_MS };
     incidents = new Incidents(settings);
   });
@@ -65,7 +68,7 @@ describe('what a process knows of failures before the endpoint is marked', () =>
     await fail(BACKOFF_AFTER_FAILURES);
     const began = Date.now();
     mock.timers.tick(10);
-    void incidents.succeeded(ENDPOINT, Date.now()).catch(() => {});
+    void incidents.succeeded(ENDPOINT, Date.now());
     assert.equal(mark(), undefined);
     await fail(2 * BACKOFF_AFTER_FAILURES, began);
     assert.equal(mark(), undefined);
@@ -83,5 +86,21 @@ describe('what a process knows of failures before the endpoint is marked', () =>
     answer();
     await first;
     assert.deepEqual(reported, [1, BACKOFF_AFTER_FAILURES - 1]);
+  });
+
+  it('has been reported before a success is', async () => {
+    await fail(1);
+    isSlow = true;
+    const failures = fail(BACKOFF_AFTER_FAILURES - 1);
+    await until(
+      () => reported,
+      ({ length }) => length === 2,
+    );
+    const success = incidents.succeeded(ENDPOINT, Date.now());
+    await setImmediate();
+    assert.deepEqual(reported, [1, BACKOFF_AFTER_FAILURES - 1]);
+    answer();
+    await Promise.all([failures, success]);
+    assert.deepEqual(reported, [1, BACKOFF_AFTER_FAILURES - 1, 'success']);
   });
 });
