@@ -3,12 +3,18 @@ import type { EndpointKey } from '../../src/domain/delivery/delivery.js';
 import { FIRST_RELEASE_RATE, type ReleaseResult } from '../../src/domain/endpoint/release.js';
 import type { ActivityDependencies } from '../ports.js';
 
+/**
+ * An incident that is older than the release does not stop it for so long, milliseconds: it may be over, or this is how somebody who resumed
+ * the endpoint wants to find out. Then it is open, and releases what is left itself when it ends.
+ */
+const OLDER_INCIDENT_MS = 5_000;
+
 /** The backlog to release. */
 interface ReleaseRequest extends EndpointKey {
   per_second: number;
   /** Whether deliveries that wait for a retry go along. */
   retries?: boolean;
-  /** When the endpoint was found to take deliveries again: an incident that began later stops the release. Milliseconds since the epoch. */
+  /** When the endpoint was found to take deliveries again. Milliseconds since the epoch. */
   since?: number;
 }
 
@@ -38,9 +44,10 @@ export function createReleaseParkedDeliveries({
         async endpoint() {
           const endpoint = await endpoints.load(account_id, endpoint_id);
           if (!endpoint) return 'gone';
-          const { failing } = endpoint;
-          const failsAgain = failing?.backoff_until !== undefined && Date.parse(failing.since) > since;
-          return endpoint.status !== 'active' || failsAgain ? 'closed' : 'open';
+          const { status, failing } = endpoint;
+          const isNoted =
+            failing && (Date.parse(failing.since) > since || Date.now() > since + OLDER_INCIDENT_MS);
+          return status !== 'active' || (isNoted && failing.backoff_until) ? 'closed' : 'open';
         },
         onProgress: (rate) => context.heartbeat(rate),
       },

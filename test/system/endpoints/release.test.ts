@@ -50,6 +50,11 @@ describe('the release of a backlog', () => {
     };
     return { workflow: { list } } as unknown as Client;
   };
+  /** Replaces the endpoint by one that is active and has never been released: a release looks again some seconds later. */
+  const neverReleased = async () => {
+    await client.request('DELETE', `/v18.0/endpoints/${endpoint}`);
+    endpoint = (await client.register(receiver.url)).id;
+  };
   const act = async (action: 'pause' | 'resume') => {
     const answer = await client.request('POST', `/v18.0/endpoints/${endpoint}/${action}`);
     assert.equal(answer.status, 200, answer.text);
@@ -99,6 +104,25 @@ describe('the release of a backlog', () => {
     assert.ok(undelivered.length <= receiver.received.filter(({ answered }) => answered === 500).length);
   });
 
+  it('stops at the first failures when somebody resumes an endpoint whose incident is still open', async () => {
+    await neverReleased();
+    receiver.handle(reply(500));
+    for (let failures = 0; failures < BACKOFF_AFTER_FAILURES; failures += 1) await client.purchase();
+    await until(
+      async () => (await client.request('GET', `/v18.0/endpoints/${endpoint}`)).json.incident,
+      (incident) => incident?.next_probe_at !== undefined,
+    );
+    // Probes are made meanwhile.
+    for (let sent = 0; sent < COUNT; sent += 1) await client.purchase();
+    const newest = (await client.purchase()).deliveries[0]?.id ?? '';
+    await client.deliveryUntil(newest, ({ status }) => status === 'parked');
+    await act('pause');
+    await act('resume');
+    await until(releaseStatus, (status) => status === 'COMPLETED', 60_000);
+    const { status, attempts } = await client.delivery(newest);
+    assert.deepEqual([status, attempts.length], ['parked', 0]);
+  });
+
   it('goes on slowly after failures that are too few for an incident to probe', async () => {
     await park(COUNT);
     let answered = 0;
@@ -144,9 +168,7 @@ describe('the release of a backlog', () => {
   });
 
   it('takes along what waits for a retry', async () => {
-    // An endpoint that has never been released: a release looks again some seconds later.
-    await client.request('DELETE', `/v18.0/endpoints/${endpoint}`);
-    endpoint = (await client.register(receiver.url)).id;
+    await neverReleased();
     receiver.handle(reply(500));
     const waiting = (await client.purchase()).deliveries[0]?.id ?? '';
     await client.deliveryUntil(waiting, ({ status }) => status === 'retrying');
