@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { OPERATOR } from '../../../src/domain/change/change.js';
 import { MASKED_VALUE } from '../../../src/domain/endpoint/endpoint-headers.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
@@ -126,6 +127,20 @@ describe('changes of an endpoint', () => {
     );
     const [delivery] = (await client.purchase()).deliveries;
     await client.deliveryUntil(delivery?.id ?? '', ({ status }) => status === 'parked');
+    assert.equal((await act('resume')).status, 'active');
+    await client.deliveryUntil(delivery?.id ?? '', ({ status }) => status === 'delivered');
+  });
+
+  it('resume it again where an earlier request was cut off before what is parked was released', async () => {
+    await act('pause');
+    const [delivery] = (await client.purchase()).deliveries;
+    await client.deliveryUntil(delivery?.id ?? '', ({ status }) => status === 'parked');
+    const { endpoints } = system.database;
+    const paused = (await endpoints.find(path.split('/').at(-1) ?? '')) ?? assert.fail();
+    const { target_url, event_kinds, description, metadata, verification_method } = paused;
+    const active = { status: 'active', status_when_verified: 'active' } as const;
+    const settings = { target_url, event_kinds, description, metadata, verification_method, headers: {} };
+    await endpoints.replace(paused, { ...settings, ...active }, OPERATOR);
     assert.equal((await act('resume')).status, 'active');
     await client.deliveryUntil(delivery?.id ?? '', ({ status }) => status === 'delivered');
   });

@@ -19,6 +19,8 @@ type Dependencies = Pick<ApiDependencies, 'database' | 'starter' | 'endpointWork
  * deliveries.
  *
  * @param decide what the owner wants it to be, from what it is; called again if somebody else changed it in between
+ * @param resumes whether the owner asks for the endpoint to be active. Then its deliveries are released though it is active already: an
+ *   earlier request may have changed it, and have been cut off before the release
  * @throws Problem 404 if the account has no such endpoint, 409 if others keep changing it
  */
 export async function changeEndpoint(
@@ -26,6 +28,7 @@ export async function changeEndpoint(
   ctx: Context,
   id: string,
   decide: (before: EndpointWithSecrets) => EndpointInput,
+  resumes = false,
 ): Promise<StoredEndpoint> {
   const { endpoints } = dependencies.database;
   const { account_id } = ctx.state.caller;
@@ -35,7 +38,7 @@ export async function changeEndpoint(
     const input = decide({ ...before, secrets: endpoints.secretsOf(before) });
     const endpoint = await endpoints.replace(before, input, originOf(ctx));
     if (!endpoint) continue;
-    await followUp(dependencies, before, endpoint);
+    await followUp(dependencies, before, endpoint, resumes);
     return endpoint;
   }
   throw new Problem('endpoint_state_conflict', 'The endpoint was changed at the same time. Send it again.');
@@ -45,9 +48,10 @@ async function followUp(
   { starter, endpointWorkflows }: Dependencies,
   before: StoredEndpoint,
   { account_id, id: endpoint_id, status, version, verification_revision, target_url }: StoredEndpoint,
+  resumes: boolean,
 ): Promise<void> {
   const key = { account_id, endpoint_id, host: hostOf(target_url) };
   if (status === 'pending' && verification_revision === version) await endpointWorkflows.verify(key);
-  const goesOn = before.status !== 'active' || before.target_url !== target_url;
+  const goesOn = resumes || before.status !== 'active' || before.target_url !== target_url;
   if (status === 'active' && goesOn) await starter.release(key);
 }

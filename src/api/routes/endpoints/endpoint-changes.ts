@@ -1,3 +1,4 @@
+import type { EndpointWithSecrets } from '../../../models/endpoint/endpoint-document.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { kindNames } from '../event-kinds/find-kind.js';
@@ -13,9 +14,8 @@ export function endpointChangeOperations(dependencies: ApiDependencies): Operati
   const rules = endpointRules(dependencies);
   const patch = async (ctx: Context, id: string, change: EndpointPatch): Promise<void> => {
     const kinds = await kindNames(dependencies.database, ctx.state.caller.account_id);
-    const endpoint = await changeEndpoint(dependencies, ctx, id, (before) =>
-      patchEndpoint(change, before, rules, kinds),
-    );
+    const decide = (before: EndpointWithSecrets) => patchEndpoint(change, before, rules, kinds);
+    const endpoint = await changeEndpoint(dependencies, ctx, id, decide, change.status === 'active');
     ctx.body = renderEndpoint(endpoint);
   };
 
