@@ -4,8 +4,8 @@ import { FIRST_RELEASE_RATE, type ReleaseResult } from '../../src/domain/endpoin
 import type { ActivityDependencies } from '../ports.js';
 
 /**
- * An incident that is older than the release does not stop it for so long, milliseconds: it may be over, or this is how somebody who resumed
- * the endpoint wants to find out. Then it is open, and releases what is left itself when it ends.
+ * So long an incident that is older than the release does not stop it, milliseconds: it may be over, or somebody has resumed the endpoint to
+ * find out. If it is open after that, it releases what is left when it ends.
  */
 const OLDER_INCIDENT_MS = 5_000;
 

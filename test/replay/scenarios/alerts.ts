@@ -8,6 +8,7 @@ import type { AlertPeopleInput } from '../../../workflows/alerts/alert-people.js
 import type { alertPeople } from '../../../workflows/index.js';
 import { raiseAlert } from '../../../workflows/messages.js';
 import { startStubWorker } from '../../support/parts/stub-worker.js';
+import { promised } from '../../support/promised.js';
 import { execution, firstRun, type Run, type Scenarios, type Stage } from './stage.js';
 
 const INPUT: AlertPeopleInput = { channel: 'chat', hold_ms: 500, interval_ms: 200 };
@@ -77,10 +78,7 @@ export const ALERTS: Scenarios = {
   },
   'alert-people-cancelled-while-sending': {
     async play(stage) {
-      let tried = () => {};
-      const firstTry = new Promise<void>((resolve) => {
-        tried = resolve;
-      });
+      const { promise: firstTry, resolve: tried } = promised();
       const fail = async () => {
         tried();
         throw new Error('The mail server is away.');

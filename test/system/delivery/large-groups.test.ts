@@ -66,14 +66,19 @@ describe('a group of a hundred deliveries of one event', () => {
     await use('1h', async (client, id) => {
       const waiting = await untilSo(client, id, 'retrying', ENDPOINTS);
       receiver.handle(reply(200));
-      // On a busy machine a retry may take longer than its caller waits. Nobody knows then whether it was taken; if it was, the delivery may be closed.
-      const retry = ({ id }: { id: string }) =>
-        until(
-          () => client.request('POST', `/v18.0/deliveries/${id}/retry`),
-          ({ status }) => status !== 503,
+      const retry = async ({ id }: { id: string }) => {
+        let asked = 0;
+        const { status, text } = await until(
+          () => {
+            asked += 1;
+            return client.request('POST', `/v18.0/deliveries/${id}/retry`);
+          },
+          (answer) => answer.status !== 503,
         );
-      for (const { status, text } of await Promise.all(waiting.slice(0, RETRIED).map(retry)))
-        assert.ok([200, 409].includes(status), text);
+        // On a busy machine a retry may take longer than its caller waits. If it was taken all the same, the delivery may be closed.
+        if (asked === 1 || status !== 409) assert.equal(status, 200, text);
+      };
+      await Promise.all(waiting.slice(0, RETRIED).map(retry));
       await untilSo(client, id, 'delivered', RETRIED);
       await untilSo(client, id, 'retrying', ENDPOINTS - RETRIED);
     });

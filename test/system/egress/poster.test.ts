@@ -14,6 +14,7 @@ import { issueServerCertificate, loadOrCreateAuthority } from '../../../src/demo
 import { createAddressPolicy } from '../../../src/domain/endpoint/address-policy.js';
 import { startConnectProxy } from '../../support/outside/connect-proxy.js';
 import { post } from '../../support/outside/post.js';
+import { promised } from '../../support/promised.js';
 import {
   hangUp,
   neverAnswer,
@@ -230,10 +231,7 @@ describe('the poster', () => {
   it('sends nothing on a connection that opens too late', async () => {
     const receiver = await startReceiver();
     let opened = 0;
-    let open = (): void => {};
-    const late = new Promise<void>((resolve) => {
-      open = resolve;
-    });
+    const { promise: late, resolve: open } = promised();
     const relay = createTcpServer(async (client) => {
       client.on('error', () => {});
       await late;

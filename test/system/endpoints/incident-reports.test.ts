@@ -8,6 +8,7 @@ import { incidentWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { Incidents, MOST_FAILURE_REPORTS } from '../../../src/temporal/write/incidents.js';
 import type { endpointIncident } from '../../../workflows/index.js';
 import { startStubWorker } from '../../support/parts/stub-worker.js';
+import { promised } from '../../support/promised.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
@@ -264,10 +265,7 @@ describe('failures that several processes count', () => {
 
   /** An incident whose end is being noted until `finish` is called. @param closed the times of its ends, as they are noted */
   async function whileClosing(closed: string[] = []) {
-    let finish = () => {};
-    const finished = new Promise<void>((resolve) => {
-      finish = resolve;
-    });
+    const { promise: finished, resolve: finish } = promised();
     const { first, second, endpoint, startWorker } = await idleProcesses(2, async ({ event }) => {
       closed.push(event.at);
       await finished;

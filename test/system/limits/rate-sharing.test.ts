@@ -4,6 +4,7 @@ import { RateLimiter } from '../../../src/api/limits/rate-limiter.js';
 import { RateSharing, type RateStore } from '../../../src/api/limits/rate-sharing.js';
 import { parseRateLimits } from '../../../src/domain/access/rate-limit.js';
 import { connectDatabase, type Database } from '../../../src/models/database.js';
+import { promised } from '../../support/promised.js';
 import { servers } from '../../support/servers.js';
 import { until } from '../../support/until.js';
 
@@ -132,10 +133,7 @@ describe('processes that share their counts', () => {
   });
 
   it('make no request wait for a database that is silent, and tell nothing twice when it answers again', async () => {
-    let answer = () => {};
-    const silent = new Promise<void>((resolve) => {
-      answer = resolve;
-    });
+    const { promise: silent, resolve: answer } = promised();
     let held = 0;
     const one = await participant('1000/1d', ({ tell, open }) => ({
       open,

@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { BACKOFF_AFTER_FAILURES } from '../../../src/domain/endpoint/incident.js';
 import { Incidents, MARKED_AFTER_MS } from '../../../src/temporal/write/incidents.js';
+import { promised } from '../../support/promised.js';
 import { until } from '../../support/until.js';
 
 const ENDPOINT = { account_id: 'acct_1', endpoint_id: 'ep_1' };
@@ -24,10 +25,10 @@ describe('what a process knows of failures before the endpoint is marked', () =>
     answer = () => {};
     const signalWithStart = async (_type: string, { signalArgs }: { signalArgs: [{ count: number }] }) => {
       reported.push(signalArgs[0].count);
-      if (isSlow)
-        await new Promise<void>((resolve) => {
-          answer = resolve;
-        });
+      if (!isSlow) return;
+      const { promise: answered, resolve } = promised();
+      answer = resolve;
+      await answered;
     };
     isSlow = false;
     const getHandle = () => ({ signal: async () => reported.push('success') });
