@@ -145,6 +145,22 @@ describe('changes of an endpoint', () => {
     await client.deliveryUntil(delivery?.id ?? '', ({ status }) => status === 'delivered');
   });
 
+  it('delete it again where an earlier request was cut off before what is parked was released', async () => {
+    await act('pause');
+    const [delivery] = (await client.purchase()).deliveries;
+    await client.deliveryUntil(delivery?.id ?? '', ({ status }) => status === 'parked');
+    const { endpoints } = system.database;
+    const id = path.split('/').at(-1) ?? '';
+    await endpoints.delete(client.accountId, id, OPERATOR);
+    const stranger = await system.account();
+    const answers = [await stranger.request('DELETE', path), await client.request('DELETE', path)];
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [404, 404],
+    );
+    await client.deliveryUntil(delivery?.id ?? '', ({ status }) => status === 'cancelled');
+  });
+
   it('keep a reason while it is paused, and drop it when it is resumed', async () => {
     await changed({ status: 'paused', status_reason: 'We move house.' });
     assert.equal((await changed({ description: 'x' })).status_reason, 'We move house.');

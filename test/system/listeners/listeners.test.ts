@@ -2,6 +2,7 @@ import { deepEqual, equal, match, ok as yes } from 'node:assert/strict';
 import { once } from 'node:events';
 import { Webhook } from 'standardwebhooks';
 import { deleteExpiredListeners } from '../../../src/bin/service/listeners/listener-sweep.js';
+import { OPERATOR } from '../../../src/domain/change/change.js';
 import { LISTENER_LIMIT_MS, listenerUrl } from '../../../src/domain/listener/listener.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { connectListener, openStream } from '../../support/outside/listener.js';
@@ -160,6 +161,11 @@ describe('a listener', () => {
     yes(released.includes(left.id) && !released.includes(held.id));
     const { json } = await client.request('GET', `/v18.0/changes?resource=endpoint:${left.id}`);
     deepEqual(json.data[0].actor, { type: 'system', id: 'listener' });
+    // As a crash leaves it that comes between the endpoint's end and the release of its deliveries.
+    const cut = await create();
+    await system.database.endpoints.delete(client.accountId, cut.id, OPERATOR);
+    await deleteExpiredListeners(system.database, starter, Date.now() + LISTENER_LIMIT_MS + 1);
+    yes(released.includes(cut.id));
     program.socket.close();
   });
 });

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { isId } from '../../../domain/basics/ids.js';
 import { notFound } from '../../../domain/http/problem.js';
-import { hostOf } from '../../../domain/ledger/summaries.js';
 import type { StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
@@ -10,6 +9,7 @@ import { timeParameter } from '../deliveries/filters.js';
 import { kindNames } from '../event-kinds/find-kind.js';
 import { acceptanceSchema } from '../events/event-view.js';
 import { createEndpoint } from './create-endpoint.js';
+import { deleteEndpoint } from './delete-endpoint.js';
 import { checkEndpoint, endpointRules, newEndpointBody } from './endpoint-body.js';
 import {
   endpointWithIncidentSchema,
@@ -23,7 +23,7 @@ import { sendTestEvent } from './test-event.js';
 
 /** Endpoints: where events are sent. */
 export function endpointOperations(dependencies: ApiDependencies): Operation[] {
-  const { database, starter, incidents } = dependencies;
+  const { database, incidents } = dependencies;
   const { endpoints } = database;
   const rules = endpointRules(dependencies);
 
@@ -102,11 +102,7 @@ export function endpointOperations(dependencies: ApiDependencies): Operation[] {
       responses: { 204: { description: 'Removed' } },
       problems: [],
       async handle(ctx, { params: { id = '' } }) {
-        const { account_id, target_url, listener } = await findEndpoint(dependencies, ctx, id);
-        await endpoints.delete(account_id, id, originOf(ctx));
-        if (listener) await database.listeners.remove(id);
-        // Parked deliveries must not wait for an endpoint that will not return.
-        await starter.release({ account_id, endpoint_id: id, host: hostOf(target_url) });
+        await deleteEndpoint(dependencies, ctx.state.caller.account_id, id, originOf(ctx));
         ctx.status = 204;
       },
     }),

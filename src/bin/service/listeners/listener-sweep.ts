@@ -16,8 +16,8 @@ export async function deleteExpiredListeners(
   for (const endpoint of await listeners.unseenSince(new Date(now - LISTENER_LIMIT_MS))) {
     const { account_id, endpoint_id } = endpoint;
     // As if its owner had deleted it. The record goes last, so that what a crash leaves is done by the next sweep.
-    if (await endpoints.delete(account_id, endpoint_id, systemOrigin('listener')))
-      await starter.release(endpoint);
+    await endpoints.delete(account_id, endpoint_id, systemOrigin('listener'));
+    await starter.release(endpoint);
     await listeners.remove(endpoint_id);
   }
 }
