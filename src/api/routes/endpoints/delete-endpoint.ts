@@ -18,17 +18,15 @@ export async function deleteEndpoint(
 ): Promise<void> {
   if (!isId('endpoint', id)) throw notFound('endpoint', id);
   const endpoint = await endpoints.get(account_id, id);
-  if (endpoint) {
-    await endpoints.delete(account_id, id, origin);
-    if (endpoint.listener) await listeners.remove(id);
-  } else {
-    const past = await changes.stateAt(account_id, resourceName('endpoint', id), new Date());
-    if (!past.known) throw notFound('endpoint', id);
-  }
-  await starter.release({
-    account_id,
-    endpoint_id: id,
-    ...(endpoint && { host: hostOf(endpoint.target_url) }),
-  });
-  if (!endpoint) throw notFound('endpoint', id);
+  const isDeleted = endpoint !== undefined && (await endpoints.delete(account_id, id, origin));
+  if (isDeleted && endpoint.listener) await listeners.remove(id);
+  const isKnown =
+    isDeleted || (await changes.stateAt(account_id, resourceName('endpoint', id), new Date())).known;
+  if (isKnown)
+    await starter.release({
+      account_id,
+      endpoint_id: id,
+      ...(endpoint && { host: hostOf(endpoint.target_url) }),
+    });
+  if (!isDeleted) throw notFound('endpoint', id);
 }
