@@ -245,13 +245,27 @@ class Incident {
       }
       await closeIncident(closing);
       const isGone = this.gone.length > 0 && (await this.disable(GONE, this.gone)) === 'disabled';
-      return isGone ? 'disabled' : 'recovered';
+      if (isGone) return 'disabled';
+      await this.releaseWhatWaitedMeanwhile();
+      return 'recovered';
     }
     await markEndpoint({ ...this.input.endpoint, failing: null });
     await this.emit('endpoint.recovered', recovered_at, { since, recovered_at, failures });
     // A single failure is no reason to make other deliveries' retries early.
     await releaseEndpoint({ ...this.input.endpoint, retries: this.isBackingOff });
     return 'recovered';
+  }
+
+  /** Failures that came while the end was noted, and then a success: nobody else would release what had to wait because of them. */
+  private async releaseWhatWaitedMeanwhile(): Promise<void> {
+    while (
+      this.succeeded &&
+      this.reportedFailures >= BACKOFF_AFTER_FAILURES &&
+      patched('releases-what-waited-meanwhile')
+    ) {
+      this.reports = [];
+      await releaseEndpoint({ ...this.input.endpoint, retries: true });
+    }
   }
 
   /** The time is up: the endpoint is disabled if its failures span at least half of it; a single old failure is no proof. */
@@ -315,9 +329,13 @@ class Incident {
     return { ...input, state: this.sum({ id: `${this.state.id}:${now}`, since: now, ...fresh }) };
   }
 
+  private get reportedFailures(): number {
+    return this.reports.reduce((total, { count }) => total + count, 0);
+  }
+
   private sum(state: IncidentState): IncidentState {
     const last = this.reports.at(-1);
-    const failures = this.reports.reduce((total, { count }) => total + count, state.failures);
+    const failures = state.failures + this.reportedFailures;
     return { ...state, failures, ...(last && { last_failure: last.said, last_failure_at: last.at }) };
   }
 

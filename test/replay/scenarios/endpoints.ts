@@ -1,6 +1,7 @@
 import { WorkflowContinuedAsNewError } from '@temporalio/client';
 import { newId } from '../../../src/domain/basics/ids.js';
 import { OPERATOR } from '../../../src/domain/change/change.js';
+import { BACKOFF_AFTER_FAILURES } from '../../../src/domain/endpoint/incident.js';
 import type { NamedEndpoint } from '../../../src/domain/ledger/summaries.js';
 import {
   incidentWorkflowId,
@@ -166,6 +167,14 @@ export const ENDPOINTS: Scenarios = {
   'endpoint-incident-failing-while-it-ends': {
     play: (stage) =>
       whileItEnds(stage, (second, endpoint) => second.failed(endpoint, 'answered 503', Date.now())),
+  },
+  'endpoint-incident-recovering-while-it-ends': {
+    play: (stage) =>
+      whileItEnds(stage, async (second, endpoint) => {
+        for (let failures = 0; failures < BACKOFF_AFTER_FAILURES; failures += 1)
+          await second.failed(endpoint, 'answered 503', Date.now());
+        await second.succeeded(endpoint, Date.now());
+      }),
   },
   'endpoint-incident-gone-while-it-ends': {
     play: (stage) => whileItEnds(stage, (second, endpoint) => second.gone(endpoint, 'evt_1:1', 1)),
@@ -346,6 +355,7 @@ async function whileItEnds(
     closeIncident: async () => void (await report(second, endpoint)),
     disableEndpoint: async () => true,
     emitOperationalEvent: async () => {},
+    releaseEndpoint: async () => {},
   });
   try {
     const workflowId = incidentWorkflowId(endpoint.account_id, endpoint.endpoint_id);

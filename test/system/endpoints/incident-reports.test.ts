@@ -32,6 +32,7 @@ describe('failures that several processes count', () => {
     const endpoint = { account_id: newId('account'), endpoint_id: newId('endpoint') };
     const taskQueue = `stub-${endpoint.endpoint_id}`;
     const marks: (FailingMark | null)[] = [];
+    const releases: unknown[] = [];
     const startWorker = async () => {
       stops.push(
         await startStubWorker(system.temporal, taskQueue, {
@@ -47,6 +48,9 @@ describe('failures that several processes count', () => {
           disableEndpoint: async () => true,
           emitOperationalEvent: async () => {},
           probeEndpoint: async () => {},
+          async releaseEndpoint({ retries }) {
+            releases.push(retries);
+          },
         }),
       );
     };
@@ -54,7 +58,7 @@ describe('failures that several processes count', () => {
     const all = Array.from({ length: count }, () => new Incidents({ ...settings, probeIntervalMs: 4_000 }));
     const [first, second] = all;
     assert.ok(first && second);
-    return { all, first, second, endpoint, marks, startWorker };
+    return { all, first, second, endpoint, marks, releases, startWorker };
   }
 
   /** The same, with a worker. */
@@ -180,6 +184,17 @@ describe('failures that several processes count', () => {
     assert.equal(await first.get(endpoint), undefined);
   });
 
+  it('that had deliveries wait, and came before a success, have these released, though the end of the incident was noted meanwhile', async () => {
+    const { second, endpoint, releases, finish, handle } = await whileClosing();
+    for (let failures = 0; failures < BACKOFF_AFTER_FAILURES; failures += 1)
+      await second.failed(endpoint, 'answered 503', Date.now());
+    await second.succeeded(endpoint, Date.now());
+    finish();
+    assert.equal((await handle.result()).outcome, 'recovered');
+    assert.deepEqual(releases, [true], 'retries go along');
+    assert.equal(await second.get(endpoint), undefined);
+  });
+
   it('are over when the endpoint is gone, also if it was while the end of the incident was noted', async () => {
     const { first, endpoint, finish, handle } = await whileClosing();
     await first.gone(endpoint, 'evt_1:1', 1);
@@ -266,7 +281,7 @@ describe('failures that several processes count', () => {
   /** An incident whose end is being noted until `finish` is called. @param closed the times of its ends, as they are noted */
   async function whileClosing(closed: string[] = []) {
     const { promise: finished, resolve: finish } = promised();
-    const { first, second, endpoint, startWorker } = await idleProcesses(2, async ({ event }) => {
+    const { first, second, endpoint, releases, startWorker } = await idleProcesses(2, async ({ event }) => {
       closed.push(event.at);
       await finished;
     });
@@ -277,6 +292,6 @@ describe('failures that several processes count', () => {
       () => closed,
       ({ length }) => length > 0,
     );
-    return { first, second, endpoint, finish, handle: handleOf(endpoint) };
+    return { first, second, endpoint, releases, finish, handle: handleOf(endpoint) };
   }
 });
