@@ -7,6 +7,9 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import { ApplicationFailure, type UpdateDefinition } from '@temporalio/common';
+import { LRUCache } from 'lru-cache';
+import pLimit, { type LimitFunction } from 'p-limit';
+import { roomFor } from '../../domain/basics/bounded-memory.js';
 import { TimeoutError, withTimeout } from '../../domain/basics/with-timeout.js';
 import { failedWithCode, NoWorkerError } from '../errors.js';
 
@@ -21,6 +24,23 @@ const NEXT_TASK_MS = 20;
  * effect then, and what becomes of it is known after the next task.
  */
 const FAILED_PRECONDITION = 9;
+
+/**
+ * So many updates of one execution are under way at once, and the others wait their turn. Temporal refuses more than ten
+ * (`history.maxInFlightUpdates`), and the SDK sends a refused one again after a second or more, though an answer takes milliseconds. Two
+ * processes stay within the ten.
+ */
+export const UPDATES_AT_ONCE = 5;
+/** Executions whose turns are remembered, the latest. */
+const MAX_QUEUES = 1_000;
+
+const queues = new LRUCache<string, LimitFunction>(roomFor(MAX_QUEUES));
+
+function queueOf(workflowId: string): LimitFunction {
+  const queue = queues.get(workflowId) ?? pLimit(UPDATES_AT_ONCE);
+  queues.set(workflowId, queue);
+  return queue;
+}
 
 /**
  * Sends an update to an execution, and waits for its answer.
@@ -43,18 +63,19 @@ export async function sendUpdate<Result, Argument>(
   const handle = client.workflow.getHandle(workflowId);
   const deadline = Date.now() + ANSWER_LIMIT_MS;
   const execute = async (): Promise<Result> => {
+    if (Date.now() >= deadline) throw new NoWorkerError(ANSWER_LIMIT_MS);
     try {
       return await handle.executeUpdate<Result, [Argument]>(update, { args: [argument], updateId });
     } catch (error) {
       if (!failedWithCode(error, FAILED_PRECONDITION)) throw error;
-      if (Date.now() >= deadline) throw new NoWorkerError(ANSWER_LIMIT_MS);
       await delay(NEXT_TASK_MS);
       return execute();
     }
   };
   try {
     // The deadline frees the call; the SDK may begin it once more, with the same time again, if the server answers just then that it is late.
-    return await withTimeout(ANSWER_LIMIT_MS, client.withDeadline(deadline, execute));
+    const answer = queueOf(workflowId)(() => client.withDeadline(deadline, execute));
+    return await withTimeout(ANSWER_LIMIT_MS, answer);
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return undefined;
     if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || error instanceof TimeoutError)
