@@ -115,7 +115,7 @@ describe('at the desk', () => {
     assert.deepEqual(await findBarriers(tab), []);
     // The address shows the same to whoever opens it now.
     await page.reload();
-    await page.getByRole('heading', { name: 'It was deleted' }).waitFor({ timeout: 50_000 });
+    await page.getByRole('heading', { name: 'It was deleted' }).waitFor();
     assert.equal(asked, 1);
     await says(page, 'What it has on record can still be read, but for payloads.');
     assert.ok((await stage.system.database.accounts.get(doomed.accountId))?.erasure_requested_at);
@@ -125,7 +125,7 @@ describe('at the desk', () => {
     assert.equal(await button(page, 'New key').count(), 0);
     assert.deepEqual(tab.errors, []);
     await tab.context.close();
-  }).timeout(90_000);
+  });
 
   it('an operator erases a person for an account, sees it come to its end, and keeps the certificate', async () => {
     const { shop } = stage;
@@ -167,7 +167,7 @@ describe('at the desk', () => {
       event.deliveries.map(({ id }) => shop.request('POST', `/v18.0/deliveries/${id}/cancel`, { body: {} })),
     );
     await page.reload();
-    await page.getByRole('status').getByText('The key is deleted, and nothing').waitFor({ timeout: 40_000 });
+    await page.getByRole('status').getByText('The key is deleted, and nothing').waitFor();
     const id = /ers_\w+/.exec(page.url())?.[0] ?? '';
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -193,7 +193,7 @@ describe('at the desk', () => {
     await page.goto(`${stage.system.url}/desk/erasures/${id}`);
     await page.getByRole('alert').getByText('There is no erasure').waitFor();
     await tab.context.close();
-  }).timeout(90_000);
+  });
 
   it('who may erase and not read certificates sees that of their own, and who may only read erases nothing', async () => {
     const { shop } = stage;
@@ -242,7 +242,6 @@ describe('at the desk', () => {
         return left.innerText();
       },
       (text) => text.startsWith('0 of 20 left, all again in '),
-      25_000,
     );
     assert.deepEqual(tab.errors, []);
     await tab.context.close();

@@ -27,9 +27,9 @@ describe('the API reference in a browser', () => {
       const url = request.url();
       if (!url.startsWith(system.url) && !url.startsWith('data:')) elsewhere.push(url);
     });
-    await page.goto(`${system.url}/docs#/events/acceptEvent`, { timeout: 25_000 });
+    await page.goto(`${system.url}/docs#/events/acceptEvent`);
     const operation = page.locator('.opblock.is-open');
-    await operation.getByText('order-1001').first().waitFor({ timeout: 25_000 });
+    await operation.getByText('order-1001').first().waitFor();
 
     await page.locator('.btn.authorize').click();
     await page.locator('.modal-ux input').fill(shop.key);

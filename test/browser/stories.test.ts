@@ -109,7 +109,7 @@ describe('in a browser', () => {
       `/v18.0/accounts/${stage.shop.accountId}/portal_sessions/${link.id}`,
     );
     await goTo(page, 'Endpoints');
-    await page.getByLabel('API key').waitFor({ timeout: 20_000 });
+    await page.getByLabel('API key').waitFor();
     assert.equal(await page.evaluate<number>('sessionStorage.length'), 0);
 
     // Somebody else who signs in now sees nothing of it, not even for a moment.

@@ -37,11 +37,7 @@ export interface ApiClient {
   purchase(body?: string | Buffer, headers?: Record<string, string>): Promise<Accepted>;
   delivery(id: string): Promise<Delivery>;
   /** Waits until a delivery has come to what the condition asks for. */
-  deliveryUntil(
-    id: string,
-    condition: (delivery: Delivery) => boolean,
-    timeoutMs?: number,
-  ): Promise<Delivery>;
+  deliveryUntil(id: string, condition: (delivery: Delivery) => boolean): Promise<Delivery>;
 }
 
 /** A purchase as a producer sends it. */
@@ -95,6 +91,6 @@ export function apiClient(url: string, access: { accountId: string; key: string;
     async purchase(body = PURCHASE, headers = {}) {
       return (await expect(202, request('POST', '/v18.0/events/purchase', { raw: body, headers }))).json;
     },
-    deliveryUntil: (id, condition, timeoutMs) => until(() => delivery(id), condition, timeoutMs),
+    deliveryUntil: (id, condition) => until(() => delivery(id), condition),
   };
 }

@@ -1,6 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { withWarnings } from './warnings.js';
 
+/**
+ * How long tests wait for what must come, milliseconds: it says that something hangs, not how fast it should be. What takes longer by its
+ * nature says so itself.
+ */
+export const PATIENCE_MS = 60_000;
+
 /** The first pause between two questions, and the longest, milliseconds. */
 const POLL_MS = 20;
 const SLOWEST_POLL_MS = 250;
@@ -10,12 +16,12 @@ const POLL_PART = 0.1;
 /**
  * Asks again and again until the answer satisfies a condition. For what cannot be waited for by an event.
  *
- * @throws after the time limit, default 30 s, showing the last answer and the warnings of the run
+ * @throws after the time limit, default {@link PATIENCE_MS}, showing the last answer and the warnings of the run
  */
 export async function until<T>(
   read: () => Promise<T> | T,
   condition: (value: T) => boolean,
-  timeoutMs = 30_000,
+  timeoutMs = PATIENCE_MS,
 ): Promise<T> {
   const began = Date.now();
   for (;;) {

@@ -165,7 +165,7 @@ export const DELIVERIES: Scenarios = {
       const send = async () =>
         stage.client.deliveryUntil(await purchase(stage), ({ status }) => status !== 'delivering');
       await Promise.all(Array.from({ length: 12 }, send));
-      await until(send, ({ status }) => status === 'parked', 60_000);
+      await until(send, ({ status }) => status === 'parked');
       stage.receiver.handle(reply(200));
       return closed(stage, id);
     },

@@ -66,7 +66,7 @@ const LONG_INCIDENT: Scenario = {
     await Promise.all(Array.from({ length: 12 }, () => failOnce(stage)));
     const send = async () =>
       stage.client.deliveryUntil(await purchase(stage), ({ status }) => status !== 'delivering');
-    await until(send, ({ status }) => status === 'parked', 60_000);
+    await until(send, ({ status }) => status === 'parked');
     stage.receiver.handle(reply(200));
     return incident(stage);
   },

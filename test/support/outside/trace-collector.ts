@@ -56,7 +56,7 @@ export async function startTraceCollector(): Promise<TraceCollector> {
     receiver,
     spans,
     async span(find) {
-      const all = await until(spans, (some) => some.some(find), 20_000);
+      const all = await until(spans, (some) => some.some(find));
       return all.find(find) as CollectedSpan;
     },
   };

@@ -33,7 +33,6 @@ export async function archived(system: TestSystem, client: ApiClient, ids: reado
       return found.filter(Boolean).length;
     },
     (count) => count === ids.length,
-    30_000,
   );
 }
 
@@ -60,7 +59,6 @@ export async function forget({ temporal }: System, runs: readonly { workflow_id:
         return isThere || count > 0;
       },
       (isThere) => !isThere,
-      30_000,
     );
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { ReplayView } from '../../../src/temporal/read/replay/replay-reader.js';
 import type { ApiClient } from '../api-client.js';
 import { PURCHASE } from '../api-client.js';
-import { until } from '../until.js';
+import { PATIENCE_MS, until } from '../until.js';
 
 /** Posts purchases, side by side, whose order ids end with their numbers. @returns their deliveries' ids */
 export async function purchases(client: ApiClient, count: number): Promise<string[]> {
@@ -32,7 +32,7 @@ export async function listed(client: ApiClient, query: string, count: number): P
     }
     return all;
   };
-  return until(ids, (all) => new Set(all).size === count, 30_000);
+  return until(ids, (all) => new Set(all).size === count);
 }
 
 async function ask(client: ApiClient, body: Record<string, unknown>, expected: number) {
@@ -62,7 +62,7 @@ export async function readReplay(client: ApiClient, id: string): Promise<ReplayV
 }
 
 /** Waits until a replay is over. */
-export function replayOver(client: ApiClient, id: string, timeoutMs = 30_000): Promise<ReplayView> {
+export function replayOver(client: ApiClient, id: string, timeoutMs = PATIENCE_MS): Promise<ReplayView> {
   return until(
     () => readReplay(client, id),
     ({ closed_at }) => closed_at !== undefined,

@@ -112,11 +112,7 @@ export async function runSample(language: Language, code: string, port: number):
     await rm(folder, { recursive: true });
   };
   try {
-    await until(
-      async () => child.exitCode !== null || (await isListening(`127.0.0.1:${port}`)),
-      Boolean,
-      60_000,
-    );
+    await until(async () => child.exitCode !== null || (await isListening(`127.0.0.1:${port}`)), Boolean);
     if (child.exitCode !== null) throw new Error(`it ended:\n${lines.join('\n')}`);
   } catch (error) {
     await stop();

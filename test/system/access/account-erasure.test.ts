@@ -24,8 +24,7 @@ describe('the deletion of an account with its payloads', () => {
   let later: Customer;
   let stayer: Customer;
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     system = await startSystem();
     receiver = await startReceiver();
     platform = await system.account(PLATFORM_SCOPES);
@@ -91,8 +90,7 @@ describe('the deletion of an account with its payloads', () => {
     assert.deepEqual(await payloads(leaver), [THERE, THERE]);
   });
 
-  it('deletes its data keys in the end, survives the death of its process, and touches nothing of others', async function () {
-    this.timeout(120_000);
+  it('deletes its data keys in the end, survives the death of its process, and touches nothing of others', async () => {
     // The other process alone works on it from now on.
     await system.service.stop();
     const first = await startServiceProcess(system.environment);
@@ -105,7 +103,6 @@ describe('the deletion of an account with its payloads', () => {
     await until(
       () => read(leaver.id),
       ({ deletion }) => deletion.keys_erased > 0,
-      60_000,
     );
     await first.kill();
 
@@ -122,7 +119,6 @@ describe('the deletion of an account with its payloads', () => {
     const { deletion } = await until(
       () => read(leaver.id),
       ({ status }) => status === 'deleted',
-      60_000,
     );
     assert.deepEqual([deletion.stage, deletion.keys_erased], ['done', 2]);
     assert.deepEqual(await payloads(leaver), [GONE, GONE]);
@@ -154,7 +150,6 @@ describe('the deletion of an account with its payloads', () => {
     const kept = await until(
       () => read(later.id),
       ({ status }) => status === 'deleted',
-      60_000,
     );
     assert.equal(kept.deletion.keys_erased, undefined);
     assert.equal(kept.erasure_requested_at, undefined);
@@ -165,7 +160,6 @@ describe('the deletion of an account with its payloads', () => {
       () => read(later.id),
       // Until its record has it: what is under way counts for itself.
       ({ version }) => version === kept.version + 2,
-      60_000,
     );
     assert.deepEqual(erased.deletion, { ...kept.deletion, keys_erased: 2 });
     assert.equal(erased.deleted_at, kept.deleted_at);

@@ -164,7 +164,6 @@ describe('the archive', () => {
         return archive.delivery(client.accountId, id);
       },
       (found) => found?.revision === 2,
-      30_000,
     );
     const { timeline = '' } = after ?? {};
     assert.ok(Buffer.byteLength(timeline) <= MAX_TIMELINE_BYTES + 2);

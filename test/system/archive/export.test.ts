@@ -140,9 +140,8 @@ describe('what is archived', () => {
     );
   });
 
-  it('is compared with the ledger, and every difference is named', async function () {
+  it('is compared with the ledger, and every difference is named', async () => {
     // Starts processes.
-    this.timeout(120_000);
     const verify = () =>
       runHookline('archive', system.environment, ['verify']).then(
         (output) => ({ code: 0, output }),

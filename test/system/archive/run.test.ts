@@ -37,9 +37,8 @@ describe('a run of the archive', () => {
     client = await system.account();
   });
 
-  it('is completed by another process if its own is killed in the middle', async function () {
+  it('is completed by another process if its own is killed in the middle', async () => {
     // Starts processes.
-    this.timeout(120_000);
     const environment = { ...system.environment };
     await system.stop();
     const first = await startServiceProcess(environment);
@@ -71,7 +70,6 @@ describe('a run of the archive', () => {
             )
           ).count,
         (count) => count === groups.length,
-        30_000,
       );
       const run = await startArchive({ temporal: other.temporal, settings });
       await until(archivedIds, (some) => some.length > 0);

@@ -212,8 +212,7 @@ describe('lists by several filters', () => {
     }
   });
 
-  it('go on where they were while events arrive', async function () {
-    this.timeout(120_000);
+  it('go on where they were while events arrive', async () => {
     const before = await readAll(client, '/v18.0/events?limit=100');
     const arrivals: Promise<unknown>[] = [];
     const post = () => void arrivals.push(client.purchase(purchase(`arrival-${arrivals.length}`)));

@@ -81,7 +81,7 @@ describe('the release of a backlog', () => {
     const last = Array.from({ length: 8 }, (_, index) => position(COUNT - 1 - index));
     assert.ok(first.every((at) => at >= 0) && last.every((at) => at >= 0));
     assert.ok(Math.max(...first) < Math.min(...last), `${first} before ${last}`);
-    await until(releaseStatus, (status) => status === 'COMPLETED', 60_000);
+    await until(releaseStatus, (status) => status === 'COMPLETED');
   });
 
   it('stops when the endpoint fails again, and what is left waits without an attempt', async () => {
@@ -89,7 +89,7 @@ describe('the release of a backlog', () => {
     receiver.handle(reply(500));
     await act('resume');
     // On a busy machine fewer are released in the first second, and then one each 5 s until there are ten failures.
-    await until(releaseStatus, (status) => status === 'COMPLETED', 60_000);
+    await until(releaseStatus, (status) => status === 'COMPLETED');
     const left = new Set(await parkedIds());
     assert.ok(receiver.received.length < COUNT / 2, `${receiver.received.length} attempts`);
     const newest = await client.delivery(ids.at(-1) ?? '');
@@ -98,7 +98,7 @@ describe('the release of a backlog', () => {
 
     receiver.handle(reply(200));
     // It is asked again after 5, 10 and 20 s.
-    await until(parkedIds, (all) => all.length === 0, 60_000);
+    await until(parkedIds, (all) => all.length === 0);
     const states = await Promise.all(ids.map((id) => client.delivery(id)));
     const undelivered = states.filter(({ status }) => status !== 'delivered');
     assert.ok(undelivered.length <= receiver.received.filter(({ answered }) => answered === 500).length);
@@ -118,7 +118,7 @@ describe('the release of a backlog', () => {
     await client.deliveryUntil(newest, ({ status }) => status === 'parked');
     await act('pause');
     await act('resume');
-    await until(releaseStatus, (status) => status === 'COMPLETED', 60_000);
+    await until(releaseStatus, (status) => status === 'COMPLETED');
     const { status, attempts } = await client.delivery(newest);
     assert.deepEqual([status, attempts.length], ['parked', 0]);
   });
@@ -128,7 +128,7 @@ describe('the release of a backlog', () => {
     let answered = 0;
     receiver.handle((...exchange) => reply(answered++ < FEW ? 500 : 200)(...exchange));
     await act('resume');
-    await until(parkedIds, (all) => all.length === 0, 60_000);
+    await until(parkedIds, (all) => all.length === 0);
     await receiver.waitFor((all) => new Set(all.map(({ headers }) => headers['webhook-id'])).size === COUNT);
   });
 

@@ -27,7 +27,6 @@ describe('the code that the web application shows', () => {
       let endpoint: { id: string; secret: string };
 
       before(async function () {
-        this.timeout(120_000);
         if (!canRun(language)) return this.skip();
         const port = await freePort();
         url = `http://127.0.0.1:${port}/webhooks`;

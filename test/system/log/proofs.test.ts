@@ -151,7 +151,6 @@ describe('proofs', () => {
   });
 
   it('are verified by the standard packages of Go, which find their own in the tiles', async function () {
-    this.timeout(120_000);
     if (!hasGo()) return this.skip();
     const go = await buildGoVerifier();
     const older = JSON.parse(certificate) as Certificate;

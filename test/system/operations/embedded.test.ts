@@ -81,12 +81,11 @@ describe('embedded servers', function () {
       report,
       persistent: false,
     });
-    const connection = await Connection.connect({ address: server.address });
+    // Without the interceptors of the SDK, which send again what is refused.
+    const connection = await Connection.connect({ address: server.address, interceptors: [] });
     try {
       const count = () => connection.workflowService.countWorkflowExecutions({ namespace });
-      const started = Date.now();
       await Promise.all(Array.from({ length: 600 }, count));
-      assert.ok(Date.now() - started < 10_000, 'with the default limit this takes more than 10 s');
     } finally {
       await connection.close();
       await server.stop();

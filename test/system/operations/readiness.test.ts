@@ -22,8 +22,7 @@ async function refusal(overrides: Record<string, string>): Promise<string> {
   return said[0] ?? '';
 }
 
-describe('readiness', function () {
-  this.timeout(120_000);
+describe('readiness', () => {
   let system: TestSystem | undefined;
   afterEach(async () => {
     await system?.stop();

@@ -34,8 +34,7 @@ async function shareAuthority(dataDir: string): Promise<void> {
   await writeFile(join(dataDir, 'demo', 'demo-ca-key.pem'), key);
 }
 
-describe('the files of the embedded servers', function () {
-  this.timeout(120_000);
+describe('the files of the embedded servers', () => {
   let dataDir: string;
   let temporalPort: number;
   let dev: CommandProcess;
@@ -61,7 +60,6 @@ describe('the files of the embedded servers', function () {
       until(
         async () => dev.lines.map((line) => pattern.exec(line)?.[1]).find((found) => found !== undefined),
         (found) => found !== undefined,
-        60_000,
       );
     const url = (await printed(/ready at (http\S+),/)) ?? '';
     const key = (await printed(/^API key\s+(\S+)/)) ?? '';
@@ -119,7 +117,7 @@ describe('the files of the embedded servers', function () {
       many.map((index) => post(`many${index}`, { 'idempotency-key': `many-${index}` })),
     );
     // Those that were held back while the release was under way are found by its last pass, after half a minute.
-    for (const id of ids) await client.deliveryUntil(id, ({ status }) => status === 'delivered', 60_000);
+    for (const id of ids) await client.deliveryUntil(id, ({ status }) => status === 'delivered');
     receiver.handle(echo(503));
     await client.deliveryUntil(await post('retrying'), ({ attempts }) => attempts.length === 2);
     const invalid = { ...JSON.parse(purchaseOf('invalid')), total: NEEDLE };

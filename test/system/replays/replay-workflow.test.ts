@@ -19,8 +19,7 @@ describe('the workflow of a replay', () => {
   });
   after(() => system.stop());
 
-  it('continues in a new run when Temporal suggests it, where it was', async function () {
-    this.timeout(120_000);
+  it('continues in a new run when Temporal suggests it, where it was', async () => {
     const acted: string[] = [];
     const item = (index: number): ReplayItem => ({
       event_id: `evt_${String(index).padStart(26, '0')}`,

@@ -15,7 +15,6 @@ describe('the standard packages of Go', () => {
   let input: GoVerifierInput;
 
   before(async function () {
-    this.timeout(120_000);
     if (!hasGo()) return this.skip();
     go = await buildGoVerifier();
     const records = Array.from({ length: SIZE }, (_, at) => `{"id":"${at}"}`);
