@@ -5,6 +5,7 @@ import { DELIVERIES } from './scenarios/deliveries.js';
 import { ENDPOINTS } from './scenarios/endpoints.js';
 import { ERASURES } from './scenarios/erasures.js';
 import { GROUPS } from './scenarios/groups.js';
+import { INCIDENTS } from './scenarios/incidents.js';
 import { LIVE_GROUPS } from './scenarios/live-groups.js';
 import { REPLAYS } from './scenarios/replays.js';
 import type { Scenarios } from './scenarios/stage.js';
@@ -16,6 +17,7 @@ export const SCENARIOS: Scenarios = {
   ...GROUPS,
   ...LIVE_GROUPS,
   ...ENDPOINTS,
+  ...INCIDENTS,
   ...REPLAYS,
   ...ARCHIVE,
   ...ALERTS,

@@ -1,41 +1,20 @@
-import { WorkflowContinuedAsNewError } from '@temporalio/client';
-import { newId } from '../../../src/domain/basics/ids.js';
 import { OPERATOR } from '../../../src/domain/change/change.js';
-import { BACKOFF_AFTER_FAILURES } from '../../../src/domain/endpoint/incident.js';
-import type { NamedEndpoint } from '../../../src/domain/ledger/summaries.js';
 import {
-  incidentWorkflowId,
   releaseWorkflowId,
   rotationWorkflowId,
   verificationWorkflowId,
 } from '../../../src/domain/ledger/workflow-ids.js';
-import { Incidents } from '../../../src/temporal/write/incidents.js';
-import type { endpointIncident } from '../../../workflows/index.js';
-import {
-  attemptFailed,
-  attemptSucceeded,
-  confirmed,
-  endpointGone,
-  type FailureReport,
-} from '../../../workflows/messages.js';
+import { confirmed } from '../../../workflows/messages.js';
 import { pendingAt } from '../../support/parts/pending-endpoint.js';
-import { startStubWorker } from '../../support/parts/stub-worker.js';
 import { reply } from '../../support/receiver.js';
 import { until } from '../../support/until.js';
 import {
-  act,
   answerChallenge,
   execution,
-  firstRun,
   purchase,
-  type Run,
   replaceEndpoint,
-  retrying,
-  type Scenario,
   type Scenarios,
-  SLOW,
   type Stage,
-  start,
   untilParked,
 } from './stage.js';
 
@@ -44,32 +23,6 @@ const ASKED_ONCE = {
   ...VERIFIED,
   HOOKLINE_VERIFICATION_SCHEDULE: '1h',
   HOOKLINE_PUBLIC_URL: 'https://hooks.example',
-};
-
-/** An incident that ends before deliveries wait for a probe. Its history has been recorded of two formats of its input. */
-const BRIEF_INCIDENT: Scenario = {
-  settings: SLOW,
-  async play(stage) {
-    const id = await retrying(stage);
-    stage.receiver.handle(reply(200));
-    await act(stage, id, 'retry');
-    return incident(stage);
-  },
-};
-
-/** An incident with deliveries that wait, a probe and a release. Its history has been recorded of several formats of its input. */
-const LONG_INCIDENT: Scenario = {
-  settings: { ...SLOW, HOOKLINE_PROBE_INTERVAL: '1s' },
-  async play(stage) {
-    await stage.client.register(stage.receiver.url);
-    stage.receiver.handle(reply(500));
-    await Promise.all(Array.from({ length: 12 }, () => failOnce(stage)));
-    const send = async () =>
-      stage.client.deliveryUntil(await purchase(stage), ({ status }) => status !== 'delivering');
-    await until(send, ({ status }) => status === 'parked');
-    stage.receiver.handle(reply(200));
-    return incident(stage);
-  },
 };
 
 /** Every way through the workflows that look after an endpoint. */
@@ -100,92 +53,6 @@ export const ENDPOINTS: Scenarios = {
       await replaceEndpoint(stage, id);
       return execution(stage, releaseWorkflowId(stage.client.accountId, id));
     },
-  },
-  'endpoint-incident-probed-early': LONG_INCIDENT,
-  'endpoint-incident-brief': BRIEF_INCIDENT,
-  'endpoint-incident-long': LONG_INCIDENT,
-  'endpoint-incident-continued': {
-    ...LONG_INCIDENT,
-    suggestAfter: 20,
-    play: async (stage) => firstRun(stage, await LONG_INCIDENT.play(stage)),
-  },
-  'endpoint-incident-recovered': BRIEF_INCIDENT,
-  'endpoint-incident-disabled': {
-    settings: {
-      HOOKLINE_RETRY_SCHEDULE: Array.from({ length: 40 }, () => '100ms').join(','),
-      HOOKLINE_DISABLE_AFTER: '1500ms',
-      HOOKLINE_PROBE_INTERVAL: '60ms',
-    },
-    async play(stage) {
-      await retrying(stage);
-      return incident(stage);
-    },
-  },
-  'endpoint-incident-gone': {
-    async play(stage) {
-      stage.receiver.handle(reply(410));
-      await untilParked(stage, await start(stage));
-      return incident(stage);
-    },
-  },
-  'endpoint-incident-gone-elsewhere': {
-    settings: SLOW,
-    async play(stage) {
-      const id = await retrying(stage);
-      const [{ id: endpointId }] = (await stage.client.request('GET', '/v18.0/endpoints')).json.data;
-      const { workflow } = stage.system.temporal.client;
-      const workflowId = incidentWorkflowId(stage.client.accountId, endpointId);
-      const formerVersion = 0;
-      await workflow.getHandle(workflowId).signal(endpointGone, 'evt_former:1', formerVersion);
-      stage.receiver.handle(reply(200));
-      await act(stage, id, 'retry');
-      return incident(stage);
-    },
-  },
-  'endpoint-incident-superseded': {
-    settings: { HOOKLINE_RETRY_SCHEDULE: '1h', HOOKLINE_PROBE_INTERVAL: '100ms' },
-    async play(stage) {
-      const { id } = await stage.client.register(stage.receiver.url);
-      stage.receiver.handle(reply(500));
-      // Backing off: it probes, and then finds that its owner has paused the endpoint.
-      for (let failures = 0; failures < 10; failures += 1) await failOnce(stage);
-      await replaceEndpoint(stage, id, { status: 'paused' });
-      return incident(stage);
-    },
-  },
-  'endpoint-incident-lapsed': {
-    settings: { HOOKLINE_RETRY_SCHEDULE: '1h', HOOKLINE_DISABLE_AFTER: '1s' },
-    async play(stage) {
-      await retrying(stage);
-      return incident(stage);
-    },
-  },
-  'endpoint-incident-failing-again-before-it-began': { play: failingAgainAtOnce },
-  'endpoint-incident-succeeding-while-it-ends': {
-    play: (stage) => whileItEnds(stage, (second, endpoint) => second.succeeded(endpoint, Date.now())),
-  },
-  'endpoint-incident-failing-while-it-ends': {
-    play: (stage) =>
-      whileItEnds(stage, (second, endpoint) => second.failed(endpoint, 'answered 503', Date.now())),
-  },
-  'endpoint-incident-recovering-while-it-ends': {
-    play: (stage) =>
-      whileItEnds(stage, async (second, endpoint) => {
-        for (let failures = 0; failures < BACKOFF_AFTER_FAILURES; failures += 1)
-          await second.failed(endpoint, 'answered 503', Date.now());
-        await second.succeeded(endpoint, Date.now());
-      }),
-  },
-  'endpoint-incident-gone-while-it-ends': {
-    play: (stage) => whileItEnds(stage, (second, endpoint) => second.gone(endpoint, 'evt_1:1', 1)),
-  },
-  'endpoint-incident-ended': LONG_INCIDENT,
-  'endpoint-incident-since-the-first-failure': LONG_INCIDENT,
-  'endpoint-incident-continued-as-new': {
-    play: async (stage) => (await failingAgain(stage)).first,
-  },
-  'endpoint-incident-continued-from-another': {
-    play: async (stage) => (await failingAgain(stage)).second,
   },
   'verify-endpoint-challenged': {
     settings: { ...VERIFIED, HOOKLINE_VERIFICATION_SCHEDULE: '100ms,100ms,100ms' },
@@ -270,119 +137,6 @@ export const ENDPOINTS: Scenarios = {
     },
   },
 };
-
-/** An incident whose endpoint fails again while its recovery is being noted, so that it goes on as a new one; that one recovers. */
-async function failingAgain({ system }: Stage): Promise<{ first: Run; second: Run }> {
-  const { workflow } = system.temporal.client;
-  const endpoint = { account_id: newId('account'), endpoint_id: newId('endpoint') };
-  const workflowId = incidentWorkflowId(endpoint.account_id, endpoint.endpoint_id);
-  const taskQueue = `stub-${endpoint.endpoint_id}`;
-  const failed: FailureReport = { count: 1, said: 'answered 500', at: '2026-01-31T12:00:00.000Z' };
-  let releases = 0;
-  const stop = await startStubWorker(system.temporal, taskQueue, {
-    markEndpoint: async () => 'active',
-    emitOperationalEvent: async () => {},
-    async releaseEndpoint() {
-      releases += 1;
-      if (releases === 1) await workflow.getHandle(workflowId).signal(attemptFailed, failed);
-    },
-  });
-  try {
-    const handle = await workflow.signalWithStart<typeof endpointIncident, [FailureReport]>(
-      'endpointIncident',
-      {
-        workflowId,
-        taskQueue,
-        args: [{ endpoint, disable_after_ms: 3_600_000, probe_interval_ms: 60_000 }],
-        signal: attemptFailed,
-        signalArgs: [failed],
-      },
-    );
-    const latest = async () => (await workflow.getHandle(workflowId).describe()).runId;
-    await handle.signal(attemptSucceeded);
-    const runId = await until(latest, (id) => id !== handle.signaledRunId);
-    await workflow.getHandle(workflowId, runId).signal(attemptSucceeded);
-    await workflow.getHandle(workflowId, runId).result();
-    return { first: { workflowId, runId: handle.signaledRunId }, second: { workflowId, runId } };
-  } finally {
-    await stop();
-  }
-}
-
-/** An incident that hears at once of a failure, a success and another failure, and of a success later. */
-async function failingAgainAtOnce({ system }: Stage): Promise<Run> {
-  const endpoint = { account_id: newId('account'), endpoint_id: newId('endpoint'), host: 'shop.example' };
-  const taskQueue = `stub-${endpoint.endpoint_id}`;
-  const settings = { client: system.temporal.client, disableAfterMs: 3_600_000, probeIntervalMs: 60_000 };
-  const incidents = new Incidents({ ...settings, taskQueue });
-  const began = Date.now();
-  await incidents.failed(endpoint, 'answered 500', began);
-  await incidents.succeeded(endpoint, began + 1);
-  await incidents.failed(endpoint, 'answered 503', began + 2);
-  const stop = await startStubWorker(system.temporal, taskQueue, {
-    openIncident: async () => 'active',
-    closeIncident: async () => {},
-  });
-  try {
-    await until(
-      () => incidents.get(endpoint),
-      (open) => open !== undefined,
-    );
-    await incidents.succeeded(endpoint, Date.now());
-    const handle = system.temporal.client.workflow.getHandle(
-      incidentWorkflowId(endpoint.account_id, endpoint.endpoint_id),
-    );
-    await handle.result();
-    return { workflowId: handle.workflowId, runId: (await handle.describe()).runId };
-  } finally {
-    await stop();
-  }
-}
-
-/** An incident of which a second process reports something while its end is being noted. */
-async function whileItEnds(
-  { system }: Stage,
-  report: (second: Incidents, endpoint: NamedEndpoint) => Promise<unknown>,
-): Promise<Run> {
-  const endpoint = { account_id: newId('account'), endpoint_id: newId('endpoint'), host: 'shop.example' };
-  const taskQueue = `stub-${endpoint.endpoint_id}`;
-  const settings = { client: system.temporal.client, disableAfterMs: 3_600_000, probeIntervalMs: 60_000 };
-  const first = new Incidents({ ...settings, taskQueue });
-  const second = new Incidents({ ...settings, taskQueue });
-  await first.failed(endpoint, 'answered 500', Date.now());
-  const stop = await startStubWorker(system.temporal, taskQueue, {
-    openIncident: async () => 'active',
-    closeIncident: async () => void (await report(second, endpoint)),
-    disableEndpoint: async () => true,
-    emitOperationalEvent: async () => {},
-    releaseEndpoint: async () => {},
-  });
-  try {
-    const workflowId = incidentWorkflowId(endpoint.account_id, endpoint.endpoint_id);
-    const { runId } = await system.temporal.client.workflow.getHandle(workflowId).describe();
-    await first.succeeded(endpoint, Date.now());
-    await system.temporal.client.workflow
-      .getHandle(workflowId, runId, { followRuns: false })
-      .result()
-      .catch((error: unknown) => {
-        if (!(error instanceof WorkflowContinuedAsNewError)) throw error;
-      });
-    return { workflowId, runId };
-  } finally {
-    await stop();
-  }
-}
-
-/** The incident of the account's only endpoint, once it is over. */
-async function incident(stage: Stage): Promise<Run> {
-  const [endpoint] = (await stage.client.request('GET', '/v18.0/endpoints')).json.data;
-  return execution(stage, incidentWorkflowId(stage.client.accountId, endpoint.id));
-}
-
-async function failOnce(stage: Stage): Promise<void> {
-  const id = await purchase(stage);
-  await stage.client.deliveryUntil(id, ({ status }) => status !== 'delivering');
-}
 
 async function rotate({ client }: Stage, endpointId: string, overlap: string): Promise<void> {
   const answer = await client.request('POST', `/v18.0/endpoints/${endpointId}/secret/rotate`, {
