@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { LRUCache } from 'lru-cache';
-import pLimit, { type LimitFunction } from 'p-limit';
 import { Piscina } from 'piscina';
-import { roomFor } from '../../domain/basics/bounded-memory.js';
+import { queuesByKey } from '../../domain/basics/bounded-queue.js';
 import { type EventKind, findEventKind } from '../../domain/event/event-kinds.js';
 import { invalidPayload, type Payload, readPayload } from '../../domain/event/payload.js';
 import { compilePayloadSchema, type Validator, type Violations } from '../../domain/event/payload-schema.js';
@@ -59,7 +58,7 @@ export class PayloadChecks {
   private readonly pool: Piscina<Task, TaskResult>;
   private readonly plans = new LRUCache<string, Plan>({ max: MAX_VALIDATORS });
   private readonly keys = new WeakMap<Schema, string>();
-  private readonly queues = new LRUCache<string, LimitFunction>(roomFor(MAX_QUEUES));
+  private readonly queueOf = queuesByKey(1, MAX_QUEUES);
 
   /** @param heapMb heap of a thread, megabytes */
   constructor(heapMb = CHECK_HEAP_MB) {
@@ -148,14 +147,6 @@ export class PayloadChecks {
       if (isOutOfMemory(error)) return { type: 'too_long' };
       throw error;
     }
-  }
-
-  private queueOf(accountId: string): LimitFunction {
-    const known = this.queues.get(accountId);
-    if (known) return known;
-    const queue = pLimit(1);
-    this.queues.set(accountId, queue);
-    return queue;
   }
 }
 

@@ -1,4 +1,6 @@
-import pLimit from 'p-limit';
+import { LRUCache } from 'lru-cache';
+import pLimit, { type LimitFunction } from 'p-limit';
+import { roomFor } from './bounded-memory.js';
 
 /** As many tasks wait already as may. */
 export class QueueFullError extends Error {
@@ -19,4 +21,14 @@ export function boundedQueue({ running, waiting }: { running: number; waiting: n
     if (limit.activeCount >= running && limit.pendingCount >= waiting) throw new QueueFullError(waiting);
     return limit(task);
   };
+}
+
+/**
+ * Queues by key, each of which runs some tasks at once: no key waits for another.
+ *
+ * @param keys so many queues are remembered, those that were used last
+ */
+export function queuesByKey(running: number, keys: number): (key: string) => LimitFunction {
+  const queues = new LRUCache<string, LimitFunction>({ ...roomFor(keys), memoMethod: () => pLimit(running) });
+  return (key) => queues.memo(key);
 }

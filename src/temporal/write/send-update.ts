@@ -7,9 +7,7 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import { ApplicationFailure, type UpdateDefinition } from '@temporalio/common';
-import { LRUCache } from 'lru-cache';
-import pLimit, { type LimitFunction } from 'p-limit';
-import { roomFor } from '../../domain/basics/bounded-memory.js';
+import { queuesByKey } from '../../domain/basics/bounded-queue.js';
 import { TimeoutError, withTimeout } from '../../domain/basics/with-timeout.js';
 import { failedWithCode, NoWorkerError } from '../errors.js';
 
@@ -34,13 +32,7 @@ export const UPDATES_AT_ONCE = 5;
 /** Executions whose turns are remembered, the latest. */
 const MAX_QUEUES = 1_000;
 
-const queues = new LRUCache<string, LimitFunction>(roomFor(MAX_QUEUES));
-
-function queueOf(workflowId: string): LimitFunction {
-  const queue = queues.get(workflowId) ?? pLimit(UPDATES_AT_ONCE);
-  queues.set(workflowId, queue);
-  return queue;
-}
+const queueOf = queuesByKey(UPDATES_AT_ONCE, MAX_QUEUES);
 
 /**
  * Sends an update to an execution, and waits for its answer.

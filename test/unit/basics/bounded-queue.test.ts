@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { boundedQueue, QueueFullError } from '../../../src/domain/basics/bounded-queue.js';
+import { boundedQueue, QueueFullError, queuesByKey } from '../../../src/domain/basics/bounded-queue.js';
 import { promised } from '../../support/promised.js';
 
 describe('a bounded queue', () => {
@@ -20,5 +20,19 @@ describe('a bounded queue', () => {
     await Promise.all(taken);
     assert.equal(most, 2);
     await run(task);
+  });
+});
+
+describe('queues by key', () => {
+  it('are one for each key, and the least recently used is forgotten', () => {
+    const queueOf = queuesByKey(2, 2);
+    const one = queueOf('one');
+    const other = queueOf('other');
+    assert.notEqual(one, other);
+    assert.equal(queueOf('one'), one);
+    queueOf('third');
+    assert.equal(queueOf('one'), one);
+    assert.notEqual(queueOf('other'), other);
+    assert.equal(one.concurrency, 2);
   });
 });
