@@ -22,11 +22,6 @@ export async function deleteEndpoint(
   if (isDeleted && endpoint.listener) await listeners.remove(id);
   const isKnown =
     isDeleted || (await changes.stateAt(account_id, resourceName('endpoint', id), new Date())).known;
-  if (isKnown)
-    await starter.release({
-      account_id,
-      endpoint_id: id,
-      ...(endpoint && { host: hostOf(endpoint.target_url) }),
-    });
+  if (isKnown) await starter.release({ account_id, endpoint_id: id, host: hostOf(endpoint?.target_url) });
   if (!isDeleted) throw notFound('endpoint', id);
 }
