@@ -175,11 +175,7 @@ class Incident {
   }
 
   private takeReports(): void {
-    for (const { count, said, at } of this.reports) {
-      this.state.failures += count;
-      this.state.last_failure = said;
-      this.state.last_failure_at = at;
-    }
+    Object.assign(this.state, this.sum(this.state));
     this.reports = [];
     if (this.state.next_probe_at !== undefined) return;
     if (this.probesEarly) this.state.next_probe_at = this.nextProbeAt();
