@@ -141,7 +141,6 @@ describe('what is archived', () => {
   });
 
   it('is compared with the ledger, and every difference is named', async () => {
-    // Starts processes.
     const verify = () =>
       runHookline('archive', system.environment, ['verify']).then(
         (output) => ({ code: 0, output }),

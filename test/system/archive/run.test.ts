@@ -38,7 +38,6 @@ describe('a run of the archive', () => {
   });
 
   it('is completed by another process if its own is killed in the middle', async () => {
-    // Starts processes.
     const environment = { ...system.environment };
     await system.stop();
     const first = await startServiceProcess(environment);

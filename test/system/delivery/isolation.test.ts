@@ -80,7 +80,6 @@ describe('isolation', () => {
   });
 
   it('keeps an endpoint fast beside one at the same host and port that hangs with hundreds of deliveries', async () => {
-    // A delivery that found no slot asks again within a minute.
     system = await startSystem({ ...HANG, HOOKLINE_ATTEMPT_TIMEOUT: '100s' });
     const good = await system.account();
     const bad = await system.account();
@@ -115,6 +114,7 @@ describe('isolation', () => {
 
     hanging.answerAll(200);
     const expected = new Set(toHanging.map((event) => event.id));
+    // A delivery that found no slot asks again within a minute.
     await hanging.waitFor(
       () => new Set(at('/hangs').map(({ headers }) => headers['webhook-id'])).size === expected.size,
       80_000,

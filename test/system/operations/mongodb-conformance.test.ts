@@ -244,6 +244,7 @@ for (const [server, uri] of targets) {
         { _id: 'none' },
       ]);
       const left = () => sessions.distinct('_id');
+      // A server that does not let us set the interval looks once a minute.
       await until(left, (ids) => !ids.includes('expired') && !ids.includes('expires soon'), 140_000);
       assert.deepEqual((await left()).sort(), ['later', 'no date', 'none']);
       await admin.command({ setParameter: 1, ttlMonitorSleepSecs: 60 }).catch(() => {});

@@ -144,7 +144,6 @@ describe('payload keys', () => {
   });
 
   it('are deleted by an erasure whose process was killed half-way', async () => {
-    // Two starts of a process, and what the killed one had begun must time out.
     // The key goes when the open delivery has ended; until then the erasure is half done.
     const environment = {
       ...system.environment,
