@@ -45,10 +45,11 @@ export class DeliveryControl {
     const steer = () => this.update(workflowId, OPERATOR_UPDATES[action], operator, replay);
     const done = await steer();
     if (done) return done;
-    // A group's member goes on by itself before it is acted upon.
-    const { execution, row } = (await this.deliveries.locate(accountId, key)) ?? {};
-    if (!execution || row?.index === undefined) return undefined;
-    await this.update(execution.workflowId, handOver, { ...key, action });
+    const located = await this.deliveries.locate(accountId, key);
+    if (!located) return undefined;
+    const { execution, row } = located;
+    // A group's member goes on by itself before it is acted upon. It may do so already, by a request that came before.
+    if (row.index !== undefined) await this.update(execution.workflowId, handOver, { ...key, action });
     return steer();
   }
 

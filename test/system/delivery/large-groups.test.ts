@@ -74,8 +74,9 @@ describe('a group of a hundred deliveries of one event', () => {
           },
           (answer) => answer.status !== 503,
         );
-        // On a busy machine a retry may take longer than its caller waits. If it was taken all the same, the delivery may be closed.
-        if (asked === 1 || status !== 409) assert.equal(status, 200, text);
+        // On a busy machine a retry may take longer than its caller waits. If it was taken all the same, the next one comes too late.
+        if (asked > 1 && status === 409) assert.match(text, /closed: delivered|an attempt is in flight/i);
+        else assert.equal(status, 200, text);
       };
       await Promise.all(waiting.slice(0, RETRIED).map(retry));
       await untilSo(client, id, 'delivered', RETRIED);

@@ -64,27 +64,32 @@ describe('a group of deliveries', () => {
   /** Statuses of the attempts, in their order. */
   const statuses = ({ attempts }: Delivery) => attempts.map(({ status_code }) => status_code);
 
-  it('has a delivery acted upon that has left it since it was looked up', async () => {
-    const client = await system.account();
-    const { groupId, all } = await start(client);
-    failAt([]);
-    const waiting = all.find(({ status }) => status === 'retrying');
-    const key = { event_id: waiting?.event_id ?? '', endpoint_id: waiting?.endpoint_id ?? '' };
-    const temporal = system.temporal.client;
-    const reader = new DeliveryReader(temporal, new RecentGroups(), system.sealer);
-    const late: DeliveryReader = Object.assign(Object.create(reader), {
-      async locate(accountId: string, of: typeof key) {
-        const found = await reader.locate(accountId, of);
-        // What an earlier request comes to whose caller waited no longer.
-        const group = temporal.workflow.getHandle(groupId);
-        await group.executeUpdate(handOver, { args: [{ ...of, action: 'retry' }] });
-        return found;
-      },
+  for (const moment of ['before', 'after'] as const)
+    it(`has a delivery acted upon that leaves it just ${moment} it is looked up`, async () => {
+      const client = await system.account();
+      const { groupId, all } = await start(client);
+      failAt([]);
+      const waiting = all.find(({ status }) => status === 'retrying');
+      const key = { event_id: waiting?.event_id ?? '', endpoint_id: waiting?.endpoint_id ?? '' };
+      const temporal = system.temporal.client;
+      const reader = new DeliveryReader(temporal, new RecentGroups(), system.sealer);
+      // What an earlier request comes to whose caller waited no longer.
+      const leave = () =>
+        temporal.workflow
+          .getHandle(groupId)
+          .executeUpdate(handOver, { args: [{ ...key, action: 'retry' as const }] });
+      const slow: DeliveryReader = Object.assign(Object.create(reader), {
+        async locate(accountId: string, of: typeof key) {
+          if (moment === 'before') await leave();
+          const found = await reader.locate(accountId, of);
+          if (moment === 'after') await leave();
+          return found;
+        },
+      });
+      const control = new DeliveryControl(temporal, {} as DeliveryStarter, slow);
+      assert.ok(await control.act('retry', client.accountId, key, 'key_of_a_test'));
+      await client.deliveryUntil(waiting?.id ?? '', ({ status }) => status === 'delivered');
     });
-    const control = new DeliveryControl(temporal, {} as DeliveryStarter, late);
-    assert.ok(await control.act('retry', client.accountId, key, 'key_of_a_test'));
-    await client.deliveryUntil(waiting?.id ?? '', ({ status }) => status === 'delivered');
-  });
 
   it('keeps deliveries that did not succeed: none has an execution of its own', async () => {
     const client = await system.account();
