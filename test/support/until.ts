@@ -7,6 +7,9 @@ import { withWarnings } from './warnings.js';
  */
 export const PATIENCE_MS = 60_000;
 
+/** So much of the last answer stands in a message. Characters of JSON. */
+const MAX_SHOWN = 3_000;
+
 /** The first pause between two questions, and the longest, milliseconds. */
 const POLL_MS = 20;
 const SLOWEST_POLL_MS = 250;
@@ -28,8 +31,10 @@ export async function until<T>(
     const value = await read();
     if (condition(value)) return value;
     const waited = Date.now() - began;
-    if (waited > timeoutMs)
-      throw new Error(withWarnings(`not so within ${timeoutMs} ms; last seen: ${JSON.stringify(value)}`));
+    if (waited > timeoutMs) {
+      const seen = String(JSON.stringify(value)).slice(0, MAX_SHOWN);
+      throw new Error(withWarnings(`not so within ${timeoutMs} ms; last seen: ${seen}`));
+    }
     await delay(Math.min(Math.max(POLL_MS, waited * POLL_PART), SLOWEST_POLL_MS));
   }
 }
