@@ -59,9 +59,14 @@ export class PayloadChecks {
   private readonly plans = new LRUCache<string, Plan>({ max: MAX_VALIDATORS });
   private readonly keys = new WeakMap<Schema, string>();
   private readonly queueOf = queuesByKey(1, MAX_QUEUES);
+  private readonly limitMs: number;
 
-  /** @param heapMb heap of a thread, megabytes */
-  constructor(heapMb = CHECK_HEAP_MB) {
+  /**
+   * @param heapMb heap of a thread, megabytes
+   * @param limitMs how long a check may take
+   */
+  constructor(heapMb = CHECK_HEAP_MB, limitMs = CHECK_LIMIT_MS) {
+    this.limitMs = limitMs;
     this.pool = new Piscina<Task, TaskResult>({
       filename: WORKER,
       ...(WORKER_ARGUMENTS && { execArgv: WORKER_ARGUMENTS }),
@@ -96,7 +101,7 @@ export class PayloadChecks {
   async checkSchema(accountId: string, schema: Schema): Promise<InputError[]> {
     const { errors } = checkBounds(schema);
     if (errors.length > 0) return errors;
-    const result = await this.run(accountId, { type: 'schema', schema, limitMs: CHECK_LIMIT_MS });
+    const result = await this.run(accountId, { type: 'schema', schema, limitMs: this.limitMs });
     if (result.type === 'schema') return result.errors;
     return [{ pointer: '/schema', detail: 'takes too long to compile: use fewer subschemas and patterns' }];
   }
@@ -124,11 +129,11 @@ export class PayloadChecks {
     accountId: string,
     payload: { key: string; schema: Schema; text: string },
   ): Promise<Violations | undefined> {
-    const result = await this.run(accountId, { type: 'payload', limitMs: CHECK_LIMIT_MS, ...payload });
+    const result = await this.run(accountId, { type: 'payload', limitMs: this.limitMs, ...payload });
     if (result.type === 'payload') return result.violations;
     throw new Problem(
       'payload_too_complex',
-      `Checking the payload against its schema took longer than ${CHECK_LIMIT_MS / 1_000} seconds, or too much memory. ` +
+      `Checking the payload against its schema took longer than ${this.limitMs / 1_000} seconds, or too much memory. ` +
         'Send a smaller payload, or give the event kind a simpler schema.',
     );
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { looksLikeApiKey, newApiKey, OPERATOR_SCOPES } from '../../../src/domain/access/api-key.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
-import { REVOKED_WITHIN_MS, until } from '../../support/until.js';
+import { until } from '../../support/until.js';
 
 describe('API keys', () => {
   let system: TestSystem;
@@ -64,7 +64,7 @@ describe('API keys', () => {
     assert.match(challenge, /error="invalid_token", error_description="The API key expired at /);
   });
 
-  it('stop working when they are revoked, seconds later on every process', async () => {
+  it('stop working within 5 seconds of being revoked, on every process', async () => {
     const { id, key } = await create();
     assert.equal((await me(key)).status, 200);
     assert.equal((await me(key, second.url)).status, 200);
@@ -73,7 +73,7 @@ describe('API keys', () => {
     const elsewhere = await until(
       () => me(key, second.url),
       ({ status }) => status === 401,
-      REVOKED_WITHIN_MS,
+      5_000,
     );
     assert.equal(elsewhere.json.code, 'revoked_token');
   });

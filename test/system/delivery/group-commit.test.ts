@@ -41,11 +41,10 @@ describe('group commit', () => {
       (all) => all.length >= EVENTS,
     );
 
-  it('delivers every event once, many of them in groups', async () => {
+  it('delivers every event once, most of them in groups', async () => {
     assert.deepEqual(receiver.received.map(({ headers }) => headers['webhook-id']).sort(), ids(events));
-    // How many is for the speed of the machine to say: an event that finds a start slot free is an execution of its own.
     const executions = new Set((await delivered()).map(({ workflow_id }) => workflow_id));
-    assert.ok(executions.size < EVENTS * 0.9, `${executions.size} executions`);
+    assert.ok(executions.size < EVENTS / 2, `${executions.size} executions`);
   });
 
   it('lists single deliveries, each once, also by filter', async () => {
