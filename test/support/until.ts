@@ -7,9 +7,6 @@ import { withWarnings } from './warnings.js';
  */
 export const PATIENCE_MS = 60_000;
 
-/** How long tests wait for what every process is to know within 5 seconds: a revocation. A busy machine takes a while to answer. Milliseconds. */
-export const REVOKED_WITHIN_MS = 20_000;
-
 /** So much of the last answer stands in a message. Characters of JSON. */
 const MAX_SHOWN = 3_000;
 
