@@ -9,6 +9,23 @@ export function requireHeld(ctx: Context, scopes: readonly Scope[]): void {
   if (absent) throw missingScope(absent);
 }
 
+/**
+ * Ending access takes what giving it takes: or a key that can do little could take away what all others live on. A key may end itself. Who
+ * acts for an account as its platform or the operator may delete it, and so end all of its access.
+ *
+ * @param accountId of what ends; the caller's own unless said otherwise
+ * @throws Problem 403 naming the first scope that it does not hold
+ */
+export function requireMayEnd(
+  ctx: Context,
+  scopes: readonly Scope[],
+  accountId = ctx.state.caller.account_id,
+): void {
+  const { account_id, home_account_id, scopes: held } = ctx.state.caller;
+  const isAbove = home_account_id !== undefined || accountId !== account_id || held.includes('admin');
+  if (!isAbove) requireHeld(ctx, scopes);
+}
+
 /** Only who may read all profiles can let others read one that is not the caller's own. @throws Problem 403 */
 export function requireProfileHeld(ctx: Context, profileId: string, scopes: readonly Scope[]): void {
   if (scopes.includes('profile:read') && profileId !== ctx.state.caller.profile_id) {

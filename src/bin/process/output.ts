@@ -1,7 +1,8 @@
-import { mkdirSync, openSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { type Logger, pino } from 'pino';
 import type { Settings } from '../../config/schema.js';
+import { openPrivateFile } from '../../embedded/servers/private-folder.js';
 import { installRuntime } from '../../temporal/server/connection.js';
 
 /** Writes one line for the person at the terminal. */
@@ -21,10 +22,10 @@ export function shortPath(path: string): string {
  * @param file where it goes instead of to standard output
  */
 export function createLogger(settings: Settings, file?: string): Logger {
-  if (file) mkdirSync(dirname(file), { recursive: true });
+  if (file) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   // Opened at once: a process that ends before its log is open ends with an error of the log.
   const destination = file
-    ? pino.destination({ dest: openSync(file, 'a'), sync: false })
+    ? pino.destination({ dest: openPrivateFile(file), sync: false })
     : pino.destination(1);
   const logger = pino(
     { level: settings.HOOKLINE_LOG_LEVEL, base: undefined, timestamp: pino.stdTimeFunctions.isoTime },

@@ -1,10 +1,10 @@
-import { closeSync, fstatSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, fstatSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { EmbeddedStartError } from '../errors.js';
 import type { Report } from '../types.js';
 import { type GuardedProcess, startGuarded } from './guarded-process.js';
-import { makePrivateFolder } from './private-folder.js';
+import { makePrivateFolder, openPrivateFile } from './private-folder.js';
 
 /** A log that has grown beyond this many bytes is set aside, as `<name>.1`, before the next start. */
 const LOG_LIMIT = 10 * 1024 * 1024;
@@ -69,8 +69,11 @@ function inWords(status: number | null): string {
 function openLog(file: string): { fd: number; size: number } {
   makePrivateFolder(dirname(file));
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-  if (size > LOG_LIMIT) renameSync(file, `${file}.1`);
-  const fd = openSync(file, 'a');
+  if (size > LOG_LIMIT) {
+    chmodSync(file, 0o600);
+    renameSync(file, `${file}.1`);
+  }
+  const fd = openPrivateFile(file);
   return { fd, size: fstatSync(fd).size };
 }
 

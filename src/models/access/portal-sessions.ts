@@ -96,6 +96,12 @@ export class PortalSessionRepository {
     });
   }
 
+  /** One session of an account, even if it has ended; `undefined` if the account has no such session. */
+  async get(accountId: string, sessionId: string): Promise<PortalSession | undefined> {
+    const document = await this.documents.findOne({ account_id: accountId, session_id: sessionId });
+    return document && toSession(document);
+  }
+
   /** Sessions of an account after the one named, oldest first, including those that have ended within the last day. */
   async list(accountId: string, limit: number, after?: string): Promise<PortalSession[]> {
     const documents = await this.documents

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { looksLikeApiKey, newApiKey, OPERATOR_SCOPES } from '../../../src/domain/access/api-key.js';
+import { OPERATOR } from '../../../src/domain/change/change.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
@@ -134,6 +135,48 @@ describe('API keys', () => {
       assert.equal(answer.status, 403, `${method} ${path}: ${answer.text}`);
       assert.equal(answer.json.code, 'expiring_key');
     }
+  });
+
+  it('end only access that they could give; themselves always, and a platform all of its accounts', async () => {
+    const few = await create({ scopes: ['keys:write', 'profiles:write', 'deliveries:read'] });
+    const equal = await create({ scopes: ['deliveries:read'] });
+    const by = (key: string, path: string) =>
+      client.request('DELETE', `/v18.0${path}`, { headers: { authorization: `Bearer ${key}` } });
+    const { json: application } = await client.request('POST', '/v18.0/oauth_clients', {
+      body: { name: 'wide', scopes: ['events:write'] },
+    });
+    const { json: profile } = await client.request('POST', '/v18.0/profiles', {
+      body: { username: 'grace', name: 'Grace' },
+    });
+    await client.request('PUT', `/v18.0/profiles/${profile.id}/login`, {
+      body: { login_name: 'grace', password: 'compiler of 1952', scopes: ['endpoints:write'] },
+    });
+    const sessions = `/accounts/${client.accountId}/portal_sessions`;
+    const { json: session } = await client.request('POST', `/v18.0${sessions}`, { body: {} });
+    const wider = [
+      `/api_keys/${client.keyId}`,
+      `/oauth_clients/${application.id}`,
+      `/profiles/${profile.id}/login`,
+      `/profiles/${profile.id}`,
+      `${sessions}/${session.id}`,
+    ];
+    for (const path of wider) {
+      const { status, json } = await by(few.key, path);
+      assert.deepEqual([status, json?.code], [403, 'missing_scope'], path);
+    }
+    assert.equal((await by(few.key, `/api_keys/${equal.id}`)).status, 204);
+    assert.equal((await by(few.key, `/api_keys/${few.id}`)).status, 204, 'itself');
+    for (const path of wider.slice(1)) assert.equal((await by(client.key, path)).status, 204, path);
+
+    const platform = await system.account(['platform', 'keys:write']);
+    const { json: customer } = await platform.request('POST', '/v18.0/accounts', { body: { name: 'Acme' } });
+    const { id } = (
+      await system.database.apiKeys.create(customer.id, 'wide', ['events:write'], OPERATOR)
+    ).api_key;
+    const ended = await platform.request('DELETE', `/v18.0/api_keys/${id}`, {
+      headers: { 'hookline-account': customer.id },
+    });
+    assert.equal(ended.status, 204, ended.text);
   });
 
   it('use a profile that their maker may read', async () => {

@@ -1,10 +1,12 @@
-import { deepEqual } from 'node:assert/strict';
+import { deepEqual, equal } from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { closeSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { openPrivateFile } from '../../../src/embedded/servers/private-folder.js';
 
 /** A process that ends at once, as `hookline dev` does if a port is taken. */
 const SCRIPT = `
@@ -22,7 +24,21 @@ describe('the log of hookline dev', () => {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     const [errors, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+    const { mode } = await stat(join(folder, 'logs', 'hookline.log'));
     await rm(folder, { recursive: true });
     deepEqual({ errors, code }, { errors: '', code: 3 });
+    equal(mode & 0o777, 0o600);
+  });
+
+  it('can be read by its owner alone, also if an earlier version has made it for everybody', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'hookline-log-file-'));
+    const file = join(folder, 'logs', 'temporal.log');
+    await mkdir(join(folder, 'logs'));
+    await writeFile(file, 'before\n');
+    await chmod(file, 0o644);
+    closeSync(openPrivateFile(file));
+    const { mode, size } = await stat(file);
+    await rm(folder, { recursive: true });
+    deepEqual({ mode: mode & 0o777, size }, { mode: 0o600, size: 7 });
   });
 });

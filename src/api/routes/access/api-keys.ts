@@ -5,7 +5,7 @@ import { isId } from '../../../domain/basics/ids.js';
 import { notFound } from '../../../domain/http/problem.js';
 import { invalidRequest } from '../../http/body.js';
 import type { ApiDependencies } from '../../http/context.js';
-import { requireHeld, requireProfileHeld } from '../../http/grantable.js';
+import { requireHeld, requireMayEnd, requireProfileHeld } from '../../http/grantable.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
 import { cutPage, pagingParameters, renderPage } from '../../http/paging.js';
@@ -97,14 +97,17 @@ export function apiKeyOperations({ database }: ApiDependencies): Operation[] {
       method: 'delete',
       path: '/api_keys/:id',
       id: 'revokeApiKey',
-      summary: 'Revoke an API key for good; it stops working within 5 seconds and stays in the list',
+      summary:
+        'Revoke an API key for good; it stops working within 5 seconds and stays in the list. You must hold its scopes',
       scope: 'keys:write',
       responses: { 204: { description: 'Revoked' } },
       problems: [],
       async handle(ctx, { params: { id = '' } }) {
-        const revoked =
-          isId('api_key', id) && (await apiKeys.revoke(ctx.state.caller.account_id, id, originOf(ctx)));
-        if (!revoked) throw notFound('API key', id);
+        const { account_id, id: own } = ctx.state.caller;
+        const key = isId('api_key', id) ? await apiKeys.get(account_id, id) : undefined;
+        if (!key) throw notFound('API key', id);
+        if (id !== own) requireMayEnd(ctx, key.scopes);
+        if (!(await apiKeys.revoke(account_id, id, originOf(ctx)))) throw notFound('API key', id);
         ctx.status = 204;
       },
     }),

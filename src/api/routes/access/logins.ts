@@ -6,7 +6,7 @@ import { isId } from '../../../domain/basics/ids.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
 import type { Login, StoredLogin } from '../../../models/access/logins.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
-import { requireHeld, requireLasting, requireProfileHeld } from '../../http/grantable.js';
+import { requireHeld, requireLasting, requireMayEnd, requireProfileHeld } from '../../http/grantable.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
 import { loginSchema } from './login-view.js';
@@ -80,12 +80,15 @@ export function loginOperations({ database }: ApiDependencies): Operation[] {
       path: '/profiles/:id/login',
       id: 'deleteLogin',
       summary:
-        'Delete the login of a profile; its sessions and the tokens that it allowed stop working within 5 seconds',
+        'Delete the login of a profile; its sessions and the tokens that it allowed stop working within 5 seconds. You must hold its scopes',
       scope: 'keys:write',
       responses: { 204: { description: 'Deleted' } },
       problems: [],
       async handle(ctx, { params: { id = '' } }) {
         const { account_id, profile_id } = await profileOf(ctx, id);
+        const login = await logins.ofProfile(account_id, profile_id);
+        if (!login) throw missing(id);
+        requireMayEnd(ctx, login.scopes);
         if (!(await logins.delete(account_id, profile_id, originOf(ctx)))) throw missing(id);
         ctx.status = 204;
       },

@@ -12,7 +12,7 @@ import { notFound, Problem } from '../../../domain/http/problem.js';
 import { invalidRequest } from '../../http/body.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { overlapSchema } from '../../http/durations.js';
-import { requireHeld, requireLasting } from '../../http/grantable.js';
+import { requireHeld, requireLasting, requireMayEnd } from '../../http/grantable.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
 import { cutPage, pagingParameters, renderPage } from '../../http/paging.js';
@@ -173,15 +173,14 @@ export function oauthClientOperations({ database }: ApiDependencies): Operation[
       method: 'delete',
       path: '/oauth_clients/:id',
       id: 'deleteOAuthClient',
-      summary: 'Remove an OAuth client; its tokens stop working within 5 seconds',
+      summary: 'Remove an OAuth client; its tokens stop working within 5 seconds. You must hold its scopes',
       scope: 'keys:write',
       responses: { 204: { description: 'Removed' } },
       problems: [],
       async handle(ctx, { params: { id = '' } }) {
-        const { account_id } = ctx.state.caller;
-        const removed =
-          isId('oauth_client', id) && (await oauthClients.delete(account_id, id, originOf(ctx)));
-        if (!removed) throw notFound('OAuth client', id);
+        const { account_id, scopes } = await findClient(ctx, id);
+        requireMayEnd(ctx, scopes);
+        if (!(await oauthClients.delete(account_id, id, originOf(ctx)))) throw notFound('OAuth client', id);
         await oauthRecords.revokeAllOf('client', id);
         ctx.status = 204;
       },

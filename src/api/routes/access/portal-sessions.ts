@@ -5,7 +5,7 @@ import { isId } from '../../../domain/basics/ids.js';
 import { notFound } from '../../../domain/http/problem.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { durationSchema } from '../../http/durations.js';
-import { requireHeld } from '../../http/grantable.js';
+import { requireHeld, requireMayEnd } from '../../http/grantable.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
 import { cutPage, pagingParameters, renderPage } from '../../http/paging.js';
@@ -89,16 +89,20 @@ export function portalSessionOperations(dependencies: ApiDependencies): Operatio
       method: 'delete',
       path: '/accounts/:id/portal_sessions/:session_id',
       id: 'revokePortalSession',
-      summary: 'End a portal session; its token stops working within 5 seconds',
+      summary:
+        'End a portal session; its token stops working within 5 seconds, and the streams that it opened end. You must hold its scopes',
       scope: 'keys:write',
       isAboutAccounts: true,
       responses: { 204: { description: 'Ended' } },
       problems: [],
       async handle(ctx, { params: { id = '', session_id = '' } }) {
         const account = await findAccount(dependencies, ctx, id);
+        const session = isId('portal_session', session_id)
+          ? await portalSessions.get(account.id, session_id)
+          : undefined;
+        if (session) requireMayEnd(ctx, session.scopes, account.id);
         const revoked =
-          isId('portal_session', session_id) &&
-          (await portalSessions.revoke(account.id, session_id, originOf(ctx, account.id)));
+          session && (await portalSessions.revoke(account.id, session_id, originOf(ctx, account.id)));
         if (!revoked) throw notFound('portal session', session_id);
         ctx.status = 204;
       },

@@ -5,6 +5,7 @@ import { notFound, Problem } from '../../../domain/http/problem.js';
 import type { StoredProfile } from '../../../models/access/profiles.js';
 import { answerTagged, changedMeanwhile, requireMatch } from '../../http/conditional.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
+import { requireMayEnd } from '../../http/grantable.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
 import { cutPage, pagingParameters, renderPage } from '../../http/paging.js';
@@ -130,7 +131,8 @@ export function profileOperations({ database }: ApiDependencies): Operation[] {
       method: 'delete',
       path: '/profiles/:id',
       id: 'deleteProfile',
-      summary: "Delete a profile with its login and OAuth tokens; an account's own profile cannot be deleted",
+      summary:
+        "Delete a profile with its login, whose scopes you must hold, and OAuth tokens; an account's own profile cannot be deleted",
       scope: 'profiles:write',
       headers: IF_MATCH,
       responses: { 204: { description: 'Deleted' } },
@@ -143,6 +145,7 @@ export function profileOperations({ database }: ApiDependencies): Operation[] {
             "This is the account's own profile, which its API keys act for. It cannot be deleted; replace it instead.",
           );
         }
+        requireMayEnd(ctx, (await database.logins.ofProfile(account_id, id))?.scopes ?? []);
         if (!(await profiles.delete(account_id, id, version, originOf(ctx)))) throw changedMeanwhile();
         await database.logins.delete(account_id, id, originOf(ctx));
         await database.oauthRecords.revokeAllOf('profile', id);
