@@ -2,7 +2,7 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import { documentRoutes } from './docs/documents.js';
 import { createOpenApiDocument } from './docs/openapi.js';
-import { actingCaller } from './http/caller/acting-account.js';
+import { ACCOUNT_HEADER, actingCaller } from './http/caller/acting-account.js';
 import { createTokenCheck } from './http/caller/token-check.js';
 import type { ApiDependencies, Middleware, State } from './http/context.js';
 import { requireJsonAccepted } from './http/middleware/accept.js';
@@ -52,6 +52,9 @@ import { webRoutes } from './web/web-routes.js';
 /** Every answer comes within ten seconds, whatever a server behind does; two seconds are for a busy process. Milliseconds. */
 const ANSWER_WITHIN_MS = 8_000;
 
+/** Methods that change nothing. */
+const READS = new Set(['GET', 'HEAD']);
+
 /** Paths below the version that need no token. */
 const PUBLIC = /^\/v\d[^/]*\/log\//;
 
@@ -93,7 +96,7 @@ export function createApp(dependencies: ApiDependencies & { limiters: Limiters }
   app.use(requireJsonAccepted);
   app.use(
     authenticate(createTokenCheck(dependencies), (ctx, caller) =>
-      actingCaller(dependencies.database, ctx, caller),
+      actingCaller(dependencies.database, caller, ctx.get(ACCOUNT_HEADER), READS.has(ctx.method)),
     ),
   );
   app.use(limitCaller(dependencies.limiters));

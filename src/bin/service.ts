@@ -159,6 +159,6 @@ async function serveApi(
     await api?.stop();
   });
   api = await createApi(settings, servers, { ...parts, url: http.url });
-  http.answer(listeners?.serve(http, api.listener) ?? api.listener);
+  http.answer(listeners?.serve(http, api) ?? api.listener);
   return http;
 }

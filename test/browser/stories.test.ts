@@ -5,7 +5,7 @@ import { newPerson } from '../support/oauth.js';
 import { type Receiver, reply, startReceiver } from '../support/receiver.js';
 import { findBarriers, findChromium, openTab, startBrowser } from './chromium.js';
 import { purchaseOf, type Stage, startStage, unavailable, verified } from './stage.js';
-import { button, goTo, pasteKey, says } from './steps.js';
+import { button, goTo, inDialog, pasteKey, says } from './steps.js';
 
 describe('in a browser', () => {
   let stage: Stage;
@@ -191,6 +191,56 @@ describe('in a browser', () => {
     await goTo(page, 'Deliveries');
     await says(page, 'Nothing has been delivered yet');
     assert.doesNotMatch(await page.locator('body').innerText(), /Acme|Loyalty|Warehouse/);
+    await tab.context.close();
+  });
+
+  it('a link replaces no session without a question that names its account, and signs in to the portal alone', async () => {
+    const tab = await openTab(browser);
+    const { page } = tab;
+    const stored = () => page.evaluate<string>('JSON.stringify([sessionStorage, localStorage])');
+    // A key in a link signs nobody in, and no link signs in to the desk; neither stays in the address.
+    const { url } = await portalLink(stage.stranger.accountId);
+    const token = url.split('#')[1] ?? '';
+    for (const link of [
+      `/portal#token=${stage.stranger.key}`,
+      `/desk#${token}`,
+      `/desk#token=${stage.operator.key}`,
+    ]) {
+      await page.goto('about:blank');
+      await page.goto(stage.system.url + link);
+      await page.getByLabel('API key').waitFor();
+      assert.doesNotMatch(page.url(), /token/);
+      assert.doesNotMatch(await stored(), /hlk_|hlps_/);
+    }
+
+    // Who is signed in is asked, also where the page is open already, and stays unless they say otherwise.
+    await pasteKey(stage, page, 'portal', stage.shop.key);
+    await says(page, 'Acme Shop');
+    await page.evaluate(`location.hash = ${JSON.stringify(token)}`);
+    const dialog = page.getByRole('alertdialog');
+    await dialog.getByText('Birch Books').waitFor();
+    await dialog.getByText('Acme Shop').waitFor();
+    assert.doesNotMatch(page.url(), /token/);
+    assert.deepEqual(await findBarriers(tab), []);
+    await inDialog(page, 'Cancel').click();
+    await dialog.waitFor({ state: 'detached' });
+    assert.ok((await stored()).includes(stage.shop.key) && !/hlps_/.test(await stored()));
+    await page.evaluate(`location.hash = ${JSON.stringify(token)}`);
+    await dialog.getByText('Birch Books').waitFor();
+    await inDialog(page, 'Use the link').click();
+    await says(page, 'Ada at Acme');
+    await goTo(page, 'Endpoints');
+    await says(page, 'No endpoints yet');
+
+    // The client that people log in through is asked about in the same way.
+    await button(page, 'Sign out').click();
+    await page.goto(`${stage.system.url}/portal?client=client_own`);
+    await page.getByLabel('Client id').waitFor();
+    await page.goto(`${stage.system.url}/portal?client=client_other`);
+    await dialog.getByText('client_other').waitFor();
+    await inDialog(page, 'Cancel').click();
+    assert.match(await stored(), /client_own/);
+    assert.doesNotMatch((await stored()) + page.url(), /client_other/);
     await tab.context.close();
   });
 

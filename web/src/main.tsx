@@ -10,15 +10,17 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { takeClientFromLink } from './api/oauth.js';
+import { takeClientFromLink, takeTokenFromLink } from './api/offers.js';
 import { forgetRateLimits } from './api/rate-limits.js';
-import { subscribe, takeTokenFromLink } from './api/session.js';
+import { subscribe } from './api/session.js';
 import { createAppRouter } from './routes.js';
 import { applyTheme } from './shell/theme.js';
 import { Toasts } from './ui/toast.js';
 
 takeTokenFromLink();
 takeClientFromLink();
+// A link that is opened where the page is open already changes the fragment alone.
+addEventListener('hashchange', takeTokenFromLink);
 applyTheme();
 
 const queryClient = new QueryClient({

@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import type { Caller } from '../http/caller/caller.js';
 import type { Context, Middleware } from '../http/context.js';
 import type { Limiters } from './limiters.js';
 import { anonymous, type RateLimiter } from './rate-limiter.js';
@@ -36,12 +37,18 @@ export function limitUnauthenticated({ address }: Limiters): Middleware {
  */
 export function limitCaller({ token, account }: Limiters): Middleware {
   return async (ctx, next) => {
-    const { account_id, id, profile_id } = ctx.state.caller;
+    const { caller } = ctx.state;
     const { events_per_minute, requests_per_minute } = ctx.state.account?.limits ?? {};
-    if (ctx.method === 'POST' && EVENTS.test(ctx.path)) count(ctx, account, account_id, events_per_minute);
-    else count(ctx, token, `${id}:${profile_id}`, requests_per_minute);
+    if (ctx.method === 'POST' && EVENTS.test(ctx.path))
+      count(ctx, account, caller.account_id, events_per_minute);
+    else count(ctx, token, tokenKey(caller), requests_per_minute);
     await next();
   };
+}
+
+/** What the requests of a token are counted by: for each account that it acts for. */
+export function tokenKey({ id, profile_id }: Caller): string {
+  return `${id}:${profile_id}`;
 }
 
 const EVENTS = /^\/[^/]+\/events\//;

@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import { z } from 'zod';
 import {
@@ -12,6 +13,7 @@ import {
   RECEIVER_ERRORS,
   type ReceiverError,
 } from '../../domain/listener/listener.js';
+import { MESSAGE_COST, type StreamBudget } from '../../domain/listener/stream-budget.js';
 
 /** How often the program is asked whether it is there, milliseconds. One that has not answered by the next time is gone. */
 const PING_MS = 10_000;
@@ -19,6 +21,8 @@ const PING_MS = 10_000;
 const MAX_PENDING = 1_000;
 /** Bytes that may wait to be sent on one stream. */
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
+/** Deliveries whose time is up and whose answers may still come. */
+const MAX_LATE = 10_000;
 
 const number = z.number().int().min(0);
 const answerSchema: z.ZodType<AnswerMessage> = z.discriminatedUnion('type', [
@@ -44,17 +48,35 @@ const WORDS: Record<ReceiverError, string> = {
 /** The connection of a program that receives the deliveries of one listener. */
 export class ListenerStream {
   private readonly socket: WebSocket;
+  private readonly budget: StreamBudget;
   private readonly pending = new Map<number, (result: ListenerResult) => void>();
+  /** Those that were not answered in time, and so may be once. */
+  private readonly late = new Set<number>();
   private readonly pings: NodeJS.Timeout;
   /** Called when nothing waits for an answer any more. */
   private onIdle: (() => void) | undefined;
   private next = 0;
   private isAlive = true;
+  private isClosing = false;
 
-  constructor(socket: WebSocket) {
+  /**
+   * @param connection what carries the socket: every byte counts, also of frames that make no message
+   * @param budget of the account, which its streams share
+   */
+  constructor(socket: WebSocket, connection: Duplex, budget: StreamBudget) {
     this.socket = socket;
-    socket.on('message', (data) => this.take(String(data)));
+    this.budget = budget;
+    connection.on('data', (bytes: Buffer) => this.spend(bytes.length));
+    socket.on('message', (data) => {
+      this.spend(MESSAGE_COST);
+      if (!this.isClosing) this.take(String(data));
+    });
+    // The server of these sockets answers no ping by itself: it would answer any number.
+    socket.on('ping', (data) => {
+      if (this.spend(MESSAGE_COST) && socket.readyState === socket.OPEN) socket.pong(data);
+    });
     socket.on('pong', () => {
+      this.spend(MESSAGE_COST);
       this.isAlive = true;
     });
     socket.on('error', () => socket.terminate()); // `close` follows
@@ -78,10 +100,10 @@ export class ListenerStream {
     const message: DeliveryMessage = { type: 'delivery', number: this.next, ...request };
     this.next += 1;
     return new Promise((resolve) => {
-      const timer = setTimeout(
-        () => settle({ error_code: 'timeout', error: 'the listener did not answer in time' }),
-        request.timeout_ms,
-      );
+      const timer = setTimeout(() => {
+        this.expectLate(message.number);
+        settle({ error_code: 'timeout', error: 'the listener did not answer in time' });
+      }, request.timeout_ms);
       const settle = (result: ListenerResult) => {
         clearTimeout(timer);
         this.pending.delete(message.number);
@@ -103,7 +125,10 @@ export class ListenerStream {
   }
 
   close(why: keyof typeof CLOSE_CODES, reason: string): void {
+    this.isClosing = true;
     this.socket.close(CLOSE_CODES[why], reason);
+    // Who breaks the protocol is not read any further, also not to see that it closes its side.
+    if (why === 'protocol') this.socket.pause();
     // A program that does not close its side must not keep the connection.
     setTimeout(() => this.socket.terminate(), 1_000).unref();
   }
@@ -114,12 +139,34 @@ export class ListenerStream {
       this.close('protocol', 'a message is not valid');
       return;
     }
-    // Unknown numbers are answers that came too late.
     const settle = this.pending.get(message.number);
+    if (!settle && !this.late.delete(message.number)) {
+      this.close('protocol', 'a message answers no delivery that waits for an answer');
+      return;
+    }
     if (message.type === 'answer') {
       const { status_code, headers, body } = message;
       settle?.({ status_code, headers, body });
     } else settle?.({ error_code: message.error_code, error: WORDS[message.error_code] });
+  }
+
+  private expectLate(number: number): void {
+    this.late.add(number);
+    const [oldest] = this.late;
+    if (this.late.size > MAX_LATE && oldest !== undefined) this.late.delete(oldest);
+  }
+
+  /** Takes from the budget, and reads no more for a while if that is used up. @returns whether it is not */
+  private spend(bytes: number): boolean {
+    const waitMs = this.budget.spend(bytes, Date.now());
+    if (waitMs === 0) return true;
+    if (!this.socket.isPaused) {
+      this.socket.pause();
+      setTimeout(() => {
+        if (!this.isClosing) this.socket.resume();
+      }, waitMs).unref();
+    }
+    return false;
   }
 
   private ping(): void {

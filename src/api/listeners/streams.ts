@@ -1,10 +1,23 @@
 import { randomUUID } from 'node:crypto';
+import type { Duplex } from 'node:stream';
+import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { WebSocket } from 'ws';
-import { type ListenerRequest, type ListenerResult, RENEW_MS } from '../../domain/listener/listener.js';
+import { roomFor } from '../../domain/basics/bounded-memory.js';
+import {
+  disconnected,
+  type ListenerRequest,
+  type ListenerResult,
+  RENEW_MS,
+} from '../../domain/listener/listener.js';
+import { StreamBudget } from '../../domain/listener/stream-budget.js';
 import type { EndpointRepository } from '../../models/endpoint/endpoints.js';
 import type { ListenerRepository } from '../../models/endpoint/listeners.js';
 import { ListenerStream } from './stream.js';
+import type { Ticket } from './tickets.js';
+
+/** Accounts whose budgets are remembered: one that connects again gets no new one. */
+const MAX_BUDGETS = 10_000;
 
 /** An endpoint of an account. */
 interface Key {
@@ -15,6 +28,8 @@ interface Key {
 export interface ListenerStreamsOptions {
   listeners: ListenerRepository;
   endpoints: EndpointRepository;
+  /** Whether the token that a ticket was given to still allows its stream. */
+  allows(ticket: Ticket): Promise<boolean>;
   /** Sends again what failed while nobody was connected. */
   release(endpoint: Key): Promise<void>;
   logger: Logger;
@@ -22,7 +37,7 @@ export interface ListenerStreamsOptions {
   renewMs?: number;
 }
 
-interface Held extends Key {
+interface Held extends Ticket {
   session: string;
   stream: ListenerStream;
 }
@@ -31,6 +46,10 @@ interface Held extends Key {
 export class ListenerStreams {
   private readonly options: ListenerStreamsOptions;
   private readonly held = new Map<string, Held>();
+  private readonly budgets = new LRUCache<string, StreamBudget>({
+    ...roomFor(MAX_BUDGETS),
+    memoMethod: () => new StreamBudget(),
+  });
   private readonly renewals: NodeJS.Timeout;
   private isStopping = false;
   private nodeUrl = '';
@@ -45,23 +64,41 @@ export class ListenerStreams {
     this.nodeUrl = nodeUrl;
   }
 
-  /** Takes a connection for a listener; an older one of the same listener is closed. */
-  async open(endpoint: Key, socket: WebSocket): Promise<void> {
+  /** Takes a connection for a listener; an older one of the same listener is closed. @param connection what carries the socket */
+  async open(ticket: Ticket, socket: WebSocket, connection: Duplex): Promise<void> {
     const { listeners, release } = this.options;
-    const { account_id, endpoint_id } = endpoint;
-    const stream = new ListenerStream(socket);
+    const { account_id, endpoint_id } = ticket;
+    const stream = new ListenerStream(socket, connection, this.budgets.memo(account_id));
     if (this.isStopping) return stream.close('restart', 'the service stops');
-    const held: Held = { ...endpoint, session: randomUUID(), stream };
+    const held: Held = { ...ticket, session: randomUUID(), stream };
     this.held.get(endpoint_id)?.stream.close('replaced', 'another program has connected to this listener');
     this.held.set(endpoint_id, held);
     void stream.ended().then(() => this.leave(held));
     await listeners.claim(account_id, endpoint_id, held.session, this.nodeUrl);
-    await release(endpoint);
+    await release({ account_id, endpoint_id });
   }
 
   /** @returns `undefined` if this process does not hold the listener's stream */
   exchange(endpointId: string, request: ListenerRequest): Promise<ListenerResult> | undefined {
-    return this.held.get(endpointId)?.stream.exchange(request);
+    const held = this.held.get(endpointId);
+    return held && this.exchangeOver(held, request);
+  }
+
+  /** Nothing is sent to a program whose token has ended, although its stream is closed only with the next renewal at the latest. */
+  private async exchangeOver(held: Held, request: ListenerRequest): Promise<ListenerResult> {
+    const isAllowed = await this.endUnlessAllowed(held).catch(() => undefined);
+    if (isAllowed) return held.stream.exchange(request);
+    return disconnected(
+      isAllowed === false
+        ? 'the stream of the listener was closed: what it was opened with has ended'
+        : 'whether the listener may still receive it could not be checked',
+    );
+  }
+
+  private async endUnlessAllowed(held: Held): Promise<boolean> {
+    const isAllowed = await this.options.allows(held);
+    if (!isAllowed) held.stream.close('refused', 'the key or session that opened the stream has ended');
+    return isAllowed;
   }
 
   /** Waits for the answers that are due, then ends every stream. */
@@ -83,9 +120,11 @@ export class ListenerStreams {
     await Promise.all([...this.held.values()].map((held) => this.renew(held)));
   }
 
-  private async renew({ account_id, endpoint_id, session, stream }: Held): Promise<void> {
+  private async renew(held: Held): Promise<void> {
     const { endpoints, listeners, logger } = this.options;
+    const { account_id, endpoint_id, session, stream } = held;
     try {
+      if (!(await this.endUnlessAllowed(held))) return;
       if (!(await endpoints.getFresh(account_id, endpoint_id))) {
         await listeners.remove(endpoint_id);
         stream.close('deleted', 'the listener was deleted');

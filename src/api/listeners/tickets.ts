@@ -1,19 +1,33 @@
+import { z } from 'zod';
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import { TICKET_MS } from '../../domain/listener/listener.js';
+import { CALLER_TYPES } from '../http/caller/caller.js';
+import type { Credential } from '../http/caller/token-check.js';
 
-/** What a ticket allows: to connect to the stream of one listener. */
+/** What a ticket allows: to connect to the stream of one listener, as long as the token that it was given to allows it. */
 export interface Ticket {
   account_id: string;
   endpoint_id: string;
+  credential: Credential;
 }
 
 const context = (endpointId: string) => `listener-ticket:${endpointId}`;
 
+const sealedSchema = z.object({
+  account_id: z.string(),
+  expires_at: z.number(),
+  credential: z.object({ type: z.enum(CALLER_TYPES), token_hash: z.string() }),
+});
+
 /** Makes a ticket, which any process of the installation can check. @param now milliseconds since the epoch */
-export function newTicket(box: SecretBox, { account_id, endpoint_id }: Ticket, now: number) {
+export function newTicket(box: SecretBox, { account_id, endpoint_id, credential }: Ticket, now: number) {
   const expires_at = now + TICKET_MS;
-  const ticket = box.seal(JSON.stringify({ account_id, expires_at }), context(endpoint_id));
-  return { ticket, expires_at: new Date(expires_at).toISOString() };
+  const { type, token_hash } = credential;
+  const sealed: z.output<typeof sealedSchema> = { account_id, expires_at, credential: { type, token_hash } };
+  return {
+    ticket: box.seal(JSON.stringify(sealed), context(endpoint_id)),
+    expires_at: new Date(expires_at).toISOString(),
+  };
 }
 
 /** @returns `undefined` if the ticket is not valid for this listener, or not any more */
@@ -24,11 +38,8 @@ export function readTicket(
   now: number,
 ): Ticket | undefined {
   try {
-    const { account_id, expires_at } = JSON.parse(box.open(text, context(endpoint_id))) as {
-      account_id: string;
-      expires_at: number;
-    };
-    return expires_at > now ? { account_id, endpoint_id } : undefined;
+    const { expires_at, ...ticket } = sealedSchema.parse(JSON.parse(box.open(text, context(endpoint_id))));
+    return expires_at > now ? { ...ticket, endpoint_id } : undefined;
   } catch {
     return undefined;
   }

@@ -6,39 +6,57 @@ import type { SecretBox } from '../../domain/access/secret-box.js';
 import { isId } from '../../domain/basics/ids.js';
 import { STREAM_PROTOCOL } from '../../domain/listener/listener.js';
 import type { EndpointRepository } from '../../models/endpoint/endpoints.js';
+import type { UpgradeLimits } from '../limits/limit-upgrades.js';
 import type { ListenerStreams } from './streams.js';
-import { readTicket } from './tickets.js';
+import type { TicketHolder } from './ticket-holder.js';
+import { readTicket, type Ticket } from './tickets.js';
 
 /** The most bytes of one message: an answer of 16 KiB, its headers, and what JSON adds. */
 const MAX_MESSAGE_BYTES = 512 * 1024;
+/** Into how many frames a program may cut it. */
+const MAX_FRAGMENTS = 256;
 
 export interface UpgradeOptions {
   streams: ListenerStreams;
   endpoints: EndpointRepository;
+  /** Who holds a ticket; `undefined` if it does not hold any more. */
+  holderOf(ticket: Ticket): Promise<TicketHolder | undefined>;
+  limits: UpgradeLimits;
   box: SecretBox;
   logger: Logger;
 }
 
 /** Answers `GET /v18.0/listeners/{id}/stream`, which becomes a WebSocket if the ticket in `Authorization: Bearer` allows it. */
-export function createUpgrade({ streams, endpoints, box, logger }: UpgradeOptions) {
+export function createUpgrade({ streams, endpoints, holderOf, limits, box, logger }: UpgradeOptions) {
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_MESSAGE_BYTES,
+    maxFragments: MAX_FRAGMENTS,
+    autoPong: false,
     handleProtocols: (offered) => (offered.has(STREAM_PROTOCOL) ? STREAM_PROTOCOL : false),
   });
   return async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
     socket.on('error', () => socket.destroy());
+    /** Without a ticket: who guesses them, or asks for what is not there, is counted. */
+    const refuseStranger = (status: 401 | 404) => {
+      const { refusal, headers } = limits.refused(request);
+      if (refusal) refuse(socket, 429, { ...headers, ...refusal.headers });
+      else refuse(socket, status, headers);
+    };
     try {
       const { pathname } = new URL(request.url ?? '/', 'http://host.invalid');
       const [, endpointId = ''] = /^\/v\d+\.\d+\/listeners\/(\w+)\/stream$/.exec(pathname) ?? [];
-      if (!isId('endpoint', endpointId)) return refuse(socket, 404);
+      if (!isId('endpoint', endpointId)) return refuseStranger(404);
       const [, text = ''] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
       const ticket = readTicket(box, text, endpointId, Date.now());
-      if (!ticket) return refuse(socket, 401);
+      const holder = ticket && (await holderOf(ticket));
+      if (!holder) return refuseStranger(401);
+      const { refusal, headers } = limits.allowed(holder);
+      if (refusal) return refuse(socket, 429, { ...headers, ...refusal.headers });
       const endpoint = await endpoints.getFresh(ticket.account_id, endpointId);
-      if (!endpoint?.listener) return refuse(socket, 404);
+      if (!endpoint?.listener) return refuse(socket, 404, headers);
       sockets.handleUpgrade(request, socket, head, (connection) => {
-        streams.open(ticket, connection).catch((error: unknown) => {
+        streams.open(ticket, connection, socket).catch((error: unknown) => {
           logger.warn(
             { err: error, endpoint_id: endpointId },
             'the stream of a listener could not be opened',
@@ -54,10 +72,13 @@ export function createUpgrade({ streams, endpoints, box, logger }: UpgradeOption
 }
 
 /** The connection ends with the answer, also if the other side keeps its half open: nobody else would end it. */
-function refuse(socket: Duplex, status: 401 | 404 | 503): void {
+function refuse(socket: Duplex, status: 401 | 404 | 429 | 503, headers: Record<string, string> = {}): void {
   socket.once('finish', () => socket.destroy());
-  const challenge = status === 401 ? 'www-authenticate: Bearer realm="hookline"\r\n' : '';
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${challenge}connection: close\r\ncontent-length: 0\r\n\r\n`,
-  );
+  const lines = Object.entries({
+    ...(status === 401 && { 'www-authenticate': 'Bearer realm="hookline"' }),
+    ...headers,
+    connection: 'close',
+    'content-length': '0',
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n`);
 }

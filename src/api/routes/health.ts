@@ -1,13 +1,24 @@
 import type Router from '@koa/router';
+import { atMostEvery } from '../../domain/basics/at-most-every.js';
 import type { ApiDependencies, State } from '../http/context.js';
+
+/** How often it is found out at most whether a process is ready: who asks need not prove who they are. Milliseconds. */
+const READY_MS = 1_000;
+
+/** An answer about a process's health. */
+export interface HealthAnswer {
+  status: number;
+  body: object;
+}
 
 /** `/healthz`: the process is alive. `/readyz`: everything that it needs for its work is reachable. `/metrics`: for Prometheus. */
 export function healthRoutes(router: Router<State>, { readiness, metricsPage }: ApiDependencies): void {
+  const report = healthReports(readiness);
   for (const path of ['/healthz', '/readyz']) {
     router.get(path, async (ctx) => {
-      const report = await reportHealth(path, readiness);
-      ctx.status = report?.status ?? 404;
-      ctx.body = report?.body;
+      const answer = await report(path);
+      ctx.status = answer?.status ?? 404;
+      ctx.body = answer?.body;
     });
   }
 
@@ -17,13 +28,18 @@ export function healthRoutes(router: Router<State>, { readiness, metricsPage }: 
   });
 }
 
-/** The answer to a question about a process's health; `undefined` if the path is not one. */
-export async function reportHealth(
-  path: string,
+/** Answers questions about a process's health; `undefined` if the path is not one. The answer for `/readyz` is up to a second old. */
+export function healthReports(
   readiness: ApiDependencies['readiness'],
-): Promise<{ status: number; body: object } | undefined> {
-  if (path === '/healthz') return { status: 200, body: { status: 'ok' } };
-  if (path !== '/readyz') return undefined;
+): (path: string) => Promise<HealthAnswer | undefined> {
+  const ready = atMostEvery(READY_MS, () => reportReadiness(readiness));
+  return async (path) => {
+    if (path === '/healthz') return { status: 200, body: { status: 'ok' } };
+    return path === '/readyz' ? ready() : undefined;
+  };
+}
+
+async function reportReadiness(readiness: ApiDependencies['readiness']): Promise<HealthAnswer> {
   const checks = await Promise.all(
     Object.entries(readiness).map(async ([name, check]) => {
       const state = await check().then(

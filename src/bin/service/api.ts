@@ -1,8 +1,9 @@
-import type { RequestListener } from 'node:http';
+import { type IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { createApp } from '../../api/app.js';
 import { createMetrics } from '../../api/http/metrics.js';
+import { createUpgradeLimits, type UpgradeLimits } from '../../api/limits/limit-upgrades.js';
 import { createLimiters, type Limiters } from '../../api/limits/limiters.js';
 import type { RateLimiter } from '../../api/limits/rate-limiter.js';
 import { RateSharing } from '../../api/limits/rate-sharing.js';
@@ -52,6 +53,8 @@ export interface ApiParts {
 /** The HTTP interface of this process. */
 export interface Api {
   listener: RequestListener;
+  /** Counts requests for streams, which the listener does not see. */
+  upgrades: UpgradeLimits;
   stop(): Promise<void>;
 }
 
@@ -110,12 +113,18 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
   });
   return {
     listener: app.callback(),
+    upgrades: createUpgradeLimits(limiters, (request) => addressOf(app, request)),
     async stop() {
       outages.stop();
       await sharing?.stop();
       await payloads.close();
     },
   };
+}
+
+/** Where a request comes from by the rule of all requests: that of Koa, which heeds `HOOKLINE_PROXY_HOPS`. */
+function addressOf(app: ReturnType<typeof createApp>, request: IncomingMessage): string {
+  return app.createContext(request, new ServerResponse(request)).ip;
 }
 
 /** Shares what this process counts for the rate limits with the other processes, unless the settings say that it counts alone. */

@@ -1,10 +1,11 @@
 import type { RequestListener } from 'node:http';
-import { reportHealth } from '../../api/routes/health.js';
+import { healthReports } from '../../api/routes/health.js';
 import type { MetricsPage } from './counts/metrics-page.js';
 import type { Readiness } from './readiness.js';
 
 /** What a worker answers over HTTP: `/healthz`, `/readyz` and `/metrics`, and nothing else. */
 export function healthListener(readiness: Readiness, metrics: MetricsPage): RequestListener {
+  const report = healthReports(readiness);
   return async (request, response) => {
     const [path = ''] = (request.url ?? '').split('?');
     if (path === '/metrics') {
@@ -12,7 +13,7 @@ export function healthListener(readiness: Readiness, metrics: MetricsPage): Requ
       response.writeHead(200, { 'content-type': metrics.contentType }).end(text);
       return;
     }
-    const { status, body } = (await reportHealth(path, readiness)) ?? NOT_FOUND;
+    const { status, body } = (await report(path)) ?? NOT_FOUND;
     response.writeHead(status, { 'content-type': 'application/json' });
     response.end(JSON.stringify(body));
   };

@@ -22,6 +22,8 @@ export const CLOSE_CODES = {
   restart: 1_012,
   /** The program broke the protocol. */
   protocol: 4_400,
+  /** What its ticket was given to does not allow it any more: a key or session that has ended. */
+  refused: 4_401,
   /** The listener was deleted. */
   deleted: 4_404,
   /** Another program has connected to the same listener. */

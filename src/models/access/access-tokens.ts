@@ -1,4 +1,3 @@
-import { hashSecret } from '../../domain/access/secret-hash.js';
 import { profileOfSubject } from '../../domain/access/subject.js';
 import { ShortCache } from '../mongo/short-cache.js';
 import { effectiveRecord } from './effective-record.js';
@@ -36,10 +35,10 @@ export class AccessTokenRepository {
     this.owners = owners;
   }
 
-  /** The token that a caller sent, even if it is expired or revoked; cached for two seconds. */
-  find(token: string): Promise<OAuthToken | undefined> {
-    return this.cache.get(hashSecret(token), async () => {
-      const found = await this.records.findAccessToken(token);
+  /** The token of a hash, even if it is expired or revoked; cached for two seconds. */
+  ofHash(hash: string): Promise<OAuthToken | undefined> {
+    return this.cache.get(hash, async () => {
+      const found = await this.records.findAccessToken(hash);
       if (!found) return undefined;
       const { extra, clientId, accountId, scope = '', exp = 0 } = found.record;
       if (!extra?.account_id || !clientId) return undefined;

@@ -111,10 +111,14 @@ export class ApiKeyRepository {
   }
 
   /** The key that a caller sent, even if it is expired or revoked; `undefined` if there is no such key. */
-  find(key: string): Promise<ApiKey | undefined> {
-    const hash = hashSecret(key);
+  async find(key: string): Promise<ApiKey | undefined> {
+    // Mistyped: the database need not be asked.
+    return looksLikeApiKey(key) ? this.ofHash(hashSecret(key)) : undefined;
+  }
+
+  /** The key of a hash, as {@link find}: for who has been shown the key before, and does not keep it. */
+  ofHash(hash: string): Promise<ApiKey | undefined> {
     return this.cache.get(hash, async () => {
-      if (!looksLikeApiKey(key)) return undefined; // mistyped: the database need not be asked
       const document = await this.documents.findOne({ _id: hash });
       return document ? toApiKey(document) : undefined;
     });
@@ -160,10 +164,10 @@ export class ApiKeyRepository {
   }
 
   /** Records that a key was used. Rejects if that cannot be written; a request need not wait for it. */
-  async noteUse(key: string, keyId: string): Promise<void> {
+  async noteUse(hash: string, keyId: string): Promise<void> {
     if (this.noted.has(keyId)) return;
     this.noted.set(keyId, true);
-    await this.model.updateOne({ _id: hashSecret(key) }, { last_used_at: new Date() });
+    await this.model.updateOne({ _id: hash }, { last_used_at: new Date() });
   }
 
   private async findUnrevoked(accountId: string, keyId: string): Promise<ApiKeyDocument | undefined> {

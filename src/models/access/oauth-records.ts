@@ -158,9 +158,8 @@ export class OAuthRecordRepository {
     await this.mark(`${what}:${id}`);
   }
 
-  /** The record of an access token, even if it has expired or was revoked. */
-  async findAccessToken(token: string): Promise<{ record: OAuthPayload; revoked: boolean } | undefined> {
-    const hash = hashSecret(token);
+  /** The record of an access token, by its hash, even if it has expired or was revoked. */
+  async findAccessToken(hash: string): Promise<{ record: OAuthPayload; revoked: boolean } | undefined> {
     const document = await this.tokens.findById(hash).lean();
     if (document?.kind !== 'AccessToken' && document?.kind !== 'ClientCredentials') return undefined;
     const record = JSON.parse(document.payload) as OAuthPayload;

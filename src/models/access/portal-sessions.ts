@@ -87,10 +87,13 @@ export class PortalSessionRepository {
   }
 
   /** The session of a token, even if it has expired or was revoked; `undefined` if there is no such session. */
-  find(token: string): Promise<PortalSession | undefined> {
-    const hash = hashSecret(token);
+  async find(token: string): Promise<PortalSession | undefined> {
+    return looksLikePortalToken(token) ? this.ofHash(hashSecret(token)) : undefined;
+  }
+
+  /** The session of a token's hash, as {@link find}. */
+  ofHash(hash: string): Promise<PortalSession | undefined> {
     return this.cache.get(hash, async () => {
-      if (!looksLikePortalToken(token)) return undefined;
       const document = await this.documents.findOne({ _id: hash });
       return document ? toSession(document) : undefined;
     });

@@ -170,9 +170,8 @@ describe('API keys', () => {
 
     const platform = await system.account(['platform', 'keys:write']);
     const { json: customer } = await platform.request('POST', '/v18.0/accounts', { body: { name: 'Acme' } });
-    const { id } = (
-      await system.database.apiKeys.create(customer.id, 'wide', ['events:write'], OPERATOR)
-    ).api_key;
+    const { id } = (await system.database.apiKeys.create(customer.id, 'wide', ['events:write'], OPERATOR))
+      .api_key;
     const ended = await platform.request('DELETE', `/v18.0/api_keys/${id}`, {
       headers: { 'hookline-account': customer.id },
     });

@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import { deleteExpiredListeners } from '../../../src/bin/service/listeners/listener-sweep.js';
 import { OPERATOR } from '../../../src/domain/change/change.js';
 import { LISTENER_LIMIT_MS, listenerUrl } from '../../../src/domain/listener/listener.js';
-import { type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
 import { connectListener, openStream } from '../../support/outside/listener.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
@@ -111,6 +111,30 @@ describe('a listener', () => {
     const endpoint = await client.register('https://localhost:4443/');
     equal((await client.request('POST', `/v18.0/listeners/${endpoint.id}/tickets`)).status, 404);
     await Promise.all([remove(endpoint.id), remove(listener.id)]);
+  });
+
+  it('has its stream for as long as the session that asked for it: afterwards neither events nor its ticket', async () => {
+    const sessions = `/v18.0/accounts/${client.accountId}/portal_sessions`;
+    const { json: session } = await client.request('POST', sessions, { body: {} });
+    const portal = apiClient(system.url, {
+      accountId: client.accountId,
+      key: session.token,
+      keyId: session.id,
+    });
+    const listener = await create(portal, { retry_schedule: ['1h'] });
+    const { json: spare } = await portal.request('POST', `/v18.0/listeners/${listener.id}/tickets`);
+    const program = await connectListener(portal, listener.id);
+    equal((await client.request('DELETE', `${sessions}/${session.id}`)).status, 204);
+    const event = await client.purchase();
+    const id = event.deliveries.find(({ endpoint_id }) => endpoint_id === listener.id)?.id ?? '';
+    const waiting = await client.deliveryUntil(id, ({ status }) => status === 'retrying');
+    equal(waiting.attempts[0]?.error_code, 'listener_disconnected');
+    equal(await program.closed, 4_401);
+    equal(program.deliveries.length, 0);
+    const [{ message }] = await once(openStream(system.url, listener.id, spare.ticket), 'error');
+    match(message, /401/);
+    equal((await client.request('GET', `/v18.0/endpoints/${listener.id}`)).status, 200, 'the endpoint stays');
+    await remove(listener.id);
   });
 
   it('cannot be given another URL, and counts as an endpoint', async () => {

@@ -1,6 +1,6 @@
-import { deepEqual, match } from 'node:assert/strict';
+import { deepEqual, equal, match } from 'node:assert/strict';
 import { once } from 'node:events';
-import { Agent, request } from 'node:http';
+import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
@@ -63,5 +63,26 @@ describe('a request for another protocol', () => {
     await closed;
     clearInterval(writes);
     match(answer, /^HTTP\/1\.1 404 /);
+  });
+
+  it('counts against its address without a valid ticket, as every request: who goes on guessing gets 429', async () => {
+    const guess = async () => {
+      const sent = request(`${system.url}/v18.0/listeners/ep_${'0'.repeat(26)}/stream`, {
+        headers: { connection: 'Upgrade', upgrade: 'websocket', authorization: 'Bearer wrong' },
+      });
+      sent.end();
+      const [answer] = await once(sent, 'response');
+      answer.resume();
+      return answer as IncomingMessage;
+    };
+    const answers: IncomingMessage[] = [];
+    for (let tries = 0; tries < 1_000 && answers.at(-1)?.statusCode !== 429; tries += 1)
+      answers.push(await guess());
+    const last = answers.at(-1);
+    equal(last?.statusCode, 429);
+    equal(answers[0]?.statusCode, 401);
+    match(String(last?.headers['retry-after']), /^\d+$/);
+    // A key that is valid is not kept out by its address.
+    equal(await send(await system.account(), new Agent()), 200);
   });
 });

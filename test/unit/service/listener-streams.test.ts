@@ -8,7 +8,11 @@ import type { EndpointRepository } from '../../../src/models/endpoint/endpoints.
 import type { ListenerRepository } from '../../../src/models/endpoint/listeners.js';
 import { until } from '../../support/until.js';
 
-const KEY = { account_id: 'acct_1', endpoint_id: 'ep_1' };
+const KEY = {
+  account_id: 'acct_1',
+  endpoint_id: 'ep_1',
+  credential: { type: 'portal_session', token_hash: '' },
+} as const;
 const REQUEST = { headers: {}, body: '{}', timeout_ms: 5_000 };
 
 describe('the streams of listeners', () => {
@@ -17,10 +21,11 @@ describe('the streams of listeners', () => {
   /** What the database knows, and what it was told. */
   let exists: boolean;
   let isHeld: boolean;
+  let isAllowed: boolean;
   let told: string[];
 
   beforeEach(async () => {
-    [exists, isHeld, told] = [true, true, []];
+    [exists, isHeld, isAllowed, told] = [true, true, true, []];
     server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
     await once(server, 'listening');
     const listeners = {
@@ -32,7 +37,8 @@ describe('the streams of listeners', () => {
     const endpoints = { getFresh: async () => (exists ? {} : undefined) } as unknown as EndpointRepository;
     const release = async () => void told.push('release');
     const logger = pino({ level: 'silent' });
-    streams = new ListenerStreams({ listeners, endpoints, release, logger, renewMs: 10 });
+    const allows = async () => isAllowed;
+    streams = new ListenerStreams({ listeners, endpoints, allows, release, logger, renewMs: 10 });
   });
   afterEach(async () => {
     await streams.stop();
@@ -43,8 +49,9 @@ describe('the streams of listeners', () => {
   /** A program that is connected, and the code with which its stream is closed. */
   async function connect() {
     const program = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    const [socket] = await once(server, 'connection');
-    await streams.open(KEY, socket);
+    const [socket, { socket: connection }] = await once(server, 'connection');
+    await streams.open(KEY, socket, connection);
+    if (program.readyState !== program.OPEN) await once(program, 'open');
     return { program, closed: once(program, 'close').then(([code]) => code as number) };
   }
   const saw = (what: string) =>
@@ -68,6 +75,39 @@ describe('the streams of listeners', () => {
     await saw('remove');
     [exists, isHeld] = [true, false];
     equal(await (await connect()).closed, 4_409);
+  });
+
+  it('end with the token that opened them, and send nothing from then on', async () => {
+    const { program, closed } = await connect();
+    let messages = 0;
+    program.on('message', () => {
+      messages += 1;
+    });
+    isAllowed = false;
+    const result = await streams.exchange('ep_1', REQUEST);
+    equal(result && 'error_code' in result && result.error_code, 'listener_disconnected');
+    equal(await closed, 4_401);
+    equal(messages, 0);
+    isAllowed = true;
+    const quiet = await connect();
+    isAllowed = false;
+    equal(await quiet.closed, 4_401, 'without a delivery, with the next renewal');
+  });
+
+  it('end if a program answers what nobody waits for, and read no more of it', async () => {
+    const failure = (number: number) => JSON.stringify({ type: 'failure', number, error_code: 'timeout' });
+    const { program, closed } = await connect();
+    for (let sent = 0; sent < 1_000; sent += 1) program.send(failure(9));
+    equal(await closed, 4_400);
+    const late = await connect();
+    const result = await streams.exchange('ep_1', { ...REQUEST, timeout_ms: 20 });
+    equal(result && 'error_code' in result && result.error_code, 'timeout');
+    late.program.send(failure(0));
+    const next = streams.exchange('ep_1', REQUEST);
+    late.program.send(failure(1));
+    equal((await next) && 'error_code', 'error_code', 'an answer that comes too late is no error, once');
+    late.program.send(failure(0));
+    equal(await late.closed, 4_400);
   });
 
   it('wait for the answers that are due before the process stops, and take no new ones', async () => {

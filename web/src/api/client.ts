@@ -48,6 +48,11 @@ function withSession(request: Request, session: Session | undefined): Request {
 /** The public API of the server that this page came from. */
 export const api = new Hookline({ url: location.origin + BASE_PATH, fetch: send });
 
+/** Who a token stands for, whoever is signed in. @throws {HooklineError} if it is refused */
+export function holderOf(token: string) {
+  return new Hookline({ url: location.origin + BASE_PATH, token }).get('/v18.0/session');
+}
+
 /** An answer that is read as it comes: it is neither held in memory nor asked for again by itself. @throws {HooklineError} */
 export async function openStream(
   path: string,

@@ -27,10 +27,9 @@ export function knownClient(): string {
   return localStorage.getItem(CLIENT) ?? '';
 }
 
-/** Remembers the client that the address names. */
-export function takeClientFromLink(): void {
-  const client = new URLSearchParams(location.search).get('client');
-  if (client !== null && /^client_\w+$/.test(client)) localStorage.setItem(CLIENT, client);
+/** Remembers the client for the next login. */
+export function rememberClient(client: string): void {
+  localStorage.setItem(CLIENT, client);
 }
 
 /** Where the server sends people back to. An operator registers it with the client. */
@@ -38,7 +37,7 @@ export const redirectUri = (role: Role) => `${location.origin}${BASE_PATH}/${rol
 
 /** Begins a login: authorization code with PKCE (RFC 7636). The browser leaves this page. */
 export async function beginLogin(role: Role, clientId: string): Promise<void> {
-  localStorage.setItem(CLIENT, clientId);
+  rememberClient(clientId);
   const verifier = randomText();
   const state = randomText();
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier));

@@ -50,15 +50,3 @@ export function subscribe(listener: (ended: boolean) => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
-
-/**
- * Takes the token out of a link such as `/portal#token=…`. The fragment is never sent to a server; it is removed from the address and the
- * browser's history at once.
- */
-export function takeTokenFromLink(): void {
-  const fragment = new URLSearchParams(location.hash.slice(1));
-  const token = fragment.get('token');
-  if (token === null) return;
-  history.replaceState(history.state, '', location.pathname + location.search);
-  if (token !== '') writeSession(currentRole(), { token });
-}

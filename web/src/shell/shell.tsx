@@ -4,6 +4,7 @@ import { type Role, readSession, writeSession } from '../api/session.js';
 import iconUrl from '../icon.svg';
 import { Icon, type IconName } from '../ui/icons.js';
 import { type PagePath, To, useRole } from '../ui/link.js';
+import { LinkOffer } from './link-offer.js';
 import { Search } from './search.js';
 import { SignIn } from './sign-in.js';
 import { ThemeMenu } from './theme-menu.js';
@@ -39,9 +40,16 @@ const ENTRIES: Record<Role, readonly Entry[]> = {
 export function Shell() {
   const role = useRole();
   const session = useSession(role);
-  if (!session) return <SignIn role={role} />;
+  if (!session)
+    return (
+      <>
+        <SignIn role={role} />
+        <LinkOffer />
+      </>
+    );
   return (
     <div className="shell">
+      <LinkOffer />
       <a className="skip" href="#main">
         Skip to the content
       </a>

@@ -14,15 +14,17 @@ export const ACCOUNT_HEADER = 'Hookline-Account';
  * The caller as the account that it acts for: its own, or the one that `Hookline-Account` names by id or reference. A platform acts for
  * its accounts, the operator for all.
  *
+ * @param named what the header says; '' if it is not there
+ * @param reads whether nothing is to be changed
  * @throws Problem 401 if the token's account was deleted, 403 if the token acts for its own account alone, 404 if there is no such account or it is another platform's, 409 if
  *   something is to be changed of an account that is being deleted or was
  */
 export async function actingCaller(
   { accounts }: ApiDependencies['database'],
-  ctx: Context,
   caller: Caller,
+  named: string,
+  reads: boolean,
 ): Promise<{ caller: Caller; account: Account | undefined }> {
-  const named = ctx.get(ACCOUNT_HEADER);
   const home = await accounts.current(caller.account_id);
   if (home && home.status !== 'active')
     throw refuseToken({ code: 'revoked_token', detail: `The account ${home.id} was deleted.` });
@@ -33,7 +35,7 @@ export async function actingCaller(
   const account = await findNamed(accounts, caller, named);
   if (!account || !(isOperator || account.platform_id === caller.account_id))
     throw notFound('account', named);
-  if (account.status !== 'active' && ctx.method !== 'GET' && ctx.method !== 'HEAD')
+  if (account.status !== 'active' && !reads)
     throw new Problem(
       'account_state_conflict',
       `The account ${account.id} is ${account.status}: it can only be read.`,

@@ -14,6 +14,8 @@ export interface Caller {
   names_account?: boolean;
   /** The id of the API key or portal session, or of the OAuth client that holds the token. */
   id: string;
+  /** SHA-256 of its token, by which the token can be checked again. */
+  token_hash: string;
   /** The name of the API key or portal session; absent for OAuth clients. */
   name?: string;
   /** The profile behind the token: what `GET /me` answers. */

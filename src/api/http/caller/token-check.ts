@@ -1,6 +1,7 @@
 import { API_KEY_PREFIX, isScope, looksLikeApiKey } from '../../../domain/access/api-key.js';
 import { looksLikePortalToken, PORTAL_TOKEN_PREFIX } from '../../../domain/access/portal-session.js';
 import { ownProfileId } from '../../../domain/access/profile.js';
+import { hashSecret } from '../../../domain/access/secret-hash.js';
 import type { ProblemCode } from '../../../domain/http/problem.js';
 import type { ApiDependencies } from '../context.js';
 import type { Caller } from './caller.js';
@@ -11,49 +12,68 @@ export interface Refusal {
   detail: string;
 }
 
+/** A token as it is remembered: what it belongs to, and its SHA-256. */
+export type Credential = Pick<Caller, 'type' | 'token_hash'>;
+
+type Result = { caller: Caller } | { refusal: Refusal };
+
 /** Finds the caller that a token belongs to. */
-export type TokenCheck = (token: string) => Promise<{ caller: Caller } | { refusal: Refusal }>;
+export type TokenCheck = (token: string) => Promise<Result>;
+
+type Dependencies = Pick<ApiDependencies, 'database' | 'logger'>;
 
 /** What an OAuth access token looks like. */
 const ACCESS_TOKEN = /^[\w-]{43}$/;
 
 /** Checks API keys, portal tokens and OAuth access tokens. Look-ups are cached for seconds; expiry is exact. */
-export function createTokenCheck(dependencies: Pick<ApiDependencies, 'database' | 'logger'>): TokenCheck {
+export function createTokenCheck(dependencies: Dependencies): TokenCheck {
   return async (token) => {
-    if (token.startsWith(API_KEY_PREFIX)) return checkApiKey(dependencies, token);
-    if (token.startsWith(PORTAL_TOKEN_PREFIX)) return checkPortalToken(dependencies, token);
-    if (ACCESS_TOKEN.test(token)) return checkAccessToken(dependencies, token);
-    return malformed();
+    const type = typeOf(token);
+    return type ? checkCredential(dependencies, { type, token_hash: hashSecret(token) }) : malformed();
   };
 }
 
-async function checkApiKey(
-  { database, logger }: Pick<ApiDependencies, 'database' | 'logger'>,
-  token: string,
-): ReturnType<TokenCheck> {
-  const key = await database.apiKeys.find(token);
-  if (!key && !looksLikeApiKey(token)) return malformed();
+/** Checks a token that was checked before, and is known by its hash alone: whether it still stands for its caller. */
+export function checkCredential(
+  dependencies: Dependencies,
+  { type, token_hash }: Credential,
+): Promise<Result> {
+  return CHECKS[type](dependencies, token_hash);
+}
+
+const CHECKS: Record<Caller['type'], (dependencies: Dependencies, hash: string) => Promise<Result>> = {
+  api_key: checkApiKey,
+  portal_session: checkPortalToken,
+  oauth_client: checkAccessToken,
+};
+
+/** What a token belongs to by its form; `undefined` if it is none: the database need not be asked. */
+function typeOf(token: string): Caller['type'] | undefined {
+  if (token.startsWith(API_KEY_PREFIX)) return looksLikeApiKey(token) ? 'api_key' : undefined;
+  if (token.startsWith(PORTAL_TOKEN_PREFIX))
+    return looksLikePortalToken(token) ? 'portal_session' : undefined;
+  return ACCESS_TOKEN.test(token) ? 'oauth_client' : undefined;
+}
+
+async function checkApiKey({ database, logger }: Dependencies, token_hash: string): Promise<Result> {
+  const key = await database.apiKeys.ofHash(token_hash);
   if (!key) return refuse('invalid_token', 'The API key is unknown.');
   if (key.revoked_at) return refuse('revoked_token', `The API key was revoked at ${key.revoked_at}.`);
   if (key.expires_at && Date.parse(key.expires_at) <= Date.now()) {
     return refuse('expired_token', `The API key expired at ${key.expires_at}.`);
   }
   database.apiKeys
-    .noteUse(token, key.id)
+    .noteUse(token_hash, key.id)
     .catch((error: unknown) =>
       logger.warn({ err: error, api_key: key.id }, 'the last use of an API key could not be recorded'),
     );
   const { account_id, id, name, scopes, expires_at, profile_id = ownProfileId(account_id) } = key;
   const ends = expires_at !== undefined && { expires_at, token_expires_at: expires_at };
-  return { caller: { type: 'api_key', account_id, id, name, scopes, profile_id, ...ends } };
+  return { caller: { type: 'api_key', account_id, id, token_hash, name, scopes, profile_id, ...ends } };
 }
 
-async function checkPortalToken(
-  { database }: Pick<ApiDependencies, 'database'>,
-  token: string,
-): ReturnType<TokenCheck> {
-  const session = await database.portalSessions.find(token);
-  if (!session && !looksLikePortalToken(token)) return malformed();
+async function checkPortalToken({ database }: Dependencies, token_hash: string): Promise<Result> {
+  const session = await database.portalSessions.ofHash(token_hash);
   if (!session) return refuse('invalid_token', 'The portal session is unknown.');
   const { account_id, id, name, scopes, expires_at, revoked_at } = session;
   if (revoked_at !== undefined)
@@ -66,6 +86,7 @@ async function checkPortalToken(
       type: 'portal_session',
       account_id,
       id,
+      token_hash,
       name,
       scopes,
       profile_id: ownProfileId(account_id),
@@ -74,11 +95,8 @@ async function checkPortalToken(
   };
 }
 
-async function checkAccessToken(
-  { database }: Pick<ApiDependencies, 'database'>,
-  token: string,
-): ReturnType<TokenCheck> {
-  const found = await database.accessTokens.find(token);
+async function checkAccessToken({ database }: Dependencies, token_hash: string): Promise<Result> {
+  const found = await database.accessTokens.ofHash(token_hash);
   if (!found) return refuse('invalid_token', 'The access token is unknown.');
   if (found.expires_at <= Date.now()) {
     return refuse(
@@ -90,7 +108,9 @@ async function checkAccessToken(
   const { account_id, client_id: id, profile_id = ownProfileId(account_id) } = found;
   const token_expires_at = new Date(found.expires_at).toISOString();
   const scopes = found.scopes.filter(isScope);
-  return { caller: { type: 'oauth_client', account_id, id, profile_id, scopes, token_expires_at } };
+  return {
+    caller: { type: 'oauth_client', account_id, id, token_hash, profile_id, scopes, token_expires_at },
+  };
 }
 
 function malformed(): { refusal: Refusal } {

@@ -8,6 +8,7 @@ import type { ApiDependencies } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
 import { timeSchema } from '../../http/schemas.js';
+import { STREAM_SCOPE } from '../../listeners/ticket-holder.js';
 import { newTicket } from '../../listeners/tickets.js';
 import { createEndpoint } from '../endpoints/create-endpoint.js';
 import { endpointBody } from '../endpoints/endpoint-body.js';
@@ -74,8 +75,9 @@ export function listenerOperations(dependencies: ApiDependencies): Operation[] {
       method: 'post',
       path: '/listeners/:id/tickets',
       id: 'createListenerTicket',
-      summary: 'Get a ticket to open the stream of a listener: a WebSocket, one at a time',
-      scope: 'endpoints:write',
+      summary:
+        'Get a ticket to open the stream of a listener: a WebSocket, one at a time, which ends with the token that asks',
+      scope: STREAM_SCOPE,
       responses: { 201: { description: 'The ticket', schema: ticketSchema } },
       problems: [],
       async handle(ctx, { params: { id = '' } }) {
@@ -84,7 +86,11 @@ export function listenerOperations(dependencies: ApiDependencies): Operation[] {
         ctx.status = 201;
         ctx.set('cache-control', 'no-store');
         ctx.body = {
-          ...newTicket(box, { account_id: endpoint.account_id, endpoint_id: id }, Date.now()),
+          ...newTicket(
+            box,
+            { account_id: endpoint.account_id, endpoint_id: id, credential: ctx.state.caller },
+            Date.now(),
+          ),
           path: ctx.path.replace(/tickets$/, 'stream'),
         };
       },

@@ -1,13 +1,16 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { request } from 'undici';
+import { atMostEvery } from '../../../domain/basics/at-most-every.js';
 
 /** How long the SDK may take to answer, milliseconds. It is in this process. */
 const SDK_ANSWERS_WITHIN_MS = 1_000;
+/** How often the page is made at most: it takes some 20 ms, and who asks need not prove who they are. Milliseconds. */
+const PAGE_MS = 1_000;
 
 /** What a process answers at `/metrics`. */
 export interface MetricsPage {
   contentType: string;
-  /** Everything there is, in the text format of Prometheus. */
+  /** Everything there is, up to a second old, in the text format of Prometheus. */
   text(): Promise<string>;
 }
 
@@ -24,11 +27,11 @@ export function metricsPage(
 ): MetricsPage {
   return {
     contentType: registry.contentType,
-    async text() {
+    text: atMostEvery(PAGE_MS, async () => {
       const [, sdk] = await Promise.all([refresh?.(), sdkAddress ? readSdk(sdkAddress) : '']);
       const parts = [await registry.metrics(), await ofProcess().metrics(), sdk];
       return `${parts.map((part) => part.trim()).join('\n\n')}\n`;
-    },
+    }),
   };
 }
 

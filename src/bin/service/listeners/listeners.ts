@@ -2,9 +2,11 @@ import type { RequestListener } from 'node:http';
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import type { ListenerStreams } from '../../../api/listeners/streams.js';
+import type { Ticket } from '../../../api/listeners/tickets.js';
 import type { Settings } from '../../../config/schema.js';
 import type { DeliveryStarter } from '../../../temporal/write/delivery-starter.js';
 import { requireSecretBox } from '../../process/secrets.js';
+import type { Api } from '../api.js';
 import type { HttpServer } from '../http-server.js';
 import type { Servers } from '../servers.js';
 import { sweepListeners } from './listener-sweep.js';
@@ -15,7 +17,7 @@ export interface Listeners {
   /** Begins to delete those that are left alone. @returns stops that */
   start(starter: DeliveryStarter): () => void;
   /** Serves their streams at a server, whose other requests go to the API. */
-  serve(http: HttpServer, api: RequestListener): RequestListener;
+  serve(http: HttpServer, api: Pick<Api, 'listener' | 'upgrades'>): RequestListener;
 }
 
 /** Makes the streams of listeners. Their modules are loaded here, so that a worker does without them. */
@@ -24,16 +26,19 @@ export async function createListeners(
   { database }: Servers,
   logger: Logger,
 ): Promise<Listeners> {
-  const [{ ListenerStreams }, { createUpgrade }, { withRelay }] = await Promise.all([
+  const [{ ListenerStreams }, { createUpgrade }, { withRelay }, { ticketHolder }] = await Promise.all([
     import('../../../api/listeners/streams.js'),
     import('../../../api/listeners/upgrade.js'),
     import('../../../api/listeners/relay.js'),
+    import('../../../api/listeners/ticket-holder.js'),
   ]);
   const box = requireSecretBox(settings);
   const { endpoints, listeners } = database;
   let starter: DeliveryStarter | undefined;
   const release = async (endpoint: { account_id: string; endpoint_id: string }) => starter?.release(endpoint);
-  const streams = new ListenerStreams({ listeners, endpoints, release, logger });
+  const holderOf = (ticket: Ticket) => ticketHolder({ database, logger }, ticket);
+  const allows = async (ticket: Ticket) => (await holderOf(ticket)) !== undefined;
+  const streams = new ListenerStreams({ listeners, endpoints, allows, release, logger });
   return {
     streams,
     start(given) {
@@ -42,8 +47,8 @@ export async function createListeners(
     },
     serve(http, api) {
       streams.serveAt(settings.HOOKLINE_INTERNAL_URL ?? internalUrl(settings, http.port));
-      http.upgrade(createUpgrade({ streams, endpoints, box, logger }));
-      return withRelay(streams, box, api);
+      http.upgrade(createUpgrade({ streams, endpoints, holderOf, limits: api.upgrades, box, logger }));
+      return withRelay(streams, box, api.listener);
     },
   };
 }

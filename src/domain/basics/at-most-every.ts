@@ -1,0 +1,24 @@
+/**
+ * Computes something at most once in a while, whoever asks, and however often: those who ask meanwhile, or soon after, share what came of
+ * it, a failure included.
+ *
+ * @param ms since the computation began; one that takes longer is shared until it ends
+ * @param now milliseconds on a clock that only goes forward
+ */
+export function atMostEvery<T>(
+  ms: number,
+  compute: () => Promise<T>,
+  now: () => number = () => performance.now(),
+): () => Promise<T> {
+  let latest: { result: Promise<T>; began: number; isOver: boolean } | undefined;
+  return () => {
+    if (latest && (!latest.isOver || now() - latest.began < ms)) return latest.result;
+    const computation = { result: compute(), began: now(), isOver: false };
+    const end = () => {
+      computation.isOver = true;
+    };
+    computation.result.then(end, end);
+    latest = computation;
+    return computation.result;
+  };
+}

@@ -1,0 +1,80 @@
+import { knownClient, rememberClient } from './oauth.js';
+import { BASE_PATH, currentRole, readSession, writeSession } from './session.js';
+
+/**
+ * What a link would put in the place of what is there. Anybody can write a link, so the person is asked first: a stranger's would sign them
+ * in as the stranger, who sees what they do from then on.
+ */
+export type Offer = { token: string } | { client: string };
+
+/** What a portal token looks like: no link signs anybody in with another kind. */
+const PORTAL_TOKEN = /^hlps_[\w-]{49}$/;
+const CLIENT = /^client_\w+$/;
+
+let offer: Offer | undefined;
+const listeners = new Set<() => void>();
+
+/** What is to be asked about; the same object until it changes, as React asks of a store. */
+export const currentOffer = () => offer;
+
+/** Calls back when there is something to ask about, or no longer. */
+export function subscribeToOffers(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function setOffer(next: Offer | undefined): void {
+  offer = next;
+  for (const listener of listeners) listener();
+}
+
+/**
+ * Takes the token out of a link such as `/portal#token=…`. The fragment is never sent to a server; it is removed from the address and the
+ * browser's history at once, whatever becomes of it.
+ */
+export function takeTokenFromLink(): void {
+  const token = new URLSearchParams(location.hash.slice(1)).get('token');
+  if (token === null) return;
+  history.replaceState(history.state, '', location.pathname + location.search);
+  const role = currentRole();
+  if (role !== 'portal' || !PORTAL_TOKEN.test(token)) return;
+  const session = readSession(role);
+  if (!session) writeSession(role, { token });
+  else if (session.token !== token) setOffer({ token });
+}
+
+/** Remembers the client that the address names, such as `/portal?client=client_…`. */
+export function takeClientFromLink(): void {
+  const client = new URLSearchParams(location.search).get('client');
+  if (client === null || !CLIENT.test(client) || client === knownClient()) return;
+  if (knownClient() === '' && !readSession(currentRole())) rememberClient(client);
+  else setOffer({ client });
+}
+
+/** Ends the question with what the person has said. */
+export function answerOffer(isAccepted: boolean): void {
+  const asked = offer;
+  setOffer(undefined);
+  if (!asked) return;
+  if ('client' in asked) forgetClientInAddress();
+  if (!isAccepted) return;
+  if ('client' in asked) {
+    rememberClient(asked.client);
+    // What was signed in through the other client ends with it.
+    writeSession(currentRole(), undefined);
+    return;
+  }
+  // Ended first: what was read for whoever was there is forgotten.
+  writeSession('portal', undefined);
+  writeSession('portal', { token: asked.token });
+  // A page that is open may be about what the other account alone has.
+  location.assign(`${BASE_PATH}/portal`);
+}
+
+/** Or the question would be asked again with each reload. */
+function forgetClientInAddress(): void {
+  const query = new URLSearchParams(location.search);
+  query.delete('client');
+  const text = query.size > 0 ? `?${query}` : '';
+  history.replaceState(history.state, '', location.pathname + text);
+}
