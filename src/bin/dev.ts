@@ -9,6 +9,7 @@ import { OPERATOR } from '../domain/change/change.js';
 import { startMongo, startTemporal } from '../embedded/index.js';
 import { connectDatabase } from '../models/database.js';
 import { migrate } from './migrate.js';
+import { keepHeapsSmall } from './process/garbage.js';
 import { createLogger, say, shortPath } from './process/output.js';
 import { withSdkMetrics } from './process/sdk-metrics.js';
 import { loadOrCreateKeys } from './process/secrets.js';
@@ -52,6 +53,7 @@ export async function dev(given: Settings): Promise<void> {
     };
     await migrate(settings, (line) => logger.info(line));
 
+    keepHeapsSmall();
     const service = await startService(settings, 'all', logger);
     stops.push(() => service.stop());
     const apiUrl = service.url ?? '';

@@ -13,7 +13,6 @@ import { metricsPage } from './service/counts/metrics-page.js';
 import { createStartMetrics } from './service/counts/start-metrics.js';
 import { keepTallies } from './service/counts/tallies.js';
 import { addressPolicyOf, portsOf } from './service/egress.js';
-import { boundHeaps, collectWhenIdle } from './service/garbage.js';
 import { healthListener } from './service/health-listener.js';
 import { type HttpServer, listen } from './service/http-server.js';
 import { createKnowledge, createStarter } from './service/ledger.js';
@@ -51,8 +50,6 @@ export async function startService(
     const servers = await connectServers(settings);
     stops.add(() => servers.database.close());
     stops.add(() => servers.temporal.close());
-    boundHeaps();
-    stops.add(collectWhenIdle());
     stops.add(sweepChanges(servers.database.changes, logger));
     const parts = await startParts(settings, role, { servers, logger, bundlePath }, stops);
     return { ...parts, stop: () => stops.run() };

@@ -1,22 +1,21 @@
 import assert from 'node:assert/strict';
 import { looksLikeApiKey, newApiKey, OPERATOR_SCOPES } from '../../../src/domain/access/api-key.js';
 import type { ApiClient } from '../../support/api-client.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem, startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 describe('API keys', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let second: TestSystem;
   let client: ApiClient;
 
   before(async () => {
-    system = await startSystem({}, 'api');
+    system = await sharedSystem();
     second = await startSystem({ MONGODB_URI: system.environment['MONGODB_URI'] ?? '' }, 'api');
     client = await system.account();
   });
   after(async () => {
     await second.stop();
-    await system.stop();
   });
 
   const create = async (body: Record<string, unknown> = {}) => {
@@ -180,11 +179,10 @@ describe('API keys', () => {
 });
 
 describe('accounts', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   before(async () => {
-    system = await startSystem({}, 'api');
+    system = await sharedSystem();
   });
-  after(() => system.stop());
 
   it('are managed by the operator alone', async () => {
     const operator = await system.account(OPERATOR_SCOPES);

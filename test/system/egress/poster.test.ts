@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { createAddressGuard } from '../../../activities/http/address-guard.js';
 import { createPoster } from '../../../activities/http/poster.js';
-import { exposedGc } from '../../../src/bin/service/garbage.js';
+import { exposedGc } from '../../../src/bin/process/garbage.js';
 import { issueServerCertificate, loadOrCreateAuthority } from '../../../src/demo/certificates.js';
 import { createAddressPolicy } from '../../../src/domain/endpoint/address-policy.js';
 import { startConnectProxy } from '../../support/outside/connect-proxy.js';
