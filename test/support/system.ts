@@ -31,6 +31,12 @@ export interface TestSystem {
   stop(): Promise<void>;
 }
 
+/**
+ * The part of the waits that rules fix. The shortest ones are still longer than what they wait for in a test: caches of accounts, attempts
+ * under way, visibility.
+ */
+const TEST_TIME_SCALE = '0.2';
+
 /** The environment of a system of its own: database, task queue, free port, loopback allowed, test authority trusted. */
 export async function testEnvironment(
   overrides: Record<string, string> = {},
@@ -58,6 +64,8 @@ export async function testEnvironment(
     // Tests of the archive run it when they want it.
     HOOKLINE_ARCHIVE_INTERVAL: 'off',
     HOOKLINE_ENDPOINT_VERIFICATION: 'off',
+    // Nobody waits for a rule's real seconds.
+    HOOKLINE_TEST_TIME_SCALE: TEST_TIME_SCALE,
     // Receivers share a thread with the tests and the service, and may be slow where much goes on.
     HOOKLINE_ATTEMPT_TIMEOUT: '10s',
     ...overrides,
