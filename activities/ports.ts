@@ -2,16 +2,17 @@ import type { AccountRemoval } from '../src/domain/access/account-deletion.js';
 import type { Alert, AlertChannel } from '../src/domain/alert/alert.js';
 import type { AlertMessage } from '../src/domain/alert/alert-text.js';
 import type { ArchiveWrites, ClosedExecutions } from '../src/domain/archive/to-archive.js';
+import type { Timings } from '../src/domain/basics/timings.js';
 import type { AttemptReport } from '../src/domain/delivery/attempt-report.js';
 import type { AttemptRequest } from '../src/domain/delivery/attempt-request.js';
 import type {
   AcceptedEvent,
   Attempt,
+  AttemptTimings,
   DeliveryGroup,
   DeliverySettings,
   DeliveryTarget,
   EndpointKey,
-  Timings,
 } from '../src/domain/delivery/delivery.js';
 import type { LiveGroup, MemberAttempt } from '../src/domain/delivery/delivery-group.js';
 import type { SigningKey } from '../src/domain/delivery/signature.js';
@@ -192,7 +193,7 @@ export interface HttpAnswer {
 export interface HttpTrace {
   /** The address connected to; absent if there was no connection. */
   address?: string;
-  timings: Timings;
+  timings: AttemptTimings;
 }
 
 /** An answer, or why there is none. */
@@ -337,6 +338,7 @@ export interface ActivityDependencies {
   endpoints: EndpointDirectory;
   pending: PendingEndpoints;
   poster: HttpPoster;
+  timings: Timings;
   /** Absent if nobody is alerted. */
   raiser?: AlertRaiser | undefined;
   /** Channels to people that are configured. */

@@ -1,3 +1,4 @@
+import type { Timings } from '../src/domain/basics/timings.js';
 import type { AttemptReport } from '../src/domain/delivery/attempt-report.js';
 
 import type {
@@ -52,6 +53,7 @@ export interface EndpointIncidentInput {
   since?: string;
   /** Present if the run continues another one. */
   state?: IncidentState;
+  timings?: Timings;
 }
 
 export interface IncidentState {
@@ -77,6 +79,7 @@ export interface ReleaseParkedInput extends EndpointKey {
   per_second: number;
   /** Whether deliveries that wait for a retry go along. */
   retries?: boolean;
+  timings?: Timings;
 }
 
 export interface FanOutEventInput extends AcceptedEvent, DeliverySettings {

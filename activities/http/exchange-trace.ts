@@ -1,18 +1,18 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
-import type { Timings } from '../../src/domain/delivery/delivery.js';
+import type { AttemptTimings } from '../../src/domain/delivery/delivery.js';
 
 /** Where an exchange went, and where its time went. */
 export class ExchangeTrace {
   /** The address connected to; absent until there is a connection. */
   address: string | undefined;
   /** Of the steps that have ended. A connection that was kept from an earlier exchange took no steps. */
-  readonly timings: Timings = {};
+  readonly timings: AttemptTimings = {};
   private lastEnd = performance.now();
 
   /** A step ends now. It began when the one before ended. */
-  end(step: keyof Timings): void {
+  end(step: keyof AttemptTimings): void {
     const now = performance.now();
     this.timings[step] = Math.round(now - this.lastEnd);
     this.lastEnd = now;

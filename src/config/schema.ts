@@ -4,6 +4,7 @@ import { parseSecretKeys } from '../domain/access/secret-box.js';
 import { ALERT_KINDS } from '../domain/alert/alert.js';
 import { DEFAULT_ARCHIVE_DAYS, DEFAULT_PAYLOAD_DAYS, parseKeptDays } from '../domain/archive/kept-days.js';
 import { parseDuration } from '../domain/basics/duration.js';
+import { scaledTimings } from '../domain/basics/timings.js';
 import { DEFAULT_CHANGES_DAYS } from '../domain/change/change.js';
 import { DEFAULT_RETRY_SCHEDULE, parseRetrySchedule } from '../domain/delivery/retry-schedule.js';
 import { readSigningKeys } from '../domain/log/signed-note.js';
@@ -326,6 +327,15 @@ export const settingsSchema = z.object({
     .max(60_000)
     .default(5_000)
     .describe('Time between two posts of traces, milliseconds'),
+  HOOKLINE_TEST_TIME_SCALE: z.coerce
+    .number()
+    .gt(0)
+    .max(1)
+    .default(1)
+    .transform(scaledTimings)
+    .describe(
+      'For Hookline’s own tests only: the part of the time that it waits where a rule fixes the wait and no setting, such as between the first probes of an endpoint. A service that is not in a test must wait all of it',
+    ),
   HOOKLINE_TEMPORAL_METRICS_ADDRESS: z
     .string()
     .min(1)

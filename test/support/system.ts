@@ -32,6 +32,12 @@ export interface TestSystem {
   stop(): Promise<void>;
 }
 
+/**
+ * The part of the waits that rules fix. The shortest ones are still longer than what they wait for in a test: caches of accounts, attempts
+ * under way, visibility.
+ */
+const TEST_TIME_SCALE = '0.2';
+
 /** The environment of a system of its own: database, task queue, free port, loopback allowed, test authority trusted. */
 export async function testEnvironment(
   overrides: Record<string, string> = {},
@@ -61,6 +67,8 @@ export async function testEnvironment(
     HOOKLINE_ENDPOINT_VERIFICATION: 'off',
     // What is to be retried while a test waits says so.
     HOOKLINE_RETRY_SCHEDULE: '1h',
+    // Nobody waits for a rule's real seconds.
+    HOOKLINE_TEST_TIME_SCALE: TEST_TIME_SCALE,
     // Receivers share a thread with the tests and the service, and may be slow where much goes on.
     HOOKLINE_ATTEMPT_TIMEOUT: '10s',
     ...overrides,

@@ -42,6 +42,7 @@ export function runWorker(
       publicUrl: settings.HOOKLINE_PUBLIC_URL,
       ...attempts,
       ledger: starter,
+      timings: settings.HOOKLINE_TEST_TIME_SCALE,
       replays: createReplayLedger(servers, starter),
       accounts: createAccountRemoval(settings, servers, starter),
       archive: database.archive,
