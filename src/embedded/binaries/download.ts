@@ -15,6 +15,7 @@ export interface Download {
   /** Body of an ES module in which `folder` is the folder. It throws when the download fails. */
   script: string;
   report: Report;
+  signal: AbortSignal | undefined;
 }
 
 /**
@@ -23,7 +24,7 @@ export interface Download {
  *
  * @throws Error with the short reason
  */
-export async function download({ service, folder, script, report }: Download): Promise<void> {
+export async function download({ service, folder, script, report, signal }: Download): Promise<void> {
   await mkdir(folder, { recursive: true });
   const code = `const folder = process.argv[1];
 try { ${script} } catch (error) { console.error('reason: ' + error.message); process.exitCode = 1; }`;
@@ -33,6 +34,7 @@ try { ${script} } catch (error) { console.error('reason: ' + error.message); pro
     // For mongodb-memory-server: one attempt only, and a certificate that is checked, which is not its default.
     env: { MONGOMS_MAX_RETRIES: '1', npm_config_strict_ssl: 'true', ...process.env },
     graceMs: 1_000,
+    signal,
   });
   const idleLimitMs = IDLE_LIMIT_MS;
   const { status, printed } = await untilFetched({ service, job, folder, idleLimitMs, report });

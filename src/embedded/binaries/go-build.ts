@@ -42,9 +42,9 @@ export function goBuildWay(go: GoProgram, cacheDir: string, report: Report): Way
       doing: go.doing,
       noun: 'the build with Go',
       impossible: async () => ((await onPath('go')) === undefined ? 'no go on PATH' : undefined),
-      async run() {
+      async run(signal) {
         return inScratch(folder, async (scratch) => {
-          await build(go, scratch, report);
+          await build(go, scratch, report, signal);
           await rename(join(scratch, go.program), file);
           return file;
         });
@@ -53,13 +53,20 @@ export function goBuildWay(go: GoProgram, cacheDir: string, report: Report): Way
   };
 }
 
-async function build(go: GoProgram, scratch: string, report: Report): Promise<void> {
+async function build(
+  go: GoProgram,
+  scratch: string,
+  report: Report,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const started = Date.now();
   const job = startGuarded('go', go.args(scratch), {
     output: 'pipe',
     cwd: go.cwd ?? scratch,
-    env: { ...process.env, ...go.env?.(scratch) },
+    // What Go needs for a while is removed with the rest, also when it is killed.
+    env: { ...process.env, TMPDIR: scratch, ...go.env?.(scratch) },
     graceMs: 2_000,
+    signal,
   });
   let fetched = 0;
   let compiled = 0;

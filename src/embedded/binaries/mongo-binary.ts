@@ -32,8 +32,8 @@ export async function waysToMongo(cacheDir: string, report: Report): Promise<Way
       make: {
         doing: "downloading MongoDB's official server, once per user",
         noun: 'the official download',
-        async run() {
-          await download({ service: SERVICE, folder: downloads, script: DOWNLOAD_SCRIPT, report });
+        async run(signal) {
+          await download({ service: SERVICE, folder: downloads, script: DOWNLOAD_SCRIPT, report, signal });
           const binary = await keptDownload(downloads);
           if (binary === undefined) throw new Error('it left no program');
           return binary;

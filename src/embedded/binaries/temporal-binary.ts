@@ -53,8 +53,8 @@ export function waysToTemporal(cacheDir: string, report: Report): Way[] {
       make: {
         doing: "downloading Temporal's official CLI, once per user",
         noun: 'the official download',
-        async run() {
-          await download({ service: SERVICE, folder: downloads, script: DOWNLOAD_SCRIPT, report });
+        async run(signal) {
+          await download({ service: SERVICE, folder: downloads, script: DOWNLOAD_SCRIPT, report, signal });
           const binary = await newestDownload(downloads);
           if (binary === undefined) throw new Error('it left no program');
           return binary;

