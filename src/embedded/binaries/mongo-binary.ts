@@ -1,11 +1,8 @@
-import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Report } from '../types.js';
 import { download } from './download.js';
 import { onPath, type Way } from './find-binary.js';
 import { goBuildWay } from './go-build.js';
-import { packageFolder } from './platform.js';
 
 const SERVICE = 'MongoDB';
 /** The release pinned in tools/ferretdb/go.mod. */
@@ -14,9 +11,8 @@ const FERRETDB_VERSION = 'v1.24.2';
 export const MONGOD_VERSION = '8.2.6';
 
 /** The ways to get `mongod`, or what stands in for it, in the order in which they are taken. */
-export async function waysToMongo(cacheDir: string, report: Report): Promise<Way[]> {
+export function waysToMongo(cacheDir: string, report: Report): Way[] {
   const downloads = join(cacheDir, 'mongodb');
-  const tools = packageFolder('tools/ferretdb');
   return [
     {
       how: 'path',
@@ -45,10 +41,9 @@ export async function waysToMongo(cacheDir: string, report: Report): Promise<Way
         service: SERVICE,
         doing: `building FerretDB ${FERRETDB_VERSION} (MongoDB's protocol over SQLite) with Go, once per user, about a minute`,
         program: 'ferretdb',
-        version: `${FERRETDB_VERSION}-${await fingerprint(tools)}`,
+        version: FERRETDB_VERSION,
+        sources: 'tools/ferretdb',
         args: (folder) => ['run', './build', folder],
-        cwd: tools,
-        env: () => ({ GOWORK: 'off' }), // it is a module of its own, whatever workspace the checkout lies in
       },
       cacheDir,
       report,
@@ -68,14 +63,4 @@ async function keptDownload(downloadDir: string): Promise<string | undefined> {
     downloadDir,
     version: MONGOD_VERSION,
   });
-}
-
-/** A hash of everything that decides the build, so that a change of the mends leads to a new one beside the old. */
-async function fingerprint(folder: string): Promise<string> {
-  const hash = createHash('sha256');
-  const names = await readdir(folder, { recursive: true });
-  for (const name of names.sort()) {
-    if (/\.(go|mod|sum)$/.test(name)) hash.update(await readFile(join(folder, name)));
-  }
-  return hash.digest('hex').slice(0, 8);
 }

@@ -57,7 +57,7 @@ export async function startMongo(options: EmbeddedMongoOptions): Promise<Embedde
   requireUnix(SERVICE, 'MONGODB_URI');
 
   const port = await claimPort(options.port, 'HOOKLINE_MONGODB_PORT', 'MongoDB');
-  const ways = await waysToMongo(options.cacheDir ?? userCacheDir(), report);
+  const ways = waysToMongo(options.cacheDir ?? userCacheDir(), report);
   const { how, binary } = await findBinary(SERVICE, 'MONGODB_URI is not set', ways, report, options.signal);
 
   // The two keep different files, so each has a folder: neither can read, or harm, the other's.
