@@ -51,8 +51,27 @@ export function waysToMongo(cacheDir: string, report: Report): Way[] {
   ];
 }
 
+/**
+ * The library compares the MD5 of the archive, which anybody can forge. MongoDB publishes its SHA-256 beside it, so that is compared in place
+ * of it; and what is refused goes, as the library would take it for a finished download the next time.
+ */
 const DOWNLOAD_SCRIPT = `
+const { createHash } = await import('node:crypto');
+const { createReadStream } = await import('node:fs');
+const { readFile, rm } = await import('node:fs/promises');
+const { pipeline } = await import('node:stream/promises');
 const { MongoBinary } = (await import('mongodb-memory-server-core')).default;
+const downloader = await import('mongodb-memory-server-core/lib/util/MongoBinaryDownload.js');
+downloader.MongoBinaryDownload.prototype.makeMD5check = async function (url, archive) {
+  const published = await this.download(url.replace(/md5$/, 'sha256'));
+  const [expected] = (await readFile(published, 'utf8')).trim().split(/\\s/);
+  await rm(published);
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(archive), hash);
+  if (hash.digest('hex') === expected) return true;
+  await rm(archive);
+  throw new Error('the SHA-256 of what came is not the one that MongoDB publishes');
+};
 await MongoBinary.getPath({ downloadDir: folder, version: '${MONGOD_VERSION}', checkMD5: true });`;
 
 /** Loaded only here: most starts have no use for this library. */
