@@ -1,5 +1,6 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { Alert } from '../src/domain/alert/alert.js';
+import { cutText } from '../src/domain/basics/unicode.js';
 import type { DeliveryRecord } from '../src/domain/delivery/delivery.js';
 import type { VerificationSubject } from '../src/domain/endpoint/endpoint.js';
 import type { ReplayProgress } from '../src/domain/replay/replay.js';
@@ -16,7 +17,7 @@ const MAX_NAME = 200;
 /** The name under which an act is recorded, whatever was sent. */
 export function operatorName(operator: unknown): string {
   const by = typeof operator === 'object' && operator !== null && 'by' in operator ? operator.by : operator;
-  return typeof by === 'string' && by.trim() !== '' ? by.trim().slice(0, MAX_NAME) : 'an operator';
+  return typeof by === 'string' && by.trim() !== '' ? cutText(by.trim(), MAX_NAME) : 'an operator';
 }
 
 const REPLAY_ID = /^rpl_[0-9A-Z]{26}$/;
