@@ -1,9 +1,9 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { Alert } from '../src/domain/alert/alert.js';
-import { cutText } from '../src/domain/basics/unicode.js';
 import type { DeliveryRecord } from '../src/domain/delivery/delivery.js';
 import type { VerificationSubject } from '../src/domain/endpoint/endpoint.js';
 import type { ReplayProgress } from '../src/domain/replay/replay.js';
+import { cutText } from '../src/domain/text/unicode.js';
 
 /** Who steers a delivery: the id of an API key, or a name given in Temporal UI, which can send anything or nothing. */
 export interface Operator {

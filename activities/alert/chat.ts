@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { cutText } from '../../src/domain/basics/unicode.js';
 import { parseRetryAfter } from '../../src/domain/http/retry-after.js';
+import { cutText } from '../../src/domain/text/unicode.js';
 import type { AlertSender, HttpPoster } from '../ports.js';
 
 /** For an answer, milliseconds. */

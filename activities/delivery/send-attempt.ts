@@ -1,11 +1,11 @@
 import { RECEIPT_HEADER } from '../../src/domain/archive/receipt.js';
-import { redact, redactBeginning } from '../../src/domain/basics/redact.js';
-import { cutText } from '../../src/domain/basics/unicode.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import { type Attempt, webhookTimestamp } from '../../src/domain/delivery/delivery.js';
 import { isSuccess } from '../../src/domain/delivery/outcome.js';
 import { liveSecrets, sign } from '../../src/domain/delivery/signature.js';
 import { contextOf } from '../../src/domain/ledger/sealed-event.js';
+import { redact, redactBeginning } from '../../src/domain/text/redact.js';
+import { cutText } from '../../src/domain/text/unicode.js';
 import type { AttemptDependencies, EndpointForAttempt, HttpAnswer, HttpPoster } from '../ports.js';
 
 /** The most characters of an answer's body that are kept in the delivery's record. */

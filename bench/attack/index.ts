@@ -59,7 +59,7 @@ function seeded(seed: number): () => number {
 /** Has a system for an attack or a probe, of its own. */
 async function against<T>(
   servers: BenchServers,
-  { environment, wrapper }: Pick<Attack, 'environment' | 'wrapper'>,
+  { environment, wrapper }: Partial<Attack>,
   act: (target: Target) => Promise<T>,
 ): Promise<T> {
   const overrides = (await environment?.()) ?? {};
@@ -128,7 +128,7 @@ function report(alone: Seen, beside: Seen): boolean {
 }
 
 async function probe(servers: BenchServers, one: Probe): Promise<boolean> {
-  const seen = await against(servers, one, (target) => one.run(target)).catch(
+  const seen = await against(servers, {}, (target) => one.run(target)).catch(
     (error: Error) => `FAILED: it could not be tried: ${error.message}`,
   );
   say(`${one.name}: ${one.about}: ${seen}.`);

@@ -43,7 +43,7 @@ export const matching: Attack = {
         event_kinds: ['purchase'],
         filter: {
           any: Array.from({ length: 49 }, (_, index) => ({
-            path: `/${letter}`.repeat(levels - 1) + `/${index}`,
+            path: `${`/${letter}`.repeat(levels - 1)}/${index}`,
             equals: 1,
           })),
         },

@@ -1,5 +1,5 @@
 import type { Hookline, QueryOf, Schemas } from '../../../clients/typescript/src/index.js';
-import { cutText } from '../../domain/basics/unicode.js';
+import { cutText } from '../../domain/text/unicode.js';
 import { CommandError, type Values } from '../command.js';
 import { client } from './connection.js';
 import { plain, print, printJson, status, style, table, time } from './terminal.js';

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters, styleText } from 'node:util';
-import { toJson } from '../../domain/basics/unicode.js';
+import { toJson } from '../../domain/text/unicode.js';
 
 type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 

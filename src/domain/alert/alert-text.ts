@@ -1,4 +1,4 @@
-import { cutText } from '../basics/unicode.js';
+import { cutText } from '../text/unicode.js';
 import type { Alert } from './alert.js';
 import type { AlertDigest } from './alert-inbox.js';
 

@@ -1,4 +1,4 @@
-import { toJson, wellFormedJson } from '../basics/unicode.js';
+import { toJson, wellFormedJson } from '../text/unicode.js';
 
 /** What ends a line: for NDJSON a line feed, for many readers of lines a carriage return and these characters of Unicode as well. */
 const BREAKS_BETWEEN_TOKENS = /[\r\n]/g;

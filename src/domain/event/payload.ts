@@ -1,6 +1,6 @@
 import { type ParseError, parse as parseTolerantly, printParseErrorCode } from 'jsonc-parser';
-import { wellFormedJson } from '../basics/unicode.js';
 import { Problem } from '../http/problem.js';
+import { wellFormedJson } from '../text/unicode.js';
 import type { Violations } from './payload-schema.js';
 
 /** The largest payload that is accepted, in bytes: 256 KiB. */

@@ -1,4 +1,4 @@
-import { cutText } from '../basics/unicode.js';
+import { cutText } from '../text/unicode.js';
 import { type Filter, matchesFilter, valueAt } from './match-filter.js';
 
 /** A part of a filter that decided against a payload. */

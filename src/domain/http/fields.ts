@@ -1,4 +1,4 @@
-import { cutText } from '../basics/unicode.js';
+import { cutText } from '../text/unicode.js';
 import { Problem } from './problem.js';
 
 /**

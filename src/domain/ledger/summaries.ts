@@ -1,6 +1,6 @@
 import { parseUrl } from '../basics/parse-url.js';
-import { cutToBytes } from '../basics/unicode.js';
 import type { EndpointKey } from '../delivery/delivery.js';
+import { cutToBytes } from '../text/unicode.js';
 
 /**
  * Summaries: a line about an execution, a timer or an activity, which Temporal UI shows beside it. They hold kinds, hosts, ids and numbers,

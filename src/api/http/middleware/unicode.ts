@@ -1,4 +1,4 @@
-import { toJson } from '../../../domain/basics/unicode.js';
+import { toJson } from '../../../domain/text/unicode.js';
 import type { Middleware } from '../context.js';
 
 /** Writes what is answered as JSON in well-formed Unicode, whatever was stored once, or found in a payload. */

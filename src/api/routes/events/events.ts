@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { isId } from '../../../domain/basics/ids.js';
-import { toJson } from '../../../domain/basics/unicode.js';
 import { type BusinessKey, parseKeyHeader } from '../../../domain/event/business-keys.js';
 import { MAX_PAYLOAD_BYTES } from '../../../domain/event/payload.js';
 import { MAX_SUBJECT_LENGTH, parseSubjectHeader } from '../../../domain/event/subject.js';
 import { notFound } from '../../../domain/http/problem.js';
+import { toJson } from '../../../domain/text/unicode.js';
 import { invalidRequest, readJsonBytes } from '../../http/body.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { renderLedgerPage } from '../../http/ledger-paging.js';

@@ -1,5 +1,4 @@
 import { Agent, request } from 'undici';
-import { cutText } from '../../../domain/basics/unicode.js';
 import {
   type AnswerMessage,
   type DeliveryMessage,
@@ -7,6 +6,7 @@ import {
   MAX_ANSWER_HEADERS,
   type ReceiverError,
 } from '../../../domain/listener/listener.js';
+import { cutText } from '../../../domain/text/unicode.js';
 
 /** Posts deliveries to a receiver on this machine, as Hookline would: no redirects, connections kept. */
 export class Forwarder {

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { Hookline } from '../../../../clients/typescript/src/index.js';
-import { cutText } from '../../../domain/basics/unicode.js';
 import type { AnswerMessage, DeliveryMessage } from '../../../domain/listener/listener.js';
+import { cutText } from '../../../domain/text/unicode.js';
 import { CommandError, type Values } from '../../command.js';
 import { connection } from '../connection.js';
 import { note, plain, print, printJson, style, time } from '../terminal.js';

@@ -4,14 +4,6 @@ import { createChatSender } from '../../../activities/alert/chat.js';
 import { createSend } from '../../../activities/delivery/send-attempt.js';
 import type { HttpRequest } from '../../../activities/ports.js';
 import { renderAlerts } from '../../../src/domain/alert/alert-text.js';
-import { redactBeginning } from '../../../src/domain/basics/redact.js';
-import {
-  cutText,
-  cutToBytes,
-  toJson,
-  wellFormed,
-  wellFormedJson,
-} from '../../../src/domain/basics/unicode.js';
 import { attemptRequest } from '../../../src/domain/delivery/attempt-request.js';
 import { parseUnicodeJson } from '../../../src/domain/event/payload.js';
 import { decidingClauses, describeCondition } from '../../../src/domain/filter/deciding-clauses.js';
@@ -19,6 +11,8 @@ import { parseFields } from '../../../src/domain/http/fields.js';
 import { Problem } from '../../../src/domain/http/problem.js';
 import { fitSummary, MAX_SUMMARY_BYTES } from '../../../src/domain/ledger/summaries.js';
 import { createPayloadSealer } from '../../../src/domain/privacy/payload-sealer.js';
+import { redactBeginning } from '../../../src/domain/text/redact.js';
+import { cutText, cutToBytes, toJson, wellFormed, wellFormedJson } from '../../../src/domain/text/unicode.js';
 import { oneLine } from '../../../src/embedded/errors.js';
 import { operatorName } from '../../../workflows/messages.js';
 import { MemoryKeys } from '../../support/parts/memory-keys.js';
