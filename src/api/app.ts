@@ -13,6 +13,7 @@ import { answerProblems } from './http/middleware/problems.js';
 import { identifyRequest } from './http/middleware/request-id.js';
 import { limitTime } from './http/middleware/time-limit.js';
 import { traceRequests } from './http/middleware/trace.js';
+import { writeUnicode } from './http/middleware/unicode.js';
 import { checkVersion } from './http/middleware/version.js';
 import { answerOperations, type Operation } from './http/operation.js';
 import { limitAddress, limitCaller, limitUnauthenticated } from './limits/limit-rate.js';
@@ -83,6 +84,7 @@ export function createApp(dependencies: ApiDependencies & { limiters: Limiters }
   app.use(identifyRequest(dependencies.logger));
   if (dependencies.tracing) app.use(unlessProbe(traceRequests(dependencies.tracing)));
   app.use(setAnswerHeaders);
+  app.use(writeUnicode);
   app.use(answerProblems(dependencies.logger, dependencies.isUnavailable));
   app.use(limitTime(ANSWER_WITHIN_MS, dependencies.isUnavailable));
   app.use(unversioned(open));

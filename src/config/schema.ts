@@ -29,6 +29,11 @@ export const settingsSchema = z.object({
   HOOKLINE_PORT: port(8080).describe(
     'Port that the API listens on, or a worker’s `/healthz` and `/readyz`; 0 for any free one',
   ),
+  HOOKLINE_KEEP_ALIVE: duration('75s')
+    .refine((ms) => ms >= 1_000 && ms <= 3_600_000, 'must be from 1s to 1h')
+    .describe(
+      'How long an idle connection of a caller is kept. It must be longer than a load balancer before the API keeps its own, or requests are lost that it sends at that moment',
+    ),
   HOOKLINE_PUBLIC_URL: z
     .url({ protocol: /^https?$/ })
     .transform((text) => text.replace(/\/+$/, ''))

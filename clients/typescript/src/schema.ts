@@ -2392,8 +2392,10 @@ export interface components {
             /** @description Where an export goes on that ended with this line */
             after: string;
             payload_bytes: number;
-            /** @description As it was received; null once it is no longer kept, and if it was erased */
+            /** @description As it was received, if payload_text is absent; null once it is no longer kept, and if it was erased */
             payload: unknown;
+            /** @description The payload as it was received, if it has line breaks or half of a surrogate pair: payload is then an equal value on one line */
+            payload_text?: string;
         } | {
             /** @constant */
             type: "delivery";

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import getRawBody from 'raw-body';
 import type { z } from 'zod';
-import { parseJson } from '../../domain/event/payload.js';
+import { parseUnicodeJson } from '../../domain/event/payload.js';
 import { type InputError, Problem } from '../../domain/http/problem.js';
 import type { Context } from './context.js';
 import { checkBody, checkQuery } from './validation.js';
@@ -73,7 +73,7 @@ const MAX_REQUEST_BYTES = 64 * 1024;
 /** Reads and checks a JSON body. @throws Problem 400 with a pointer to every wrong place */
 export async function readBody<T extends z.ZodType>(ctx: Context, schema: T): Promise<z.output<T>> {
   const bytes = await readJsonBytes(ctx, MAX_REQUEST_BYTES);
-  return checkShape(schema, parseJson(bytes.toString('utf8')));
+  return checkShape(schema, parseUnicodeJson(bytes.toString('utf8')));
 }
 
 /** Checks a JSON value against a schema. @throws Problem 400 with a pointer to every wrong place */

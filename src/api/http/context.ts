@@ -30,6 +30,8 @@ export interface State {
   request_id: string;
   /** The operation that answers, once it is known. */
   operation?: string;
+  /** Its path below the version, with parameters as `:name`. */
+  route?: string;
   /** Where what the request starts continues, if requests are traced: a `traceparent` header. */
   traceparent?: string;
   caller: Caller;

@@ -96,6 +96,7 @@ function mount(router: Router<State>, operation: Operation): void {
   const { method, path, id, query, handle } = operation;
   router[method](path, async (ctx) => {
     ctx.state.operation = id;
+    ctx.state.route = path;
     authorize(ctx, operation);
     await handle(ctx, {
       query: readQuery(ctx, query ?? NO_PARAMETERS),
@@ -103,6 +104,21 @@ function mount(router: Router<State>, operation: Operation): void {
       params: ctx.params,
     });
   });
+}
+
+/**
+ * The path of a resource in the version that was asked for, such as `/v18.0/events/evt_…`: what `Location` and links say. It is built from
+ * the route of an operation, because the path that came may end with a slash, or have escapes.
+ *
+ * @param params what stands at the parameters of the route that are not the request's own
+ */
+export function pathTo(
+  { params: own = {} }: Context,
+  route: string,
+  params: Record<string, string> = {},
+): string {
+  const all: Record<string, string> = { ...own, ...params };
+  return `/:version${route}`.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(all[name] ?? ''));
 }
 
 /** @throws Problem if the caller may not use an operation */

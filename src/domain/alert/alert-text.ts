@@ -1,3 +1,4 @@
+import { cutText } from '../text/unicode.js';
 import type { Alert } from './alert.js';
 import type { AlertDigest } from './alert-inbox.js';
 
@@ -41,7 +42,7 @@ function renderAlert(alert: Alert): string {
   const { since, said, endpoint_id, account_id, at, kind } = alert;
   const lines = [
     `${nameOf(alert)} ${verbOf(alert)}${kind === 'endpoint.failing' && since ? `, since ${shown(since)}` : ` at ${shown(at)}`}.`,
-    ...(said ? [kind === 'endpoint.failing' ? `Last attempt: ${cut(said)}.` : cut(said)] : []),
+    ...(said ? [kind === 'endpoint.failing' ? `Last attempt: ${shorten(said)}.` : shorten(said)] : []),
     ...(kind === 'endpoint.recovered' && since ? [`It had been failing since ${shown(since)}.`] : []),
     `Endpoint ${endpoint_id}, account ${account_id}`,
   ];
@@ -61,8 +62,8 @@ function shown(time: string): string {
   return time.replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC');
 }
 
-function cut(text: string): string {
-  return text.length <= MAX_SAID ? text : `${text.slice(0, MAX_SAID)} …`;
+function shorten(text: string): string {
+  return cutText(text, MAX_SAID, ' …');
 }
 
 function oneLine(text: string): string {

@@ -1,5 +1,6 @@
 import { type ParseError, parse as parseTolerantly, printParseErrorCode } from 'jsonc-parser';
 import { Problem } from '../http/problem.js';
+import { wellFormedJson } from '../text/unicode.js';
 import type { Violations } from './payload-schema.js';
 
 /** The largest payload that is accepted, in bytes: 256 KiB. */
@@ -51,6 +52,21 @@ export function parseJson(text: string): unknown {
   } catch (cause) {
     throw new Problem('invalid_json', `The body is not valid JSON: ${locateMistake(text)}.`, { cause });
   }
+}
+
+/**
+ * Parses JSON in well-formed Unicode (RFC 7493, section 2.1): what is stored and answered again. A payload is delivered as it is.
+ *
+ * @throws Problem `invalid_json`
+ */
+export function parseUnicodeJson(text: string): unknown {
+  const value = parseJson(text);
+  if (wellFormedJson(text) !== text)
+    throw new Problem(
+      'invalid_json',
+      'The body has an escape that is half of a surrogate pair, and no character.',
+    );
+  return value;
 }
 
 /** JSON.parse does not say where it stopped, so a tolerant parser is run after it has failed. */

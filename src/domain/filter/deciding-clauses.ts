@@ -1,3 +1,4 @@
+import { cutText } from '../text/unicode.js';
 import { type Filter, matchesFilter, valueAt } from './match-filter.js';
 
 /** A part of a filter that decided against a payload. */
@@ -54,7 +55,7 @@ export function describeCondition(condition: Filter): string {
 }
 
 function shorten(text: string): string {
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+  return cutText(text, MAX_SHOWN, '…');
 }
 
 /** What a condition, or one that it negates, compares. */

@@ -1,3 +1,4 @@
+import { cutText } from '../text/unicode.js';
 import { Problem } from './problem.js';
 
 /**
@@ -28,7 +29,7 @@ export function parseFields<Field extends string>(text: string, known: readonly 
 const MAX_SHOWN = 64;
 
 function describe(name: string): string {
-  return JSON.stringify(name.length > MAX_SHOWN ? `${name.slice(0, MAX_SHOWN)}…` : name);
+  return JSON.stringify(cutText(name, MAX_SHOWN, '…'));
 }
 
 function isKnown<Field extends string>(name: string, known: readonly Field[]): name is Field {

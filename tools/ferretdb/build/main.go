@@ -41,6 +41,8 @@ const (
 	collection  = "internal/backends/sqlite/collection.go"
 	contract    = "internal/backends/collection.go"
 	handler     = "internal/handler/"
+	update      = "internal/handler/common/update.go"
+	arrays      = "internal/handler/common/update_array_operators.go"
 	indexFields = "Unique: index.Unique,"
 )
 
@@ -130,6 +132,42 @@ func Expression(field string) string {
 	// Each update of a command gives back the connection that it read with. There are 100 of them, and a command that wanted more
 	// than that waited for itself, and the whole database for it.
 	{handler + "msg_update.go", "iter, &u)\n", "iter, &u)\n		closer.Close()\n", 1},
+
+	// What an upsert inserts has its empty arrays and nulls.
+	{update, `	if setOnInsert {
+		// $setOnInsert do not set null and empty array value.
+		if _, ok := setValue.(types.NullType); ok {
+			return false, nil
+		}
+
+		if arr, ok := setValue.(*types.Array); ok && arr.Len() == 0 {
+			return false, nil
+		}
+	}
+
+`, "", 1},
+
+	// A path within a document is followed by $currentDate, too.
+	{update, "doc.Set(field, now)", "must.NoError(doc.SetByPath(must.NotFail(types.NewPathFromString(field)), now))", 1},
+	{update, "doc.Set(field, types.NextTimestamp(now))", "must.NoError(doc.SetByPath(must.NotFail(types.NewPathFromString(field)), types.NextTimestamp(now)))", 1},
+
+	// $push and $addToSet of nothing make the array, and a document in $pull is a filter.
+	{arrays, `	// If the path does not exist, create a new array and set it.
+	if !doc.HasByPath(path) {
+`, `	created := !doc.HasByPath(path)
+	if created {
+`, 2},
+	{arrays, "	var changed bool\n\n	for i := range each.Len() {", "	changed := created\n\n	for i := range each.Len() {", 2},
+	{arrays, "		if types.Compare(elem, pullVal) == types.Equal {\n", `		pulled := types.Compare(elem, pullVal) == types.Equal
+		filter, isFilter := pullVal.(*types.Document)
+		if document, ok := elem.(*types.Document); ok && isFilter {
+			if pulled, err = FilterDocument(document, filter); err != nil {
+				return false, lazyerrors.Error(err)
+			}
+		}
+
+		if pulled {
+`, 1},
 
 	// Indexes keep when their documents expire.
 	{metadata + "settings.go", "	Unique bool           `json:\"unique\"`\n", "	Unique bool           `json:\"unique\"`\n	ExpireAfterSeconds *int64 `json:\"expireAfterSeconds,omitempty\"`\n", 1},

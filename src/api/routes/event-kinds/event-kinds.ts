@@ -10,7 +10,7 @@ import { notFound, Problem } from '../../../domain/http/problem.js';
 import type { StoredEventKind } from '../../../models/event/event-kinds.js';
 import { invalidRequest } from '../../http/body.js';
 import type { ApiDependencies } from '../../http/context.js';
-import { type Operation, operation } from '../../http/operation.js';
+import { type Operation, operation, pathTo } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
 import { pagingParameters, renderPage } from '../../http/paging.js';
 import { pageOf } from '../../http/schemas.js';
@@ -82,7 +82,7 @@ export function eventKindOperations({ database, payloads }: ApiDependencies): Op
             `There is an event kind ${name} already. PUT it to give it a new version.`,
           );
         ctx.status = 201;
-        ctx.set('location', `${ctx.path}/${name}`);
+        ctx.set('location', pathTo(ctx, '/event_kinds/:name', { name }));
         ctx.body = renderOwnKind(kind);
       },
     }),

@@ -24,7 +24,15 @@ const lineSchema = z
       payload_bytes: z.number().int(),
       payload: z
         .unknown()
-        .describe('As it was received; null once it is no longer kept, and if it was erased'),
+        .describe(
+          'As it was received, if payload_text is absent; null once it is no longer kept, and if it was erased',
+        ),
+      payload_text: z
+        .string()
+        .optional()
+        .describe(
+          'The payload as it was received, if it has line breaks or half of a surrogate pair: payload is then an equal value on one line',
+        ),
     }),
     z.object({
       type: z.literal('delivery'),
