@@ -1,5 +1,21 @@
 import type { Socket } from 'node:net';
 
+/** The greatest age of a connection where nothing else is said, milliseconds. */
+const MAX_AGE_MS = 300_000;
+/** A connection lasts so long at least, milliseconds, whatever the TTL: a name with a TTL of 0 would cost a handshake for each event. */
+const MIN_AGE_MS = 10_000;
+
+/**
+ * How long a connection may be used, milliseconds.
+ *
+ * @param expiresAt until when its name's addresses are good, milliseconds since the epoch; `undefined` if that is not known
+ * @param mostMs the most that is allowed; default: five minutes
+ */
+export function greatestAge(expiresAt: number | undefined, mostMs = MAX_AGE_MS): number {
+  const goodForMs = expiresAt === undefined ? mostMs : Math.max(MIN_AGE_MS, expiresAt - Date.now());
+  return Math.min(goodForMs, mostMs);
+}
+
 /** What is known of a connection to an endpoint. */
 interface Use {
   /** An exchange is under way on it. */

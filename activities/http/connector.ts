@@ -2,7 +2,7 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { createSecureContext, rootCertificates, type TLSSocket } from 'node:tls';
 import { buildConnector } from 'undici';
 import type { AddressGuard } from './address-guard.js';
-import { limitAge } from './connection-age.js';
+import { greatestAge, limitAge } from './connection-age.js';
 import { currentTrace, type ExchangeTrace, leadsTo } from './exchange-trace.js';
 import { firstToOpen, type OpenConnection } from './first-to-open.js';
 import type { ResolvedName } from './names/name-lookups.js';
@@ -31,11 +31,6 @@ const NEXT_AFTER_MS = 250;
 /** The same through a proxy, which answers when it has connected itself, and may ask somebody else before. */
 const NEXT_AFTER_MS_BY_PROXY = 1_000;
 
-/** The greatest age of a connection where nothing else is said, milliseconds. */
-const MAX_AGE_MS = 300_000;
-/** A connection lasts so long at least, milliseconds, whatever the TTL: a name with a TTL of 0 is not worth a handshake for each event. */
-const MIN_AGE_MS = 10_000;
-
 /** As undici has it for connections that it makes itself. */
 const SOCKET_OPTIONS = {
   noDelay: true,
@@ -46,7 +41,7 @@ const SOCKET_OPTIONS = {
 
 /** A connector for undici that connects to guarded addresses only, and takes as long as the exchange may that it is called for. */
 export function createConnector(options: ConnectorOptions): buildConnector.connector {
-  const { guard, extraCa, clientCertificate, egressProxy, maxAgeMs = MAX_AGE_MS } = options;
+  const { guard, extraCa, clientCertificate, egressProxy, maxAgeMs } = options;
   const secure = buildConnector({
     // There is a limit for all of a connection.
     timeout: 0,
@@ -79,7 +74,7 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
     const socket = isTls ? await addTls(secure, target, plain, signal) : plain;
     if (isTls) trace?.end('tls');
     leadsTo(socket, address);
-    limitAge(socket, ageOf(resolved, maxAgeMs));
+    limitAge(socket, greatestAge(resolved.expiresAt, maxAgeMs));
     return socket;
   };
 
@@ -175,11 +170,6 @@ function addTls(
     });
     signal.addEventListener('abort', giveUp);
   });
-}
-
-function ageOf({ expiresAt }: ResolvedName, maxAgeMs: number): number {
-  const good = expiresAt === undefined ? maxAgeMs : Math.max(MIN_AGE_MS, expiresAt - Date.now());
-  return Math.min(good, maxAgeMs);
 }
 
 function portOf({ port, protocol }: buildConnector.Options): number {

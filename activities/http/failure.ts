@@ -84,6 +84,8 @@ export function describeFailure(
 
 function classify(cause: unknown): AttemptErrorCode {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  // What undici says of bytes that are no answer: "bad response", which nobody asked for, and "bad upgrade".
+  if (code === 'UND_ERR_SOCKET' && (cause as Error).message.startsWith('bad ')) return 'malformed_response';
   if (CODES[code]) return CODES[code];
   // undici's parser gives a code only if it has one of its own.
   if (code.startsWith('HPE_') || (cause instanceof Error && cause.name === 'HTTPParserError'))

@@ -11,6 +11,7 @@ describe('a failure', () => {
     [coded('ECONNRESET'), 'connection_reset'],
     [coded('EPIPE'), 'connection_reset'],
     [coded('UND_ERR_SOCKET'), 'connection_reset'],
+    [coded('UND_ERR_SOCKET', 'bad upgrade'), 'malformed_response'],
     [new UnresolvedNameError('not_found'), 'dns_failure'],
     [coded('CERT_HAS_EXPIRED'), 'tls_certificate_expired'],
     [coded('CERT_NOT_YET_VALID'), 'tls_certificate_expired'],
