@@ -227,11 +227,12 @@ async function log({ environment, folder }: BenchServers, records: number): Prom
 
 /** Name servers of many endpoints stay silent, beside an endpoint that is healthy. */
 async function dns(servers: BenchServers, endpoints: number): Promise<void> {
-  const { alone, beside, dead } = await measureSilentDns(servers, endpoints);
+  const { alone, besideRefusing, beside, dead } = await measureSilentDns(servers, endpoints);
   const p99 = (times: number[]) => percentile(times, 99);
-  const latency = (times: number[]) => `${median(times).toFixed(1)}/${p99(times).toFixed(1)} ms`;
+  const latency = (times: number[]) =>
+    `${median(times).toFixed(1)}/${p99(times).toFixed(1)} ms = ${(p99(times) / p99(alone)).toFixed(2)} x`;
   say(
-    `dns: p50/p99 of a healthy endpoint alone ${latency(alone)}, beside ${endpoints} with silent name servers ${latency(beside)}: ${(p99(beside) / p99(alone)).toFixed(2)} x.`,
+    `dns: p50/p99 of a healthy endpoint alone ${latency(alone)}, beside ${endpoints} that refuse connections ${latency(besideRefusing)}, beside ${endpoints} with silent name servers ${latency(beside)}.`,
   );
   say(`     ${dead.deliveries} deliveries to those, ${dead.questions} questions to DNS for IPv4.`);
 }

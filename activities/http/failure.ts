@@ -59,6 +59,7 @@ const WORDS: Record<AttemptErrorCode, string> = {
 const WORDS_OF_DNS: Record<UnresolvedReason, string> = {
   not_found: 'the host name does not exist',
   no_addresses: 'the host name has no address',
+  too_many: 'the host name has more addresses than anybody needs',
   silent: 'no DNS server answered for the host name',
   refused: 'the DNS servers refuse to answer for the host name (REFUSED)',
   failed: 'the DNS servers could not resolve the host name (SERVFAIL, for one)',

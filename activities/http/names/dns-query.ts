@@ -15,6 +15,9 @@ const RESOLUTION_DELAY_MS = 50;
 const REPEAT_AFTER_MS = 1_000;
 const TRIES = 4;
 
+/** The most addresses of a name in one family: each is checked at each connection, and no name that means well has so many. */
+const MAX_ADDRESSES = 64;
+
 /** What c-ares, which asks for Node.js, calls answers without an address. Everything else is a failure. */
 const REASONS: Record<string, UnresolvedReason> = {
   ENOTFOUND: 'not_found',
@@ -75,16 +78,23 @@ async function askFamily(resolver: Resolver, name: string, family: 4 | 6): Promi
     const records = await (family === 4
       ? resolver.resolve4(name, { ttl: true })
       : resolver.resolve6(name, { ttl: true }));
+    if (records.length > MAX_ADDRESSES) return nothing(family, 'too_many');
     return {
       family,
       addresses: records.map(({ address }) => ({ address, family })),
       ttlSeconds: Math.min(...records.map(({ ttl }) => ttl)),
     };
   } catch (error) {
-    const reason = REASONS[String((error as NodeJS.ErrnoException).code)] ?? 'failed';
-    return { family, addresses: [], ttlSeconds: Number.POSITIVE_INFINITY, reason };
+    return nothing(family, REASONS[String((error as NodeJS.ErrnoException).code)] ?? 'failed');
   }
 }
+
+const nothing = (family: number, reason: UnresolvedReason): FamilyAnswer => ({
+  family,
+  addresses: [],
+  ttlSeconds: Number.POSITIVE_INFINITY,
+  reason,
+});
 
 /** @throws UnresolvedNameError; a failure tells more than an answer without addresses, and IPv4 more than IPv6 */
 function together(answers: readonly FamilyAnswer[]): NameAnswer {

@@ -16,8 +16,11 @@ export interface NameAnswer {
 /** Asks for the addresses of a name. @throws UnresolvedNameError */
 export type ResolveName = (hostname: string) => Promise<NameAnswer>;
 
-/** Why a name leads nowhere: it does not exist; it has no addresses; or DNS servers stayed silent, refused, or failed. */
-export type UnresolvedReason = 'not_found' | 'no_addresses' | 'silent' | 'refused' | 'failed';
+/** Why a name leads nowhere: it does not exist; it has no addresses, or too many; or DNS servers stayed silent, refused, or failed. */
+export type UnresolvedReason = 'not_found' | 'no_addresses' | 'too_many' | 'silent' | 'refused' | 'failed';
+
+/** What DNS says for certain, in place of addresses. */
+const KNOWN: ReadonlySet<UnresolvedReason> = new Set(['not_found', 'no_addresses', 'too_many']);
 
 /** A name was looked up in vain. */
 export class UnresolvedNameError extends Error {
@@ -30,8 +33,8 @@ export class UnresolvedNameError extends Error {
     this.reason = reason;
   }
 
-  /** Whether DNS said that the name leads nowhere, and did not fail to say anything (RFC 9520, section 2). */
+  /** Whether DNS said so, and did not fail to say anything (RFC 9520, section 2). */
   get isKnown(): boolean {
-    return this.reason === 'not_found' || this.reason === 'no_addresses';
+    return KNOWN.has(this.reason);
   }
 }

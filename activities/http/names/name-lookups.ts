@@ -15,7 +15,7 @@ const MAX_FAILED_MS = 60_000;
 const FORGIVEN_MS = 600_000;
 /** Look-ups at once of names of which the last one failed. */
 const FAILING_AT_ONCE = 16;
-/** Names that are kept, and addresses of all names together: a name may have thousands. */
+/** Names that are kept, and addresses of all names together. */
 const MAX_NAMES = 10_000;
 const MAX_ADDRESSES = 50_000;
 

@@ -43,7 +43,7 @@ describe('a failure', () => {
   }
 
   it('of DNS is told by what DNS said', () => {
-    const reasons = ['not_found', 'no_addresses', 'silent', 'refused', 'failed'] as const;
+    const reasons = ['not_found', 'no_addresses', 'too_many', 'silent', 'refused', 'failed'] as const;
     const told = reasons.map((reason) => describeFailure(new UnresolvedNameError(reason), false, 5_000));
     assert.deepEqual(new Set(told.map(({ error_code }) => error_code)), new Set(['dns_failure']));
     assert.equal(new Set(told.map(({ error }) => error)).size, reasons.length);

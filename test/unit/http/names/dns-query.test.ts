@@ -16,7 +16,13 @@ const CASES: [v4: DnsAnswer, v6: DnsAnswer, found: string][] = [
   ['SERVFAIL', 'SERVFAIL', 'failed'],
   ['REFUSED', 'REFUSED', 'refused'],
   [[], 'SERVFAIL', 'failed'],
+  [addresses(65), [], 'too_many'],
+  [addresses(65), ['2001:db8::1'], '2001:db8::1'],
 ];
+
+function addresses(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `192.0.2.${index}`);
+}
 
 describe('a question to DNS', () => {
   for (const [v4, v6, found] of CASES) {
@@ -60,5 +66,6 @@ describe('a question to DNS', () => {
 });
 
 function said(answer: DnsAnswer): string {
-  return typeof answer === 'string' ? answer : answer.join(' ') || 'NODATA';
+  if (typeof answer === 'string') return answer;
+  return answer.length > 2 ? `${answer.length} addresses` : answer.join(' ') || 'NODATA';
 }

@@ -69,6 +69,7 @@ describe('look-ups of names', () => {
     for (const [reason, kept] of [
       ['not_found', [5, 5, 5]],
       ['no_addresses', [5, 5, 5]],
+      ['too_many', [5, 5, 5]],
       ['silent', [5, 10, 20, 40, 60, 60]],
       ['refused', [5, 10, 20, 40, 60, 60]],
       ['failed', [5, 10, 20, 40, 60, 60]],
