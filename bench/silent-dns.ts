@@ -18,7 +18,7 @@ export interface SilentDns {
 const EVENTS_PER_SECOND = 20;
 const SECONDS = 20;
 /** The other accounts' events: each goes to all endpoints of its account. */
-const DEAD_PER_SECOND = 0.5;
+const DEAD_PER_SECOND = 0.2;
 /** Nobody listens there. */
 const REFUSED_PORT = 1_025;
 const LIMIT_MS = 120_000;
