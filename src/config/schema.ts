@@ -176,6 +176,9 @@ export const settingsSchema = z.object({
   HOOKLINE_DNS_SERVERS: list.describe(
     'DNS servers that endpoints’ names are looked up with, such as `10.0.0.2`; the operating system’s where it is empty',
   ),
+  HOOKLINE_CONNECTION_AGE: duration('5m').describe(
+    'The greatest age of a connection to an endpoint; it is less where the TTL of the name’s DNS record is less, but for 10 s at least',
+  ),
   HOOKLINE_EGRESS_PROXY: z
     .url({ protocol: /^http$/, error: 'must be a URL like http://proxy.example:3128' })
     .optional()
