@@ -22,6 +22,8 @@ import { createListeners, type Listeners } from './service/listeners/listeners.j
 import { createReadiness, type Readiness } from './service/readiness.js';
 import { connectServers, type Servers } from './service/servers.js';
 import { Stops } from './service/stops.js';
+import { createLogWatch } from './service/log/log-watch.js';
+import { createLogWriter } from './service/log/writer.js';
 import { createAlerts } from './service/watch/alerts.js';
 import { startTracing } from './service/watch/tracing.js';
 import { runWorker } from './service/worker.js';
@@ -103,7 +105,18 @@ async function startParts(
   const worker =
     attempts &&
     alerts &&
-    runWorker(settings, servers, { ...attempts, ...alerts }, starter, bundlePath, closed);
+    runWorker(
+      settings,
+      servers,
+      {
+        ...attempts,
+        ...alerts,
+        log: createLogWriter(settings, servers, createLogWatch(logger, registry, alerts.raiser)),
+      },
+      starter,
+      bundlePath,
+      closed,
+    );
   stops.add(async () => (await worker?.catch(() => undefined))?.stop());
   stops.add(() => attempts?.earlyAttempts.stop());
 
