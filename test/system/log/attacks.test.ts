@@ -43,8 +43,8 @@ interface Attack {
 }
 
 class Attacker {
-  private readonly connection: Connection;
-  /** The documents of the checkpoint before the last. */
+  readonly connection: Connection;
+  /** The document of the checkpoint before the last. */
   older: Document | undefined;
 
   constructor(connection: Connection) {
@@ -69,9 +69,13 @@ class Attacker {
     await this.changeTile(_id, (hashes) => leafHash('delivered 11:28').copy(hashes, (index % 256) * 32));
   }
 
+  async hashesOf(_id: string): Promise<Buffer> {
+    const { hashes } = (await this.tiles.findOne({ _id })) ?? assert.fail(`no tile ${_id}`);
+    return Buffer.from((hashes as unknown as { buffer: Uint8Array }).buffer);
+  }
+
   async changeTile(_id: string, change: (hashes: Buffer) => unknown): Promise<void> {
-    const tile = await this.connection.collection(`log_tiles`).findOne({ _id: _id as never });
-    const hashes = Buffer.from(tile?.['hashes'].buffer);
+    const hashes = await this.hashesOf(_id);
     change(hashes);
     await this.tiles.updateOne({ _id }, { $set: { hashes } });
   }
@@ -158,8 +162,7 @@ const ATTACKS: Attack[] = [
     isSeenAtOnce: true,
     async act(attacker) {
       await attacker.heads.replaceOne({ _id: 'head' }, attacker.older ?? assert.fail());
-      const tile = await attacker.tiles.findOne({ _id: '0/2' });
-      const hashes = Buffer.from((tile?.hashes as unknown as { buffer: Buffer }).buffer).subarray(0, 32 * 5);
+      const hashes = (await attacker.hashesOf('0/2')).subarray(0, 32 * 5);
       await attacker.tiles.updateOne({ _id: '0/2' }, { $set: { hashes, width: 5 } });
     },
   },
@@ -253,19 +256,13 @@ const ATTACKS: Attack[] = [
     forgets: 'both',
     isSeenAtOnce: true,
     async act(attacker) {
-      const tile = await attacker.tiles.findOne({ _id: '1/0' });
-      const made = Buffer.from((tile?.hashes as unknown as { buffer: Buffer }).buffer);
-      const hashes = Buffer.concat([made, leafHash('planted')]);
+      const hashes = Buffer.concat([await attacker.hashesOf('1/0'), leafHash('planted')]);
       await attacker.tiles.updateOne({ _id: '1/0' }, { $set: { hashes, width: 3 } });
       // The tile of leaves that it is about becomes full.
-      await new LogRepository(mongooseOf(attacker)).append(records(APPENDED, 800));
+      await new LogRepository(attacker.connection).append(records(APPENDED, 800));
     },
   },
 ];
-
-function mongooseOf(attacker: Attacker): Connection {
-  return (attacker as unknown as { connection: Connection }).connection;
-}
 
 describe('a log whose database somebody rewrites', () => {
   let connection: Connection;
