@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Context } from '@temporalio/activity';
 import type { LogWrites } from '../ports.js';
-import type { ArchivePart } from './archive-deliveries.js';
 
 /** A checkpoint is signed this often while much is archived, milliseconds: with the time that it takes, once a minute at least. */
 const SIGN_EVERY_MS = 30_000;
@@ -14,11 +13,11 @@ const AUDIT_MS = 5_000;
  *
  * @param last the signed note of the last checkpoint, as far as Temporal knows
  */
-export async function whileSigning(
+export async function whileSigning<P extends { is_last: boolean }>(
   log: LogWrites,
   last: string | undefined,
-  archive: () => Promise<ArchivePart>,
-): Promise<ArchivePart> {
+  archive: () => Promise<P>,
+): Promise<P & { checkpoint?: string }> {
   const done = new AbortController();
   let checkpoint = last;
   const sign = async () => {
@@ -35,7 +34,7 @@ export async function whileSigning(
       await sign();
     }
   })();
-  let part: ArchivePart;
+  let part: P;
   try {
     part = await archive();
   } finally {

@@ -31,3 +31,8 @@ export class LogAlteredError extends Error {
     this.reason = reason;
   }
 }
+
+/** By its name, as Temporal knows errors too: the class can be loaded twice where modules are compiled as they are imported. */
+export function isLogAltered(error: unknown): error is LogAlteredError {
+  return error instanceof Error && error.name === 'LogAlteredError';
+}

@@ -291,9 +291,11 @@ describe('proofs', () => {
       },
       (found) => found !== undefined,
     );
-    assert.equal((await certificateOf(next)).json.code, 'not_in_log');
-    const { status, json } = await certificateOf(id);
-    assert.deepEqual([status, json.code], [409, 'log_altered']);
+    for (const each of [next, id]) {
+      const { status, json, text } = await certificateOf(each);
+      assert.deepEqual([status, json.code], [409, 'log_altered'], text);
+    }
+    const { json } = await certificateOf(id);
     assert.match(json.detail, /\(checkpoint_altered\)/);
     const metrics = await (await fetch(`${system.url}/metrics`)).text();
     assert.match(metrics, /^hookline_log_refusals_total\{reason="checkpoint_missing"\} [1-9]/m);

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { Problem } from '../../../domain/http/problem.js';
-import { LogAlteredError } from '../../../domain/log/log-altered.js';
+import { isLogAltered } from '../../../domain/log/log-altered.js';
 import {
   DeliveryStateConflictError,
   InvalidCursorError,
@@ -89,7 +89,7 @@ function ledgerProblem(error: unknown): Problem | undefined {
     return new Problem('replay_state_conflict', error.message, { cause: error });
   if (error instanceof TooManyReplaysError)
     return new Problem('replay_limit_reached', error.message, { cause: error });
-  if (error instanceof LogAlteredError)
+  if (isLogAltered(error))
     return new Problem('log_altered', `Nothing is proven: ${error.message}.`, { cause: error });
   if (error instanceof InvalidCursorError)
     return new Problem('invalid_request', error.message, {
