@@ -306,8 +306,21 @@ export interface ReplayLedger {
 export interface LogWrites {
   /** Appends changes that were made before a time and are not in the log, some at once. @returns how many */
   appendChanges(before: Date): Promise<number>;
-  /** Signs a checkpoint of all that was appended. @returns how many records the log has */
-  publish(): Promise<{ size: number }>;
+  /**
+   * Looks at all of the log, if it is time to: when the process begins to sign, and once a day.
+   *
+   * @param until when to stop, milliseconds since the epoch @returns whether nothing is left to be looked at
+   * @throws LogAlteredError
+   */
+  audit(until: number): Promise<boolean>;
+  /**
+   * Signs a checkpoint of all that was appended.
+   *
+   * @param last the signed note that Temporal knows as the last one @returns how many records the log has, and the signed note
+   * @throws LogAlteredError if the log does not continue what was signed before
+   * @throws LogCopyError
+   */
+  publish(last: string | undefined): Promise<{ size: number; checkpoint: string }>;
 }
 
 /** Alerts people to what happens to endpoints. */

@@ -18,6 +18,8 @@ import { type HttpServer, listen } from './service/http-server.js';
 import { createKnowledge, createStarter } from './service/ledger.js';
 import { createListenerExchange } from './service/listeners/listener-exchange.js';
 import { createListeners, type Listeners } from './service/listeners/listeners.js';
+import { createLogWatch } from './service/log/log-watch.js';
+import { createLogWriter } from './service/log/writer.js';
 import { createReadiness, type Readiness } from './service/readiness.js';
 import { connectServers, type Servers } from './service/servers.js';
 import { Stops } from './service/stops.js';
@@ -100,7 +102,18 @@ async function startParts(
   const worker =
     attempts &&
     alerts &&
-    runWorker(settings, servers, { ...attempts, ...alerts }, starter, bundlePath, closed);
+    runWorker(
+      settings,
+      servers,
+      {
+        ...attempts,
+        ...alerts,
+        log: createLogWriter(settings, servers, createLogWatch(logger, registry, alerts.raiser)),
+      },
+      starter,
+      bundlePath,
+      closed,
+    );
   stops.add(async () => (await worker?.catch(() => undefined))?.stop());
   stops.add(() => attempts?.earlyAttempts.stop());
 

@@ -94,7 +94,7 @@ export const settingsSchema = z.object({
     .describe('How long it is kept who changed what (`GET /changes`), days'),
   HOOKLINE_ARCHIVE_INTERVAL: z
     .string()
-    .default('2m')
+    .default('1m')
     .transform((text, context) => (text === 'off' ? undefined : asIssue(parseDuration)(text, context)))
     .describe('How often closed deliveries are copied from Temporal to the archive in MongoDB; `off`: never'),
   HOOKLINE_ARCHIVE_DAYS: keptDays(DEFAULT_ARCHIVE_DAYS).describe(
@@ -242,6 +242,20 @@ export const settingsSchema = z.object({
     .describe(
       'Key that signs the checkpoints of the log; `hookline log-key` makes one. Several, separated by commas, all sign. Default: one that is made when it is first needed, and kept in MongoDB, encrypted with `HOOKLINE_SECRET_KEYS`',
     ),
+  HOOKLINE_LOG_COPY: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'Where the last checkpoint of the log is kept outside MongoDB and Temporal: a path of a file that all workers share, or an `https` URL that answers GET and takes PUT. Nothing is signed that does not continue it',
+    ),
+  HOOKLINE_LOG_ABANDONED: z
+    .string()
+    .default('')
+    .transform(splitList)
+    .describe(
+      'Names of logs that were lost and are given up, after a restore from an old backup: checkpoints of them do not keep the log of `HOOKLINE_LOG_KEY`, whose name is another, from beginning again',
+    ),
   HOOKLINE_CODEC_TOKEN: z
     .string()
     .min(32, 'must have at least 32 characters')
@@ -296,7 +310,7 @@ export const settingsSchema = z.object({
     ),
   HOOKLINE_ALERT_KINDS: z
     .string()
-    .default('endpoint.failing,endpoint.recovered,endpoint.disabled')
+    .default(ALERT_KINDS.join(','))
     .transform(splitList)
     .pipe(z.array(z.enum(ALERT_KINDS)))
     .describe('Operational events that people are alerted to'),

@@ -72,7 +72,11 @@ export interface ApiDependencies {
   replayFinder: ReplayFinder;
   registrations: Registrations;
   /** Public keys of the log. */
-  logKeys: () => Promise<readonly NoteVerifier[]>;
+  logKeys: {
+    signing: () => Promise<readonly NoteVerifier[]>;
+    /** Also of keys that signed before. */
+    known: () => Promise<readonly NoteVerifier[]>;
+  };
   /** The API's address as its callers see it, which is the OAuth issuer. */
   publicUrl: string;
   metrics: Metrics;

@@ -110,7 +110,10 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
     replayReader,
     replayFinder: new ReplayFinder(client, registrations, sealer),
     registrations,
-    logKeys: async () => (await logSigners()).map(({ verifier }) => verifier),
+    logKeys: {
+      signing: async () => (await logSigners.signers()).map(({ verifier }) => verifier),
+      known: logSigners.known,
+    },
     isUnavailable: (error) => outages.recognize(error),
   });
   return {

@@ -16,6 +16,7 @@ const VERBS: Record<string, string> = {
   'endpoint.failing': 'is failing',
   'endpoint.recovered': 'has recovered',
   'endpoint.disabled': 'was disabled',
+  'log.altered': 'was altered and is not signed',
 };
 
 /** What a digest says: a subject that is enough by itself if there is one alert, and a paragraph for each. */
@@ -44,13 +45,13 @@ function renderAlert(alert: Alert): string {
     `${nameOf(alert)} ${verbOf(alert)}${kind === 'endpoint.failing' && since ? `, since ${shown(since)}` : ` at ${shown(at)}`}.`,
     ...(said ? [kind === 'endpoint.failing' ? `Last attempt: ${shorten(said)}.` : shorten(said)] : []),
     ...(kind === 'endpoint.recovered' && since ? [`It had been failing since ${shown(since)}.`] : []),
-    `Endpoint ${endpoint_id}, account ${account_id}`,
+    ...(endpoint_id === undefined ? [] : [`Endpoint ${endpoint_id}, account ${account_id}`]),
   ];
   return lines.map(oneLine).join('\n');
 }
 
 function nameOf({ host, endpoint_id }: Alert): string {
-  return host ?? endpoint_id;
+  return host ?? endpoint_id ?? 'The log';
 }
 
 function verbOf({ kind }: Alert): string {

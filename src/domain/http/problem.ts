@@ -32,6 +32,7 @@ export const PROBLEMS = {
   profile_in_use: [409, "The account's own profile cannot be deleted"],
   account_reference_taken: [409, 'The platform has an account with this reference'],
   account_state_conflict: [409, 'The account is in a state that does not allow this'],
+  log_altered: [409, 'The log is not the one that was signed'],
   endpoint_state_conflict: [409, 'The endpoint is in a state that does not allow this'],
   endpoint_limit_reached: [409, 'The account has reached its limit of endpoints'],
   payloads_not_encrypted: [409, 'Payloads are not encrypted, so they cannot be erased'],

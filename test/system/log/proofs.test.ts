@@ -276,8 +276,13 @@ describe('proofs', () => {
   it('end when the database was altered, while the archive goes on', async () => {
     receiver.handle(reply(204));
     const connection = await mongoose.createConnection(system.environment['MONGODB_URI'] ?? '').asPromise();
-    const root = Buffer.alloc(32).toString('base64');
-    await connection.collection('log_heads').updateOne({}, { $set: { root } });
+    const heads = connection.collection<{ _id: string }>('log_heads');
+    const head = (await heads.findOne()) ?? assert.fail();
+    await heads.deleteMany({});
+    const refused = await runArchive(system).catch((error: unknown) => error);
+    assert.match(String((refused as { cause?: { cause?: unknown } }).cause?.cause), /\(checkpoint_missing\)/);
+    assert.equal(await heads.countDocuments(), 0);
+    await heads.insertOne({ ...head, root: Buffer.alloc(32).toString('base64') } as { _id: string });
     const next = await send();
     await until(
       async () => {
@@ -286,8 +291,14 @@ describe('proofs', () => {
       },
       (found) => found !== undefined,
     );
-    assert.equal((await certificateOf(next)).json.code, 'not_in_log');
-    assert.equal((await certificateOf(id)).status, 500);
+    for (const each of [next, id]) {
+      const { status, json, text } = await certificateOf(each);
+      assert.deepEqual([status, json.code], [409, 'log_altered'], text);
+    }
+    const { json } = await certificateOf(id);
+    assert.match(json.detail, /\(checkpoint_altered\)/);
+    const metrics = await (await fetch(`${system.url}/metrics`)).text();
+    assert.match(metrics, /^hookline_log_refusals_total\{reason="checkpoint_missing"\} [1-9]/m);
     await connection.close();
   });
 });
