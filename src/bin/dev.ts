@@ -31,6 +31,7 @@ export async function dev(given: Settings): Promise<void> {
   const stopAll = async () => {
     for (const stop of stops.reverse()) await stop();
   };
+  let serves = false;
   const stopped = stopSignal();
   stopped.addEventListener('abort', () => {
     say();
@@ -61,6 +62,7 @@ export async function dev(given: Settings): Promise<void> {
 
     const service = await startService(settings, 'all', logger);
     stops.push(() => service.stop());
+    serves = true;
     const apiUrl = service.url ?? '';
     say(`Hookline: ready at ${apiUrl}, log in ${shortPath(logFile)}.`);
     say("For development, endpoints may be on this machine, and the demo's certificates are trusted.");
@@ -112,6 +114,8 @@ export async function dev(given: Settings): Promise<void> {
     await stopAll();
   }
   say('Stopped.');
+  // Temporal's runtime, once installed, keeps a process alive that never came to use it.
+  if (!serves) process.exit(0);
 }
 
 async function startServers(
