@@ -69,7 +69,10 @@ describe('hookline dev', () => {
     const bin = join(dataDir, 'bin-of-test');
     // Something that looks like pip, and takes for ever.
     await mkdir(bin);
-    await writeFile(join(bin, 'pip3'), '#!/bin/sh\nPATH=/usr/bin:/bin\necho part > "$TMPDIR/part"\nexec sleep 1000\n');
+    await writeFile(
+      join(bin, 'pip3'),
+      '#!/bin/sh\nPATH=/usr/bin:/bin\necho part > "$TMPDIR/part"\nexec sleep 1000\n',
+    );
     await chmod(join(bin, 'pip3'), 0o755);
     const refused = 'http://127.0.0.1:9';
     const { lines, exited } = start({
