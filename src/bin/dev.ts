@@ -32,6 +32,7 @@ export async function dev(given: Settings): Promise<void> {
   const stopAll = async () => {
     for (const stop of stops.reverse()) await stop();
   };
+  let serves = false;
   const stopped = stopSignal();
   stopped.addEventListener('abort', () => {
     say();
@@ -63,6 +64,7 @@ export async function dev(given: Settings): Promise<void> {
     keepHeapsSmall();
     const service = await startService(settings, 'all', logger);
     stops.push(() => service.stop());
+    serves = true;
     const apiUrl = service.url ?? '';
     say(`Hookline: ready at ${apiUrl}, log in ${shortPath(logFile)}.`);
     say("For development, endpoints may be on this machine, and the demo's certificates are trusted.");
@@ -114,6 +116,8 @@ export async function dev(given: Settings): Promise<void> {
     await stopAll();
   }
   say('Stopped.');
+  // Temporal's runtime, once installed, keeps a process alive that never came to use it.
+  if (!serves) process.exit(0);
 }
 
 async function startServers(
