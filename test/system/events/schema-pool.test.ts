@@ -26,9 +26,13 @@ describe('the threads that check payloads', () => {
   });
   afterEach(() => checks.close());
 
-  const check = async (account: string, { schema, payload }: { schema: object; payload: string }) => {
+  const check = async (
+    account: string,
+    { schema, payload }: { schema: object; payload: string },
+    platform = account,
+  ) => {
     const kind = { name: 'a.kind', schema } as unknown as EventKind;
-    return checks.read(account, kind, Buffer.from(payload)).then(
+    return checks.read({ account, platform }, kind, Buffer.from(payload)).then(
       () => 'valid',
       (error: unknown) => (error instanceof Problem ? error.code : String(error)),
     );
