@@ -105,9 +105,14 @@ describe('the order of checks', () => {
       fc.property(fc.array(step, { maxLength: 80 }), fc.constantFrom(...LANE_NAMES), (steps, lane) => {
         const ours = new FairQueue<Job>();
         const running: Job[] = [];
+        const waiting = new Set<Job>();
+        const haveUsed = new Set<string>();
         let [now, pushed, ended] = [0, 0, 0];
         const start = () => {
-          for (let one = ours.next(now); one; one = ours.next(now)) running.push(one);
+          for (let one = ours.next(now); one; one = ours.next(now)) {
+            running.push(one);
+            waiting.delete(one);
+          }
           for (const name of LANE_NAMES) {
             const ofLane = running.filter((one) => one.lane === name);
             assert.ok(ofLane.length <= LANES[name]);
@@ -117,6 +122,7 @@ describe('the order of checks', () => {
         const finish = (one: Job, tookMs: number) => {
           running.splice(running.indexOf(one), 1);
           ours.end(one, tookMs, now);
+          haveUsed.add(one.owner.platform);
           ended += 1;
         };
         for (const one of steps) {
@@ -125,23 +131,26 @@ describe('the order of checks', () => {
             if (running[0]) finish(running[0], one.tookMs);
           } else {
             const { account, platform, ...rest } = one;
-            if (ours.push(job(`${platform}/a${account}`, platform ?? `a${account}`, rest))) pushed += 1;
+            const arrives = job(`${platform}/a${account}`, platform ?? `a${account}`, rest);
+            assert.ok(ours.push(arrives));
+            waiting.add(arrives);
+            pushed += 1;
           }
           start();
         }
-        // Jobs that wait are of platforms that have run, or the lane is full: whoever has used nothing lately is next when one ends.
         const newcomer = job('victim', 'victim', { lane, steps: 1_000 });
-        ours.push(newcomer);
+        assert.ok(ours.push(newcomer));
         pushed += 1;
+        // Behind those alone that came before it and have used nothing lately either.
+        const before = [...waiting].filter((one) => one.lane === lane && !haveUsed.has(one.owner.platform));
+        const ahead = new Set(before.map(({ owner }) => owner.platform)).size;
         start();
-        while (!running.includes(newcomer)) {
-          const before = running.filter((one) => one.lane === lane);
-          const first = before[0] ?? assert.fail('its lane is idle, and it waits');
-          finish(first, 1_000);
+        let turns = 0;
+        for (; !running.includes(newcomer); turns += 1) {
+          finish(running.find((one) => one.lane === lane) ?? assert.fail('its lane is idle'), 1_000);
           start();
-          const fresh = running.filter((one) => one.lane === lane && !before.includes(one));
-          assert.ok(fresh.length <= 1);
         }
+        assert.ok(turns <= ahead + 1, `${turns} turns, ${ahead} before it`);
         while (running[0]) {
           finish(running[0], 1);
           start();
