@@ -18,9 +18,9 @@ const quick = {
   },
   payload: '{"p1":"x"}',
 };
-/** Within the bounds, and takes about a tenth of what they allow: some 200 ms. */
+/** Within the bounds, and takes most of what they allow. */
 const costly = {
-  schema: { items: { allOf: Array.from({ length: 30 }, () => ({ type: ['integer', 'null'] })) } },
+  schema: { items: { allOf: Array.from({ length: 250 }, () => ({ type: ['integer', 'null'] })) } },
   payload: `[${Array(130_000).fill(1).join()}]`,
 };
 
@@ -71,7 +71,8 @@ describe('the threads that check payloads', () => {
     const registered = noted('victim', register('acct_v'));
     const long = noted('victim', check('acct_v', costly));
     assert.deepEqual(await Promise.all([quickly, registered, long]), ['valid', [], 'valid']);
-    assert.deepEqual(await Promise.all(attackers), Array(8).fill('valid'));
+    const outcomes = await Promise.all(attackers);
+    assert.equal(count(outcomes, 'valid') + count(outcomes, 'unavailable'), 8, `${outcomes}`);
     // They have their turns one at a time, so most of them came later.
     assert.ok(order.lastIndexOf('victim') < order.length - 1, `${order}`);
   });

@@ -24,9 +24,14 @@ describe('the form of a request', () => {
   };
 
   it('without a body is an empty one, whether or not it names its type', async () => {
-    for (const headers of [{}, { 'content-type': 'application/json' }, { 'content-type': 'text/plain' }])
+    const types: Record<string, string>[] = [
+      {},
+      { 'content-type': 'application/json' },
+      { 'content-type': 'text/plain' },
+    ];
+    for (const headers of types)
       for (const path of ['/v18.0/events/purchase', '/v18.0/endpoints']) {
-        const { status, code } = await outcome(await send('POST', path, { ...headers }));
+        const { status, code } = await outcome(await send('POST', path, headers));
         assert.deepEqual([status, code], [400, 'invalid_json'], `${path} ${JSON.stringify(headers)}`);
       }
   });

@@ -133,9 +133,10 @@ describe('numbers of a payload', () => {
           const places = { prefixItems: [true, { properties: { n: { $ref } } }], items: { $ref } };
           const validate = compilePayloadSchema({
             $defs: { n: schema },
-            if: { type: 'array' },
-            then: places,
-            else: { $ref },
+            anyOf: [
+              { not: { type: 'array' }, $ref },
+              { type: 'array', ...places },
+            ],
           });
           for (const json of [text, `[0,{"n":${text}}]`, `[0,0,${text}]`])
             assert.equal(validate(JSON.parse(json), json) === undefined, expected, JSON.stringify(schema));
