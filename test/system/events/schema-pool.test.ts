@@ -18,10 +18,10 @@ const quick = {
   },
   payload: '{"p1":"x"}',
 };
-/** Within the bounds, and takes most of what they allow. */
+/** Within the bounds, and takes a good part of what they allow. */
 const costly = {
-  schema: { items: { allOf: Array.from({ length: 250 }, () => ({ type: ['integer', 'null'] })) } },
-  payload: `[${Array(130_000).fill(1).join()}]`,
+  schema: { allOf: Array.from({ length: 20 }, () => ({ uniqueItems: true })) },
+  payload: JSON.stringify(Array.from({ length: 20_000 }, (_, i) => ({ a: i }))),
 };
 
 describe('the threads that check payloads', () => {
