@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import getRawBody from 'raw-body';
 import type { z } from 'zod';
 import { parseUnicodeJson } from '../../domain/event/payload.js';
+import { findLostDigits } from '../../domain/event/values/exact-json.js';
 import { type InputError, Problem } from '../../domain/http/problem.js';
 import type { Context } from './context.js';
 import { checkBody, checkQuery } from './validation.js';
@@ -10,9 +11,12 @@ import { checkBody, checkQuery } from './validation.js';
  * Reads a JSON body, as bytes.
  *
  * @param limit bytes
- * @throws Problem 415 for another media type or an encoded body, 413 beyond the limit
+ * @throws Problem 400 for a request without a body, 415 for another media type or an encoded body, 413 beyond the limit
  */
 export async function readJsonBytes(ctx: Context, limit: number): Promise<Buffer> {
+  // What is missing is the body, whatever its type would have been.
+  if (isEmptyRequest(ctx))
+    throw new Problem('invalid_json', 'The body is empty. Send JSON, with Content-Type: application/json.');
   if (!ctx.is('json', '+json')) {
     throw new Problem('unsupported_media_type', 'Send JSON, with Content-Type: application/json.');
   }
@@ -37,6 +41,11 @@ export async function readJsonBytes(ctx: Context, limit: number): Promise<Buffer
     }
     throw error;
   }
+}
+
+/** Whether a request has no body. A body follows a request that says so by one of two headers (RFC 9112, section 6). */
+export function isEmptyRequest({ req: { headers } }: Context): boolean {
+  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
 }
 
 /** How much of a body that is too large is read and thrown away before it is refused: bytes, and milliseconds. */
@@ -67,13 +76,33 @@ function drain(request: IncomingMessage): Promise<boolean> {
   });
 }
 
+/** The most places that an answer names. */
+const MAX_ERRORS = 20;
 /** The largest body of a request other than an event, in bytes. */
 const MAX_REQUEST_BYTES = 64 * 1024;
 
 /** Reads and checks a JSON body. @throws Problem 400 with a pointer to every wrong place */
 export async function readBody<T extends z.ZodType>(ctx: Context, schema: T): Promise<z.output<T>> {
   const bytes = await readJsonBytes(ctx, MAX_REQUEST_BYTES);
-  return checkShape(schema, parseUnicodeJson(bytes.toString('utf8')));
+  const text = bytes.toString('utf8');
+  const value = parseUnicodeJson(text);
+  refuseLostDigits(text);
+  return checkShape(schema, value);
+}
+
+/** Refuses numbers that would be kept as others: a rounded bound or value is not what was meant. @throws Problem 400 */
+function refuseLostDigits(text: string): void {
+  const detail =
+    'is a number that would lose digits: send at most 15 significant ones, and an exponent within those of IEEE 754';
+  let pointers: string[];
+  try {
+    pointers = findLostDigits(text);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw invalidRequest([{ pointer: '', detail: 'is nested too deeply' }]);
+  }
+  if (pointers.length > 0)
+    throw invalidRequest(pointers.slice(0, MAX_ERRORS).map((pointer) => ({ pointer, detail })));
 }
 
 /** Checks a JSON value against a schema. @throws Problem 400 with a pointer to every wrong place */

@@ -2,7 +2,7 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Scope } from '../../domain/access/api-key.js';
 import type { ProblemCode } from '../../domain/http/problem.js';
-import { checkShape, readBody, readQuery } from './body.js';
+import { checkShape, isEmptyRequest, readBody, readQuery } from './body.js';
 import { requireAccountNamed } from './caller/acting-account.js';
 import { refusePortal, requireScope } from './caller/refusals.js';
 import type { Context, Middleware, State } from './context.js';
@@ -129,10 +129,9 @@ function authorize(ctx: Context, { isPublic, isAboutAccounts, scope, closedToPor
   if (closedToPortal) refusePortal(ctx);
 }
 
-/** The checked body. A body follows a request that says so by one of two headers (RFC 9112, section 6). */
+/** The checked body. */
 async function bodyOf(ctx: Context, { body, bodyIsOptional }: Operation): Promise<unknown> {
-  const isEmpty = !ctx.request.length && !ctx.get('transfer-encoding');
-  if (body && bodyIsOptional && isEmpty) return checkShape(body, {});
+  if (body && bodyIsOptional && isEmptyRequest(ctx)) return checkShape(body, {});
   return body && readBody(ctx, body);
 }
 

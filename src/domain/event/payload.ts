@@ -10,7 +10,7 @@ export const MAX_PAYLOAD_BYTES = 256 * 1024;
 export interface Payload {
   /** As it was received; encoding it as UTF-8 gives the bytes back. */
   text: string;
-  /** A parsed copy, for looking at: numbers in it may have lost digits. */
+  /** A parsed copy, for looking at: numbers in it may have lost digits, which the check against a schema takes from the text. */
   value: unknown;
 }
 
@@ -71,6 +71,7 @@ export function parseUnicodeJson(text: string): unknown {
 
 /** JSON.parse does not say where it stopped, so a tolerant parser is run after it has failed. */
 function locateMistake(text: string): string {
+  if (text.startsWith('\ufeff')) return 'it begins with a byte order mark (U+FEFF), which JSON must not have';
   if (text.trim() === '') return 'it is empty';
   const mistakes: ParseError[] = [];
   try {

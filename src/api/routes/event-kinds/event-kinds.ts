@@ -9,7 +9,7 @@ import {
 import { notFound, Problem } from '../../../domain/http/problem.js';
 import type { StoredEventKind } from '../../../models/event/event-kinds.js';
 import { invalidRequest } from '../../http/body.js';
-import type { ApiDependencies } from '../../http/context.js';
+import type { ApiDependencies, Context } from '../../http/context.js';
 import { type Operation, operation, pathTo } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
 import { pagingParameters, renderPage } from '../../http/paging.js';
@@ -45,8 +45,10 @@ export function eventKindOperations({ database, payloads }: ApiDependencies): Op
     throw notFound('event kind', name);
   };
 
-  const checkSchema = async (accountId: string, schema: Record<string, unknown>): Promise<void> => {
-    const errors = await payloads.checkSchema(accountId, schema);
+  const checkSchema = async ({ state }: Context, schema: Record<string, unknown>): Promise<void> => {
+    const account = state.caller.account_id;
+    const owner = { account, platform: state.account?.platform_id ?? account };
+    const errors = await payloads.checkSchema(owner, schema);
     if (errors.length > 0) throw invalidRequest(errors);
   };
 
@@ -70,7 +72,7 @@ export function eventKindOperations({ database, payloads }: ApiDependencies): Op
         const { account_id } = ctx.state.caller;
         if (!isFreeEventKindName(name))
           throw invalidRequest([{ pointer: '/name', detail: 'is a name that Hookline uses itself' }]);
-        await checkSchema(account_id, schema);
+        await checkSchema(ctx, schema);
         if ((await eventKinds.all(account_id)).length >= MAX_EVENT_KINDS) {
           const detail = `The account has ${MAX_EVENT_KINDS} event kinds, as many as it may have.`;
           throw new Problem('event_kind_limit_reached', detail);
@@ -143,7 +145,7 @@ export function eventKindOperations({ database, payloads }: ApiDependencies): Op
       async handle(ctx, { params: { name = '' }, body: { description, schema } }) {
         const { account_id } = ctx.state.caller;
         const before = await find(account_id, name);
-        await checkSchema(account_id, schema);
+        await checkSchema(ctx, schema);
         if (before.versions.length >= MAX_VERSIONS)
           throw new Problem(
             'event_kind_limit_reached',

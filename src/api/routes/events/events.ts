@@ -63,6 +63,7 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
           schemaVersion: schema_version,
           keys: readKeys(ctx),
           subject: readSubject(ctx),
+          platformId: ctx.state.account?.platform_id,
           traceparent: ctx.state.traceparent,
         });
         ctx.status = 202;
