@@ -92,7 +92,8 @@ async function startParts(
   const starter = createStarter(settings, servers, knowledge, earlyAttempts, createStartMetrics(registry));
   stops.add(listeners?.start(starter) ?? (() => {}));
 
-  const tallies = attempts && keepTallies(servers.database.tallies, logger, settings.HOOKLINE_TEST_TIME_SCALE);
+  const tallies =
+    attempts && keepTallies(servers.database.tallies, logger, settings.HOOKLINE_TEST_TIME_SCALE);
   stops.add(() => tallies?.stop());
   const closed = (closings: readonly Closing[]) => {
     observer.closed(closings);
