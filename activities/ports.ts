@@ -2,7 +2,6 @@ import type { AccountRemoval } from '../src/domain/access/account-deletion.js';
 import type { Alert, AlertChannel } from '../src/domain/alert/alert.js';
 import type { AlertMessage } from '../src/domain/alert/alert-text.js';
 import type { ArchiveWrites, ClosedExecutions } from '../src/domain/archive/to-archive.js';
-import type { Timings } from '../src/domain/basics/timings.js';
 import type { AttemptReport } from '../src/domain/delivery/attempt-report.js';
 import type { AttemptRequest } from '../src/domain/delivery/attempt-request.js';
 import type {
@@ -29,6 +28,7 @@ import type { NamedEndpoint } from '../src/domain/ledger/summaries.js';
 import type { ErasurePlan } from '../src/domain/privacy/erasure.js';
 import type { PayloadSealer } from '../src/domain/privacy/payload-sealer.js';
 import type { ReplayItem, ReplayPlan, ReplayResult } from '../src/domain/replay/replay.js';
+import type { Timings } from '../src/domain/timings.js';
 import type { Tracing } from '../src/domain/trace/tracing.js';
 
 /** First attempts to make side by side. */

@@ -1,6 +1,4 @@
-import type { Timings } from '../src/domain/basics/timings.js';
 import type { AttemptReport } from '../src/domain/delivery/attempt-report.js';
-
 import type {
   AcceptedEvent,
   DeliveryGroup,
@@ -13,6 +11,7 @@ import type {
 import type { DeliverySnapshot } from '../src/domain/delivery/delivery-state.js';
 import type { IncidentOutcome, OpenIncident } from '../src/domain/endpoint/incident.js';
 import type { ReplayItem, ReplayPlan, ReplayProgress } from '../src/domain/replay/replay.js';
+import type { Timings } from '../src/domain/timings.js';
 
 export interface DeliverEventInput extends AcceptedEvent, DeliverySettings {
   endpoint_id: string;

@@ -4,10 +4,10 @@ import { parseSecretKeys } from '../domain/access/secret-box.js';
 import { ALERT_KINDS } from '../domain/alert/alert.js';
 import { DEFAULT_ARCHIVE_DAYS, DEFAULT_PAYLOAD_DAYS, parseKeptDays } from '../domain/archive/kept-days.js';
 import { parseDuration } from '../domain/basics/duration.js';
-import { scaledTimings } from '../domain/basics/timings.js';
 import { DEFAULT_CHANGES_DAYS } from '../domain/change/change.js';
 import { DEFAULT_RETRY_SCHEDULE, parseRetrySchedule } from '../domain/delivery/retry-schedule.js';
 import { readSigningKeys } from '../domain/log/signed-note.js';
+import { scaledTimings } from '../domain/timings.js';
 
 const duration = (fallback: string) => z.string().default(fallback).transform(asIssue(parseDuration));
 const rateLimits = (fallback: string) => z.string().default(fallback).transform(asIssue(parseRateLimits));

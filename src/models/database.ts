@@ -1,9 +1,9 @@
 import mongoose from 'mongoose';
 import type { SecretBox } from '../domain/access/secret-box.js';
 import { DEFAULT_ARCHIVE_DAYS, DEFAULT_PAYLOAD_DAYS, parseKeptDays } from '../domain/archive/kept-days.js';
-import { TIMINGS, type Timings } from '../domain/basics/timings.js';
 import { DEFAULT_CHANGES_DAYS } from '../domain/change/change.js';
 import { createPayloadSealer } from '../domain/privacy/payload-sealer.js';
+import { TIMINGS, type Timings } from '../domain/timings.js';
 import { AccessTokenRepository } from './access/access-tokens.js';
 import { AccountRepository } from './access/accounts.js';
 import { ApiKeyRepository } from './access/api-keys.js';

@@ -6,7 +6,7 @@ import {
   describeDeletion,
   newDeletion,
 } from '../../src/domain/access/account-deletion.js';
-import { TIMINGS, type Timings } from '../../src/domain/basics/timings.js';
+import { TIMINGS, type Timings } from '../../src/domain/timings.js';
 import { continueWithMemo } from '../continue-with-memo.js';
 
 /** What a deletion has done, for the run that continues it. */

@@ -12,7 +12,6 @@ import {
 import type { OperationalEvent } from '../../activities/endpoint/endpoint-incident.js';
 import type { Activities } from '../../activities/index.js';
 import { formatDuration } from '../../src/domain/basics/duration.js';
-import { TIMINGS } from '../../src/domain/basics/timings.js';
 import { GONE } from '../../src/domain/endpoint/endpoint.js';
 import {
   BACKOFF_AFTER_FAILURES,
@@ -21,6 +20,7 @@ import {
   type OpenIncident,
   probeWait,
 } from '../../src/domain/endpoint/incident.js';
+import { TIMINGS } from '../../src/domain/timings.js';
 import { handleInOrder, on } from '../in-order.js';
 import type { EndpointIncidentInput, EndpointIncidentResult, IncidentState } from '../inputs.js';
 import { attemptFailed, attemptSucceeded, endpointGone, type FailureReport } from '../messages.js';

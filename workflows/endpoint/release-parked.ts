@@ -1,6 +1,6 @@
 import { condition, patched, proxyActivities, setHandler, sleep } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
-import { TIMINGS } from '../../src/domain/basics/timings.js';
+import { TIMINGS } from '../../src/domain/timings.js';
 import type { ReleaseParkedInput } from '../inputs.js';
 import { releaseAgain } from '../messages.js';
 

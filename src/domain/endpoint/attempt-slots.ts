@@ -1,5 +1,5 @@
 import { dropOldest } from '../basics/bounded-memory.js';
-import { TIMINGS, type Timings } from '../basics/timings.js';
+import { TIMINGS, type Timings } from '../timings.js';
 
 /** Attempts at one endpoint that a process has in flight at once, while the endpoint answers well. */
 export const MOST_IN_FLIGHT = 64;

@@ -1,4 +1,4 @@
-import { TIMINGS } from '../basics/timings.js';
+import { TIMINGS } from '../timings.js';
 
 /** That an endpoint is failing, as stored with the endpoint, so that every attempt sees it. */
 export interface FailingMark {

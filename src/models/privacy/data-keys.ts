@@ -3,9 +3,9 @@ import { LRUCache } from 'lru-cache';
 import { type Connection, type Model, Schema } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import { roomFor } from '../../domain/basics/bounded-memory.js';
-import { TIMINGS } from '../../domain/basics/timings.js';
 import { type DataKey, newDataKey } from '../../domain/privacy/data-key.js';
 import type { DataKeys } from '../../domain/privacy/payload-sealer.js';
+import { TIMINGS } from '../../domain/timings.js';
 import { isDuplicateKey } from '../mongo/duplicate-key.js';
 import { resealEach } from '../mongo/reseal.js';
 

@@ -1,7 +1,6 @@
 import type { releaseParked } from '../../../workflows/index.js';
 import type { FanOutEventInput } from '../../../workflows/inputs.js';
 import { type ReleaseScope, releaseAgain } from '../../../workflows/messages.js';
-import { TIMINGS, type Timings, timingsOfInput } from '../../domain/basics/timings.js';
 import {
   type AcceptedEvent,
   type DeliveryTarget,
@@ -21,6 +20,7 @@ import { endpointAttributes } from '../../domain/ledger/search-attributes.js';
 import { endpointSummary, type NamedEndpoint } from '../../domain/ledger/summaries.js';
 import { releaseWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
+import { TIMINGS, type Timings, timingsOfInput } from '../../domain/timings.js';
 import type { ResendMemo } from '../read/earlier-runs.js';
 import { RecentGroups } from '../read/group/recent-groups.js';
 import { readInput } from '../read/history.js';

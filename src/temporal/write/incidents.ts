@@ -10,7 +10,6 @@ import {
   type FailureReport,
 } from '../../../workflows/messages.js';
 import { dropOldest, roomFor } from '../../domain/basics/bounded-memory.js';
-import { TIMINGS, type Timings, timingsOfInput } from '../../domain/basics/timings.js';
 import { withTimeout } from '../../domain/basics/with-timeout.js';
 import type { EndpointKey } from '../../domain/delivery/delivery.js';
 import { GiveWay } from '../../domain/endpoint/give-way.js';
@@ -23,6 +22,7 @@ import {
 import { endpointAttributes } from '../../domain/ledger/search-attributes.js';
 import { endpointSummary, type NamedEndpoint } from '../../domain/ledger/summaries.js';
 import { incidentWorkflowId } from '../../domain/ledger/workflow-ids.js';
+import { TIMINGS, type Timings, timingsOfInput } from '../../domain/timings.js';
 import { describeExecution } from '../read/visibility/visibility.js';
 import { PacedQueue } from './paced-queue.js';
 

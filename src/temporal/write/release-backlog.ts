@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { TIMINGS, type Timings } from '../../domain/basics/timings.js';
 import type { EndpointKey } from '../../domain/delivery/delivery.js';
 import { GiveWay } from '../../domain/endpoint/give-way.js';
 import {
@@ -10,6 +9,7 @@ import {
   type ReleaseOptions,
   type ReleaseResult,
 } from '../../domain/endpoint/release.js';
+import { TIMINGS, type Timings } from '../../domain/timings.js';
 import { listWaiting, release, sampleOutcomes, toUnits, type WaitingDelivery } from './parked-deliveries.js';
 
 const SECOND_MS = 1_000;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { requireBoxes } from '../../../src/bin/process/secrets.js';
 import { loadSettings } from '../../../src/config/load.js';
 import { newId } from '../../../src/domain/basics/ids.js';
-import { TIMINGS } from '../../../src/domain/basics/timings.js';
+import { TIMINGS } from '../../../src/domain/timings.js';
 import { connectDatabase, type Database } from '../../../src/models/database.js';
 import { testEnvironment } from '../../support/system.js';
 

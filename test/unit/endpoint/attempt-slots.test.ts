@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { TIMINGS } from '../../../src/domain/basics/timings.js';
 import {
   type AttemptSlot,
   AttemptSlots,
@@ -9,6 +8,7 @@ import {
   MOST_WHILE_SLOW,
   type NoSlot,
 } from '../../../src/domain/endpoint/attempt-slots.js';
+import { TIMINGS } from '../../../src/domain/timings.js';
 
 const SLOW_MS = 2_000;
 

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import { TIMINGS, type Timings } from '../../../domain/basics/timings.js';
 import { Tally } from '../../../domain/stats/tally.js';
+import { TIMINGS, type Timings } from '../../../domain/timings.js';
 import type { TallyRepository } from '../../../models/stats/tallies.js';
 
 /** Writes in one call: FerretDB makes them one by one, 1 to 2 ms each. */

@@ -8,9 +8,9 @@ import {
   describeDeletion,
   newDeletion,
 } from '../../../domain/access/account-deletion.js';
-import { TIMINGS, type Timings, timingsOfInput } from '../../../domain/basics/timings.js';
 import { ACCOUNT_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';
 import { accountDeletionWorkflowId } from '../../../domain/ledger/workflow-ids.js';
+import { TIMINGS, type Timings, timingsOfInput } from '../../../domain/timings.js';
 import { equals, isOneOf } from '../../read/visibility/query.js';
 import { describeExecution, listExecutions } from '../../read/visibility/visibility.js';
 

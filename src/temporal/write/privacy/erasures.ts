@@ -1,10 +1,10 @@
 import type { Client } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import type { eraseSubject } from '../../../../workflows/index.js';
-import { type Timings, timingsOfInput } from '../../../domain/basics/timings.js';
 import { ACCOUNT_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';
 import { erasureWorkflowId } from '../../../domain/ledger/workflow-ids.js';
 import type { ErasurePlan } from '../../../domain/privacy/erasure.js';
+import { type Timings, timingsOfInput } from '../../../domain/timings.js';
 
 /** Starts the workflow that erases a subject. Resolves once Temporal has persisted it: from then on it is done, whatever crashes. */
 export async function startErasure(

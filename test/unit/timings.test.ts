@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { scaledTimings, TIMINGS, timingsOfInput } from '../../../src/domain/basics/timings.js';
-import { probeWait } from '../../../src/domain/endpoint/incident.js';
+import { probeWait } from '../../src/domain/endpoint/incident.js';
+import { scaledTimings, TIMINGS, timingsOfInput } from '../../src/domain/timings.js';
 
 describe('timings', () => {
   it('are as usual unless they are scaled, and then no input of a workflow names them', () => {
