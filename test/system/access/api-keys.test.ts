@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { looksLikeApiKey, newApiKey, OPERATOR_SCOPES } from '../../../src/domain/access/api-key.js';
 import type { ApiClient } from '../../support/api-client.js';
+import { readAll } from '../../support/parts/pages.js';
 import { type SharedSystem, sharedSystem, startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
@@ -189,8 +190,8 @@ describe('accounts', () => {
     const created = await operator.request('POST', '/v18.0/accounts', { body: { name: 'Acme' } });
     assert.equal(created.status, 201);
     const { id, api_key } = created.json;
-    const list = await operator.request('GET', '/v18.0/accounts');
-    assert.ok(list.json.data.some((account: { id: string }) => account.id === id));
+    const list = await readAll<{ id: string }>(operator, '/v18.0/accounts?limit=100');
+    assert.ok(list.some((account) => account.id === id));
     assert.equal((await operator.request('GET', `/v18.0/accounts/${id}`)).json.name, 'Acme');
     const headers = { authorization: `Bearer ${api_key.key}` };
     assert.equal((await operator.request('GET', '/v18.0/me', { headers })).json.name, 'Acme');
