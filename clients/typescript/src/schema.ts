@@ -4014,6 +4014,33 @@ export interface components {
                 };
             };
         };
+        /** @description `log_altered`: The log is not the one that was signed */
+        log_altered: {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:hookline:problem:log_altered",
+                 *       "title": "The log is not the one that was signed",
+                 *       "status": 409,
+                 *       "detail": "The log is not the one that was signed.",
+                 *       "code": "log_altered",
+                 *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "log_altered";
+                    /** @enum {unknown} */
+                    status?: 409;
+                };
+            };
+        };
         /** @description `payload_gone`: The payload is not kept any more */
         payload_gone: {
             headers: {
@@ -6545,6 +6572,7 @@ export interface operations {
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found.not_in_log"];
             406: components["responses"]["not_acceptable"];
+            409: components["responses"]["log_altered"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["unavailable"];
@@ -6687,6 +6715,7 @@ export interface operations {
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found.not_in_log"];
             406: components["responses"]["not_acceptable"];
+            409: components["responses"]["log_altered"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["unavailable"];
@@ -9468,6 +9497,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request"];
             404: components["responses"]["not_found"];
+            409: components["responses"]["log_altered"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["unavailable"];
@@ -9548,6 +9578,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request"];
             404: components["responses"]["not_found"];
+            409: components["responses"]["log_altered"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["unavailable"];

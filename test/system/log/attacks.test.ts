@@ -378,6 +378,25 @@ describe('a log whose database somebody rewrites', () => {
     assert.equal((await publish()).size, APPENDED);
   });
 
+  it('carries the cosignatures of witnesses, and asks for those that are missing with the next run', async () => {
+    const asked: number[] = [];
+    const line = '\u2014 witness.example.com AAAAAAA=\n';
+    const cosign =
+      (isThere: boolean): NonNullable<Memory['cosign']> =>
+      async ({ note, proofFrom }) => {
+        asked.push((await proofFrom(0)).length, (await proofFrom(580)).length);
+        return isThere && !note.includes(line) ? note + line : note;
+      };
+    const head = await publish(log, { ...memory(), cosign: cosign(false) });
+    assert.equal((await attacker.head)?.note, head.note);
+    const { note } = await publish(log, { ...memory(), cosign: cosign(true) });
+    assert.equal(note, head.note + line);
+    assert.equal((await attacker.head)?.note, note);
+    assert.equal(await readFile(path(), 'utf8'), note);
+    assert.equal((await publish(log, { ...memory(), cosign: cosign(true) })).note, note);
+    assert.ok(asked.every((count, at) => (at % 2 === 0 ? count === 0 : count > 0)));
+  });
+
   it('begins again under another name if the operator gives the lost one up, and only then', async () => {
     await attacker.heads.replaceOne({ _id: 'head' }, attacker.older ?? assert.fail());
     await attacker.tiles.deleteOne({ _id: '0/2' });
