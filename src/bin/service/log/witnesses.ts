@@ -25,7 +25,7 @@ export function parseWitnesses(text: string): WitnessAddress[] {
     .map((part) => {
       const [, key, url] = /^(.+?)@(https?:\/\/\S+?)\/?$/.exec(part) ?? [];
       if (key === undefined || url === undefined)
-        throw new NoteError('must read name+id+key@https://witness.example.com');
+        throw new NoteError('HOOKLINE_LOG_WITNESSES must read name+id+key@https://witness.example.com');
       return { key: readWitnessKey(key), url };
     });
 }
