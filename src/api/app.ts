@@ -42,7 +42,7 @@ import { exportOperations } from './routes/exports/exports.js';
 import { healthRoutes } from './routes/health.js';
 import { listenerOperations } from './routes/listeners/listeners.js';
 import { certificateOperations } from './routes/log/certificates.js';
-import { logOperations, tileRoutes } from './routes/log/log.js';
+import { checkpointRoute, logOperations, tileRoutes } from './routes/log/log.js';
 import { meOperations } from './routes/profiles/me.js';
 import { profileOperations } from './routes/profiles/profiles.js';
 import { replayOperations } from './routes/replays/replays.js';
@@ -74,6 +74,9 @@ export function createApp(dependencies: ApiDependencies & { limiters: Limiters }
   open.use(limitAddress(dependencies.limiters));
   documentRoutes(open, dependencies, () => createOpenApiDocument([...declared, ...publicOperations]));
   codecRoutes(open, dependencies);
+  // Without a version: clients of C2SP tlog-tiles take the log's name, `hooks.example.com/log`, for its address.
+  checkpointRoute(open, dependencies);
+  tileRoutes(open, dependencies);
   open.all(OAUTH_PATH, oauthOnDemand(dependencies));
 
   const app = new Koa<State>();

@@ -249,6 +249,12 @@ export const settingsSchema = z.object({
     .describe(
       'Where the last checkpoint of the log is kept outside MongoDB and Temporal: a path of a file that all workers share, or an `https` URL that answers GET and takes PUT. Nothing is signed that does not continue it',
     ),
+  HOOKLINE_LOG_WITNESSES: z
+    .string()
+    .default('')
+    .describe(
+      'Witnesses that cosign each checkpoint (C2SP tlog-witness), such as `witness.example.com+1a2b3c4d+BAb…@https://witness.example.com`, separated by commas; `hookline witness` is one',
+    ),
   HOOKLINE_LOG_ABANDONED: z
     .string()
     .default('')

@@ -39,6 +39,18 @@ export interface Inclusion {
   head: OpenedCheckpoint;
 }
 
+/**
+ * Asks witnesses for cosignatures of a checkpoint.
+ *
+ * @returns the note with those that there are now; it does not fail because a witness does
+ */
+export type Cosign = (asked: {
+  note: string;
+  size: number;
+  /** Proof that the tree of an earlier size, 0 or more, is the beginning of this one. */
+  proofFrom(size: number): Promise<Buffer[]>;
+}) => Promise<string>;
+
 /** What remembers, outside of MongoDB, what was signed. */
 export interface Memory {
   /** Keys besides those that sign now whose checkpoints are this log's. */
@@ -46,6 +58,8 @@ export interface Memory {
   /** Signed notes that Temporal has. */
   ledger?: readonly string[];
   copy?: CheckpointCopy | undefined;
+  /** Witnesses, whose cosignatures stand in the note. */
+  cosign?: Cosign | undefined;
   /** Origins of logs that the operator has given up. */
   abandoned?: readonly string[];
 }
@@ -149,7 +163,7 @@ export class LogRepository {
 
   private async publishNow(
     signers: readonly NoteSigner[],
-    { known = [], ledger, copy, abandoned }: Memory,
+    { known = [], ledger, copy, cosign, abandoned }: Memory,
   ): Promise<LogHead> {
     const keys = [...signers.map(({ verifier }) => verifier), ...known];
     const stored = await this.heads.read();
@@ -159,18 +173,20 @@ export class LogRepository {
     if (head) await this.auditor.goOn(head, Number.POSITIVE_INFINITY);
     const tree = await this.grow(head);
     await this.proveContinued(before, tree);
-    if (last?.size === tree.size && isSignedBy(last, signers)) {
-      if (last !== head) await this.heads.advance({ ...tree, note: last.note, signed_at: new Date() });
-      if (copied !== last.note) await copy?.write(last.note);
-      return { ...tree, note: last.note, signed_at: stored?.signed_at ?? new Date() };
-    }
-    const next = { ...tree, note: signCheckpoint(tree.size, tree.root, signers), signed_at: new Date() };
-    const isInPlace = stored && (!head || head.size === tree.size);
+    const isSigned = last?.size === tree.size && isSignedBy(last, signers);
+    const signed = isSigned ? last.note : signCheckpoint(tree.size, tree.root, signers);
     // The copy comes first: a note that left this process and is remembered nowhere could be signed again over another tree. Only the first of all
     // has to be in MongoDB before, where a missing one would otherwise count as taken away.
-    if (head) await copy?.write(next.note);
-    await this.heads.advance(next, isInPlace ? stored.note : undefined);
-    if (!head) await copy?.write(next.note);
+    if (head && !isSigned) await copy?.write(signed);
+    const proofFrom = async (from: number) => (from === 0 ? [] : this.consistency(from, tree.size));
+    const note =
+      cosign && tree.size > 0 ? await cosign({ note: signed, size: tree.size, proofFrom }) : signed;
+    const next = { ...tree, note, signed_at: new Date() };
+    if (note !== head?.note) {
+      const isInPlace = stored && (!head || head.size === tree.size);
+      await this.heads.advance(next, isInPlace ? stored.note : undefined);
+    }
+    if (note !== (head && !isSigned ? signed : copied)) await copy?.write(note);
     return next;
   }
 

@@ -159,7 +159,9 @@ describe('proofs', () => {
     const { size } = verifyCertificate(JSON.stringify(newer)).checkpoint;
     const { proof } = JSON.parse((await read(`/log/proofs?from=${from}&to=${size}`)).text);
     const path = `0/000.p/${size}`;
-    const tile = await fetch(`${system.url}/v18.0/log/tile/${path}`);
+    assert.equal(await (await fetch(`${system.url}/log/checkpoint`)).text(), newer.checkpoint);
+    const tile = await fetch(`${system.url}/log/tile/${path}`);
+    assert.equal((await fetch(`${system.url}/v18.0/log/tile/${path}`)).status, 200);
     assert.match(tile.headers.get('cache-control') ?? '', /immutable/);
     const { record, leaf_index: index, inclusion_proof } = newer;
     const input = {

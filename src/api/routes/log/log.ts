@@ -83,7 +83,21 @@ export function logOperations({ database: { log }, logKeys }: ApiDependencies): 
   ];
 }
 
-/** Tiles of the log, as C2SP tlog-tiles has them: with `/log/checkpoint`, its readers follow the log from `/v18.0/log`. */
+/** The latest checkpoint, below a prefix that is no version. */
+export function checkpointRoute(
+  router: Router<State>,
+  { database: { log }, logKeys }: ApiDependencies,
+): void {
+  router.get('/log/checkpoint', async (ctx) => {
+    const head = await log.head(await logKeys.known());
+    if (!head) throw notFound('checkpoint', 'of the log yet: the first run of the archive signs one');
+    ctx.type = TEXT;
+    ctx.set('cache-control', 'no-store');
+    ctx.body = head.note;
+  });
+}
+
+/** Tiles of the log, as C2SP tlog-tiles has them: with the checkpoint beside them, its readers follow the log from `/log` or `/v18.0/log`. */
 export function tileRoutes(router: Router<State>, { database: { log }, logKeys }: ApiDependencies): void {
   router.get('/log/tile/*path', async (ctx) => {
     const path = String(ctx.params['path']);

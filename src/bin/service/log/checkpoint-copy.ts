@@ -1,5 +1,6 @@
-import { open, readFile, rename } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { type CheckpointCopy, LogCopyError } from '../../../domain/log/checkpoint-copy.js';
+import { replaceFile } from '../../process/replace-file.js';
 
 /** Beyond this an answer of a URL is waited for no longer, milliseconds. */
 const TIMEOUT_MS = 10_000;
@@ -22,16 +23,7 @@ function copyInFile(path: string): CheckpointCopy {
     },
     async write(note) {
       try {
-        // Written beside it and renamed: whoever reads, and whatever stops this, there is a whole note.
-        const beside = `${path}.${process.pid}.new`;
-        const file = await open(beside, 'w');
-        try {
-          await file.writeFile(note);
-          await file.sync();
-        } finally {
-          await file.close();
-        }
-        await rename(beside, path);
+        await replaceFile(path, note);
       } catch (error) {
         throw failed(`${path} cannot be written`, error);
       }

@@ -7,6 +7,8 @@ import { LOG_ALTERED_REASONS, type LogAlteredError } from '../../../domain/log/l
 export interface LogWatch {
   /** A checkpoint stands. @param size records of the log */
   signed(size: number): void;
+  /** A witness did not cosign a checkpoint. */
+  notCosigned(witness: { name: string }, why: string): void;
   /** Nothing was signed, because the log was altered. */
   refused(error: LogAlteredError): Promise<void>;
 }
@@ -33,11 +35,21 @@ export function createLogWatch(
     labelNames: ['reason'],
     registers: [registry],
   });
+  const uncosigned = new Counter({
+    name: 'hookline_log_uncosigned_total',
+    help: 'Times that a witness did not cosign a checkpoint when it was asked to',
+    labelNames: ['witness'],
+    registers: [registry],
+  });
   for (const reason of LOG_ALTERED_REASONS) refusals.inc({ reason }, 0);
   return {
     signed(records) {
       size.set(records);
       signedAt.setToCurrentTime();
+    },
+    notCosigned({ name: witness }, why) {
+      uncosigned.inc({ witness });
+      logger.warn({ witness }, `The witness ${witness} did not cosign a checkpoint: ${why}.`);
     },
     async refused({ reason, message }) {
       refusals.inc({ reason });
