@@ -2,7 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import getRawBody from 'raw-body';
 import type { z } from 'zod';
 import { parseJson } from '../../domain/event/payload.js';
-import { type InputError, Problem } from '../../domain/http/problem.js';
+import { type InputError, MAX_ERRORS, MAX_SHOWN, Problem } from '../../domain/http/problem.js';
+import { shorten } from '../../domain/http/shorten.js';
+import { requireShallow } from './bounds/nesting.js';
 import type { Context } from './context.js';
 import { checkBody, checkQuery } from './validation.js';
 
@@ -72,8 +74,13 @@ const MAX_REQUEST_BYTES = 64 * 1024;
 
 /** Reads and checks a JSON body. @throws Problem 400 with a pointer to every wrong place */
 export async function readBody<T extends z.ZodType>(ctx: Context, schema: T): Promise<z.output<T>> {
-  const bytes = await readJsonBytes(ctx, MAX_REQUEST_BYTES);
-  return checkShape(schema, parseJson(bytes.toString('utf8')));
+  return checkBytes(schema, await readJsonBytes(ctx, MAX_REQUEST_BYTES));
+}
+
+/** Parses a JSON text and checks it against a schema. @throws Problem 400 with a pointer to every wrong place */
+export function checkBytes<T extends z.ZodType>(schema: T, json: Buffer): z.output<T> {
+  requireShallow(json);
+  return checkShape(schema, parseJson(json.toString('utf8')));
 }
 
 /** Checks a JSON value against a schema. @throws Problem 400 with a pointer to every wrong place */
@@ -91,10 +98,15 @@ export function readQuery<T extends z.ZodType>(ctx: Context, schema: T): z.outpu
   return checked.value;
 }
 
-/** A request that is not valid. @param errors every wrong place; a detail is the end of a sentence that begins with the place */
+/**
+ * A request that is not valid.
+ *
+ * @param errors every wrong place, of which the first are told; a detail is the end of a sentence that begins with the place
+ */
 export function invalidRequest(errors: readonly InputError[]): Problem {
-  const places = errors.map(
-    ({ pointer, parameter, detail }) => `${pointer || parameter || 'the body'} ${detail}`,
-  );
+  const told = errors.slice(0, MAX_ERRORS).map(({ pointer, parameter, detail }) => {
+    return `${shorten(pointer || parameter || 'the body', MAX_SHOWN)} ${detail}`;
+  });
+  const places = [...told, ...(errors.length > told.length ? ['and more'] : [])];
   return new Problem('invalid_request', `The request is not valid: ${places.join('; ')}.`, { errors });
 }
