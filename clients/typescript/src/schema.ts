@@ -2239,9 +2239,9 @@ export interface components {
                 error_code?: "timeout" | "connection_refused" | "connection_reset" | "connection_failed" | "dns_failure" | "tls_certificate_expired" | "tls_certificate_untrusted" | "tls_name_mismatch" | "tls_handshake_failed" | "malformed_response" | "blocked_address" | "proxy_failed" | "invalid_url" | "listener_disconnected";
                 /** @description HTTP status that answered the latest attempt */
                 status_code?: number;
-                /** @description ISO 8601: a time with Z or an offset; or a date, which stands for its midnight in UTC */
+                /** @description ISO 8601: a time with Z or an offset; or a date, which stands for its midnight in UTC. From 1970 on */
                 created_after?: string;
-                /** @description ISO 8601: a time with Z or an offset; or a date, which stands for its midnight in UTC */
+                /** @description ISO 8601: a time with Z or an offset; or a date, which stands for its midnight in UTC. From 1970 on */
                 created_before?: string;
             };
             /**
@@ -3881,8 +3881,8 @@ export interface components {
                 };
             };
         };
-        /** @description `account_state_conflict`: The account is in a state that does not allow this. `endpoint_limit_reached`: The account has reached its limit of endpoints */
-        "account_state_conflict.endpoint_limit_reached": {
+        /** @description `account_state_conflict`: The account is in a state that does not allow this. `endpoint_limit_reached`: The account has reached its limit of endpoints. `filter_limit_reached`: The filters of the account have reached their limit */
+        "account_state_conflict.endpoint_limit_reached.filter_limit_reached": {
             headers: {
                 "x-request-id": components["headers"]["x-request-id"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -3902,7 +3902,7 @@ export interface components {
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "account_state_conflict" | "endpoint_limit_reached";
+                    code?: "account_state_conflict" | "endpoint_limit_reached" | "filter_limit_reached";
                     /** @enum {unknown} */
                     status?: 409;
                 };
@@ -3957,6 +3957,33 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
                     code?: "account_state_conflict" | "endpoint_state_conflict";
+                    /** @enum {unknown} */
+                    status?: 409;
+                };
+            };
+        };
+        /** @description `account_state_conflict`: The account is in a state that does not allow this. `endpoint_state_conflict`: The endpoint is in a state that does not allow this. `filter_limit_reached`: The filters of the account have reached their limit */
+        "account_state_conflict.endpoint_state_conflict.filter_limit_reached": {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:hookline:problem:account_state_conflict",
+                 *       "title": "The account is in a state that does not allow this",
+                 *       "status": 409,
+                 *       "detail": "The account is in a state that does not allow this.",
+                 *       "code": "account_state_conflict",
+                 *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "account_state_conflict" | "endpoint_state_conflict" | "filter_limit_reached";
                     /** @enum {unknown} */
                     status?: 409;
                 };
@@ -5226,7 +5253,7 @@ export interface operations {
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
-            409: components["responses"]["account_state_conflict.endpoint_limit_reached"];
+            409: components["responses"]["account_state_conflict.endpoint_limit_reached.filter_limit_reached"];
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             429: components["responses"]["rate_limited"];
@@ -5355,7 +5382,7 @@ export interface operations {
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
-            409: components["responses"]["account_state_conflict.endpoint_state_conflict"];
+            409: components["responses"]["account_state_conflict.endpoint_state_conflict.filter_limit_reached"];
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             429: components["responses"]["rate_limited"];
@@ -5467,7 +5494,7 @@ export interface operations {
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
-            409: components["responses"]["account_state_conflict.endpoint_state_conflict"];
+            409: components["responses"]["account_state_conflict.endpoint_state_conflict.filter_limit_reached"];
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             429: components["responses"]["rate_limited"];
@@ -5895,7 +5922,7 @@ export interface operations {
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
-            409: components["responses"]["account_state_conflict.endpoint_limit_reached"];
+            409: components["responses"]["account_state_conflict.endpoint_limit_reached.filter_limit_reached"];
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             429: components["responses"]["rate_limited"];

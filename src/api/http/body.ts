@@ -3,7 +3,9 @@ import getRawBody from 'raw-body';
 import type { z } from 'zod';
 import { parseUnicodeJson } from '../../domain/event/payload.js';
 import { findLostDigits } from '../../domain/event/values/exact-json.js';
-import { type InputError, Problem } from '../../domain/http/problem.js';
+import { type InputError, MAX_ERRORS, MAX_SHOWN, Problem } from '../../domain/http/problem.js';
+import { cutText } from '../../domain/text/unicode.js';
+import { requireShallow } from './bounds/nesting.js';
 import type { Context } from './context.js';
 import { checkBody, checkQuery } from './validation.js';
 
@@ -76,15 +78,18 @@ function drain(request: IncomingMessage): Promise<boolean> {
   });
 }
 
-/** The most places that an answer names. */
-const MAX_ERRORS = 20;
 /** The largest body of a request other than an event, in bytes. */
 const MAX_REQUEST_BYTES = 64 * 1024;
 
 /** Reads and checks a JSON body. @throws Problem 400 with a pointer to every wrong place */
 export async function readBody<T extends z.ZodType>(ctx: Context, schema: T): Promise<z.output<T>> {
-  const bytes = await readJsonBytes(ctx, MAX_REQUEST_BYTES);
-  const text = bytes.toString('utf8');
+  return checkBytes(schema, await readJsonBytes(ctx, MAX_REQUEST_BYTES));
+}
+
+/** Parses a JSON text and checks it against a schema. @throws Problem 400 with a pointer to every wrong place */
+export function checkBytes<T extends z.ZodType>(schema: T, json: Buffer): z.output<T> {
+  requireShallow(json);
+  const text = json.toString('utf8');
   const value = parseUnicodeJson(text);
   refuseLostDigits(text);
   return checkShape(schema, value);
@@ -94,15 +99,8 @@ export async function readBody<T extends z.ZodType>(ctx: Context, schema: T): Pr
 function refuseLostDigits(text: string): void {
   const detail =
     'is a number that would lose digits: send at most 15 significant ones, and an exponent within those of IEEE 754';
-  let pointers: string[];
-  try {
-    pointers = findLostDigits(text);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    throw invalidRequest([{ pointer: '', detail: 'is nested too deeply' }]);
-  }
-  if (pointers.length > 0)
-    throw invalidRequest(pointers.slice(0, MAX_ERRORS).map((pointer) => ({ pointer, detail })));
+  const errors = findLostDigits(text).map((pointer) => ({ pointer, detail }));
+  if (errors.length > 0) throw invalidRequest(errors);
 }
 
 /** Checks a JSON value against a schema. @throws Problem 400 with a pointer to every wrong place */
@@ -120,10 +118,15 @@ export function readQuery<T extends z.ZodType>(ctx: Context, schema: T): z.outpu
   return checked.value;
 }
 
-/** A request that is not valid. @param errors every wrong place; a detail is the end of a sentence that begins with the place */
+/**
+ * A request that is not valid.
+ *
+ * @param errors every wrong place, of which the first are told; a detail is the end of a sentence that begins with the place
+ */
 export function invalidRequest(errors: readonly InputError[]): Problem {
-  const places = errors.map(
-    ({ pointer, parameter, detail }) => `${pointer || parameter || 'the body'} ${detail}`,
-  );
+  const told = errors.slice(0, MAX_ERRORS).map(({ pointer, parameter, detail }) => {
+    return `${cutText(pointer || parameter || 'the body', MAX_SHOWN, '…')} ${detail}`;
+  });
+  const places = [...told, ...(errors.length > told.length ? ['and more'] : [])];
   return new Problem('invalid_request', `The request is not valid: ${places.join('; ')}.`, { errors });
 }

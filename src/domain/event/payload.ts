@@ -1,4 +1,4 @@
-import { type ParseError, parse as parseTolerantly, printParseErrorCode } from 'jsonc-parser';
+import { type ParseErrorCode, printParseErrorCode, visit } from 'jsonc-parser';
 import { Problem } from '../http/problem.js';
 import { wellFormedJson } from '../text/unicode.js';
 import type { Violations } from './payload-schema.js';
@@ -69,21 +69,36 @@ export function parseUnicodeJson(text: string): unknown {
   return value;
 }
 
-/** JSON.parse does not say where it stopped, so a tolerant parser is run after it has failed. */
+/** A mistake in a JSON text, and where it is: characters from the beginning. */
+class Mistake {
+  readonly code: ParseErrorCode;
+  readonly offset: number;
+
+  constructor(code: ParseErrorCode, offset: number) {
+    this.code = code;
+    this.offset = offset;
+  }
+}
+
+/** JSON.parse does not say where it stopped, so a tolerant parser is run after it has failed, up to its first mistake. */
 function locateMistake(text: string): string {
   if (text.startsWith('\ufeff')) return 'it begins with a byte order mark (U+FEFF), which JSON must not have';
   if (text.trim() === '') return 'it is empty';
-  const mistakes: ParseError[] = [];
   try {
-    parseTolerantly(text, mistakes, { disallowComments: true, allowTrailingComma: false });
-  } catch {
-    return 'it is nested too deeply';
+    const onError = (code: ParseErrorCode, offset: number) => {
+      throw new Mistake(code, offset);
+    };
+    visit(text, { onError }, { disallowComments: true, allowTrailingComma: false });
+  } catch (error) {
+    return error instanceof Mistake ? describeMistake(text, error) : 'it is nested too deeply';
   }
-  const [first] = mistakes;
-  if (!first) return 'it holds a character that JSON does not allow';
-  const before = text.slice(0, first.offset).split('\n');
+  return 'it holds a character that JSON does not allow';
+}
+
+function describeMistake(text: string, { code, offset }: Mistake): string {
+  const before = text.slice(0, offset).split('\n');
   const column = (before.at(-1)?.length ?? 0) + 1;
-  const name = printParseErrorCode(first.error)
+  const name = printParseErrorCode(code)
     .replace(/([a-z])([A-Z])/g, '$1 $2')
     .toLowerCase();
   return `${name} at line ${before.length}, column ${column}`;

@@ -1,5 +1,5 @@
 import { cutText } from '../text/unicode.js';
-import { Problem } from './problem.js';
+import { MAX_ERRORS, Problem } from './problem.js';
 
 /**
  * Reads a list of fields, such as `id,followers_count`.
@@ -12,6 +12,7 @@ export function parseFields<Field extends string>(text: string, known: readonly 
   const names = text.split(',');
   const mistakes = new Set<string>();
   names.forEach((name, index) => {
+    if (mistakes.size >= MAX_ERRORS) return;
     if (name === '') mistakes.add(text === '' ? 'it is empty' : 'it contains an empty name');
     else if (!isKnown(name, known)) mistakes.add(`${describe(name)} is not a field`);
     else if (names.indexOf(name) !== index) mistakes.add(`${name} is repeated`);

@@ -69,7 +69,9 @@ describe('an endpoint’s rate limit', () => {
   it('cancels a delivery that waits for its turn', async () => {
     const client = await system.account();
     const limited = await client.register(receiver.url, { rate_limit: 0.02 });
-    await client.purchase();
+    const first = await client.purchase();
+    // It has the first turn.
+    await client.deliveryUntil(first.deliveries[0]?.id ?? '', ({ status }) => status === 'delivered');
     const event = await client.purchase();
     const id = event.deliveries.find(({ endpoint_id }) => endpoint_id === limited.id)?.id ?? '';
     await client.deliveryUntil(id, ({ reason }) => /Deferred/.test(reason ?? ''));

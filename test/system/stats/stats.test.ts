@@ -9,7 +9,7 @@ import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { readAll } from '../../support/parts/pages.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { type SharedSystem, sharedSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem, startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 type Row = DeliverySummary;
@@ -202,11 +202,12 @@ describe('GET /stats', () => {
 });
 
 describe('what is overdue', () => {
-  let system: SharedSystem;
+  let system: TestSystem;
   before(async () => {
     // Without a worker no attempt begins.
-    system = await sharedSystem();
+    system = await startSystem({}, 'api');
   });
+  after(() => system.stop());
 
   it('is counted when it has been due for too long: alone and in groups, for all accounts and for one', async () => {
     const client = await system.account();

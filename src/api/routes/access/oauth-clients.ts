@@ -21,7 +21,7 @@ import { oauthClientSchema, oauthClientWithSecretSchema } from './oauth-client-v
 
 const clientBody = z.strictObject({
   name: z.string().min(1).max(256).describe('What people are shown when they are asked for consent'),
-  grant_types: z.array(z.enum(GRANT_TYPES)).min(1).default(['client_credentials']),
+  grant_types: z.array(z.enum(GRANT_TYPES)).min(1).max(GRANT_TYPES.length).default(['client_credentials']),
   redirect_uris: z
     .array(
       z

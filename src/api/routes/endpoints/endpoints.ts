@@ -43,7 +43,7 @@ export function endpointOperations(dependencies: ApiDependencies): Operation[] {
       responses: {
         201: { description: 'The endpoint, with its signing secret', schema: endpointWithSecretSchema },
       },
-      problems: ['invalid_request', 'insecure_target_url', 'endpoint_limit_reached'],
+      problems: ['invalid_request', 'insecure_target_url', 'endpoint_limit_reached', 'filter_limit_reached'],
       async handle(ctx, { body: { signature_scheme, ...body } }) {
         const { account_id } = ctx.state.caller;
         const input = checkEndpoint(body, rules, await kindNames(database, account_id));

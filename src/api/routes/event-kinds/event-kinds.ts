@@ -9,6 +9,7 @@ import {
 import { notFound, Problem } from '../../../domain/http/problem.js';
 import type { StoredEventKind } from '../../../models/event/event-kinds.js';
 import { invalidRequest } from '../../http/body.js';
+import { recordOf } from '../../http/bounds/record-of.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { type Operation, operation, pathTo } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
@@ -19,12 +20,14 @@ import { eventKindSchema, renderBuiltInKind, renderOwnKind } from './event-kind-
 /** Event kinds that one account may add, and versions that one of them may have. */
 const MAX_EVENT_KINDS = 200;
 const MAX_VERSIONS = 50;
+/** Members of a schema: more than there are keywords. */
+const MAX_SCHEMA_MEMBERS = 100;
 
 const kindBody = z.strictObject({
   description: z.string().max(1_000).default(''),
-  schema: z
-    .record(z.string(), z.unknown())
-    .describe('JSON Schema, draft 2020-12, within the bounds of docs/events.md'),
+  schema: recordOf(z.string(), z.unknown(), MAX_SCHEMA_MEMBERS).describe(
+    'JSON Schema, draft 2020-12, within the bounds of docs/events.md',
+  ),
 });
 const newKindBody = kindBody.extend({
   name: z

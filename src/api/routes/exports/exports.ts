@@ -11,6 +11,7 @@ import { changeSchema } from '../changes/change-view.js';
 import { deliverySchema } from '../deliveries/delivery-view.js';
 import { timeParameter } from '../deliveries/filters.js';
 import { eventSummarySchema } from '../events/event-view.js';
+import { begun } from './begun.js';
 import { exportLines, placeOfCursor } from './export-lines.js';
 
 const after = z.string().describe('Where an export goes on that ended with this line');
@@ -100,7 +101,7 @@ export function exportOperations({ database: { archive, changes } }: ApiDependen
           events: archive.export.read(account_id, period, place && `evt_${place}`),
           changes: include ? changes.read(account_id, period, place && `chg_${place}`) : nothing(),
         };
-        const lines = Readable.from(exportLines(account_id, exported, after));
+        const lines = Readable.from(await begun(exportLines(account_id, exported, after)));
         ctx.type = 'application/x-ndjson';
         ctx.vary('Accept-Encoding');
         if (ctx.acceptsEncodings('gzip', 'identity') !== 'gzip') {

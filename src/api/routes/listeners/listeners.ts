@@ -50,7 +50,7 @@ export function listenerOperations(dependencies: ApiDependencies): Operation[] {
           schema: endpointWithSecretSchema,
         },
       },
-      problems: ['endpoint_limit_reached'],
+      problems: ['endpoint_limit_reached', 'filter_limit_reached'],
       async handle(ctx, { body }) {
         const { account_id } = ctx.state.caller;
         const errors = checkEventKinds(body.event_kinds, await kindNames(database, account_id));
