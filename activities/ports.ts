@@ -7,11 +7,11 @@ import type { AttemptRequest } from '../src/domain/delivery/attempt-request.js';
 import type {
   AcceptedEvent,
   Attempt,
+  AttemptTimings,
   DeliveryGroup,
   DeliverySettings,
   DeliveryTarget,
   EndpointKey,
-  Timings,
 } from '../src/domain/delivery/delivery.js';
 import type { LiveGroup, MemberAttempt } from '../src/domain/delivery/delivery-group.js';
 import type { SigningKey } from '../src/domain/delivery/signature.js';
@@ -28,6 +28,7 @@ import type { NamedEndpoint } from '../src/domain/ledger/summaries.js';
 import type { ErasurePlan } from '../src/domain/privacy/erasure.js';
 import type { PayloadSealer } from '../src/domain/privacy/payload-sealer.js';
 import type { ReplayItem, ReplayPlan, ReplayResult } from '../src/domain/replay/replay.js';
+import type { Timings } from '../src/domain/timings.js';
 import type { Tracing } from '../src/domain/trace/tracing.js';
 
 /** First attempts to make side by side. */
@@ -192,7 +193,7 @@ export interface HttpAnswer {
 export interface HttpTrace {
   /** The address connected to; absent if there was no connection. */
   address?: string;
-  timings: Timings;
+  timings: AttemptTimings;
 }
 
 /** An answer, or why there is none. */
@@ -305,8 +306,21 @@ export interface ReplayLedger {
 export interface LogWrites {
   /** Appends changes that were made before a time and are not in the log, some at once. @returns how many */
   appendChanges(before: Date): Promise<number>;
-  /** Signs a checkpoint of all that was appended. @returns how many records the log has */
-  publish(): Promise<{ size: number }>;
+  /**
+   * Looks at all of the log, if it is time to: when the process begins to sign, and once a day.
+   *
+   * @param until when to stop, milliseconds since the epoch @returns whether nothing is left to be looked at
+   * @throws LogAlteredError
+   */
+  audit(until: number): Promise<boolean>;
+  /**
+   * Signs a checkpoint of all that was appended.
+   *
+   * @param last the signed note that Temporal knows as the last one @returns how many records the log has, and the signed note
+   * @throws LogAlteredError if the log does not continue what was signed before
+   * @throws LogCopyError
+   */
+  publish(last: string | undefined): Promise<{ size: number; checkpoint: string }>;
 }
 
 /** Alerts people to what happens to endpoints. */
@@ -337,6 +351,7 @@ export interface ActivityDependencies {
   endpoints: EndpointDirectory;
   pending: PendingEndpoints;
   poster: HttpPoster;
+  timings: Timings;
   /** Absent if nobody is alerted. */
   raiser?: AlertRaiser | undefined;
   /** Channels to people that are configured. */

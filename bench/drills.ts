@@ -15,6 +15,7 @@ import { measureMemory } from './memory.js';
 import { measureOutage } from './outage/outage.js';
 import type { Travel } from './outage/travel.js';
 import { measureParked } from './parked.js';
+import { measureSilentDns } from './silent-dns.js';
 import { saturate } from './support/load.js';
 import { startReceiver } from './support/receiver.js';
 import { countDeliveries, countRecorded } from './support/recorded.js';
@@ -224,6 +225,18 @@ async function log({ environment, folder }: BenchServers, records: number): Prom
   );
 }
 
+/** Name servers of many endpoints stay silent, beside an endpoint that is healthy. */
+async function dns(servers: BenchServers, endpoints: number): Promise<void> {
+  const { alone, besideRefusing, beside, dead } = await measureSilentDns(servers, endpoints);
+  const p99 = (times: number[]) => percentile(times, 99);
+  const latency = (times: number[]) =>
+    `${median(times).toFixed(1)}/${p99(times).toFixed(1)} ms = ${(p99(times) / p99(alone)).toFixed(2)} x`;
+  say(
+    `dns: p50/p99 of a healthy endpoint alone ${latency(alone)}, beside ${endpoints} that refuse connections ${latency(besideRefusing)}, beside ${endpoints} with silent name servers ${latency(beside)}.`,
+  );
+  say(`     ${dead.deliveries} deliveries to those, ${dead.questions} questions to DNS for IPv4.`);
+}
+
 /** Longer than an attempt may last. Milliseconds. */
 const HANGING_MS = 30_000;
 
@@ -259,10 +272,11 @@ try {
   else if (drill === 'kills') await kills(servers, Number(size ?? 20));
   else if (drill === 'memory') await memory(servers, Number(size ?? 5_000));
   else if (drill === 'log') await log(servers, Number(size ?? 20_000));
+  else if (drill === 'dns') await dns(servers, Number(size ?? 50));
   else if (drill === 'freeze') await freeze(servers, say);
   else
     throw new Error(
-      'npm run drill -- crash|waiting|fanout|outage|parked|kills|memory|log [how many], or freeze',
+      'npm run drill -- crash|waiting|fanout|outage|parked|kills|memory|log|dns [how many], or freeze',
     );
 } finally {
   await servers.stop();

@@ -33,6 +33,7 @@ const READS_ENVIRONMENT = {
   'src/embedded/binaries/find-binary.ts': 'PATH, which is no setting of ours',
   'src/embedded/cache-dir.ts': 'XDG_CACHE_HOME, the user’s folder for what is kept',
   'src/embedded/binaries/go-build.ts': 'passed on to the Go toolchain',
+  'src/embedded/binaries/wheel.ts': 'passed on to pip: proxies, mirrors',
   'src/embedded/binaries/download.ts': 'passed on to the downloader: proxies, mirrors',
 };
 

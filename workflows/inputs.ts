@@ -1,5 +1,4 @@
 import type { AttemptReport } from '../src/domain/delivery/attempt-report.js';
-
 import type {
   AcceptedEvent,
   DeliveryGroup,
@@ -12,6 +11,7 @@ import type {
 import type { DeliverySnapshot } from '../src/domain/delivery/delivery-state.js';
 import type { IncidentOutcome, OpenIncident } from '../src/domain/endpoint/incident.js';
 import type { ReplayItem, ReplayPlan, ReplayProgress } from '../src/domain/replay/replay.js';
+import type { Timings } from '../src/domain/timings.js';
 
 export interface DeliverEventInput extends AcceptedEvent, DeliverySettings {
   endpoint_id: string;
@@ -52,6 +52,7 @@ export interface EndpointIncidentInput {
   since?: string;
   /** Present if the run continues another one. */
   state?: IncidentState;
+  timings?: Timings;
 }
 
 export interface IncidentState {
@@ -77,6 +78,7 @@ export interface ReleaseParkedInput extends EndpointKey {
   per_second: number;
   /** Whether deliveries that wait for a retry go along. */
   retries?: boolean;
+  timings?: Timings;
 }
 
 export interface FanOutEventInput extends AcceptedEvent, DeliverySettings {

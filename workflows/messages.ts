@@ -3,6 +3,7 @@ import type { Alert } from '../src/domain/alert/alert.js';
 import type { DeliveryRecord } from '../src/domain/delivery/delivery.js';
 import type { VerificationSubject } from '../src/domain/endpoint/endpoint.js';
 import type { ReplayProgress } from '../src/domain/replay/replay.js';
+import { cutText } from '../src/domain/text/unicode.js';
 
 /** Who steers a delivery: the id of an API key, or a name given in Temporal UI, which can send anything or nothing. */
 export interface Operator {
@@ -16,7 +17,7 @@ const MAX_NAME = 200;
 /** The name under which an act is recorded, whatever was sent. */
 export function operatorName(operator: unknown): string {
   const by = typeof operator === 'object' && operator !== null && 'by' in operator ? operator.by : operator;
-  return typeof by === 'string' && by.trim() !== '' ? by.trim().slice(0, MAX_NAME) : 'an operator';
+  return typeof by === 'string' && by.trim() !== '' ? cutText(by.trim(), MAX_NAME) : 'an operator';
 }
 
 const REPLAY_ID = /^rpl_[0-9A-Z]{26}$/;

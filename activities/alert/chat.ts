@@ -1,5 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { parseRetryAfter } from '../../src/domain/http/retry-after.js';
+import { cutText } from '../../src/domain/text/unicode.js';
 import type { AlertSender, HttpPoster } from '../ports.js';
 
 /** For an answer, milliseconds. */
@@ -15,7 +16,7 @@ export function createChatSender(url: string, poster: HttpPoster, userAgent: str
       method: 'POST',
       url,
       headers: { 'content-type': 'application/json', 'user-agent': userAgent },
-      body: JSON.stringify({ text: escaped(cut(`${subject}\n\n${text}`.trim())) }),
+      body: JSON.stringify({ text: escaped(cutText(`${subject}\n\n${text}`.trim(), MAX_TEXT, ' …')) }),
       timeoutMs: TIMEOUT_MS,
     });
     if ('error_code' in answer)
@@ -35,8 +36,4 @@ export function createChatSender(url: string, poster: HttpPoster, userAgent: str
 /** Slack's rules: https://docs.slack.dev/messaging/formatting-message-text#escaping */
 function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-}
-
-function cut(text: string): string {
-  return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT - 2)} …`;
 }

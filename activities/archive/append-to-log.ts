@@ -11,24 +11,31 @@ const SETTLED_AFTER_MS = 300_000;
 export interface LogPart {
   /** Changes that were appended. */
   appended: number;
-  /** Records that the log has, as it was signed now. */
+  /** Records that the log has, as it was signed now; 0 if nothing was signed yet. */
   size: number;
   /** Nothing is left but what has just been recorded. */
   is_last: boolean;
+  /** The signed note of the last checkpoint; absent if the log is still looked at, and nothing was signed. */
+  checkpoint?: string;
 }
 
 /** What to append. A Temporal payload. */
 export interface LogRequest {
   /** Changes made later than this before now are left to the next run, milliseconds; absent: {@link SETTLED_AFTER_MS}. */
   settled_after_ms?: number;
+  /** The signed note of the last checkpoint, as far as Temporal knows. */
+  checkpoint?: string;
 }
 
 /**
- * Appends to the log what was changed since the last run, and signs a checkpoint of that and of what was archived. Repeated after a crash, it goes
- * on from what was appended.
+ * Appends to the log what was changed since the last run, looks at the log if it is time to, and signs a checkpoint of that and of what was archived.
+ * Repeated after a crash, it goes on from what was appended.
  */
 export function createAppendToLog({ log }: Pick<ActivityDependencies, 'log'>) {
-  return function appendToLog({ settled_after_ms = SETTLED_AFTER_MS }: LogRequest): Promise<LogPart> {
+  return function appendToLog({
+    settled_after_ms = SETTLED_AFTER_MS,
+    checkpoint: known,
+  }: LogRequest): Promise<LogPart> {
     return whileBeating(async () => {
       const { cancellationSignal } = Context.current();
       const deadline = Date.now() + PART_TIME_MS;
@@ -41,8 +48,9 @@ export function createAppendToLog({ log }: Pick<ActivityDependencies, 'log'>) {
         appended += some;
         is_last = some === 0;
       }
-      const { size } = await log.publish();
-      return { appended, size, is_last };
+      if (!(await log.audit(deadline))) return { appended, size: 0, is_last: false };
+      const { size, checkpoint } = await log.publish(known);
+      return { appended, size, is_last, checkpoint };
     });
   };
 }

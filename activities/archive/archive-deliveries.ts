@@ -12,6 +12,7 @@ import type {
 } from '../../src/domain/archive/to-archive.js';
 import type { ActivityDependencies } from '../ports.js';
 import { whileBeating } from '../while-beating.js';
+import { whileSigning } from './while-signing.js';
 
 /** Executions that are read at once. */
 const READS_AT_ONCE = 4;
@@ -34,6 +35,8 @@ export interface ArchivePart {
   up_to: string;
   /** Nothing is left but what has just closed. */
   is_last: boolean;
+  /** The signed note of the last checkpoint that was signed meanwhile. */
+  checkpoint?: string;
 }
 
 /** Where an archive run begins. A Temporal payload. */
@@ -42,33 +45,41 @@ export interface ArchiveRequest {
   reach_ms: number;
   /** What closed later than this before now is left to the next run, milliseconds; absent: {@link SETTLED_AFTER_MS}. */
   settled_after_ms?: number;
+  /** The signed note of the last checkpoint, as far as Temporal knows. */
+  checkpoint?: string;
 }
 
 /** Archives what has closed, from where the last run ended. Repeated after a crash, it goes on from what was archived. */
-export function createArchiveClosed({ archive, closed }: Pick<ActivityDependencies, 'archive' | 'closed'>) {
+export function createArchiveClosed({
+  archive,
+  closed,
+  log,
+}: Pick<ActivityDependencies, 'archive' | 'closed' | 'log'>) {
   return function archiveClosed(request: ArchiveRequest): Promise<ArchivePart> {
-    return whileBeating(async () => {
-      const { cancellationSignal } = Context.current();
-      const deadline = Date.now() + PART_TIME_MS;
-      const end = new Date(Date.now() - (request.settled_after_ms ?? SETTLED_AFTER_MS));
-      const upTo = await archive.upTo();
-      let from = upTo ? new Date(upTo.getTime() - OVERLAP_MS) : new Date(end.getTime() - request.reach_ms);
-      let width = upTo ? Math.max(end.getTime() - from.getTime(), 1) : FIRST_WIDTH_MS;
-      let archived = 0;
-      while (from < end && Date.now() < deadline) {
-        cancellationSignal.throwIfAborted();
-        const window = await closed.closedFrom(from, end, Math.min(width, MAX_WIDTH_MS));
-        archived += await archiveExecutions(archive, window.executions);
-        await archive.advance(window.to);
-        width = window.to.getTime() - window.from.getTime();
-        if (window.executions.length < FEW) width *= 4;
-        from = window.to;
-      }
-      const is_last = from >= end;
-      if (is_last) archived += await archiveOpenGroups({ archive, closed });
-      return { archived, up_to: from.toISOString(), is_last };
-    });
+    return whileBeating(() => whileSigning(log, request.checkpoint, () => archivePart(request)));
   };
+
+  async function archivePart(request: ArchiveRequest): Promise<ArchivePart> {
+    const { cancellationSignal } = Context.current();
+    const deadline = Date.now() + PART_TIME_MS;
+    const end = new Date(Date.now() - (request.settled_after_ms ?? SETTLED_AFTER_MS));
+    const upTo = await archive.upTo();
+    let from = upTo ? new Date(upTo.getTime() - OVERLAP_MS) : new Date(end.getTime() - request.reach_ms);
+    let width = upTo ? Math.max(end.getTime() - from.getTime(), 1) : FIRST_WIDTH_MS;
+    let archived = 0;
+    while (from < end && Date.now() < deadline) {
+      cancellationSignal.throwIfAborted();
+      const window = await closed.closedFrom(from, end, Math.min(width, MAX_WIDTH_MS));
+      archived += await archiveExecutions(archive, window.executions);
+      await archive.advance(window.to);
+      width = window.to.getTime() - window.from.getTime();
+      if (window.executions.length < FEW) width *= 4;
+      from = window.to;
+    }
+    const is_last = from >= end;
+    if (is_last) archived += await archiveOpenGroups({ archive, closed });
+    return { archived, up_to: from.toISOString(), is_last };
+  }
 }
 
 /** Removes what is past its time from the archive. */

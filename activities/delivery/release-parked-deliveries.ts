@@ -3,12 +3,6 @@ import type { EndpointKey } from '../../src/domain/delivery/delivery.js';
 import { FIRST_RELEASE_RATE, type ReleaseResult } from '../../src/domain/endpoint/release.js';
 import type { ActivityDependencies } from '../ports.js';
 
-/**
- * So long an incident that is older than the release does not stop it, milliseconds: it may be over, or somebody has resumed the endpoint to
- * find out. If it is open after that, it releases what is left when it ends.
- */
-const OLDER_INCIDENT_MS = 5_000;
-
 /** The backlog to release. */
 interface ReleaseRequest extends EndpointKey {
   per_second: number;
@@ -25,7 +19,8 @@ interface ReleaseRequest extends EndpointKey {
 export function createReleaseParkedDeliveries({
   ledger,
   endpoints,
-}: Pick<ActivityDependencies, 'ledger' | 'endpoints'>) {
+  timings,
+}: Pick<ActivityDependencies, 'ledger' | 'endpoints' | 'timings'>) {
   return async function releaseParkedDeliveries({
     account_id,
     endpoint_id,
@@ -46,7 +41,7 @@ export function createReleaseParkedDeliveries({
           if (!endpoint) return 'gone';
           const { status, failing } = endpoint;
           const isNoted =
-            failing && (Date.parse(failing.since) > since || Date.now() > since + OLDER_INCIDENT_MS);
+            failing && (Date.parse(failing.since) > since || Date.now() > since + timings.older_incident_ms);
           return status !== 'active' || (isNoted && failing.backoff_until) ? 'closed' : 'open';
         },
         onProgress: (rate) => context.heartbeat(rate),

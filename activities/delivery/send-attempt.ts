@@ -1,10 +1,11 @@
 import { RECEIPT_HEADER } from '../../src/domain/archive/receipt.js';
-import { redact, redactBeginning } from '../../src/domain/basics/redact.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import { type Attempt, webhookTimestamp } from '../../src/domain/delivery/delivery.js';
 import { isSuccess } from '../../src/domain/delivery/outcome.js';
 import { liveSecrets, sign } from '../../src/domain/delivery/signature.js';
 import { contextOf } from '../../src/domain/ledger/sealed-event.js';
+import { redact, redactBeginning } from '../../src/domain/text/redact.js';
+import { cutText } from '../../src/domain/text/unicode.js';
 import type { AttemptDependencies, EndpointForAttempt, HttpAnswer, HttpPoster } from '../ports.js';
 
 /** The most characters of an answer's body that are kept in the delivery's record. */
@@ -119,13 +120,13 @@ function keptOf(
 ): Kept {
   const kept = KEPT_HEADERS.flatMap((name): [string, string][] => {
     const value = single(headers[name]);
-    return value === undefined ? [] : [[name, redact(value, secrets).slice(0, KEPT_HEADER_LENGTH)]];
+    return value === undefined ? [] : [[name, cutText(redact(value, secrets), KEPT_HEADER_LENGTH)]];
   });
   const receipt = single(headers[RECEIPT_HEADER]);
   if (isSuccess(statusCode) && receipt !== undefined && RECEIPT.test(receipt))
     kept.push([RECEIPT_HEADER, redact(receipt, secrets)]);
   const clean = isCut ? redactBeginning(body, secrets) : redact(body, secrets);
-  const snippet = clean.slice(0, SNIPPET_LENGTH);
+  const snippet = cutText(clean, SNIPPET_LENGTH);
   return {
     status_code: statusCode,
     response_bytes: bodyBytes,

@@ -5,6 +5,8 @@ import type { EndpointForVerification, HttpPoster } from '../ports.js';
 /** Kind of the event that a verification by `challenge` posts. */
 const VERIFICATION_KIND = 'endpoint.verification';
 const PER_MINUTE = 60;
+/** So many decimals of a rate are meant, and not made by multiplying. */
+const RATE_DIGITS = 6;
 
 /** What a verification attempt needs besides the endpoint. */
 export interface VerificationContext {
@@ -93,7 +95,7 @@ async function requestPermission(
       'user-agent': context.userAgent,
       'webhook-request-origin': context.origin,
       ...(context.confirmationUrl && { 'webhook-request-callback': context.confirmationUrl }),
-      ...(endpoint.rate_limit && { 'webhook-request-rate': String(endpoint.rate_limit * PER_MINUTE) }),
+      ...(endpoint.rate_limit && { 'webhook-request-rate': requestedRate(endpoint.rate_limit) }),
     },
     timeoutMs: context.timeoutMs,
   });
@@ -112,13 +114,14 @@ async function challengeAsGraphApi(
   endpoint: EndpointForVerification,
   context: VerificationContext,
 ): Promise<VerificationResult> {
-  const url = new URL(endpoint.target_url);
-  url.searchParams.set('hub.mode', 'subscribe');
-  url.searchParams.set('hub.challenge', endpoint.verification_token);
-  if (endpoint.verify_token) url.searchParams.set('hub.verify_token', endpoint.verify_token);
+  const url = withQuery(endpoint.target_url, {
+    'hub.mode': 'subscribe',
+    'hub.challenge': endpoint.verification_token,
+    ...(endpoint.verify_token && { 'hub.verify_token': endpoint.verify_token }),
+  });
   const answer = await context.poster.exchange({
     method: 'GET',
-    url: url.href,
+    url,
     headers: { ...endpoint.headers, 'user-agent': context.userAgent },
     timeoutMs: context.timeoutMs,
   });
@@ -127,6 +130,36 @@ async function challengeAsGraphApi(
   return answer.body.trim() === endpoint.verification_token
     ? { wanted: true }
     : no('It answered, but not with the value of hub.challenge.');
+}
+
+/**
+ * A URL with parameters behind those that it has, which stay as they are written: `URL.searchParams` would write all of them anew. One that
+ * has the name of an added one is replaced.
+ */
+export function withQuery(text: string, added: Readonly<Record<string, string>>): string {
+  const url = new URL(text);
+  const isReplaced = (pair: string) =>
+    [...new URLSearchParams(pair).keys()].some((name) => Object.hasOwn(added, name));
+  const kept =
+    url.search === ''
+      ? []
+      : url.search
+          .slice(1)
+          .split('&')
+          .filter((pair) => !isReplaced(pair));
+  url.search = [...kept, new URLSearchParams(added)].join('&');
+  return url.href;
+}
+
+/**
+ * Requests per minute as CloudEvents' `WebHook-Request-Rate` takes them, an integer above 0 (section 4.1.3), and never less than what is going
+ * to be sent.
+ *
+ * @param perSecond above 0
+ */
+export function requestedRate(perSecond: number): string {
+  const perMinute = Number((perSecond * PER_MINUTE).toFixed(RATE_DIGITS));
+  return String(Math.max(1, Math.ceil(perMinute)));
 }
 
 /** A rate in a CloudEvents header: requests per minute, or `Infinity` for `*`; `undefined` if it is neither. */

@@ -1,9 +1,12 @@
-import { request as httpRequest } from 'node:http';
-import { isIP, type Socket } from 'node:net';
-import { createSecureContext, rootCertificates } from 'node:tls';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { createSecureContext, rootCertificates, type TLSSocket } from 'node:tls';
 import { buildConnector } from 'undici';
-import { type AddressGuard, BlockedAddressError } from './address-guard.js';
-import { currentTrace, leadsTo } from './exchange-trace.js';
+import type { AddressGuard } from './address-guard.js';
+import { greatestAge, limitAge } from './connection-age.js';
+import { currentTrace, type ExchangeTrace, leadsTo } from './exchange-trace.js';
+import { firstToOpen, type OpenConnection } from './first-to-open.js';
+import type { ResolvedName } from './names/name-lookups.js';
+import { bareHost, openTunnel } from './tunnel.js';
 
 /** How connections to endpoints are made. */
 export interface ConnectorOptions {
@@ -14,145 +17,166 @@ export interface ConnectorOptions {
   clientCertificate?: { cert: string; key: string } | undefined;
   /** An HTTP proxy that connections leave through, by CONNECT. It is given addresses, never names: the guard has checked them here. */
   egressProxy?: string | undefined;
+  /** The greatest age of a connection, milliseconds; less if the name's addresses are good for less. */
+  maxAgeMs?: number | undefined;
 }
 
 /** How many TLS sessions are kept for resumption. */
 const MAX_CACHED_SESSIONS = 1_000;
 
-/** When a connection that has not opened is given up, milliseconds; the attempt has ended before, at its own limit. */
+/** When a connection that is made for no exchange is given up, milliseconds. */
 const CONNECT_TIMEOUT_MS = 10_000;
-/** For a proxy to open a connection; the attempt's own limit is usually shorter. */
-const TUNNEL_TIMEOUT_MS = 30_000;
+/** When the next address is tried beside one that has not opened, milliseconds: RFC 8305, section 5, recommends 250 and allows 2,000. */
+const NEXT_AFTER_MS = 250;
+/** The same through a proxy, which answers when it has connected itself, and may ask somebody else before. */
+const NEXT_AFTER_MS_BY_PROXY = 1_000;
 
-/** A connector for undici that connects to guarded addresses only. */
+/** As undici has it for connections that it makes itself. */
+const SOCKET_OPTIONS = {
+  noDelay: true,
+  keepAlive: true,
+  keepAliveInitialDelay: 60_000,
+  highWaterMark: 64 * 1_024,
+} as const;
+
+/** A connector for undici that connects to guarded addresses only, and takes as long as the exchange may that it is called for. */
 export function createConnector(options: ConnectorOptions): buildConnector.connector {
-  const { guard, extraCa, clientCertificate, egressProxy } = options;
-  const tls = {
-    timeout: CONNECT_TIMEOUT_MS,
+  const { guard, extraCa, clientCertificate, egressProxy, maxAgeMs } = options;
+  const secure = buildConnector({
+    // There is a limit for all of a connection.
+    timeout: 0,
     maxCachedSessions: MAX_CACHED_SESSIONS,
     // Made once: to read all the authorities again for each connection takes 20 ms of the processor.
     secureContext: createSecureContext({
       ...(extraCa.length > 0 && { ca: [...rootCertificates, ...extraCa] }),
       ...clientCertificate,
     }),
-  };
-  // A look-up does not know the port, which matters too, so there is one connector for each port. There are few.
-  const connectors = new Map<number, buildConnector.connector>();
-  const connectorFor = (port: number): buildConnector.connector => {
-    const known = connectors.get(port);
-    if (known) return known;
-    const made = buildConnector({ ...tls, lookup: guard.lookupFor(port) });
-    connectors.set(port, made);
-    return made;
-  };
+  });
+  const proxy = egressProxy === undefined ? undefined : new URL(egressProxy);
 
-  const connectDirectly: buildConnector.connector = (target, callback) => {
+  const open = async (
+    target: buildConnector.Options,
+    trace: ExchangeTrace | undefined,
+    signal: AbortSignal,
+  ) => {
     const port = portOf(target);
-    const literal = target.hostname.replace(/^\[|\]$/g, '');
-    try {
-      // A literal address is not looked up, so the guard is asked here.
-      if (isIP(literal)) guard.check(literal, port);
-    } catch (refusal) {
-      return callback(refusal as Error, null);
-    }
-    const trace = currentTrace();
+    const resolved = await lookUp(guard, target.hostname, port, trace, signal);
+    const openOne: OpenConnection = proxy
+      ? (address, unwanted) => openTunnel(proxy, address, port, unwanted)
+      : (address, unwanted) => openDirectly(guard, address.address, port, unwanted);
+    const nextAfterMs = proxy ? NEXT_AFTER_MS_BY_PROXY : NEXT_AFTER_MS;
+    const { socket: plain, address } = await firstToOpen(resolved.addresses, openOne, {
+      nextAfterMs,
+      signal,
+    });
+    trace?.end('connect');
     const isTls = target.protocol === 'https:';
-    // undici's types do not say that a connector returns the socket at once.
-    const connect = connectorFor(port) as (...parameters: Parameters<buildConnector.connector>) => Socket;
-    const socket = connect(target, (...[error, connected]) => {
-      if (error) return callback(error, null);
-      trace?.end(isTls ? 'tls' : 'connect');
-      try {
-        guard.check(connected.remoteAddress, port);
-      } catch (refusal) {
-        connected.destroy();
-        return callback(refusal as Error, null);
-      }
-      callback(null, connected);
-    });
-    socket.once('lookup', (refusal: Error | null) => {
-      if (!refusal) trace?.end('dns');
-    });
-    if (isTls) socket.once('connect', () => trace?.end('connect'));
+    const socket = isTls ? await addTls(secure, target, plain, signal) : plain;
+    if (isTls) trace?.end('tls');
+    leadsTo(socket, address);
+    limitAge(socket, greatestAge(resolved.expiresAt, maxAgeMs));
+    return socket;
   };
 
-  const overTunnel = buildConnector(tls);
-  const connectThrough =
-    (proxy: URL): buildConnector.connector =>
-    (target, callback) => {
-      const port = portOf(target);
-      const trace = currentTrace();
-      const tunnel = async (): Promise<{ socket: Socket; address: string }> => {
-        const [first] = await guard.resolve(target.hostname, port);
-        if (!first) throw new BlockedAddressError();
-        if (!isIP(target.hostname.replace(/^\[|\]$/g, ''))) trace?.end('dns');
-        const { address, family } = first;
-        const socket = await openTunnel(proxy, `${family === 6 ? `[${address}]` : address}:${port}`);
-        trace?.end('connect');
-        return { socket, address };
-      };
-      tunnel().then(
-        ({ socket, address }) => {
-          leadsTo(socket, address);
-          if (target.protocol !== 'https:') return callback(null, socket);
-          overTunnel({ ...target, httpSocket: socket }, (...[error, secured]) => {
-            if (error) return callback(error, null);
-            trace?.end('tls');
-            leadsTo(secured, address);
-            callback(null, secured);
-          });
-        },
+  return (target, callback) => {
+    const trace = currentTrace();
+    const limit = new AbortController();
+    // Whoever waits for the exchange ends it himself, and says so; this is just behind.
+    const limitMs = trace ? Math.ceil(trace.timeLeft) + 1 : CONNECT_TIMEOUT_MS;
+    const timer = setTimeout(() => limit.abort(new ConnectTimeoutError()), limitMs);
+    open(target, trace, limit.signal)
+      .finally(() => clearTimeout(timer))
+      .then(
+        (socket) => callback(null, socket),
         (error: Error) => callback(error, null),
       );
-    };
+  };
+}
 
-  return egressProxy ? connectThrough(new URL(egressProxy)) : connectDirectly;
+async function lookUp(
+  guard: AddressGuard,
+  hostname: string,
+  port: number,
+  trace: ExchangeTrace | undefined,
+  signal: AbortSignal,
+): Promise<ResolvedName> {
+  const looking = inTime(guard.resolve(hostname, port), signal);
+  if (isIP(bareHost(hostname)) || !trace) return looking;
+  trace.isResolving = true;
+  try {
+    const resolved = await looking;
+    trace.end('dns');
+    return resolved;
+  } finally {
+    trace.isResolving = false;
+  }
+}
+
+/** A look-up goes on for others when one exchange has no more time for it. @throws the reason of `signal` */
+function inTime<T>(looking: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const giveUp = () => reject(signal.reason);
+    signal.addEventListener('abort', giveUp);
+    looking.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
+  });
+}
+
+/** Opens a connection to an address, and checks where it leads in fact. @throws BlockedAddressError */
+function openDirectly(
+  guard: AddressGuard,
+  address: string,
+  port: number,
+  unwanted: AbortSignal,
+): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connectTcp({ ...SOCKET_OPTIONS, host: address, port });
+    const giveUp = () => socket.destroy();
+    unwanted.addEventListener('abort', giveUp);
+    // It stays: an error may come before whoever takes the connection listens.
+    socket.on('error', reject);
+    socket.once('connect', () => {
+      unwanted.removeEventListener('abort', giveUp);
+      try {
+        guard.check(socket.remoteAddress, port);
+        resolve(socket);
+      } catch (refusal) {
+        socket.destroy();
+        reject(refusal);
+      }
+    });
+  });
+}
+
+function addTls(
+  secure: buildConnector.connector,
+  target: buildConnector.Options,
+  httpSocket: Socket,
+  signal: AbortSignal,
+): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    // A host name in SNI has no dot at its end (RFC 6066, section 3).
+    const servername = target.hostname.replace(/\.$/, '');
+    const named = isIP(bareHost(servername)) ? target : { ...target, servername };
+    // undici's types do not say that a connector returns the socket at once.
+    const begin = secure as (...parameters: Parameters<buildConnector.connector>) => TLSSocket;
+    const giveUp = () => socket.destroy(signal.reason);
+    const socket = begin({ ...named, httpSocket }, (...[error, secured]) => {
+      signal.removeEventListener('abort', giveUp);
+      if (error) return reject(error);
+      // Node.js tells of an alert that comes after the handshake, such as that a certificate is required (TLS 1.3), and leaves the connection
+      // open; its end would be told as the cause.
+      secured.on('error', (cause) => secured.destroy(cause));
+      resolve(secured);
+    });
+    signal.addEventListener('abort', giveUp);
+  });
 }
 
 function portOf({ port, protocol }: buildConnector.Options): number {
   return Number(port || (protocol === 'https:' ? 443 : 80));
 }
 
-/** Has the proxy open a connection (RFC 9110, section 9.3.6). */
-function openTunnel(proxy: URL, authority: string): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const credentials = decodeURIComponent(`${proxy.username}:${proxy.password}`);
-    const request = httpRequest({
-      host: proxy.hostname,
-      port: proxy.port || 80,
-      method: 'CONNECT',
-      path: authority,
-      headers: {
-        host: authority,
-        ...(proxy.username && {
-          'proxy-authorization': `Basic ${Buffer.from(credentials).toString('base64')}`,
-        }),
-      },
-      agent: false,
-    });
-    request.once('connect', (response, socket) => {
-      if (response.statusCode === 200) return resolve(socket);
-      socket.destroy();
-      reject(new ProxyRefusedError(response.statusCode ?? 0));
-    });
-    request.once('response', (response) => {
-      response.resume();
-      reject(new ProxyRefusedError(response.statusCode ?? 0));
-    });
-    request.setTimeout(TUNNEL_TIMEOUT_MS, () => request.destroy(new ProxyRefusedError(0)));
-    request.once('error', (cause) =>
-      reject(cause instanceof ProxyRefusedError ? cause : new ProxyRefusedError(0)),
-    );
-    request.end();
-  });
-}
-
-/** The egress proxy did not open the connection. */
-class ProxyRefusedError extends Error {
-  readonly code = 'ERR_HOOKLINE_PROXY';
-
-  constructor(status: number) {
-    super(status ? `the egress proxy answered ${status}` : 'the egress proxy cannot be reached');
-    this.name = 'ProxyRefusedError';
-  }
+/** There was no more time to connect. */
+class ConnectTimeoutError extends Error {
+  readonly code = 'ETIMEDOUT';
 }

@@ -1,18 +1,33 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
-import type { Timings } from '../../src/domain/delivery/delivery.js';
+import type { AttemptTimings } from '../../src/domain/delivery/delivery.js';
+import { beginUse, endUse } from './connection-age.js';
 
 /** Where an exchange went, and where its time went. */
 export class ExchangeTrace {
   /** The address connected to; absent until there is a connection. */
   address: string | undefined;
   /** Of the steps that have ended. A connection that was kept from an earlier exchange took no steps. */
-  readonly timings: Timings = {};
+  readonly timings: AttemptTimings = {};
+  /** Whether the exchange's name is being looked up. */
+  isResolving = false;
+  private readonly endsAt: number;
   private lastEnd = performance.now();
+  private socket: Socket | undefined;
+
+  /** @param timeoutMs how long the exchange may take, milliseconds */
+  constructor(timeoutMs: number) {
+    this.endsAt = this.lastEnd + timeoutMs;
+  }
+
+  /** How long the exchange may still take, milliseconds. */
+  get timeLeft(): number {
+    return Math.max(0, this.endsAt - performance.now());
+  }
 
   /** A step ends now. It began when the one before ended. */
-  end(step: keyof Timings): void {
+  end(step: keyof AttemptTimings): void {
     const now = performance.now();
     this.timings[step] = Math.round(now - this.lastEnd);
     this.lastEnd = now;
@@ -22,12 +37,20 @@ export class ExchangeTrace {
   sent(socket: Socket): void {
     this.address = destinations.get(socket) ?? socket.remoteAddress;
     this.lastEnd = performance.now();
+    this.socket = socket;
+    beginUse(socket);
+  }
+
+  /** The exchange is over. */
+  over(): void {
+    if (this.socket) endUse(this.socket);
+    this.socket = undefined;
   }
 }
 
 /** The exchange for which code runs, such as making a connection. */
 const exchanges = new AsyncLocalStorage<ExchangeTrace>();
-/** Connections through a proxy: the address that the proxy was asked for. */
+/** The addresses that connections lead to, also behind a proxy. */
 const destinations = new WeakMap<Socket, string>();
 
 /** Runs a request so that its trace is known wherever it leads. */
@@ -40,7 +63,7 @@ export function currentTrace(): ExchangeTrace | undefined {
   return exchanges.getStore();
 }
 
-/** Keeps where a connection leads that goes through a proxy. */
+/** Keeps where a connection leads. */
 export function leadsTo(socket: Socket, address: string): void {
   destinations.set(socket, address);
 }

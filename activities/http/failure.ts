@@ -1,5 +1,6 @@
 import { formatDuration } from '../../src/domain/basics/duration.js';
 import type { AttemptErrorCode } from '../../src/domain/delivery/delivery.js';
+import { UnresolvedNameError, type UnresolvedReason } from './names/name-answer.js';
 
 /** Codes that Node.js and undici give to errors of a connection, by what they mean to an endpoint's owner. */
 const CODES: Record<string, AttemptErrorCode> = {
@@ -7,9 +8,7 @@ const CODES: Record<string, AttemptErrorCode> = {
   ECONNRESET: 'connection_reset',
   EPIPE: 'connection_reset',
   UND_ERR_SOCKET: 'connection_reset',
-  ENOTFOUND: 'dns_failure',
-  EAI_AGAIN: 'dns_failure',
-  EAI_FAIL: 'dns_failure',
+  ERR_HOOKLINE_DNS: 'dns_failure',
   CERT_HAS_EXPIRED: 'tls_certificate_expired',
   CERT_NOT_YET_VALID: 'tls_certificate_expired',
   ERR_TLS_CERT_ALTNAME_INVALID: 'tls_name_mismatch',
@@ -30,7 +29,10 @@ const CODES: Record<string, AttemptErrorCode> = {
   ERR_HOOKLINE_BLOCKED_ADDRESS: 'blocked_address',
   ERR_HOOKLINE_PROXY: 'proxy_failed',
   ERR_INVALID_URL: 'invalid_url',
+  ERR_HOOKLINE_ENDLESS: 'malformed_response',
   UND_ERR_HEADERS_OVERFLOW: 'malformed_response',
+  // undici's parser does not say that there were two lengths, or a length and chunks, if there was a length.
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'malformed_response',
   UND_ERR_CONNECT_TIMEOUT: 'timeout',
   UND_ERR_HEADERS_TIMEOUT: 'timeout',
   ETIMEDOUT: 'timeout',
@@ -53,6 +55,16 @@ const WORDS: Record<AttemptErrorCode, string> = {
   listener_disconnected: 'no listener is connected',
 };
 
+/** What DNS said, or did not say, of a host name. */
+const WORDS_OF_DNS: Record<UnresolvedReason, string> = {
+  not_found: 'the host name does not exist',
+  no_addresses: 'the host name has no address',
+  too_many: 'the host name has more addresses than anybody needs',
+  silent: 'no DNS server answered for the host name',
+  refused: 'the DNS servers refuse to answer for the host name (REFUSED)',
+  failed: 'the DNS servers could not resolve the host name (SERVFAIL, for one)',
+};
+
 /**
  * Says why a request got no answer: a stable code and words for the endpoint's owner. The words never come from the error itself, which
  * may name inner addresses.
@@ -65,14 +77,16 @@ export function describeFailure(
   timeoutMs: number,
 ): { error_code: AttemptErrorCode; error: string } {
   if (timedOut) return { error_code: 'timeout', error: `no answer within ${formatDuration(timeoutMs)}` };
+  if (error instanceof UnresolvedNameError)
+    return { error_code: 'dns_failure', error: WORDS_OF_DNS[error.reason] };
   const error_code = classify(error);
   return { error_code, error: WORDS[error_code] };
 }
 
-function classify(error: unknown): AttemptErrorCode {
-  // Happy eyeballs reports one error per address: the first one tells enough.
-  const cause = error instanceof AggregateError ? error.errors[0] : error;
+function classify(cause: unknown): AttemptErrorCode {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  // What undici says of bytes that are no answer: "bad response", which nobody asked for, and "bad upgrade".
+  if (code === 'UND_ERR_SOCKET' && (cause as Error).message.startsWith('bad ')) return 'malformed_response';
   if (CODES[code]) return CODES[code];
   // undici's parser gives a code only if it has one of its own.
   if (code.startsWith('HPE_') || (cause instanceof Error && cause.name === 'HTTPParserError'))

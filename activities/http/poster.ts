@@ -3,6 +3,8 @@ import type { HttpAnswer, HttpPoster, HttpTrace } from '../ports.js';
 import { type ConnectorOptions, createConnector } from './connector.js';
 import { ExchangeTrace, traced } from './exchange-trace.js';
 import { describeFailure } from './failure.js';
+import './informational.js';
+import { UnresolvedNameError } from './names/name-answer.js';
 
 /** The most that is read of an answer's body, bytes. */
 const MAX_BODY_BYTES = 16 * 1024;
@@ -13,6 +15,8 @@ const MAX_ORIGINS = 10_000;
 /** How long an idle connection is kept for the next delivery, and the most if the endpoint asks for longer. */
 const KEEP_ALIVE_MS = 4_000;
 const KEEP_ALIVE_MAX_MS = 60_000;
+/** The most informational answers before an answer. */
+const MAX_INFORMATIONAL = 50;
 
 /**
  * A client that connects to guarded addresses only, verifies certificates, follows no redirects and reads bounded answers. It makes a
@@ -32,7 +36,7 @@ export function createPoster(options: ConnectorOptions): HttpPoster & { close():
   });
 
   const exchange: HttpPoster['exchange'] = async ({ method, url, headers, body, timeoutMs }) => {
-    const trace = new ExchangeTrace();
+    const trace = new ExchangeTrace(timeoutMs);
     const reader = new AnswerReader(trace);
     const timer = setTimeout(() => reader.giveUp(), timeoutMs);
     try {
@@ -48,9 +52,15 @@ export function createPoster(options: ConnectorOptions): HttpPoster & { close():
       traced(trace, () => agent.dispatch(request, reader));
       return { ...(await reader.answer), trace: factsOf(trace) };
     } catch (error) {
-      return { ...describeFailure(error, reader.gaveUp, timeoutMs), trace: factsOf(trace) };
+      // Its own limit ended it: what it waited for is the cause.
+      const isSilentName = reader.gaveUp && trace.isResolving;
+      const described = isSilentName
+        ? describeFailure(new UnresolvedNameError('silent'), false, timeoutMs)
+        : describeFailure(error, reader.gaveUp, timeoutMs);
+      return { ...described, trace: factsOf(trace) };
     } finally {
       clearTimeout(timer);
+      trace.over();
     }
   };
 
@@ -75,6 +85,7 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   private head: Pick<HttpAnswer, 'statusCode' | 'headers'> | undefined;
   private readonly chunks: Buffer[] = [];
   private length = 0;
+  private informational = 0;
   private controller: Dispatcher.DispatchController | undefined;
   private resolve: (answer: HttpAnswer) => void = () => {};
   private reject: (error: Error) => void = () => {};
@@ -101,7 +112,11 @@ class AnswerReader implements Dispatcher.DispatchHandler {
 
   onResponseStart(_: unknown, statusCode: number, headers: HttpAnswer['headers']): void {
     // An informational answer comes before the answer (RFC 9110, section 15.2).
-    if (statusCode < 200) return;
+    if (statusCode < 200) {
+      this.informational += 1;
+      if (this.informational > MAX_INFORMATIONAL) this.stop(new EndlessInformationError());
+      return;
+    }
     this.trace.end('first_byte');
     this.head = { statusCode, headers };
   }
@@ -121,8 +136,7 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   }
 
   /** Reads no more, and closes the connection: what is still to come on it belongs to nobody. */
-  private stop(): void {
-    const error = new Error('stopped');
+  private stop(error = new Error('stopped')): void {
     this.end(error);
     this.controller?.abort(error);
   }
@@ -136,4 +150,9 @@ class AnswerReader implements Dispatcher.DispatchHandler {
       this.reject(error ?? new Error('no answer'));
     }
   }
+}
+
+/** An endpoint goes on answering that there will be an answer. */
+class EndlessInformationError extends Error {
+  readonly code = 'ERR_HOOKLINE_ENDLESS';
 }

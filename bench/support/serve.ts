@@ -1,3 +1,4 @@
+import { keepHeapsSmall } from '../../src/bin/process/garbage.js';
 import { createLogger } from '../../src/bin/process/output.js';
 import { untilStopped } from '../../src/bin/process/stop.js';
 import { startService } from '../../src/bin/service.js';
@@ -5,6 +6,7 @@ import { loadSettings } from '../../src/config/load.js';
 
 /** The service as it is. */
 const settings = loadSettings();
+keepHeapsSmall();
 const service = await startService(settings, 'all', createLogger(settings));
 process.send?.({ url: service.url });
 // The benchmark has ended without stopping this process.

@@ -14,13 +14,20 @@ export interface ServiceProcess {
 /**
  * Starts `serve.js`, or another script that sends `{ url }` to its parent once it serves.
  *
+ * @param wrapper a command that runs what stands behind it, such as `unshare`
  * @throws where it ends before
  */
 export async function startServiceProcess(
   environment: Record<string, string>,
   script = 'serve.js',
+  wrapper: readonly string[] = [],
 ): Promise<ServiceProcess> {
-  const child: ChildProcess = spawn(process.execPath, [fileURLToPath(new URL(script, import.meta.url))], {
+  const [command = '', ...rest] = [
+    ...wrapper,
+    process.execPath,
+    fileURLToPath(new URL(script, import.meta.url)),
+  ];
+  const child: ChildProcess = spawn(command, rest, {
     // As the image sets it.
     env: {
       PATH: process.env['PATH'],

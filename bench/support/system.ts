@@ -126,9 +126,10 @@ export async function startBenchSystem(
   servers: BenchServers,
   overrides: Record<string, string> = {},
   script?: string,
+  wrapper?: readonly string[],
 ): Promise<BenchSystem> {
   const environment = servers.environment(overrides);
-  const service = await startServiceProcess(environment, script);
+  const service = await startServiceProcess(environment, script, wrapper);
   const newAccount = () => createAccount(environment, service.url);
   return {
     ...(await newAccount()),

@@ -13,6 +13,7 @@ import { answerProblems } from './http/middleware/problems.js';
 import { identifyRequest } from './http/middleware/request-id.js';
 import { limitTime } from './http/middleware/time-limit.js';
 import { traceRequests } from './http/middleware/trace.js';
+import { writeUnicode } from './http/middleware/unicode.js';
 import { checkVersion } from './http/middleware/version.js';
 import { answerOperations, type Operation } from './http/operation.js';
 import { limitAddress, limitCaller, limitUnauthenticated } from './limits/limit-rate.js';
@@ -41,7 +42,7 @@ import { exportOperations } from './routes/exports/exports.js';
 import { healthRoutes } from './routes/health.js';
 import { listenerOperations } from './routes/listeners/listeners.js';
 import { certificateOperations } from './routes/log/certificates.js';
-import { logOperations, tileRoutes } from './routes/log/log.js';
+import { checkpointRoute, logOperations, tileRoutes } from './routes/log/log.js';
 import { meOperations } from './routes/profiles/me.js';
 import { profileOperations } from './routes/profiles/profiles.js';
 import { replayOperations } from './routes/replays/replays.js';
@@ -76,6 +77,9 @@ export function createApp(dependencies: ApiDependencies & { limiters: Limiters }
   open.use(limitAddress(dependencies.limiters));
   documentRoutes(open, dependencies, () => createOpenApiDocument([...declared, ...publicOperations]));
   codecRoutes(open, dependencies);
+  // Without a version: clients of C2SP tlog-tiles take the log's name, `hooks.example.com/log`, for its address.
+  checkpointRoute(open, dependencies);
+  tileRoutes(open, dependencies);
   open.all(OAUTH_PATH, oauthOnDemand(dependencies));
 
   const app = new Koa<State>();
@@ -86,6 +90,7 @@ export function createApp(dependencies: ApiDependencies & { limiters: Limiters }
   app.use(identifyRequest(dependencies.logger));
   if (dependencies.tracing) app.use(unlessProbe(traceRequests(dependencies.tracing)));
   app.use(setAnswerHeaders);
+  app.use(writeUnicode);
   app.use(answerProblems(dependencies.logger, dependencies.isUnavailable));
   app.use(limitTime(ANSWER_WITHIN_MS, dependencies.isUnavailable));
   app.use(unversioned(open));

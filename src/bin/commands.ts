@@ -186,11 +186,13 @@ const PROOF_COMMANDS = {
     help: [
       '--key text                the public key of the log, as its operator published it',
       '--payload opening.json    what GET /deliveries/<id>/certificate/opening answered',
+      '--witness text            the public key of a witness that must have cosigned; several times for several',
       '--checkpoint file         a checkpoint of the log that you have from elsewhere',
       '--consistency proof.json  what GET /log/proofs answered, if that checkpoint is of another size',
     ],
     options: {
       key: { type: 'string' },
+      witness: { type: 'string', multiple: true },
       payload: { type: 'string' },
       checkpoint: { type: 'string' },
       consistency: { type: 'string' },
@@ -199,6 +201,41 @@ const PROOF_COMMANDS = {
       if (!path) throw new Error('Name the certificate: hookline verify certificate.json');
       const { verify } = await import('./verify.js');
       await verify(path, options);
+    },
+  },
+  witness: {
+    summary: 'run a witness, which cosigns the checkpoints of logs that only grow (C2SP tlog-witness)',
+    usage: '--key FILE --state FILE --log KEY [--listen HOST:PORT]',
+    help: [
+      '--key FILE          its private key, which "hookline witness-key NAME" makes',
+      '--state FILE        what it saw last of each log; made if it is not there. Never restore an old one',
+      '--log KEY           the public key of a log (GET /log/key); several times for several',
+      '--listen HOST:PORT  by default 127.0.0.1:8091',
+    ],
+    options: {
+      key: { type: 'string' },
+      state: { type: 'string' },
+      log: { type: 'string', multiple: true },
+      listen: { type: 'string', default: '127.0.0.1:8091' },
+    },
+    async run({ key, state, log, listen }) {
+      const { runWitness } = await import('./witness/run-witness.js');
+      await runWitness({
+        key: key as string | undefined,
+        state: state as string | undefined,
+        log: log as string[] | undefined,
+        listen: String(listen),
+      });
+    },
+  },
+  'witness-key': {
+    summary: 'make the private key of a witness: hookline witness-key <name>, such as witness.example.com',
+    help: [],
+    options: {},
+    async run(_values, [name]) {
+      if (!name) throw new Error('Name the witness: hookline witness-key witness.example.com');
+      const { newWitnessKey } = await import('../domain/log/cosignature.js');
+      process.stdout.write(`${newWitnessKey(name)}\n`);
     },
   },
 } as const satisfies Record<string, Command>;

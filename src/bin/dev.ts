@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import type { Settings } from '../config/schema.js';
-import { loadOrCreateAuthority } from '../demo/certificates.js';
+import { loadOrCreateAuthority, trustedFile } from '../demo/certificates.js';
 import { runPurchase } from '../demo/purchase.js';
 import { startDemoSubscriber } from '../demo/resident.js';
 import { readDemoState, writeDemoState } from '../demo/state.js';
@@ -9,10 +9,11 @@ import { OPERATOR } from '../domain/change/change.js';
 import { startMongo, startTemporal } from '../embedded/index.js';
 import { connectDatabase } from '../models/database.js';
 import { migrate } from './migrate.js';
+import { keepHeapsSmall } from './process/garbage.js';
 import { createLogger, say, shortPath } from './process/output.js';
 import { withSdkMetrics } from './process/sdk-metrics.js';
 import { loadOrCreateKeys } from './process/secrets.js';
-import { untilStopped } from './process/stop.js';
+import { aborted, stopSignal } from './process/stop.js';
 import { startService } from './service.js';
 
 /** What the development default may connect to besides public addresses. */
@@ -31,10 +32,17 @@ export async function dev(given: Settings): Promise<void> {
   const stopAll = async () => {
     for (const stop of stops.reverse()) await stop();
   };
+  let serves = false;
+  const stopped = stopSignal();
+  stopped.addEventListener('abort', () => {
+    say();
+    say('Stopping: finishing the attempts in flight, then the servers.');
+  });
 
   try {
-    const [temporal, mongo] = await startServers(configured, dataDir, stops);
-    const authority = await loadOrCreateAuthority(join(dataDir, 'demo'));
+    const [temporal, mongo] = await startServers(configured, dataDir, stops, stopped);
+    const demoDir = join(dataDir, 'demo');
+    const authority = await loadOrCreateAuthority(demoDir);
     const settings: Settings = {
       ...configured,
       TEMPORAL_ADDRESS: temporal.address,
@@ -48,12 +56,15 @@ export async function dev(given: Settings): Promise<void> {
       HOOKLINE_PAYLOAD_KEYS:
         configured.HOOKLINE_PAYLOAD_KEYS ?? (await loadOrCreateKeys(dataDir, 'payload.keys')),
       HOOKLINE_ENDPOINT_VERIFICATION: configured.HOOKLINE_ENDPOINT_VERIFICATION ?? 'off',
-      HOOKLINE_EXTRA_CA_FILE: configured.HOOKLINE_EXTRA_CA_FILE ?? authority.certFile,
+      HOOKLINE_EXTRA_CA_FILE: await trustedFile(authority, configured.HOOKLINE_EXTRA_CA_FILE, demoDir),
     };
     await migrate(settings, (line) => logger.info(line));
+    stopped.throwIfAborted();
 
+    keepHeapsSmall();
     const service = await startService(settings, 'all', logger);
     stops.push(() => service.stop());
+    serves = true;
     const apiUrl = service.url ?? '';
     say(`Hookline: ready at ${apiUrl}, log in ${shortPath(logFile)}.`);
     say("For development, endpoints may be on this machine, and the demo's certificates are trusted.");
@@ -62,6 +73,7 @@ export async function dev(given: Settings): Promise<void> {
         'Endpoints are not verified before they receive events; set HOOKLINE_ENDPOINT_VERIFICATION=required to change that.',
       );
 
+    stopped.throwIfAborted();
     const known = await readDemoState(dataDir);
     const state = known ?? (await createAccount(settings));
     const subscriber = await startDemoSubscriber({ state, authority, apiUrl, firstTime: !known });
@@ -78,9 +90,7 @@ export async function dev(given: Settings): Promise<void> {
       say();
       say(`Account     ${state.account_id}`);
       say(`API key     ${state.api_key}`);
-      say(
-        `            shown this once; ${shortPath(join(dataDir, 'demo', 'state.json'))} keeps it for the demo`,
-      );
+      say(`            shown this once; ${shortPath(join(demoDir, 'state.json'))} keeps it for the demo`);
       await runPurchase({
         apiUrl,
         apiKey: state.api_key,
@@ -88,6 +98,7 @@ export async function dev(given: Settings): Promise<void> {
         namespace: settings.TEMPORAL_NAMESPACE,
         subscriber,
         say,
+        signal: stopped,
       });
     } else if (settings.TEMPORAL_UI_URL) {
       say(`Temporal UI: ${settings.TEMPORAL_UI_URL}/namespaces/${settings.TEMPORAL_NAMESPACE}/workflows`);
@@ -97,26 +108,34 @@ export async function dev(given: Settings): Promise<void> {
     say('  npm run demo               another purchase');
     say('  npm run demo -- --fail 2   a subscriber that fails twice, so that you can watch the retries');
 
-    await untilStopped(service.failed);
-    say();
-    say('Stopping: finishing the attempts in flight, then the servers.');
+    await Promise.race([aborted(stopped), service.failed, temporal.failed, mongo.failed]);
+  } catch (error) {
+    // Whatever was being done was ended for this reason.
+    if (!stopped.aborted) throw error;
   } finally {
     await stopAll();
   }
   say('Stopped.');
+  // Temporal's runtime, once installed, keeps a process alive that never came to use it.
+  if (!serves) process.exit(0);
 }
 
-async function startServers(settings: Settings, dataDir: string, stops: (() => Promise<void>)[]) {
+async function startServers(
+  settings: Settings,
+  dataDir: string,
+  stops: (() => Promise<void>)[],
+  signal: AbortSignal,
+) {
+  const common = { dataDir, report: say, restart: true, signal };
   const starting = await Promise.allSettled([
     startTemporal({
-      dataDir,
+      ...common,
       address: settings.TEMPORAL_ADDRESS,
       namespace: settings.TEMPORAL_NAMESPACE,
       port: settings.HOOKLINE_TEMPORAL_PORT,
       uiPort: settings.HOOKLINE_TEMPORAL_UI_PORT,
-      report: say,
     }),
-    startMongo({ dataDir, uri: settings.MONGODB_URI, port: settings.HOOKLINE_MONGODB_PORT, report: say }),
+    startMongo({ ...common, uri: settings.MONGODB_URI, port: settings.HOOKLINE_MONGODB_PORT }),
   ]);
   for (const started of starting) if (started.status === 'fulfilled') stops.push(() => started.value.stop());
   const [temporal, mongo] = starting;

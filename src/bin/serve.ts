@@ -1,4 +1,5 @@
 import type { Settings } from '../config/schema.js';
+import { keepHeapsSmall } from './process/garbage.js';
 import { createLogger } from './process/output.js';
 import { withSdkMetrics } from './process/sdk-metrics.js';
 import { untilStopped } from './process/stop.js';
@@ -12,6 +13,7 @@ export async function serve(configured: Settings, roleName: string): Promise<voi
   if (!role) throw new Error(`There is no role "${roleName}"; use one of: ${ROLES.join(', ')}.`);
   const settings = await withSdkMetrics(configured);
   const logger = createLogger(settings);
+  keepHeapsSmall();
   const service = await startService(settings, role, logger);
   logger.info({ role, url: service.url }, 'serving');
   const signal = await untilStopped(service.failed);

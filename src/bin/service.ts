@@ -13,12 +13,13 @@ import { metricsPage } from './service/counts/metrics-page.js';
 import { createStartMetrics } from './service/counts/start-metrics.js';
 import { keepTallies } from './service/counts/tallies.js';
 import { addressPolicyOf, portsOf } from './service/egress.js';
-import { boundHeaps, collectWhenIdle } from './service/garbage.js';
 import { healthListener } from './service/health-listener.js';
 import { type HttpServer, listen } from './service/http-server.js';
 import { createKnowledge, createStarter } from './service/ledger.js';
 import { createListenerExchange } from './service/listeners/listener-exchange.js';
 import { createListeners, type Listeners } from './service/listeners/listeners.js';
+import { createLogWatch } from './service/log/log-watch.js';
+import { createLogWriter } from './service/log/writer.js';
 import { createReadiness, type Readiness } from './service/readiness.js';
 import { connectServers, type Servers } from './service/servers.js';
 import { Stops } from './service/stops.js';
@@ -51,8 +52,6 @@ export async function startService(
     const servers = await connectServers(settings);
     stops.add(() => servers.database.close());
     stops.add(() => servers.temporal.close());
-    boundHeaps();
-    stops.add(collectWhenIdle());
     stops.add(sweepChanges(servers.database.changes, logger));
     const parts = await startParts(settings, role, { servers, logger, bundlePath }, stops);
     return { ...parts, stop: () => stops.run() };
@@ -92,7 +91,8 @@ async function startParts(
   const starter = createStarter(settings, servers, knowledge, earlyAttempts, createStartMetrics(registry));
   stops.add(listeners?.start(starter) ?? (() => {}));
 
-  const tallies = attempts && keepTallies(servers.database.tallies, logger);
+  const tallies =
+    attempts && keepTallies(servers.database.tallies, logger, settings.HOOKLINE_TEST_TIME_SCALE);
   stops.add(() => tallies?.stop());
   const closed = (closings: readonly Closing[]) => {
     observer.closed(closings);
@@ -103,7 +103,18 @@ async function startParts(
   const worker =
     attempts &&
     alerts &&
-    runWorker(settings, servers, { ...attempts, ...alerts }, starter, bundlePath, closed);
+    runWorker(
+      settings,
+      servers,
+      {
+        ...attempts,
+        ...alerts,
+        log: createLogWriter(settings, servers, createLogWatch(logger, registry, alerts.raiser)),
+      },
+      starter,
+      bundlePath,
+      closed,
+    );
   stops.add(async () => (await worker?.catch(() => undefined))?.stop());
   stops.add(() => attempts?.earlyAttempts.stop());
 

@@ -8,12 +8,13 @@ export interface VerifyOptions {
   checkpoint?: string | undefined;
   consistency?: string | undefined;
   key?: string | undefined;
+  witness?: string[] | undefined;
 }
 
 /** Checks a certificate without any server, and says what it proves. @throws Error with the reason */
 export async function verify(
   path: string,
-  { payload, checkpoint, consistency, key }: VerifyOptions,
+  { payload, checkpoint, consistency, key, witness }: VerifyOptions,
 ): Promise<void> {
   if (consistency !== undefined && checkpoint === undefined)
     throw new Error('--consistency goes with --checkpoint: it links that checkpoint to the certificate.');
@@ -21,7 +22,7 @@ export async function verify(
     [path, payload, checkpoint, consistency].map((file) => file && readFile(file, 'utf8')),
   );
   const [opening, other, proof] = given;
-  const evidence: Evidence = { key, opening, checkpoint: other, consistency: proof };
+  const evidence: Evidence = { key, opening, checkpoint: other, consistency: proof, witnesses: witness };
   // Not by `say`, whose module loads what talks to servers.
   process.stdout.write(`${statementOf(verifyCertificate(certificate ?? '', evidence), evidence)}\n`);
 }

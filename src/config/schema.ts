@@ -7,6 +7,7 @@ import { parseDuration } from '../domain/basics/duration.js';
 import { DEFAULT_CHANGES_DAYS } from '../domain/change/change.js';
 import { DEFAULT_RETRY_SCHEDULE, parseRetrySchedule } from '../domain/delivery/retry-schedule.js';
 import { readSigningKeys } from '../domain/log/signed-note.js';
+import { scaledTimings } from '../domain/timings.js';
 
 const duration = (fallback: string) => z.string().default(fallback).transform(asIssue(parseDuration));
 const rateLimits = (fallback: string) => z.string().default(fallback).transform(asIssue(parseRateLimits));
@@ -28,6 +29,11 @@ export const settingsSchema = z.object({
   HOOKLINE_PORT: port(8080).describe(
     'Port that the API listens on, or a worker’s `/healthz` and `/readyz`; 0 for any free one',
   ),
+  HOOKLINE_KEEP_ALIVE: duration('75s')
+    .refine((ms) => ms >= 1_000 && ms <= 3_600_000, 'must be from 1s to 1h')
+    .describe(
+      'How long an idle connection of a caller is kept. It must be longer than a load balancer before the API keeps its own, or requests are lost that it sends at that moment',
+    ),
   HOOKLINE_PUBLIC_URL: z
     .url({ protocol: /^https?$/ })
     .transform((text) => text.replace(/\/+$/, ''))
@@ -88,7 +94,7 @@ export const settingsSchema = z.object({
     .describe('How long it is kept who changed what (`GET /changes`), days'),
   HOOKLINE_ARCHIVE_INTERVAL: z
     .string()
-    .default('2m')
+    .default('1m')
     .transform((text, context) => (text === 'off' ? undefined : asIssue(parseDuration)(text, context)))
     .describe('How often closed deliveries are copied from Temporal to the archive in MongoDB; `off`: never'),
   HOOKLINE_ARCHIVE_DAYS: keptDays(DEFAULT_ARCHIVE_DAYS).describe(
@@ -170,6 +176,9 @@ export const settingsSchema = z.object({
   HOOKLINE_DNS_SERVERS: list.describe(
     'DNS servers that endpoints’ names are looked up with, such as `10.0.0.2`; the operating system’s where it is empty',
   ),
+  HOOKLINE_CONNECTION_AGE: duration('5m').describe(
+    'The greatest age of a connection to an endpoint; it is less where the TTL of the name’s DNS record is less, but for 10 s at least',
+  ),
   HOOKLINE_EGRESS_PROXY: z
     .url({ protocol: /^http$/, error: 'must be a URL like http://proxy.example:3128' })
     .optional()
@@ -233,6 +242,26 @@ export const settingsSchema = z.object({
     .describe(
       'Key that signs the checkpoints of the log; `hookline log-key` makes one. Several, separated by commas, all sign. Default: one that is made when it is first needed, and kept in MongoDB, encrypted with `HOOKLINE_SECRET_KEYS`',
     ),
+  HOOKLINE_LOG_COPY: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'Where the last checkpoint of the log is kept outside MongoDB and Temporal: a path of a file that all workers share, or an `https` URL that answers GET and takes PUT. Nothing is signed that does not continue it',
+    ),
+  HOOKLINE_LOG_WITNESSES: z
+    .string()
+    .default('')
+    .describe(
+      'Witnesses that cosign each checkpoint (C2SP tlog-witness), such as `witness.example.com+1a2b3c4d+BAb…@https://witness.example.com`, separated by commas; `hookline witness` is one',
+    ),
+  HOOKLINE_LOG_ABANDONED: z
+    .string()
+    .default('')
+    .transform(splitList)
+    .describe(
+      'Names of logs that were lost and are given up, after a restore from an old backup: checkpoints of them do not keep the log of `HOOKLINE_LOG_KEY`, whose name is another, from beginning again',
+    ),
   HOOKLINE_CODEC_TOKEN: z
     .string()
     .min(32, 'must have at least 32 characters')
@@ -287,7 +316,7 @@ export const settingsSchema = z.object({
     ),
   HOOKLINE_ALERT_KINDS: z
     .string()
-    .default('endpoint.failing,endpoint.recovered,endpoint.disabled')
+    .default(ALERT_KINDS.join(','))
     .transform(splitList)
     .pipe(z.array(z.enum(ALERT_KINDS)))
     .describe('Operational events that people are alerted to'),
@@ -326,6 +355,15 @@ export const settingsSchema = z.object({
     .max(60_000)
     .default(5_000)
     .describe('Time between two posts of traces, milliseconds'),
+  HOOKLINE_TEST_TIME_SCALE: z.coerce
+    .number()
+    .gt(0)
+    .max(1)
+    .default(1)
+    .transform(scaledTimings)
+    .describe(
+      'For Hookline’s own tests only: the part of the time that it waits where a rule fixes the wait and no setting, such as between the first probes of an endpoint. A service that is not in a test must wait all of it',
+    ),
   HOOKLINE_TEMPORAL_METRICS_ADDRESS: z
     .string()
     .min(1)

@@ -111,6 +111,22 @@ export async function loadOrCreateAuthority(
   return { ...authority, certFile };
 }
 
+/**
+ * The PEM file of whom to trust: the authority, and those of another file, if one is named; then both are put together in `folder`.
+ *
+ * @throws the file system's error when the other file cannot be read
+ */
+export async function trustedFile(
+  authority: CertificateAuthority & { certFile: string },
+  other: string | undefined,
+  folder: string,
+): Promise<string> {
+  if (other === undefined) return authority.certFile;
+  const file = join(folder, 'trusted.pem');
+  await writeFile(file, `${(await readFile(other, 'utf8')).trimEnd()}\n${authority.cert}`);
+  return file;
+}
+
 /** `selfsigned` leaves out the certificate's last newline, without which PEM files cannot be put together. */
 function pem(made: { cert: string; private: string }): { cert: string; key: string } {
   return { cert: `${made.cert.trimEnd()}\n`, key: made.private };

@@ -27,6 +27,8 @@ export async function runPurchase(options: {
   namespace: string;
   subscriber: DemoSubscriber;
   say: (line?: string) => void;
+  /** Ends the watching, with its reason as the rejection. */
+  signal?: AbortSignal;
 }): Promise<ShownStatus> {
   const { apiUrl, subscriber, say } = options;
   const { endpoint_id } = subscriber.registration;
@@ -65,6 +67,7 @@ export async function runPurchase(options: {
     if (waits) step('', `the next one at ${delivery.next_attempt_at?.slice(11, 23)}`);
     told = delivery.attempts.length;
     if (CLOSED.includes(delivery.status)) break;
+    options.signal?.throwIfAborted();
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     delivery = await read();
   }

@@ -39,5 +39,6 @@ export class EmbeddedStartError extends Error {
 export function oneLine(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   const line = text.replace(/\s+/g, ' ').trim();
-  return line.length > 200 ? `${line.slice(0, 199)}…` : line;
+  // Between characters, as `cutText` of the service does, which these servers do without.
+  return line.length > 200 ? `${line.slice(0, 199).replace(/[\ud800-\udbff]$/, '')}…` : line;
 }

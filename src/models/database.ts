@@ -3,6 +3,7 @@ import type { SecretBox } from '../domain/access/secret-box.js';
 import { DEFAULT_ARCHIVE_DAYS, DEFAULT_PAYLOAD_DAYS, parseKeptDays } from '../domain/archive/kept-days.js';
 import { DEFAULT_CHANGES_DAYS } from '../domain/change/change.js';
 import { createPayloadSealer } from '../domain/privacy/payload-sealer.js';
+import { TIMINGS, type Timings } from '../domain/timings.js';
 import { AccessTokenRepository } from './access/access-tokens.js';
 import { AccountRepository } from './access/accounts.js';
 import { ApiKeyRepository } from './access/api-keys.js';
@@ -94,6 +95,7 @@ interface DatabaseOptions {
   archive?: ArchiveRetention;
   /** Whether archived payloads are encrypted. */
   encryptsPayloads?: boolean;
+  timings?: Timings;
 }
 
 const DEFAULT_RETENTION: ArchiveRetention = {
@@ -111,6 +113,7 @@ export async function connectDatabase(
     changesDays = DEFAULT_CHANGES_DAYS,
     archive = DEFAULT_RETENTION,
     encryptsPayloads = false,
+    timings = TIMINGS,
   }: DatabaseOptions = {},
 ): Promise<Database> {
   const connection = mongoose.createConnection(uri, {
@@ -135,7 +138,7 @@ export async function connectDatabase(
   const logins = new LoginRepository(connection, changes);
   const oauthClients = new OAuthClientRepository(connection, changes);
   const oauthRecords = new OAuthRecordRepository(connection);
-  const dataKeys = new DataKeyRepository(connection, keyBox);
+  const dataKeys = new DataKeyRepository(connection, keyBox, timings);
   return {
     accessTokens: new AccessTokenRepository(oauthRecords, { oauthClients, logins }),
     accounts: new AccountRepository(connection, profiles, changes),

@@ -1,23 +1,20 @@
 import assert from 'node:assert/strict';
 import type { Browser } from 'playwright-core';
 import { type ApiClient, PURCHASE } from '../support/api-client.js';
-import { startSystem, type TestSystem } from '../support/system.js';
+import { type SharedSystem, sharedSystem } from '../support/system.js';
 import { findChromium, openTab, startBrowser } from './chromium.js';
 
 describe('the API reference in a browser', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let shop: ApiClient;
   let browser: Browser;
   before(async function () {
     const chromium = findChromium();
     if (!chromium) return this.skip();
-    [system, browser] = await Promise.all([startSystem({}, 'api'), startBrowser(chromium)]);
+    [system, browser] = await Promise.all([sharedSystem(), startBrowser(chromium)]);
     shop = await system.account();
   });
-  after(async () => {
-    await browser?.close();
-    await system?.stop();
-  });
+  after(() => browser?.close());
 
   it('opens the operation that its address names, tries it with a token, and calls no other server', async () => {
     const tab = await openTab(browser);

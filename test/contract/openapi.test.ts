@@ -8,7 +8,7 @@ import { isEmailAddress } from '../../src/domain/event/email-address.js';
 import { EVENT_KINDS } from '../../src/domain/event/event-kinds.js';
 import { PROBLEMS } from '../../src/domain/http/problem.js';
 import { matchSnapshot } from '../support/snapshot.js';
-import { startSystem, type TestSystem } from '../support/system.js';
+import { type SharedSystem, sharedSystem } from '../support/system.js';
 
 /** The types of `clients/typescript`, made from the document that is checked in. */
 const CLIENT_TYPES = 'clients/typescript/src/schema.ts';
@@ -33,13 +33,12 @@ interface Document {
 }
 
 describe('the OpenAPI document', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let document: Document;
   before(async () => {
-    system = await startSystem({}, 'api');
+    system = await sharedSystem();
     document = (await (await fetch(`${system.url}/openapi.json`)).json()) as Document;
   });
-  after(() => system.stop());
 
   const operations = () => Object.values(document.paths).flatMap((methods) => Object.values(methods));
 

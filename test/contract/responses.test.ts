@@ -4,21 +4,18 @@ import { announcements, resolveVersion, VERSIONS } from '../../src/domain/http/v
 import type { ApiClient } from '../support/api-client.js';
 import { type Receiver, startReceiver } from '../support/receiver.js';
 import { matchSnapshot } from '../support/snapshot.js';
-import { startSystem, type TestSystem } from '../support/system.js';
+import { type SharedSystem, sharedSystem } from '../support/system.js';
 import { shapeOf } from './shape.js';
 
 /** What clients of a released version rely on. A recorded response never changes: what must be different goes into a new version. */
 describe('the contract of', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let receiver: Receiver;
   before(async () => {
-    system = await startSystem();
+    system = await sharedSystem();
     receiver = await startReceiver();
   });
-  after(async () => {
-    await receiver.close();
-    await system.stop();
-  });
+  after(() => receiver.close());
 
   for (const { name } of VERSIONS) {
     it(name, async () => {
@@ -97,7 +94,7 @@ async function record(client: ApiClient, version: string, url: string): Promise<
 
 describe('versions', () => {
   it('that were withdrawn answer 410, unknown ones 404, both naming the current one; a missing one gets a hint', async () => {
-    const system = await startSystem({}, 'api');
+    const system = await sharedSystem();
     const client = await system.account();
     for (const [path, status, code] of [
       ['/v17.0/me', 410, 'version_withdrawn'],
@@ -109,7 +106,6 @@ describe('versions', () => {
       assert.equal(json.code, code);
       assert.match(json.detail, /v18\.0/);
     }
-    await system.stop();
   });
 
   it('announce their end when it is due (RFC 9745, RFC 8594)', () => {

@@ -5,7 +5,7 @@ import type { Outcome } from '../../src/domain/delivery/outcome.js';
 import type { IncidentOutcome } from '../../src/domain/endpoint/incident.js';
 import * as workflows from '../../workflows/index.js';
 import * as messages from '../../workflows/messages.js';
-import { HISTORIES, payloadsOf, type RecordedHistory, workflowTypeOf } from './histories.js';
+import { endOf, HISTORIES, payloadsOf, type RecordedHistory, workflowTypeOf } from './histories.js';
 
 /**
  * What the histories must show. The keys are checked against the types of the code: who adds an activity, a kind of report, an outcome or
@@ -79,6 +79,14 @@ describe('the recorded histories', () => {
 
   it('show every workflow type', () => {
     shows('workflow types', workflows, HISTORIES.map(workflowTypeOf));
+  });
+
+  it('show their workflows to the end', () => {
+    const ends = ['COMPLETED', 'FAILED', 'CANCELED', 'CONTINUED_AS_NEW'];
+    assert.deepEqual(
+      HISTORIES.filter((one) => !ends.includes(endOf(one))).map(({ name }) => name),
+      [],
+    );
   });
 
   it('show every signal and update', () => {

@@ -5,6 +5,7 @@ const FOLDER = new URL('histories/', import.meta.url);
 
 /** An event of a history in JSON, as far as tests look into it. */
 export interface HistoryEvent {
+  eventType: string;
   workflowExecutionStartedEventAttributes?: { workflowType: { name: string } };
   workflowExecutionSignaledEventAttributes?: { signalName: string };
   workflowExecutionUpdateAcceptedEventAttributes?: { acceptedRequest: { input: { name: string } } };
@@ -34,6 +35,19 @@ function read(file: URL): string {
 /** The workflow type of a recorded history. */
 export function workflowTypeOf({ history }: RecordedHistory): string {
   return history.events[0]?.workflowExecutionStartedEventAttributes?.workflowType.name ?? '';
+}
+
+/** How an execution ended, such as COMPLETED. Of an execution that had not ended: the type of its last event. */
+export function endOf({ history }: RecordedHistory): string {
+  return history.events.at(-1)?.eventType.replace('EVENT_TYPE_WORKFLOW_EXECUTION_', '') ?? '';
+}
+
+/** A history as if it were of another workflow type, whose name it gets too. */
+export function ofType(type: string, { history }: RecordedHistory): RecordedHistory {
+  const [started, ...events] = history.events;
+  const attributes = { ...started?.workflowExecutionStartedEventAttributes, workflowType: { name: type } };
+  const first = { ...started, workflowExecutionStartedEventAttributes: attributes } as HistoryEvent;
+  return { name: type, history: { events: [first, ...events] } };
 }
 
 /** The payloads in a part of a history, decoded. */

@@ -13,6 +13,8 @@ import {
 import { installRuntime } from '../../src/temporal/server/connection.js';
 import { buildOnce } from './programs/build.js';
 import { setServers } from './servers.js';
+import { countIn } from './started.js';
+import { stopSharedSystems } from './system.js';
 import { forgetWarnings, warnings } from './warnings.js';
 
 let folder: string | undefined;
@@ -41,6 +43,7 @@ export async function startServersOfRun(suggestContinueAsNewAfter?: number): Pro
   const report = (line: string) => process.stderr.write(`${line}\n`);
   mochaHooks.beforeAll();
   folder = await mkdtemp(join(tmpdir(), 'hookline-test-'));
+  countIn(join(folder, 'started'));
   const namespace = 'hookline-test';
   [temporal, mongo] = await Promise.all([
     startTemporal({
@@ -67,6 +70,7 @@ export async function startServersOfRun(suggestContinueAsNewAfter?: number): Pro
 }
 
 export async function mochaGlobalTeardown(): Promise<void> {
+  await stopSharedSystems();
   await temporal?.stop();
   await mongo?.stop();
   if (folder) await rm(folder, { recursive: true, force: true });

@@ -14,6 +14,7 @@ import { connectTemporal, type TemporalConnection } from '../../src/temporal/ser
 import { type ApiClient, apiClient } from './api-client.js';
 import { testAuthority } from './receiver.js';
 import { servers, TEST_PAYLOAD_KEYS } from './servers.js';
+import { countStart } from './started.js';
 import { warnings } from './warnings.js';
 
 /** A Hookline service of a test's own: its own database and task queue, on the run's servers. */
@@ -30,6 +31,12 @@ export interface TestSystem {
   account(scopes?: readonly Scope[]): Promise<ApiClient>;
   stop(): Promise<void>;
 }
+
+/**
+ * The part of the waits that rules fix. The shortest ones are still longer than what they wait for in a test: caches of accounts, attempts
+ * under way, visibility.
+ */
+const TEST_TIME_SCALE = '0.2';
 
 /** The environment of a system of its own: database, task queue, free port, loopback allowed, test authority trusted. */
 export async function testEnvironment(
@@ -58,6 +65,10 @@ export async function testEnvironment(
     // Tests of the archive run it when they want it.
     HOOKLINE_ARCHIVE_INTERVAL: 'off',
     HOOKLINE_ENDPOINT_VERIFICATION: 'off',
+    // What is to be retried while a test waits says so.
+    HOOKLINE_RETRY_SCHEDULE: '1h',
+    // Nobody waits for a rule's real seconds.
+    HOOKLINE_TEST_TIME_SCALE: TEST_TIME_SCALE,
     // Receivers share a thread with the tests and the service, and may be slow where much goes on.
     HOOKLINE_ATTEMPT_TIMEOUT: '10s',
     ...overrides,
@@ -75,6 +86,7 @@ export async function startSystem(
   role: Role = 'all',
   logger?: Logger,
 ): Promise<TestSystem> {
+  countStart('system');
   const environment = await testEnvironment(overrides);
   const settings = loadSettings(environment);
   const service = await startService(settings, role, logger ?? pino({ level: 'warn' }, warnings));
@@ -98,6 +110,35 @@ export async function startSystem(
       await database.close();
     },
   };
+}
+
+/** A system that tests share: none of them stops it. */
+export type SharedSystem = Omit<TestSystem, 'stop'>;
+
+const shared = new Map<string, Promise<TestSystem>>();
+
+/**
+ * The system with these settings that all tests of this process share. It is started when it is first asked for, and runs as long as the
+ * process: what a test makes belongs to accounts of its own. Tests that stop a system, starve it, read all of its database or count what it
+ * does start one of their own.
+ */
+export function sharedSystem(
+  overrides: Record<string, string> = {},
+  role: Role = 'all',
+): Promise<SharedSystem> {
+  const name = JSON.stringify([role, Object.entries(overrides).sort()]);
+  let system = shared.get(name);
+  if (!system) {
+    system = startSystem(overrides, role);
+    shared.set(name, system);
+  }
+  return system;
+}
+
+/** Stops what this process shares; the processes of a parallel run end without. */
+export async function stopSharedSystems(): Promise<void> {
+  await Promise.all([...shared.values()].map(async (system) => (await system).stop()));
+  shared.clear();
 }
 
 /** Makes an account with a key, and a client that uses it. */

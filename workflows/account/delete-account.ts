@@ -2,12 +2,11 @@ import { proxyActivities, setCurrentDetails, sleep, upsertMemo, workflowInfo } f
 import type { Activities } from '../../activities/index.js';
 import {
   type AccountDeletion,
-  DELETION_SETTLES_MS,
   type DeletionRequest,
   describeDeletion,
   newDeletion,
 } from '../../src/domain/access/account-deletion.js';
-import { KEYS_REMEMBERED_MS } from '../../src/domain/privacy/erasure.js';
+import { TIMINGS, type Timings } from '../../src/domain/timings.js';
 import { continueWithMemo } from '../continue-with-memo.js';
 
 /** What a deletion has done, for the run that continues it. */
@@ -26,15 +25,13 @@ export interface DeletionSoFar {
 export interface DeleteAccountInput extends DeletionRequest {
   /** Present if the run continues another one. */
   so_far?: DeletionSoFar;
+  timings?: Timings;
 }
 
 /** Deliveries that are released each second: they end without an attempt. */
 const RELEASE_RATE = 500;
 /** Endpoints whose deliveries are released at once. */
 const RELEASES_AT_ONCE = 5;
-/** The wait before open deliveries are searched for again: some had an attempt under way. It doubles from one to the next. */
-const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 60_000;
 
 const {
   endAccess,
@@ -53,7 +50,9 @@ const {
  * Deletes an account: it accepts nothing from the beginning, its credentials and endpoints are removed, and its open deliveries are
  * cancelled. The record of what it did stays; its payloads, too, or they are erased as the request says. Every step can be repeated, so the deletion goes on where it was, however it is interrupted.
  */
-export async function deleteAccount({ so_far, ...request }: DeleteAccountInput): Promise<AccountDeletion> {
+export async function deleteAccount(input: DeleteAccountInput): Promise<AccountDeletion> {
+  const { so_far, timings: given, ...request } = input;
+  const timings = { ...TIMINGS, ...given };
   const state: DeletionSoFar = so_far ?? {
     deletion: newDeletion(request),
     closed_at: 0,
@@ -74,7 +73,7 @@ export async function deleteAccount({ so_far, ...request }: DeleteAccountInput):
   for (;;) {
     if (state.cursor === undefined) await removeAllEndpoints();
     if (state.deletion.stage === 'endpoints') {
-      const left = state.closed_at + DELETION_SETTLES_MS - Date.now();
+      const left = state.closed_at + timings.deletion_settles_ms - Date.now();
       await sleep(Math.max(left, 1), { summary: 'requests that were accepted before are answered' });
       show({ stage: 'deliveries' });
       // An endpoint may have been registered by one of those requests.
@@ -84,7 +83,8 @@ export async function deleteAccount({ so_far, ...request }: DeleteAccountInput):
     if (workflowInfo().continueAsNewSuggested) return carryOn();
     if (!isLast) continue;
     if (state.found === 0) break;
-    const wait = Math.min(FIRST_WAIT_MS * 2 ** state.passes, LONGEST_WAIT_MS);
+    // Some had an attempt under way.
+    const wait = Math.min(timings.search_again_ms * 2 ** state.passes, timings.search_again_at_last_ms);
     Object.assign(state, { found: 0, passes: state.passes + 1 });
     await sleep(wait, { summary: 'for attempts under way' });
   }
@@ -110,7 +110,7 @@ export async function deleteAccount({ so_far, ...request }: DeleteAccountInput):
   }
 
   function carryOn(): Promise<never> {
-    return continueWithMemo<typeof deleteAccount>({ ...request, so_far: state });
+    return continueWithMemo<typeof deleteAccount>({ ...input, so_far: state });
   }
 
   function releaseWaiting(endpoint_id: string) {
@@ -135,7 +135,7 @@ export async function deleteAccount({ so_far, ...request }: DeleteAccountInput):
       const erased = await eraseAccountPayloads(request);
       if (erased === 0 && searches > 1) return;
       show({ keys_erased: (state.deletion.keys_erased ?? 0) + erased });
-      await sleep(KEYS_REMEMBERED_MS, { summary: 'until no process remembers a key any more' });
+      await sleep(timings.keys_remembered_ms, { summary: 'until no process remembers a key any more' });
     }
   }
 }

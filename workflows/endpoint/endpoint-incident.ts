@@ -20,6 +20,7 @@ import {
   type OpenIncident,
   probeWait,
 } from '../../src/domain/endpoint/incident.js';
+import { TIMINGS } from '../../src/domain/timings.js';
 import { handleInOrder, on } from '../in-order.js';
 import type { EndpointIncidentInput, EndpointIncidentResult, IncidentState } from '../inputs.js';
 import { attemptFailed, attemptSucceeded, endpointGone, type FailureReport } from '../messages.js';
@@ -64,7 +65,7 @@ interface DisableCause {
 }
 
 /** The wait before a probe as it was before the change `early-probes`. */
-const formerProbeWait = (probes: number, interval: number) => interval * Math.min(2 ** probes, 60);
+const formerProbeWait: typeof probeWait = (probes, interval) => interval * Math.min(2 ** probes, 60);
 
 class Incident {
   private readonly input: EndpointIncidentInput;
@@ -192,7 +193,9 @@ class Incident {
 
   private nextProbeAt(): string {
     const wait = this.probesEarly ? probeWait : formerProbeWait;
-    return new Date(Date.now() + wait(this.state.probes, this.input.probe_interval_ms)).toISOString();
+    const { probe_interval_ms, timings } = this.input;
+    const waitMs = wait(this.state.probes, probe_interval_ms, { ...TIMINGS, ...timings });
+    return new Date(Date.now() + waitMs).toISOString();
   }
 
   /** From now on, new deliveries wait until a probe succeeds. @returns whether the endpoint is active */

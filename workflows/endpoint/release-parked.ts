@@ -1,13 +1,8 @@
 import { condition, patched, proxyActivities, setHandler, sleep } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
+import { TIMINGS } from '../../src/domain/timings.js';
 import type { ReleaseParkedInput } from '../inputs.js';
 import { releaseAgain } from '../messages.js';
-
-/**
- * Waits before each pass. An attempt that was under way when the endpoint changed has seen it as it was before, and may be parked only now:
- * most of these are found after seconds, all of them after the longest time an attempt can take.
- */
-const PASSES = [undefined, '3s', '27s'] as const;
 
 const { releaseParkedDeliveries } = proxyActivities<Activities>({
   startToCloseTimeout: '1d',
@@ -19,10 +14,11 @@ const { releaseParkedDeliveries } = proxyActivities<Activities>({
  * Releases the backlog of an endpoint that takes deliveries again, or is gone: oldest first, at a rate that the endpoint bears. It ends when
  * nothing is left, or when the endpoint fails again: what is left then stays as it is until the endpoint's next success.
  */
-export async function releaseParked(input: ReleaseParkedInput): Promise<void> {
+export async function releaseParked({ timings, ...input }: ReleaseParkedInput): Promise<void> {
   if (!patched('until-it-fails-again')) return releaseTwice(input);
   let again = false;
   let { retries } = input;
+  const { release_passes_ms } = { ...TIMINGS, ...timings };
   setHandler(releaseAgain, (scope) => {
     again = true;
     retries ||= scope.retries;
@@ -30,7 +26,7 @@ export async function releaseParked(input: ReleaseParkedInput): Promise<void> {
   do {
     again = false;
     const since = Date.now();
-    for (const wait of PASSES) {
+    for (const wait of [undefined, ...release_passes_ms]) {
       const summary = 'for attempts under way';
       if (wait !== undefined && (await condition(() => again, wait, { summary }))) break;
       const { stopped } = await releaseParkedDeliveries({ ...input, since, ...(retries && { retries }) });

@@ -20,7 +20,7 @@ export interface HooklineOptions {
 export interface PostEventOptions {
   /** Default: made for this call, so that its retries start nothing twice. Give your own to make a later repeat safe as well. */
   idempotencyKey?: string;
-  /** Business keys that are not in the payload: `{ order_id: '1001' }`. */
+  /** Business keys that are not in the payload, as they are: `{ order_id: '1001', city: 'São Paulo' }`. */
   keys?: Record<string, string>;
   /** The version of the kind's schema that the payload is checked against. Default: the newest. */
   schemaVersion?: number;
@@ -88,12 +88,12 @@ export class Hookline {
    * @param payload an object, or JSON as text, which is delivered byte for byte
    * @returns when every delivery is persisted
    */
-  postEvent(
+  async postEvent(
     kind: string,
     payload: object | string,
     { idempotencyKey = newIdempotencyKey(), keys, schemaVersion, signal }: PostEventOptions = {},
   ): Promise<Schemas['Acceptance']> {
-    const named = Object.entries(keys ?? {}).map(([name, value]) => `${name}=${value}`);
+    const named = Object.entries(keys ?? {}).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
     return this.post('/v18.0/events/{kind_or_id}', {
       params: {
         path: { kind_or_id: kind },

@@ -1,3 +1,4 @@
+import { parseHttpDate } from './http-date.js';
 import type { components } from './schema.js';
 
 /** What the API answers when it refuses a request (RFC 9457). */
@@ -51,15 +52,16 @@ export class HooklineConnectionError extends Error {
 }
 
 /**
- * Reads `Retry-After`: seconds, or an HTTP date (RFC 9110, section 10.2.3).
+ * Reads `Retry-After`: seconds, or an HTTP date in any of its three forms (RFC 9110, sections 10.2.3 and 5.6.7).
  *
  * @returns milliseconds from `nowMs` on, 0 or more; undefined if there is no such header or it is not valid
  */
 export function retryAfterMs(header: string | null, nowMs: number): number | undefined {
   if (header === null) return undefined;
-  if (/^\d+$/.test(header.trim())) return Number(header) * 1000;
-  const at = Date.parse(header);
-  return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
+  const text = header.trim();
+  if (/^\d+$/.test(text)) return Number(text) * 1000;
+  const at = parseHttpDate(text, nowMs);
+  return at === undefined ? undefined : Math.max(0, at - nowMs);
 }
 
 function isProblem(body: unknown): body is Problem {

@@ -2239,9 +2239,9 @@ export interface components {
                 error_code?: "timeout" | "connection_refused" | "connection_reset" | "connection_failed" | "dns_failure" | "tls_certificate_expired" | "tls_certificate_untrusted" | "tls_name_mismatch" | "tls_handshake_failed" | "malformed_response" | "blocked_address" | "proxy_failed" | "invalid_url" | "listener_disconnected";
                 /** @description HTTP status that answered the latest attempt */
                 status_code?: number;
-                /** @description ISO 8601: a time with Z or an offset; or a date, which stands for its midnight in UTC */
+                /** @description ISO 8601: a time with Z or an offset; or a date, which stands for its midnight in UTC. From 1970 on */
                 created_after?: string;
-                /** @description ISO 8601: a time with Z or an offset; or a date, which stands for its midnight in UTC */
+                /** @description ISO 8601: a time with Z or an offset; or a date, which stands for its midnight in UTC. From 1970 on */
                 created_before?: string;
             };
             /**
@@ -2392,8 +2392,10 @@ export interface components {
             /** @description Where an export goes on that ended with this line */
             after: string;
             payload_bytes: number;
-            /** @description As it was received; null once it is no longer kept, and if it was erased */
+            /** @description As it was received, if payload_text is absent; null once it is no longer kept, and if it was erased */
             payload: unknown;
+            /** @description The payload as it was received, if it has line breaks or half of a surrogate pair: payload is then an equal value on one line */
+            payload_text?: string;
         } | {
             /** @constant */
             type: "delivery";
@@ -3879,8 +3881,8 @@ export interface components {
                 };
             };
         };
-        /** @description `account_state_conflict`: The account is in a state that does not allow this. `endpoint_limit_reached`: The account has reached its limit of endpoints */
-        "account_state_conflict.endpoint_limit_reached": {
+        /** @description `account_state_conflict`: The account is in a state that does not allow this. `endpoint_limit_reached`: The account has reached its limit of endpoints. `filter_limit_reached`: The filters of the account have reached their limit */
+        "account_state_conflict.endpoint_limit_reached.filter_limit_reached": {
             headers: {
                 "x-request-id": components["headers"]["x-request-id"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -3900,7 +3902,7 @@ export interface components {
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "account_state_conflict" | "endpoint_limit_reached";
+                    code?: "account_state_conflict" | "endpoint_limit_reached" | "filter_limit_reached";
                     /** @enum {unknown} */
                     status?: 409;
                 };
@@ -3960,6 +3962,33 @@ export interface components {
                 };
             };
         };
+        /** @description `account_state_conflict`: The account is in a state that does not allow this. `endpoint_state_conflict`: The endpoint is in a state that does not allow this. `filter_limit_reached`: The filters of the account have reached their limit */
+        "account_state_conflict.endpoint_state_conflict.filter_limit_reached": {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:hookline:problem:account_state_conflict",
+                 *       "title": "The account is in a state that does not allow this",
+                 *       "status": 409,
+                 *       "detail": "The account is in a state that does not allow this.",
+                 *       "code": "account_state_conflict",
+                 *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "account_state_conflict" | "endpoint_state_conflict" | "filter_limit_reached";
+                    /** @enum {unknown} */
+                    status?: 409;
+                };
+            };
+        };
         /** @description `account_state_conflict`: The account is in a state that does not allow this. `delivery_state_conflict`: The delivery is in a state that does not allow this */
         "account_state_conflict.delivery_state_conflict": {
             headers: {
@@ -4011,6 +4040,33 @@ export interface components {
                     code?: "not_found" | "not_in_log";
                     /** @enum {unknown} */
                     status?: 404;
+                };
+            };
+        };
+        /** @description `log_altered`: The log is not the one that was signed */
+        log_altered: {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:hookline:problem:log_altered",
+                 *       "title": "The log is not the one that was signed",
+                 *       "status": 409,
+                 *       "detail": "The log is not the one that was signed.",
+                 *       "code": "log_altered",
+                 *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "log_altered";
+                    /** @enum {unknown} */
+                    status?: 409;
                 };
             };
         };
@@ -5197,7 +5253,7 @@ export interface operations {
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
-            409: components["responses"]["account_state_conflict.endpoint_limit_reached"];
+            409: components["responses"]["account_state_conflict.endpoint_limit_reached.filter_limit_reached"];
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             429: components["responses"]["rate_limited"];
@@ -5326,7 +5382,7 @@ export interface operations {
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
-            409: components["responses"]["account_state_conflict.endpoint_state_conflict"];
+            409: components["responses"]["account_state_conflict.endpoint_state_conflict.filter_limit_reached"];
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             429: components["responses"]["rate_limited"];
@@ -5438,7 +5494,7 @@ export interface operations {
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
-            409: components["responses"]["account_state_conflict.endpoint_state_conflict"];
+            409: components["responses"]["account_state_conflict.endpoint_state_conflict.filter_limit_reached"];
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             429: components["responses"]["rate_limited"];
@@ -5866,7 +5922,7 @@ export interface operations {
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
-            409: components["responses"]["account_state_conflict.endpoint_limit_reached"];
+            409: components["responses"]["account_state_conflict.endpoint_limit_reached.filter_limit_reached"];
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             429: components["responses"]["rate_limited"];
@@ -6545,6 +6601,7 @@ export interface operations {
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found.not_in_log"];
             406: components["responses"]["not_acceptable"];
+            409: components["responses"]["log_altered"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["unavailable"];
@@ -6687,6 +6744,7 @@ export interface operations {
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found.not_in_log"];
             406: components["responses"]["not_acceptable"];
+            409: components["responses"]["log_altered"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["unavailable"];
@@ -9468,6 +9526,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request"];
             404: components["responses"]["not_found"];
+            409: components["responses"]["log_altered"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["unavailable"];
@@ -9548,6 +9607,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_request"];
             404: components["responses"]["not_found"];
+            409: components["responses"]["log_altered"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["unavailable"];

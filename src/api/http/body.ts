@@ -1,8 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import getRawBody from 'raw-body';
 import type { z } from 'zod';
-import { parseJson } from '../../domain/event/payload.js';
-import { type InputError, Problem } from '../../domain/http/problem.js';
+import { parseUnicodeJson } from '../../domain/event/payload.js';
+import { findLostDigits } from '../../domain/event/values/exact-json.js';
+import { type InputError, MAX_ERRORS, MAX_SHOWN, Problem } from '../../domain/http/problem.js';
+import { cutText } from '../../domain/text/unicode.js';
+import { requireShallow } from './bounds/nesting.js';
 import type { Context } from './context.js';
 import { checkBody, checkQuery } from './validation.js';
 
@@ -10,9 +13,12 @@ import { checkBody, checkQuery } from './validation.js';
  * Reads a JSON body, as bytes.
  *
  * @param limit bytes
- * @throws Problem 415 for another media type or an encoded body, 413 beyond the limit
+ * @throws Problem 400 for a request without a body, 415 for another media type or an encoded body, 413 beyond the limit
  */
 export async function readJsonBytes(ctx: Context, limit: number): Promise<Buffer> {
+  // What is missing is the body, whatever its type would have been.
+  if (isEmptyRequest(ctx))
+    throw new Problem('invalid_json', 'The body is empty. Send JSON, with Content-Type: application/json.');
   if (!ctx.is('json', '+json')) {
     throw new Problem('unsupported_media_type', 'Send JSON, with Content-Type: application/json.');
   }
@@ -37,6 +43,11 @@ export async function readJsonBytes(ctx: Context, limit: number): Promise<Buffer
     }
     throw error;
   }
+}
+
+/** Whether a request has no body. A body follows a request that says so by one of two headers (RFC 9112, section 6). */
+export function isEmptyRequest({ req: { headers } }: Context): boolean {
+  return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
 }
 
 /** How much of a body that is too large is read and thrown away before it is refused: bytes, and milliseconds. */
@@ -72,8 +83,24 @@ const MAX_REQUEST_BYTES = 64 * 1024;
 
 /** Reads and checks a JSON body. @throws Problem 400 with a pointer to every wrong place */
 export async function readBody<T extends z.ZodType>(ctx: Context, schema: T): Promise<z.output<T>> {
-  const bytes = await readJsonBytes(ctx, MAX_REQUEST_BYTES);
-  return checkShape(schema, parseJson(bytes.toString('utf8')));
+  return checkBytes(schema, await readJsonBytes(ctx, MAX_REQUEST_BYTES));
+}
+
+/** Parses a JSON text and checks it against a schema. @throws Problem 400 with a pointer to every wrong place */
+export function checkBytes<T extends z.ZodType>(schema: T, json: Buffer): z.output<T> {
+  requireShallow(json);
+  const text = json.toString('utf8');
+  const value = parseUnicodeJson(text);
+  refuseLostDigits(text);
+  return checkShape(schema, value);
+}
+
+/** Refuses numbers that would be kept as others: a rounded bound or value is not what was meant. @throws Problem 400 */
+function refuseLostDigits(text: string): void {
+  const detail =
+    'is a number that would lose digits: send at most 15 significant ones, and an exponent within those of IEEE 754';
+  const errors = findLostDigits(text).map((pointer) => ({ pointer, detail }));
+  if (errors.length > 0) throw invalidRequest(errors);
 }
 
 /** Checks a JSON value against a schema. @throws Problem 400 with a pointer to every wrong place */
@@ -91,10 +118,15 @@ export function readQuery<T extends z.ZodType>(ctx: Context, schema: T): z.outpu
   return checked.value;
 }
 
-/** A request that is not valid. @param errors every wrong place; a detail is the end of a sentence that begins with the place */
+/**
+ * A request that is not valid.
+ *
+ * @param errors every wrong place, of which the first are told; a detail is the end of a sentence that begins with the place
+ */
 export function invalidRequest(errors: readonly InputError[]): Problem {
-  const places = errors.map(
-    ({ pointer, parameter, detail }) => `${pointer || parameter || 'the body'} ${detail}`,
-  );
+  const told = errors.slice(0, MAX_ERRORS).map(({ pointer, parameter, detail }) => {
+    return `${cutText(pointer || parameter || 'the body', MAX_SHOWN, '…')} ${detail}`;
+  });
+  const places = [...told, ...(errors.length > told.length ? ['and more'] : [])];
   return new Problem('invalid_request', `The request is not valid: ${places.join('; ')}.`, { errors });
 }

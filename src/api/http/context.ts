@@ -30,6 +30,8 @@ export interface State {
   request_id: string;
   /** The operation that answers, once it is known. */
   operation?: string;
+  /** Its path below the version, with parameters as `:name`. */
+  route?: string;
   /** Where what the request starts continues, if requests are traced: a `traceparent` header. */
   traceparent?: string;
   caller: Caller;
@@ -70,7 +72,11 @@ export interface ApiDependencies {
   replayFinder: ReplayFinder;
   registrations: Registrations;
   /** Public keys of the log. */
-  logKeys: () => Promise<readonly NoteVerifier[]>;
+  logKeys: {
+    signing: () => Promise<readonly NoteVerifier[]>;
+    /** Also of keys that signed before. */
+    known: () => Promise<readonly NoteVerifier[]>;
+  };
   /** The API's address as its callers see it, which is the OAuth issuer. */
   publicUrl: string;
   metrics: Metrics;

@@ -2,7 +2,7 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Scope } from '../../domain/access/api-key.js';
 import type { ProblemCode } from '../../domain/http/problem.js';
-import { checkShape, readBody, readQuery } from './body.js';
+import { checkShape, isEmptyRequest, readBody, readQuery } from './body.js';
 import { requireAccountNamed } from './caller/acting-account.js';
 import { refusePortal, requireScope } from './caller/refusals.js';
 import type { Context, Middleware, State } from './context.js';
@@ -96,6 +96,7 @@ function mount(router: Router<State>, operation: Operation): void {
   const { method, path, id, query, handle } = operation;
   router[method](path, async (ctx) => {
     ctx.state.operation = id;
+    ctx.state.route = path;
     authorize(ctx, operation);
     await handle(ctx, {
       query: readQuery(ctx, query ?? NO_PARAMETERS),
@@ -103,6 +104,21 @@ function mount(router: Router<State>, operation: Operation): void {
       params: ctx.params,
     });
   });
+}
+
+/**
+ * The path of a resource in the version that was asked for, such as `/v18.0/events/evt_…`: what `Location` and links say. It is built from
+ * the route of an operation, because the path that came may end with a slash, or have escapes.
+ *
+ * @param params what stands at the parameters of the route that are not the request's own
+ */
+export function pathTo(
+  { params: own = {} }: Context,
+  route: string,
+  params: Record<string, string> = {},
+): string {
+  const all: Record<string, string> = { ...own, ...params };
+  return `/:version${route}`.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(all[name] ?? ''));
 }
 
 /** @throws Problem if the caller may not use an operation */
@@ -113,10 +129,9 @@ function authorize(ctx: Context, { isPublic, isAboutAccounts, scope, closedToPor
   if (closedToPortal) refusePortal(ctx);
 }
 
-/** The checked body. A body follows a request that says so by one of two headers (RFC 9112, section 6). */
+/** The checked body. */
 async function bodyOf(ctx: Context, { body, bodyIsOptional }: Operation): Promise<unknown> {
-  const isEmpty = !ctx.request.length && !ctx.get('transfer-encoding');
-  if (body && bodyIsOptional && isEmpty) return checkShape(body, {});
+  if (body && bodyIsOptional && isEmptyRequest(ctx)) return checkShape(body, {});
   return body && readBody(ctx, body);
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Page } from '../../temporal/read/visibility/visibility.js';
 import type { Context } from './context.js';
+import { pathTo } from './operation.js';
 
 /** Rows of a page: the default, and at most. */
 export const DEFAULT_LIMIT = 25;
@@ -22,7 +23,8 @@ export function renderPage<T>(ctx: Context, page: Page<T>) {
   const query = new URLSearchParams(ctx.querystring);
   query.delete('access_token');
   query.set('after', page.after);
-  return { data: page.data, paging: { cursors: { after: page.after }, next: `${ctx.path}?${query}` } };
+  const path = pathTo(ctx, ctx.state.route ?? '');
+  return { data: page.data, paging: { cursors: { after: page.after }, next: `${path}?${query}` } };
 }
 
 /** Makes a page of rows that were read one beyond the limit: the extra row says that more follow. */

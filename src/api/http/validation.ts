@@ -1,8 +1,9 @@
 import type { z } from 'zod';
 import { toPointer } from '../../domain/http/json-pointer.js';
 import type { InputError } from '../../domain/http/problem.js';
+import { findExcess } from './bounds/find-excess.js';
 
-/** A value that was checked, or every wrong place in it. */
+/** A value that was checked, or every wrong place in it; one that is too large is not looked into. */
 type Checked<T> = { value: T } | { errors: InputError[] };
 
 /** Checks a JSON body. */
@@ -23,6 +24,8 @@ function check<T extends z.ZodType>(
   input: unknown,
   locate: (path: PropertyKey[]) => Omit<InputError, 'detail'>,
 ): Checked<z.output<T>> {
+  const excess = findExcess(schema, input);
+  if (excess) return { errors: [{ ...locate(excess.path), detail: excess.detail }] };
   const result = schema.safeParse(input, { error: describe });
   if (result.success) return { value: result.data };
   const errors = result.error.issues.flatMap((issue) => {

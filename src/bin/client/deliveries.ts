@@ -1,4 +1,5 @@
 import type { Hookline, QueryOf, Schemas } from '../../../clients/typescript/src/index.js';
+import { cutText } from '../../domain/text/unicode.js';
 import { CommandError, type Values } from '../command.js';
 import { client } from './connection.js';
 import { plain, print, printJson, status, style, table, time } from './terminal.js';
@@ -73,7 +74,7 @@ async function show(hookline: Hookline, id: string, { json }: Values): Promise<v
   const rows = delivery.attempts.map(
     ({ number, at, duration_ms, status_code, error_code, error, response_snippet }) => [
       ...[String(number), time(at), `${duration_ms} ms`, String(status_code ?? error_code)],
-      (error ?? response_snippet ?? '').slice(0, 80),
+      cutText(error ?? response_snippet ?? '', 80),
     ],
   );
   print(`\n${table(['ATTEMPT', 'AT', 'TOOK', 'RESULT', 'ANSWER'], rows)}`);

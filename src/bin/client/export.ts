@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
@@ -34,7 +33,12 @@ export async function exportArchive({
   else await pipeline(lines, toStandardOutput);
 }
 
-async function* linesOf(server: Connection, query: URLSearchParams): AsyncIterable<string> {
+/**
+ * The lines of an export, each with its end. A stream that breaks off is continued behind its last whole line.
+ *
+ * @param query of the export; its `after` is where the export is by now
+ */
+export async function* linesOf(server: Connection, query: URLSearchParams): AsyncIterable<string> {
   for (let tries = 0; ; tries += 1) {
     try {
       for await (const line of await open(server, query)) {
@@ -65,10 +69,19 @@ async function open(
     const { detail } = (await response.json().catch(() => ({}))) as { detail?: string };
     throw new CommandError(detail ?? `The server answered ${response.status}.`);
   }
-  return createInterface({
-    input: Readable.fromWeb(response.body as never),
-    crlfDelay: Number.POSITIVE_INFINITY,
-  });
+  return wholeLines(Readable.fromWeb(response.body as never));
+}
+
+/** A line ends with a line feed and nothing else: `node:readline` takes U+2028 for an end, too. @throws if the last one has no end */
+async function* wholeLines(chunks: AsyncIterable<Uint8Array>): AsyncIterable<string> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of chunks) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  if (rest !== '') throw new Error('The stream ended within a line.');
 }
 
 async function toStandardOutput(chunks: AsyncIterable<string | Buffer>): Promise<void> {

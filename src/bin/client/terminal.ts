@@ -1,4 +1,5 @@
 import { stripVTControlCharacters, styleText } from 'node:util';
+import { toJson } from '../../domain/text/unicode.js';
 
 type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 
@@ -20,8 +21,8 @@ export function print(line = ''): void {
 }
 
 /** JSON, a line each, for programs. */
-export function printJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value)}\n`);
+export function printJson(value: object): void {
+  process.stdout.write(`${toJson(value)}\n`);
 }
 
 /** To standard error, so that it is not part of the output. */

@@ -94,7 +94,11 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
     limiters,
     metrics,
     endpointWorkflows: createEndpointWorkflows(settings, servers),
-    accountDeletions: new AccountDeletions(client, settings.HOOKLINE_TASK_QUEUE),
+    accountDeletions: new AccountDeletions(
+      client,
+      settings.HOOKLINE_TASK_QUEUE,
+      settings.HOOKLINE_TEST_TIME_SCALE,
+    ),
     control: new DeliveryControl(client, starter, deliveries),
     deliveries,
     backlog,
@@ -104,11 +108,15 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
     }),
     events: new EventReader(client, starter.recentGroups, sealer, database.archive),
     replays: new Replays({ client, taskQueue: settings.HOOKLINE_TASK_QUEUE, reader: replayReader }),
-    startErasure: (plan) => startErasure(client, settings.HOOKLINE_TASK_QUEUE, plan),
+    startErasure: (plan) =>
+      startErasure(client, settings.HOOKLINE_TASK_QUEUE, settings.HOOKLINE_TEST_TIME_SCALE, plan),
     replayReader,
     replayFinder: new ReplayFinder(client, registrations, sealer),
     registrations,
-    logKeys: async () => (await logSigners()).map(({ verifier }) => verifier),
+    logKeys: {
+      signing: async () => (await logSigners.signers()).map(({ verifier }) => verifier),
+      known: logSigners.known,
+    },
     isUnavailable: (error) => outages.recognize(error),
   });
   return {

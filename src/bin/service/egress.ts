@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { createAddressGuard, dnsServers } from '../../../activities/http/address-guard.js';
+import { createAddressGuard } from '../../../activities/http/address-guard.js';
 import type { ConnectorOptions } from '../../../activities/http/connector.js';
+import { dnsServers } from '../../../activities/http/names/dns-query.js';
 import type { Settings } from '../../config/schema.js';
 import { type AddressPolicy, createAddressPolicy } from '../../domain/endpoint/address-policy.js';
 
@@ -35,6 +36,7 @@ export async function connectorOptions(
         clientCertificate: { cert: await readFile(certFile, 'utf8'), key: await readFile(keyFile, 'utf8') },
       }),
     egressProxy: settings.HOOKLINE_EGRESS_PROXY,
+    maxAgeMs: settings.HOOKLINE_CONNECTION_AGE,
   };
 }
 

@@ -5,6 +5,13 @@ import type { Settings } from '../../config/schema.js';
 
 /** How often idle connections are looked for while the server stops, milliseconds. */
 const IDLE_CHECK_MS = 50;
+/**
+ * Beyond the time that an idle connection is kept: a balancer opens connections before it has requests for them, and Node.js counts the time
+ * for the first headers from then on, milliseconds.
+ */
+const HEADERS_MARGIN_MS = 5_000;
+/** For a whole request, headers and body, as Node.js has it by itself; it cannot be shorter than the time for the headers. Milliseconds. */
+const REQUEST_TIMEOUT_MS = 300_000;
 
 /** A server that has its port and answers once it is told how. */
 export interface HttpServer {
@@ -51,8 +58,18 @@ class OwnRequest extends IncomingMessage {
 }
 
 /** Listens on the host and port of the settings. @throws PortError */
-export async function listen({ HOOKLINE_HOST, HOOKLINE_PORT }: Settings): Promise<HttpServer> {
-  const server = createServer({ IncomingMessage: OwnRequest });
+export async function listen({
+  HOOKLINE_HOST,
+  HOOKLINE_PORT,
+  HOOKLINE_KEEP_ALIVE,
+}: Pick<Settings, 'HOOKLINE_HOST' | 'HOOKLINE_PORT' | 'HOOKLINE_KEEP_ALIVE'>): Promise<HttpServer> {
+  const headersTimeout = HOOKLINE_KEEP_ALIVE + HEADERS_MARGIN_MS;
+  const server = createServer({
+    IncomingMessage: OwnRequest,
+    keepAliveTimeout: HOOKLINE_KEEP_ALIVE,
+    headersTimeout,
+    requestTimeout: Math.max(REQUEST_TIMEOUT_MS, headersTimeout),
+  });
   const early: Parameters<RequestListener>[] = [];
   const keep = (...exchange: Parameters<RequestListener>) => void early.push(exchange);
   server.on('request', keep);

@@ -29,13 +29,15 @@ export function createKnowledge(
   { temporal: { client } }: Pick<Servers, 'temporal'>,
 ): EndpointKnowledge {
   const slowMs = settings.HOOKLINE_SLOW_ANSWER;
+  const timings = settings.HOOKLINE_TEST_TIME_SCALE;
   const incidents = new Incidents({
     client,
     taskQueue: settings.HOOKLINE_TASK_QUEUE,
     disableAfterMs: settings.HOOKLINE_DISABLE_AFTER,
     probeIntervalMs: settings.HOOKLINE_PROBE_INTERVAL,
+    timings,
   });
-  return { health: new EndpointHealth(slowMs), slots: new AttemptSlots(slowMs), incidents };
+  return { health: new EndpointHealth(slowMs), slots: new AttemptSlots(slowMs, timings), incidents };
 }
 
 /** @param earlyAttempts makes attempts as soon as their start is persisted: only where API and worker share a process */
@@ -55,6 +57,7 @@ export function createStarter(
     startsInFlight: settings.HOOKLINE_GROUP_COMMIT === 'on' ? settings.HOOKLINE_STARTS_IN_FLIGHT : 0,
     ...knowledge,
     releasePerSecond: settings.HOOKLINE_RELEASE_RATE,
+    timings: settings.HOOKLINE_TEST_TIME_SCALE,
     maxFirstAttempts: settings.HOOKLINE_MAX_FIRST_ATTEMPTS,
     settings: {
       schedule: settings.HOOKLINE_RETRY_SCHEDULE,

@@ -31,6 +31,7 @@ export async function connectServers(settings: Settings): Promise<Servers> {
       changesDays: settings.HOOKLINE_CHANGES_DAYS,
       archive: { records: settings.HOOKLINE_ARCHIVE_DAYS, payloads: settings.HOOKLINE_PAYLOAD_DAYS },
       encryptsPayloads: settings.HOOKLINE_PAYLOAD_KEYS !== undefined,
+      timings: settings.HOOKLINE_TEST_TIME_SCALE,
     }),
     connectPrepared(temporalSettings),
   ]);

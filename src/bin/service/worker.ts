@@ -1,3 +1,4 @@
+import type { ActivityDependencies } from '../../../activities/ports.js';
 import type { Settings } from '../../config/schema.js';
 import type { Closing } from '../../domain/stats/closing.js';
 import { ClosedExecutionFinder } from '../../temporal/read/archive/closed-windows.js';
@@ -7,8 +8,6 @@ import { createAccountRemoval } from './account/account-removal.js';
 import { type Attempts, USER_AGENT } from './attempts.js';
 import { endpointDirectory, pendingEndpoints } from './endpoint-ports.js';
 import { createReplayLedger } from './ledger.js';
-import { createLogSigners } from './log/signers.js';
-import { createLogWriter } from './log/writer.js';
 import { createErasures } from './privacy/erasures.js';
 import type { Servers } from './servers.js';
 import type { AlertPorts } from './watch/alerts.js';
@@ -20,7 +19,7 @@ const SHUTDOWN_MARGIN_MS = 5_000;
 export function runWorker(
   settings: Settings,
   servers: Servers,
-  attempts: Attempts & AlertPorts,
+  ports: Attempts & AlertPorts & Pick<ActivityDependencies, 'log'>,
   starter: DeliveryStarter,
   bundlePath: string,
   closed: (closings: readonly Closing[]) => void,
@@ -40,12 +39,12 @@ export function runWorker(
       endpoints: endpointDirectory(database.endpoints),
       pending: pendingEndpoints(database.endpoints, starter),
       publicUrl: settings.HOOKLINE_PUBLIC_URL,
-      ...attempts,
+      ...ports,
       ledger: starter,
+      timings: settings.HOOKLINE_TEST_TIME_SCALE,
       replays: createReplayLedger(servers, starter),
       accounts: createAccountRemoval(settings, servers, starter),
       archive: database.archive,
-      log: createLogWriter(database, createLogSigners(settings, database)),
       closed: new ClosedExecutionFinder(
         temporal.client,
         settings.HOOKLINE_TASK_QUEUE,

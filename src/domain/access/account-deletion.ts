@@ -39,12 +39,6 @@ export interface DeletionRequest {
   payloads?: PayloadRule;
 }
 
-/**
- * Longer than a request that was accepted before the deletion can take to be answered, and than any process goes by what it remembers of an
- * account, milliseconds: what is open after this time is all that there is.
- */
-export const DELETION_SETTLES_MS = 10_000;
-
 /** A deletion as a line for people. */
 export function describeDeletion(deletion: AccountDeletion): string {
   const { stage, credentials_ended, endpoints_deleted, deliveries_ended, keys_erased } = deletion;

@@ -1,3 +1,4 @@
+import { cutText } from '../text/unicode.js';
 import type { Alert } from './alert.js';
 import type { AlertDigest } from './alert-inbox.js';
 
@@ -15,6 +16,7 @@ const VERBS: Record<string, string> = {
   'endpoint.failing': 'is failing',
   'endpoint.recovered': 'has recovered',
   'endpoint.disabled': 'was disabled',
+  'log.altered': 'was altered and is not signed',
 };
 
 /** What a digest says: a subject that is enough by itself if there is one alert, and a paragraph for each. */
@@ -41,15 +43,15 @@ function renderAlert(alert: Alert): string {
   const { since, said, endpoint_id, account_id, at, kind } = alert;
   const lines = [
     `${nameOf(alert)} ${verbOf(alert)}${kind === 'endpoint.failing' && since ? `, since ${shown(since)}` : ` at ${shown(at)}`}.`,
-    ...(said ? [kind === 'endpoint.failing' ? `Last attempt: ${cut(said)}.` : cut(said)] : []),
+    ...(said ? [kind === 'endpoint.failing' ? `Last attempt: ${shorten(said)}.` : shorten(said)] : []),
     ...(kind === 'endpoint.recovered' && since ? [`It had been failing since ${shown(since)}.`] : []),
-    `Endpoint ${endpoint_id}, account ${account_id}`,
+    ...(endpoint_id === undefined ? [] : [`Endpoint ${endpoint_id}, account ${account_id}`]),
   ];
   return lines.map(oneLine).join('\n');
 }
 
 function nameOf({ host, endpoint_id }: Alert): string {
-  return host ?? endpoint_id;
+  return host ?? endpoint_id ?? 'The log';
 }
 
 function verbOf({ kind }: Alert): string {
@@ -61,8 +63,8 @@ function shown(time: string): string {
   return time.replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC');
 }
 
-function cut(text: string): string {
-  return text.length <= MAX_SAID ? text : `${text.slice(0, MAX_SAID)} …`;
+function shorten(text: string): string {
+  return cutText(text, MAX_SAID, ' …');
 }
 
 function oneLine(text: string): string {

@@ -2,22 +2,28 @@
 export interface Alert {
   /** The event's id: the same for every repeat. */
   id: string;
-  /** `endpoint.failing`, `endpoint.recovered` or `endpoint.disabled`. */
+  /** One of {@link ALERT_KINDS}. */
   kind: string;
   /** ISO 8601, UTC: when it happened. */
   at: string;
-  account_id: string;
-  endpoint_id: string;
+  /** Account and endpoint that it is about; absent if it is about the installation. */
+  account_id?: string;
+  endpoint_id?: string;
   /** Host of the endpoint's URL; absent if the endpoint was deleted. */
   host?: string;
   /** When the endpoint began to fail. ISO 8601, UTC. */
   since?: string;
-  /** The last failure, or why it was disabled; human-readable. */
+  /** The last failure, why it was disabled, or what is wrong; human-readable. */
   said?: string;
 }
 
 /** What people can be alerted to. */
-export const ALERT_KINDS = ['endpoint.failing', 'endpoint.recovered', 'endpoint.disabled'] as const;
+export const ALERT_KINDS = [
+  'endpoint.failing',
+  'endpoint.recovered',
+  'endpoint.disabled',
+  'log.altered',
+] as const;
 
 /** Where alerts go. */
 export const ALERT_CHANNELS = ['mail', 'chat'] as const;

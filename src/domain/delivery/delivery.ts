@@ -33,7 +33,7 @@ export type Trigger = 'schedule' | 'retry_after' | 'manual' | 'released';
  * Where the time of an attempt went, milliseconds. A step that did not take place, or did not end, is absent: a connection that was kept from
  * an earlier attempt takes none of the first three. What is left of the attempt's duration was spent on the answer's body.
  */
-export interface Timings {
+export interface AttemptTimings {
   /** Resolving the host name. */
   dns?: number;
   /** Connecting, through the egress proxy if there is one. */
@@ -66,7 +66,7 @@ export interface Attempt {
   request_bytes?: number;
   /** Of the answer's body as many bytes were read. */
   response_bytes?: number;
-  timings_ms?: Timings;
+  timings_ms?: AttemptTimings;
   status_code?: number;
   error_code?: AttemptErrorCode;
   /** What went wrong, human-readable. */

@@ -2,6 +2,7 @@ import { parseDuration } from '../basics/duration.js';
 import type { Endpoint } from '../endpoint/endpoint.js';
 import { matchesKind } from '../event/event-kinds.js';
 import { matchesFilter } from '../filter/match-filter.js';
+import { PayloadValues } from '../filter/payload-values.js';
 import type { DeliveryTarget } from './delivery.js';
 
 /**
@@ -16,7 +17,8 @@ export function recipientsOf(
   kind: string,
   payload: unknown,
 ): DeliveryTarget[] {
-  return endpoints.filter((endpoint) => refusalOf(endpoint, kind, payload) === undefined).map(toTarget);
+  const values = new PayloadValues(payload);
+  return endpoints.filter((endpoint) => refusalOf(endpoint, kind, values) === undefined).map(toTarget);
 }
 
 /** An endpoint, as far as it decides which events it gets. */
@@ -25,7 +27,11 @@ export type Subscription = Pick<
   'status' | 'status_changed_at' | 'verified_at' | 'event_kinds' | 'filter'
 >;
 
-/** Why an endpoint does not get an event; `undefined` if it does. */
+/**
+ * Why an endpoint does not get an event; `undefined` if it does.
+ *
+ * @param payload parsed, or what has been looked up in it for other endpoints
+ */
 export function refusalOf(
   { status, verified_at, event_kinds, filter }: Omit<Subscription, 'status_changed_at'>,
   kind: string,

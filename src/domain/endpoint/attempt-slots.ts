@@ -1,4 +1,5 @@
 import { dropOldest } from '../basics/bounded-memory.js';
+import { TIMINGS, type Timings } from '../timings.js';
 
 /** Attempts at one endpoint that a process has in flight at once, while the endpoint answers well. */
 export const MOST_IN_FLIGHT = 64;
@@ -7,26 +8,16 @@ export const MOST_IN_FLIGHT = 64;
  * (a slow start, as TCP has one: RFC 5681, section 3.1). Each attempt of a burst needs a connection of its own, which is much work on both sides.
  */
 export const FIRST_IN_FLIGHT = 16;
-/** An endpoint was not attempted lately if nothing was in flight to it for so long: its connections are closed by then. Milliseconds. */
-export const RESTED_MS = 5_000;
 /** While it takes attempts, but slowly. */
 export const MOST_WHILE_SLOW = 32;
 /** The fewest in flight, however badly the endpoint answers: one of them shows when it answers again. */
 export const FEWEST_IN_FLIGHT = 4;
-/**
- * An attempt without a slot asks again after this at the latest, milliseconds. It is parked until then, so the end of an incident releases
- * it sooner; asking is for the case that there is none, and costs something.
- */
-export const LONGEST_WAIT_MS = 60_000;
 /** How long a slot is waited for, if it is likely to be free by then. Milliseconds. */
 export const SLOT_WAIT_MS = 1_000;
 /** If all slots are taken, one of them for so long, more attempts would only queue. Milliseconds. */
 const CLOGGED_MS = 250;
 /** How long an attempt is thought to take at an endpoint that has not answered yet, milliseconds. */
 const FIRST_GUESS_MS = 250;
-/** Those who find no slot ask again no sooner than after this, and while the endpoint is silent than after the other, milliseconds. */
-const SHORTEST_WAIT_MS = 1_000;
-const SHORTEST_SILENT_WAIT_MS = 2_500;
 /** An endpoint is silent while an attempt in flight has taken this many times the mean duration. */
 const SILENT_AFTER_MEANS = 2;
 /** The weight of the latest attempt in the mean duration. */
@@ -74,11 +65,13 @@ interface EndpointState {
 export class AttemptSlots {
   private readonly states = new Map<string, EndpointState>();
   private readonly slowMs: number;
+  private readonly timings: Timings;
   private readonly now: () => number;
 
   /** @param slowMs an answer that takes this long is slow, milliseconds */
-  constructor(slowMs: number, now: () => number = Date.now) {
+  constructor(slowMs: number, timings: Timings = TIMINGS, now: () => number = Date.now) {
     this.slowMs = slowMs;
+    this.timings = timings;
     this.now = now;
   }
 
@@ -114,7 +107,8 @@ export class AttemptSlots {
 
   private stateOf(endpointId: string): EndpointState {
     const state = this.states.get(endpointId) ?? this.newState();
-    const isRested = state.inFlight.size === 0 && this.now() - state.restingSince >= RESTED_MS;
+    const isRested =
+      state.inFlight.size === 0 && this.now() - state.restingSince >= this.timings.slots_rested_ms;
     if (isRested) state.limit = Math.min(state.limit, FIRST_IN_FLIGHT);
     this.states.delete(endpointId);
     this.states.set(endpointId, state);
@@ -205,12 +199,13 @@ export class AttemptSlots {
   /** Those who find no slot ask again in rounds, as many in each as there are slots, so that those of a group come together. */
   private nextTime(state: EndpointState): number {
     const now = this.now();
+    const { slots_ask_ms, slots_ask_silent_ms, slots_ask_at_last_ms } = this.timings;
     const estimate = this.estimate(state);
     const roundMs = this.isSilent(state)
-      ? Math.max(2 * estimate, SHORTEST_SILENT_WAIT_MS)
-      : Math.max(estimate, SHORTEST_WAIT_MS);
+      ? Math.max(2 * estimate, slots_ask_silent_ms)
+      : Math.max(estimate, slots_ask_ms);
     if (state.leftInRound === 0 || state.askAgainAt <= now) {
-      state.askAgainAt = Math.min(Math.max(state.askAgainAt, now) + roundMs, now + LONGEST_WAIT_MS);
+      state.askAgainAt = Math.min(Math.max(state.askAgainAt, now) + roundMs, now + slots_ask_at_last_ms);
       // If the endpoint answers until then, there are twice as many slots.
       state.leftInRound = Math.min(2 * state.limit, MOST_IN_FLIGHT);
     }

@@ -1,3 +1,5 @@
+import { TIMINGS } from '../timings.js';
+
 /** That an endpoint is failing, as stored with the endpoint, so that every attempt sees it. */
 export interface FailingMark {
   /** ISO 8601, UTC: its first failure since it last succeeded. */
@@ -26,9 +28,6 @@ export type IncidentOutcome = 'recovered' | 'disabled' | 'lapsed' | 'superseded'
 /** After this many failures, new deliveries wait for a successful probe instead of adding to them. */
 export const BACKOFF_AFTER_FAILURES = 10;
 
-/** Waits before the first probes, milliseconds: they are made 5, 10, 20 and 40 s after the incident began. */
-const EARLY_PROBES = [5_000, 5_000, 10_000, 20_000] as const;
-
 /** Later probes come half as often each time, until they come this many times less often. */
 const SLOWEST_PROBE = 60;
 
@@ -38,9 +37,9 @@ const SLOWEST_PROBE = 60;
  * @param probes how many have been made
  * @param interval the wait before the first of the later probes; the early ones do not wait longer
  */
-export function probeWait(probes: number, interval: number): number {
-  const early = EARLY_PROBES[probes];
+export function probeWait(probes: number, interval: number, { early_probes_ms } = TIMINGS): number {
+  const early = early_probes_ms[probes];
   return early === undefined
-    ? interval * Math.min(2 ** (probes - EARLY_PROBES.length), SLOWEST_PROBE)
+    ? interval * Math.min(2 ** (probes - early_probes_ms.length), SLOWEST_PROBE)
     : Math.min(early, interval);
 }

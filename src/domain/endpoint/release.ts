@@ -1,10 +1,6 @@
-import { probeWait } from './incident.js';
-
 /** Deliveries in the first second of a release. */
 export const FIRST_RELEASE_RATE = 20;
 const SLOWEST_RELEASE_RATE = 1;
-/** A release rests so long when the endpoint fails again: as long as an incident waits before its first probe. Milliseconds. */
-export const REST_AFTER_FAILURES_MS = probeWait(0, Number.POSITIVE_INFINITY);
 
 /**
  * Attempts of a delivery in a row that are made because its backlog was released: an endpoint may fail again soon after its return. Then

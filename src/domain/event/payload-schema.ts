@@ -1,11 +1,13 @@
-import { _, type Options } from 'ajv';
+import type { Options } from 'ajv';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { InputError } from '../http/problem.js';
 import { isEmailAddress } from './email-address.js';
 import { compilePattern } from './pattern.js';
 import { describePayloadError } from './payload-error.js';
-import { KEY_KEYWORD, type Schema, SUBJECT_KEYWORD } from './schema-keywords.js';
+import { comparesNumbers, KEY_KEYWORD, type Schema, SUBJECT_KEYWORD } from './schema-keywords.js';
+import { type Holder, parseExactly, ROOT } from './values/exact-json.js';
+import { addExactComparisons, replaceKeywords } from './values/value-keywords.js';
 
 /** The most errors of a payload that are listed. */
 export const MAX_ERRORS = 20;
@@ -21,30 +23,47 @@ export interface Violations {
   more: boolean;
 }
 
-/** Checks a payload. @returns `undefined` if it is valid */
-export type Validator = (value: unknown) => Violations | undefined;
+/**
+ * Checks a payload. @returns `undefined` if it is valid
+ *
+ * @param value as `JSON.parse` gives it
+ * @param text the JSON text, of which every digit of every number counts; absent: numbers are what JSON of the value says
+ */
+export type Validator = (value: unknown, text?: string) => Violations | undefined;
 
 /**
  * Compiles a schema (JSON Schema, draft 2020-12) that is known to be one: {@link checkSchemaItself}. Patterns are run by RE2, in time that
- * grows with the text alone, and unique items and enumerations are found by a set.
+ * grows with the text alone, unique items and enumerations are found by a set, and numbers are compared as the decimals that were written.
  *
  * @throws Error if the schema cannot be compiled
  */
 export function compilePayloadSchema(schema: Schema): Validator {
-  // Whether a payload is valid shows with its first error. Only if there is one, a second function looks for more.
-  const isValid = compile(schema, { allErrors: false });
-  let findErrors: ValidateFunction | undefined;
-  return (value) => {
+  const check = firstThenAll(schema, false);
+  let checkExactly: ReturnType<typeof firstThenAll> | undefined;
+  const isComparing = comparesNumbers(schema);
+  return (value, text) => {
     try {
-      if (isValid(value)) return undefined;
-      findErrors ??= compile(schema, { allErrors: true, code: { process: stopEarly } });
-      return violations(isValid.errors ?? [], collect(findErrors, value));
+      const exact = isComparing && text !== undefined ? parseExactly(text) : undefined;
+      if (!exact) return check({ [ROOT]: value });
+      checkExactly ??= firstThenAll(schema, true);
+      return checkExactly(exact);
     } catch (error) {
       // Comparing values goes as deep as they do.
       if (error instanceof RangeError)
         return { errors: [{ pointer: '', detail: 'is nested too deeply' }], more: false };
       throw error;
     }
+  };
+}
+
+/** Whether a payload is valid shows with its first error. Only if there is one, a second function looks for more. */
+function firstThenAll(schema: Schema, exact: boolean): (holder: Holder) => Violations | undefined {
+  const isValid = compile(schema, { allErrors: false }, exact);
+  let findErrors: ValidateFunction | undefined;
+  return (holder) => {
+    if (call(isValid, holder)) return undefined;
+    findErrors ??= compile(schema, { allErrors: true, code: { process: stopEarly } }, exact);
+    return violations(isValid.errors ?? [], collect(findErrors, holder));
   };
 }
 
@@ -58,7 +77,8 @@ export function checkSchemaItself(schema: Schema): string | undefined {
   }
 }
 
-function compile(schema: Schema, options: Options): ValidateFunction {
+/** @param exact whether payloads come from {@link parseExactly} */
+function compile(schema: Schema, options: Options, exact = false): ValidateFunction {
   const { code, ...others } = options;
   const ajv = new Ajv2020({
     strict: true,
@@ -82,55 +102,8 @@ function compile(schema: Schema, options: Options): ValidateFunction {
     validate: (text: string) => UTC_DATE_TIME.test(text) && isCalendarDay(text.slice(0, 10)),
   });
   replaceKeywords(ajv);
+  if (exact) addExactComparisons(ajv);
   return ajv.compile(schema);
-}
-
-/** Keywords that would take the time of a product: of values by values, of items by items, of a pattern by a text that is too long anyway. */
-function replaceKeywords(ajv: Ajv2020): void {
-  for (const keyword of ['enum', 'uniqueItems', 'pattern']) ajv.removeKeyword(keyword);
-  ajv.addKeyword({
-    keyword: 'enum',
-    schemaType: 'array',
-    compile(values: unknown[]) {
-      const allowed = keysOf(values);
-      return (value: unknown) => allowed.has(keyOf(value));
-    },
-    error: { message: '', params: ({ schemaCode }) => _`{allowedValues: ${schemaCode}}` },
-  });
-  ajv.addKeyword({
-    keyword: 'uniqueItems',
-    type: 'array',
-    schemaType: 'boolean',
-    compile: (isUnique: boolean) => (items: unknown[]) => !isUnique || keysOf(items).size === items.length,
-  });
-  ajv.addKeyword({
-    keyword: 'pattern',
-    type: 'string',
-    schemaType: 'string',
-    compile(source: string, { maxLength = Number.POSITIVE_INFINITY }) {
-      const pattern = compilePattern(source);
-      return (text: string) => text.length > 2 * maxLength || pattern.test(text);
-    },
-    error: { message: '', params: ({ schemaCode }) => _`{pattern: ${schemaCode}}` },
-  });
-}
-
-function keysOf(values: readonly unknown[]): Set<unknown> {
-  return new Set(values.map(keyOf));
-}
-
-/** Equal for equal JSON values only. A scalar is its own key; keys of lists and objects begin with a mark that texts have twice. */
-function keyOf(value: unknown): unknown {
-  if (typeof value === 'object' && value !== null) return `\0${canonical(value)}`;
-  return typeof value === 'string' && value.startsWith('\0') ? `\0${value}` : value;
-}
-
-/** A list or an object as a text, with members in order of their names. */
-function canonical(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
-  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${members.map(([name, inner]) => `${JSON.stringify(name)}:${canonical(inner)}`).join()}}`;
 }
 
 /** Makes Ajv's function throw the errors that it has found when there are enough. Ajv has no option for it. */
@@ -138,9 +111,15 @@ function stopEarly(code: string): string {
   return code.replace(/\berrors(\+\+| = vErrors\.length);/g, `$&if(errors>=${MAX_ERRORS + 1})throw vErrors;`);
 }
 
-function collect(findErrors: ValidateFunction, value: unknown): ErrorObject[] {
+/** Keywords are told what a value is in, also the whole payload. */
+function call(validate: ValidateFunction, holder: Holder): boolean {
+  const place = { instancePath: '', parentData: holder, parentDataProperty: ROOT };
+  return validate(holder[ROOT], { ...place, rootData: holder, dynamicAnchors: {} });
+}
+
+function collect(findErrors: ValidateFunction, holder: Holder): ErrorObject[] {
   try {
-    findErrors(value);
+    call(findErrors, holder);
     return findErrors.errors ?? [];
   } catch (thrown) {
     if (!Array.isArray(thrown)) throw thrown;

@@ -1,5 +1,6 @@
-import { type ParseError, parse as parseTolerantly, printParseErrorCode } from 'jsonc-parser';
+import { type ParseErrorCode, printParseErrorCode, visit } from 'jsonc-parser';
 import { Problem } from '../http/problem.js';
+import { wellFormedJson } from '../text/unicode.js';
 import type { Violations } from './payload-schema.js';
 
 /** The largest payload that is accepted, in bytes: 256 KiB. */
@@ -9,7 +10,7 @@ export const MAX_PAYLOAD_BYTES = 256 * 1024;
 export interface Payload {
   /** As it was received; encoding it as UTF-8 gives the bytes back. */
   text: string;
-  /** A parsed copy, for looking at: numbers in it may have lost digits. */
+  /** A parsed copy, for looking at: numbers in it may have lost digits, which the check against a schema takes from the text. */
   value: unknown;
 }
 
@@ -53,20 +54,51 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** JSON.parse does not say where it stopped, so a tolerant parser is run after it has failed. */
-function locateMistake(text: string): string {
-  if (text.trim() === '') return 'it is empty';
-  const mistakes: ParseError[] = [];
-  try {
-    parseTolerantly(text, mistakes, { disallowComments: true, allowTrailingComma: false });
-  } catch {
-    return 'it is nested too deeply';
+/**
+ * Parses JSON in well-formed Unicode (RFC 7493, section 2.1): what is stored and answered again. A payload is delivered as it is.
+ *
+ * @throws Problem `invalid_json`
+ */
+export function parseUnicodeJson(text: string): unknown {
+  const value = parseJson(text);
+  if (wellFormedJson(text) !== text)
+    throw new Problem(
+      'invalid_json',
+      'The body has an escape that is half of a surrogate pair, and no character.',
+    );
+  return value;
+}
+
+/** A mistake in a JSON text, and where it is: characters from the beginning. */
+class Mistake {
+  readonly code: ParseErrorCode;
+  readonly offset: number;
+
+  constructor(code: ParseErrorCode, offset: number) {
+    this.code = code;
+    this.offset = offset;
   }
-  const [first] = mistakes;
-  if (!first) return 'it holds a character that JSON does not allow';
-  const before = text.slice(0, first.offset).split('\n');
+}
+
+/** JSON.parse does not say where it stopped, so a tolerant parser is run after it has failed, up to its first mistake. */
+function locateMistake(text: string): string {
+  if (text.startsWith('\ufeff')) return 'it begins with a byte order mark (U+FEFF), which JSON must not have';
+  if (text.trim() === '') return 'it is empty';
+  try {
+    const onError = (code: ParseErrorCode, offset: number) => {
+      throw new Mistake(code, offset);
+    };
+    visit(text, { onError }, { disallowComments: true, allowTrailingComma: false });
+  } catch (error) {
+    return error instanceof Mistake ? describeMistake(text, error) : 'it is nested too deeply';
+  }
+  return 'it holds a character that JSON does not allow';
+}
+
+function describeMistake(text: string, { code, offset }: Mistake): string {
+  const before = text.slice(0, offset).split('\n');
   const column = (before.at(-1)?.length ?? 0) + 1;
-  const name = printParseErrorCode(first.error)
+  const name = printParseErrorCode(code)
     .replace(/([a-z])([A-Z])/g, '$1 $2')
     .toLowerCase();
   return `${name} at line ${before.length}, column ${column}`;

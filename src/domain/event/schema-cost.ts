@@ -35,6 +35,10 @@ const ITEM_BYTES = 2;
 const MEMBER_BYTES = 5;
 /** UTF-16 code units of a character: lengths are counted in characters. */
 const UNITS = 2;
+/** A bound or a value that is compared digit by digit; a multiple in decimal; reading a JSON text with all digits of its numbers, per byte. */
+const COMPARISON = 25;
+const MULTIPLE = 250;
+const EXACT = 40;
 /** Keywords that cost nothing by themselves. */
 const FREE = new Set([
   '$schema',
@@ -55,6 +59,9 @@ const FREE = new Set([
 export function costOf(schema: Schema): CostNode {
   return new CostWalk(schema).visit(schema, '', false);
 }
+
+/** The cost of reading a payload so that all digits of its numbers are kept, which one with long numbers needs. */
+export const EXACT_READING: Cost = { fixed: 0, perByte: EXACT };
 
 /** Steps to check a payload of that many bytes. */
 export function stepsFor({ fixed, perByte }: Cost, bytes: number): number {
@@ -178,7 +185,14 @@ class CostWalk {
       case 'enum':
         return leaf(KEYWORD, list.some((one) => typeof one === 'object') ? CANONICAL : 0);
       case 'const':
-        return leaf(KEYWORD, typeof value === 'object' ? EQUAL : 0);
+        return leaf(COMPARISON, typeof value === 'object' ? EQUAL : 0);
+      case 'minimum':
+      case 'exclusiveMinimum':
+      case 'maximum':
+      case 'exclusiveMaximum':
+        return leaf(COMPARISON);
+      case 'multipleOf':
+        return leaf(MULTIPLE, LENGTH);
       case 'uniqueItems':
         return leaf(KEYWORD, value === true ? CANONICAL : 0);
       case 'minLength':

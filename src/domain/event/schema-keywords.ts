@@ -38,6 +38,15 @@ export function isSchema(value: unknown): value is Schema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** What a schema has, somewhere, if the digits of numbers can matter to it: keywords and types, in JSON. */
+const COMPARING =
+  /"(?:enum|const|uniqueItems|multipleOf|minimum|maximum|exclusiveMinimum|exclusiveMaximum|number|integer)"/;
+
+/** Whether the value of a number can matter to a schema. True for some to which it does not, such as one with a property named `const`. */
+export function comparesNumbers(schema: Schema): boolean {
+  return COMPARING.test(JSON.stringify(schema));
+}
+
 /** A part of a JSON Pointer (RFC 6901). */
 export function escapePointer(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');

@@ -1,4 +1,6 @@
-import { type Filter, matchesFilter, valueAt } from './match-filter.js';
+import { cutText } from '../text/unicode.js';
+import { type Filter, matchesFilter } from './match-filter.js';
+import { PayloadValues, pathOf } from './payload-values.js';
 
 /** A part of a filter that decided against a payload. */
 export interface DecidingClause {
@@ -30,8 +32,8 @@ export function decidingClauses(filter: Filter, payload: unknown, clause = ''): 
       .flatMap((part, index) => decidingClauses(part, payload, `${clause}/${name}/${index}`))
       .slice(0, MAX_CLAUSES);
   }
-  const path = pathOf(filter);
-  const found = path === undefined ? undefined : valueAt(payload, path);
+  const path = comparedPath(filter);
+  const found = path === undefined ? undefined : new PayloadValues(payload).at(pathOf(path));
   return [
     {
       clause,
@@ -54,12 +56,12 @@ export function describeCondition(condition: Filter): string {
 }
 
 function shorten(text: string): string {
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+  return cutText(text, MAX_SHOWN, '…');
 }
 
 /** What a condition, or one that it negates, compares. */
-function pathOf(filter: Filter): string | undefined {
-  if ('not' in filter) return pathOf(filter.not);
+function comparedPath(filter: Filter): string | undefined {
+  if ('not' in filter) return comparedPath(filter.not);
   return 'path' in filter ? filter.path : undefined;
 }
 

@@ -1,3 +1,5 @@
+import { PayloadValues, pathOf } from './payload-values.js';
+
 /** A JSON value that something is compared with. */
 type Scalar = string | number | boolean | null;
 
@@ -17,39 +19,68 @@ export type Filter =
   | { path: string; less_than: string | number }
   | { path: string; at_most: string | number };
 
+/** Whether an event's payload meets a filter. */
+type Condition = (values: PayloadValues) => boolean;
+
 /**
  * Whether a payload meets a filter. Values of different types are never equal and never in order; texts are ordered by their UTF-16
  * code units, which for times in ISO 8601 is the order of time. Where nothing stands at a path, only `exists: false` is met.
+ *
+ * @param payload parsed, or what has been looked up in it for other filters
+ * @throws TypeError if the filter is none
  */
 export function matchesFilter(filter: Filter, payload: unknown): boolean {
-  if ('all' in filter) return filter.all.every((part) => matchesFilter(part, payload));
-  if ('any' in filter) return filter.any.some((part) => matchesFilter(part, payload));
-  if ('not' in filter) return !matchesFilter(filter.not, payload);
-  const found = valueAt(payload, filter.path);
-  if ('exists' in filter) return (found !== undefined) === filter.exists;
-  if (found === undefined) return false;
-  if ('in' in filter) return filter.in.some((value) => value === found);
-  if ('equals' in filter) return filter.equals === found;
-  if ('greater_than' in filter) return compare(found, filter.greater_than, (order) => order > 0);
-  if ('at_least' in filter) return compare(found, filter.at_least, (order) => order >= 0);
-  if ('less_than' in filter) return compare(found, filter.less_than, (order) => order < 0);
-  return compare(found, filter.at_most, (order) => order <= 0);
+  return compiled(filter)(payload instanceof PayloadValues ? payload : new PayloadValues(payload));
 }
 
-function compare(found: unknown, limit: string | number, holds: (order: number) => boolean): boolean {
-  if (typeof found !== typeof limit) return false;
-  const value = found as string | number;
-  return holds(value < limit ? -1 : value > limit ? 1 : 0);
-}
+const conditions = new WeakMap<Filter, Condition>();
 
-/** What stands at a JSON Pointer; own properties only, so that nothing of the language itself is ever reached. */
-export function valueAt(payload: unknown, pointer: string): unknown {
-  let value = payload;
-  for (const part of pointer.split('/').slice(1)) {
-    const name = part.replaceAll('~1', '/').replaceAll('~0', '~');
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-    if (Array.isArray(value) && !/^(0|[1-9]\d*)$/.test(name)) return undefined;
-    value = (value as Record<string, unknown>)[name];
+/** A filter is compiled once for as long as it is in use: thousands may be compared with each event. */
+function compiled(filter: Filter): Condition {
+  let condition = conditions.get(filter);
+  if (!condition) {
+    condition = compile(filter);
+    conditions.set(filter, condition);
   }
-  return value;
+  return condition;
+}
+
+function compile(filter: Filter): Condition {
+  if ('all' in filter) {
+    const parts = filter.all.map(compile);
+    return (values) => parts.every((part) => part(values));
+  }
+  if ('any' in filter) {
+    const parts = filter.any.map(compile);
+    return (values) => parts.some((part) => part(values));
+  }
+  if ('not' in filter) {
+    const part = compile(filter.not);
+    return (values) => !part(values);
+  }
+  const path = pathOf(filter.path);
+  const test = compileTest(filter);
+  return (values) => test(values.at(path));
+}
+
+/** @returns whether what stands at the path, `undefined` for nothing, meets a test */
+function compileTest(filter: Extract<Filter, { path: string }>): (found: unknown) => boolean {
+  if ('exists' in filter) return (found) => (found !== undefined) === filter.exists;
+  if ('in' in filter) {
+    const values = new Set<unknown>(filter.in);
+    return (found) => values.has(found);
+  }
+  if ('equals' in filter) return (found) => found === filter.equals;
+  if ('greater_than' in filter) return ordered(filter.greater_than, (order) => order > 0);
+  if ('at_least' in filter) return ordered(filter.at_least, (order) => order >= 0);
+  if ('less_than' in filter) return ordered(filter.less_than, (order) => order < 0);
+  return ordered(filter.at_most, (order) => order <= 0);
+}
+
+function ordered(limit: string | number, holds: (order: number) => boolean): (found: unknown) => boolean {
+  return (found) => {
+    if (typeof found !== typeof limit) return false;
+    const value = found as string | number;
+    return holds(value < limit ? -1 : value > limit ? 1 : 0);
+  };
 }

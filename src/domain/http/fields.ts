@@ -1,4 +1,5 @@
-import { Problem } from './problem.js';
+import { cutText } from '../text/unicode.js';
+import { MAX_ERRORS, Problem } from './problem.js';
 
 /**
  * Reads a list of fields, such as `id,followers_count`.
@@ -11,6 +12,7 @@ export function parseFields<Field extends string>(text: string, known: readonly 
   const names = text.split(',');
   const mistakes = new Set<string>();
   names.forEach((name, index) => {
+    if (mistakes.size >= MAX_ERRORS) return;
     if (name === '') mistakes.add(text === '' ? 'it is empty' : 'it contains an empty name');
     else if (!isKnown(name, known)) mistakes.add(`${describe(name)} is not a field`);
     else if (names.indexOf(name) !== index) mistakes.add(`${name} is repeated`);
@@ -28,7 +30,7 @@ export function parseFields<Field extends string>(text: string, known: readonly 
 const MAX_SHOWN = 64;
 
 function describe(name: string): string {
-  return JSON.stringify(name.length > MAX_SHOWN ? `${name.slice(0, MAX_SHOWN)}…` : name);
+  return JSON.stringify(cutText(name, MAX_SHOWN, '…'));
 }
 
 function isKnown<Field extends string>(name: string, known: readonly Field[]): name is Field {

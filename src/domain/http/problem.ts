@@ -1,3 +1,5 @@
+import { cutText } from '../text/unicode.js';
+
 /**
  * Every error that the HTTP interface answers with: stable code, HTTP status, title. The one table of codes; `docs/errors.md`
  * explains them.
@@ -32,8 +34,10 @@ export const PROBLEMS = {
   profile_in_use: [409, "The account's own profile cannot be deleted"],
   account_reference_taken: [409, 'The platform has an account with this reference'],
   account_state_conflict: [409, 'The account is in a state that does not allow this'],
+  log_altered: [409, 'The log is not the one that was signed'],
   endpoint_state_conflict: [409, 'The endpoint is in a state that does not allow this'],
   endpoint_limit_reached: [409, 'The account has reached its limit of endpoints'],
+  filter_limit_reached: [409, 'The filters of the account have reached their limit'],
   payloads_not_encrypted: [409, 'Payloads are not encrypted, so they cannot be erased'],
   client_without_secret: [409, 'The OAuth client has no secret'],
   event_kind_conflict: [409, 'The event kind cannot be changed in this way'],
@@ -63,6 +67,13 @@ export interface InputError {
   detail: string;
 }
 
+/** The most wrong places that an answer tells of. */
+export const MAX_ERRORS = 20;
+/** Characters of a name or a pointer that is told; more is cut. */
+export const MAX_SHOWN = 200;
+/** Characters of what is told of an error as a whole: enough for as many places as there may be. */
+const MAX_DETAIL = 8_000;
+
 /** An error that the caller receives as a problem document (RFC 9457). Anything else that is thrown becomes a bare 500. */
 export class Problem extends Error {
   readonly code: ProblemCode;
@@ -71,17 +82,18 @@ export class Problem extends Error {
 
   /**
    * @param detail a sentence for the person who reads it: what happened, and what to change
-   * @param options `errors`: each wrong place; `headers`: sent along, such as `Retry-After`
+   * @param options `errors`: each wrong place, of which the first {@link MAX_ERRORS} are told, so that an answer does not grow with what was
+   *   sent; `headers`: sent along, such as `Retry-After`
    */
   constructor(
     code: ProblemCode,
     detail: string,
     options: { errors?: readonly InputError[]; headers?: Record<string, string>; cause?: unknown } = {},
   ) {
-    super(detail, { cause: options.cause });
+    super(cutText(detail, MAX_DETAIL, '…'), { cause: options.cause });
     this.name = 'Problem';
     this.code = code;
-    this.errors = options.errors ?? [];
+    this.errors = (options.errors ?? []).slice(0, MAX_ERRORS).map(shortened);
     this.headers = options.headers ?? {};
   }
 
@@ -92,6 +104,14 @@ export class Problem extends Error {
   get title(): string {
     return PROBLEMS[this.code][1];
   }
+}
+
+function shortened({ pointer, parameter, detail }: InputError): InputError {
+  return {
+    ...(pointer !== undefined && { pointer: cutText(pointer, MAX_SHOWN, '…') }),
+    ...(parameter !== undefined && { parameter: cutText(parameter, MAX_SHOWN, '…') }),
+    detail: cutText(detail, 5 * MAX_SHOWN, '…'),
+  };
 }
 
 /** The caller's account has nothing of that id. @param resource as a person calls it: `profile`, `API key` */

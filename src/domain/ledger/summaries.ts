@@ -1,5 +1,6 @@
 import { parseUrl } from '../basics/parse-url.js';
 import type { EndpointKey } from '../delivery/delivery.js';
+import { cutToBytes } from '../text/unicode.js';
 
 /**
  * Summaries: a line about an execution, a timer or an activity, which Temporal UI shows beside it. They hold kinds, hosts, ids and numbers,
@@ -11,20 +12,7 @@ export const MAX_SUMMARY_BYTES = 200;
 
 /** A text as a summary: cut between characters if its UTF-8 form is too long. */
 export function fitSummary(text: string): string {
-  let bytes = 0;
-  let end = 0;
-  for (const character of text) {
-    bytes += utf8Length(character.codePointAt(0) ?? 0);
-    if (bytes > MAX_SUMMARY_BYTES) return text.slice(0, end);
-    end += character.length;
-  }
-  return text;
-}
-
-function utf8Length(codePoint: number): number {
-  if (codePoint < 0x80) return 1;
-  if (codePoint < 0x800) return 2;
-  return codePoint < 0x10000 ? 3 : 4;
+  return cutToBytes(text, MAX_SUMMARY_BYTES);
 }
 
 /** An endpoint by its id, and its host if that is known. */

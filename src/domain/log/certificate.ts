@@ -4,6 +4,7 @@ import { commitToReceipt } from '../archive/receipt.js';
 import { CURRENT_VERSION } from '../http/versions.js';
 import { commitTo } from '../privacy/data-key.js';
 import { type Checkpoint, openCheckpoint } from './checkpoint.js';
+import { cosignaturesBy, readWitnessKey } from './cosignature.js';
 import { HASH_BYTES, isConsistent, isIncluded, leafHash } from './merkle-tree.js';
 import { NoteError, type NoteVerifier, readVerifierKey } from './signed-note.js';
 import { CertificateError, decodeBase64, readStrictly } from './strict-text.js';
@@ -77,6 +78,8 @@ export interface Evidence {
   checkpoint?: string | undefined;
   /** A proof that links that checkpoint to the certificate's. Not needed if they are of one size. */
   consistency?: string | undefined;
+  /** Public keys of witnesses, each of which must have cosigned the certificate's checkpoint. */
+  witnesses?: readonly string[] | undefined;
 }
 
 /** A certificate that holds. */
@@ -88,6 +91,8 @@ export interface VerifiedCertificate {
   key: NoteVerifier;
   /** Size of the log at the other checkpoint, if one was given. */
   linkedTo: number | undefined;
+  /** The witnesses that were demanded, and when each cosigned. */
+  witnessed: { name: string; at: Date }[];
 }
 
 /** Checks a certificate; no server is asked. @param text JSON @throws CertificateError that says what is wrong */
@@ -107,11 +112,19 @@ export function verifyCertificate(text: string, evidence: Evidence = {}): Verifi
     if (evidence.opening !== undefined)
       checkOpening(record, readStrictly('the opening', openingSchema, evidence.opening));
     const linkedTo = evidence.checkpoint === undefined ? undefined : linkTo(checkpoint, key, evidence);
-    return { record, index, checkpoint, key, linkedTo };
+    const witnessed = (evidence.witnesses ?? []).map((text) => witnessedBy(text, certificate.checkpoint));
+    return { record, index, checkpoint, key, linkedTo, witnessed };
   } catch (error) {
     if (error instanceof NoteError) throw new CertificateError(error.message, { cause: error });
     throw error;
   }
+}
+
+function witnessedBy(text: string, note: string): { name: string; at: Date } {
+  const witness = readWitnessKey(text.trim());
+  const [cosigned] = cosignaturesBy(witness, note, note);
+  if (!cosigned) throw new CertificateError(`the witness ${witness.name} has not cosigned the checkpoint`);
+  return { name: witness.name, at: cosigned.at };
 }
 
 function checkOpening(record: Certificate['record'], opening: Opening): void {

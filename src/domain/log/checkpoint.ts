@@ -19,6 +19,11 @@ export function signCheckpoint(size: number, root: Buffer, signers: readonly Not
   return signNote(`${origin}\n${size}\n${root.toString('base64')}\n`, signers);
 }
 
+/** Which log a checkpoint says it is of; nothing is verified. */
+export function originOf(note: string): string {
+  return note.slice(0, Math.max(note.indexOf('\n'), 0));
+}
+
 /** The first of some keys that has signed a checkpoint; `undefined` if none has. */
 export function openedBy(note: string, keys: readonly NoteVerifier[]): NoteVerifier | undefined {
   return keys.find((key) => {

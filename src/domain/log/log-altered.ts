@@ -1,7 +1,38 @@
+/**
+ * What is wrong with a log: a stable code, which errors, alerts and metrics have alike.
+ *
+ * - `checkpoint_missing`: a checkpoint was signed, and MongoDB has none
+ * - `checkpoint_smaller`: MongoDB has one of fewer records than was signed last
+ * - `checkpoint_not_signed`: one that is kept is not signed with a key of this log
+ * - `checkpoint_altered`: the size or root beside a signed note is not the one in it
+ * - `checkpoints_differ`: two signed checkpoints of one size have different roots
+ * - `leaves_missing`: fewer leaves are stored than were signed, or there is a gap
+ * - `tree_altered`: the stored tree is not the one that was signed, or does not continue it
+ */
+export const LOG_ALTERED_REASONS = [
+  'checkpoint_missing',
+  'checkpoint_smaller',
+  'checkpoint_not_signed',
+  'checkpoint_altered',
+  'checkpoints_differ',
+  'leaves_missing',
+  'tree_altered',
+] as const;
+
+export type LogAlteredReason = (typeof LOG_ALTERED_REASONS)[number];
+
 /** The stored log is not the one that was signed: nothing is signed or proven until somebody has looked at it. */
 export class LogAlteredError extends Error {
-  constructor(detail: string) {
-    super(`${detail}: the database was altered`);
+  readonly reason: LogAlteredReason;
+
+  constructor(reason: LogAlteredReason, detail: string) {
+    super(`${detail}: the database was altered (${reason})`);
     this.name = 'LogAlteredError';
+    this.reason = reason;
   }
+}
+
+/** By its name, as Temporal knows errors too: the class can be loaded twice where modules are compiled as they are imported. */
+export function isLogAltered(error: unknown): error is LogAlteredError {
+  return error instanceof Error && error.name === 'LogAlteredError';
 }

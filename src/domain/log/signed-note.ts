@@ -9,8 +9,10 @@ import {
 } from 'node:crypto';
 import { decodeBase64 } from './strict-text.js';
 
-/** The algorithm's number in a C2SP signed note. */
-const ED25519 = 1;
+/** Algorithms by their numbers in a C2SP signed note: a signature of the text, and one with a time before it (tlog-cosignature). */
+export const ED25519 = 1;
+export const COSIGNATURE = 4;
+type Algorithm = typeof ED25519 | typeof COSIGNATURE;
 const KEY_BYTES = 32;
 const ID_BYTES = 4;
 /** What precedes the 32 bytes of an Ed25519 private key in PKCS #8 (RFC 8410, section 7). */
@@ -26,6 +28,19 @@ export class NoteError extends Error {
     this.name = 'NoteError';
   }
 }
+
+/** How a key signs: what it makes of a text, and whether something is that. */
+interface Scheme {
+  algorithm: Algorithm;
+  sign(text: string, key: KeyObject): Buffer;
+  isValid(text: string, signature: Uint8Array, key: KeyObject): boolean;
+}
+
+const PLAIN: Scheme = {
+  algorithm: ED25519,
+  sign: (text, key) => sign(null, Buffer.from(text), key),
+  isValid: (text, signature, key) => verify(null, Buffer.from(text), key, signature),
+};
 
 /** Checks signatures of one key. */
 export interface NoteVerifier {
@@ -48,22 +63,24 @@ export interface NoteSigner {
  *
  * @param name neither spaces nor `+` @throws NoteError
  */
-export function newSigningKey(name: string): string {
+export function newSigningKey(name: string, algorithm: Algorithm = ED25519): string {
   if (!isName(name)) throw new NoteError('the name must have at least one character, no space and no "+"');
   const seed = randomBytes(KEY_BYTES);
-  const id = keyId(name, publicKeyOf(privateKeyOf(seed)));
-  return `${PRIVATE_PREFIX}${name}+${id.toString('hex')}+${encodeKey(seed)}`;
+  const id = keyId(name, algorithm, publicKeyOf(privateKeyOf(seed)));
+  return `${PRIVATE_PREFIX}${name}+${id.toString('hex')}+${encodeKey(algorithm, seed)}`;
 }
 
 /** Reads a private key. @throws NoteError that does not repeat the key */
-export function readSigningKey(text: string): NoteSigner {
-  const parts = text.startsWith(PRIVATE_PREFIX) ? splitKey(text.slice(PRIVATE_PREFIX.length)) : undefined;
+export function readSigningKey(text: string, scheme: Scheme = PLAIN): NoteSigner {
+  const parts = text.startsWith(PRIVATE_PREFIX)
+    ? splitKey(text.slice(PRIVATE_PREFIX.length), scheme.algorithm)
+    : undefined;
   if (!parts) throw new NoteError('must read PRIVATE+KEY+name+id+key; "hookline log-key" makes one');
   const key = privateKeyOf(parts.key);
   const bytes = publicKeyOf(key);
-  if (!keyId(parts.name, bytes).equals(parts.id))
+  if (!keyId(parts.name, scheme.algorithm, bytes).equals(parts.id))
     throw new NoteError('the id in the key does not belong to its name and key: it was altered');
-  return { verifier: verifierOf(parts.name, bytes), sign: (note) => sign(null, Buffer.from(note), key) };
+  return { verifier: verifierOf(parts.name, bytes, scheme), sign: (note) => scheme.sign(note, key) };
 }
 
 /** Reads the private keys of one log, separated by commas. @throws NoteError that does not repeat a key */
@@ -77,21 +94,30 @@ export function readSigningKeys(text: string): NoteSigner[] {
 }
 
 /** Reads a public key. @throws NoteError */
-export function readVerifierKey(text: string): NoteVerifier {
-  const parts = splitKey(text);
+export function readVerifierKey(text: string, scheme: Scheme = PLAIN): NoteVerifier {
+  const parts = splitKey(text, scheme.algorithm);
   if (!parts) throw new NoteError('a key must read name+id+key, as GET /log/key answers it');
-  if (!keyId(parts.name, parts.key).equals(parts.id))
+  if (!keyId(parts.name, scheme.algorithm, parts.key).equals(parts.id))
     throw new NoteError('the id in the key does not belong to its name and key: it was altered');
-  return verifierOf(parts.name, parts.key);
+  return verifierOf(parts.name, parts.key, scheme);
 }
 
 /** A signed note (C2SP): the text, an empty line, and a line for each signature. @param text ends with a line feed */
 export function signNote(text: string, signers: readonly NoteSigner[]): string {
-  const lines = signers.map(({ verifier, sign }) => {
-    const signature = Buffer.concat([verifier.id, sign(text)]);
-    return `${SIGNATURE_MARK}${verifier.name} ${signature.toString('base64')}\n`;
-  });
-  return `${text}\n${lines.join('')}`;
+  return `${text}\n${signers.map((signer) => signatureLine(text, signer)).join('')}`;
+}
+
+/** The line with which a key signs a text. */
+export function signatureLine(text: string, { verifier, sign }: NoteSigner): string {
+  const signature = Buffer.concat([verifier.id, sign(text)]);
+  return `${SIGNATURE_MARK}${verifier.name} ${signature.toString('base64')}\n`;
+}
+
+/** The text of a note, which its signatures are of; nothing is verified. @throws NoteError */
+export function textOf(note: string): string {
+  const end = note.lastIndexOf('\n\n');
+  if (end < 0 || !note.endsWith('\n')) throw new NoteError('the checkpoint is not a signed note');
+  return note.slice(0, end + 1);
 }
 
 /**
@@ -101,12 +127,10 @@ export function signNote(text: string, signers: readonly NoteSigner[]): string {
  * @throws NoteError
  */
 export function openNote(note: string, known: readonly NoteVerifier[]): { text: string; by: NoteVerifier[] } {
-  const end = note.lastIndexOf('\n\n');
-  if (end < 0 || !note.endsWith('\n')) throw new NoteError('the checkpoint is not a signed note');
+  const text = textOf(note);
   if (hasControlCharacter(note)) throw new NoteError('the checkpoint holds control characters');
-  const text = note.slice(0, end + 1);
   const by = new Set<NoteVerifier>();
-  for (const line of note.slice(end + 2, -1).split('\n')) {
+  for (const line of note.slice(text.length + 1, -1).split('\n')) {
     const { name, id, signature } = readSignature(line);
     const verifier = known.find((key) => key.name === name && key.id.equals(id));
     if (!verifier) continue;
@@ -119,7 +143,8 @@ export function openNote(note: string, known: readonly NoteVerifier[]): { text: 
   return { text, by: [...by] };
 }
 
-function readSignature(line: string): { name: string; id: Buffer; signature: Buffer } {
+/** Reads a line of {@link signatureLine}. @throws NoteError */
+export function readSignature(line: string): { name: string; id: Buffer; signature: Buffer } {
   const [name = '', encoded = '', ...more] = line.slice(SIGNATURE_MARK.length).split(' ');
   const bytes = decodeBase64(encoded);
   if (
@@ -133,8 +158,8 @@ function readSignature(line: string): { name: string; id: Buffer; signature: Buf
   return { name, id: bytes.subarray(0, ID_BYTES), signature: bytes.subarray(ID_BYTES) };
 }
 
-function verifierOf(name: string, bytes: Buffer): NoteVerifier {
-  const id = keyId(name, bytes);
+function verifierOf(name: string, bytes: Buffer, { algorithm, isValid }: Scheme): NoteVerifier {
+  const id = keyId(name, algorithm, bytes);
   const key = createPublicKey({
     key: { kty: 'OKP', crv: 'Ed25519', x: bytes.toString('base64url') },
     format: 'jwk',
@@ -142,28 +167,28 @@ function verifierOf(name: string, bytes: Buffer): NoteVerifier {
   return {
     name,
     id,
-    text: `${name}+${id.toString('hex')}+${encodeKey(bytes)}`,
-    isValid: (text, signature) => verify(null, Buffer.from(text), key, signature),
+    text: `${name}+${id.toString('hex')}+${encodeKey(algorithm, bytes)}`,
+    isValid: (text, signature) => isValid(text, signature, key),
   };
 }
 
 /** First four bytes of SHA-256 of name, line feed, algorithm and public key (C2SP signed-note). */
-function keyId(name: string, key: Buffer): Buffer {
+function keyId(name: string, algorithm: Algorithm, key: Buffer): Buffer {
   return createHash('sha256')
-    .update(Buffer.concat([Buffer.from(`${name}\n`), Buffer.of(ED25519), key]))
+    .update(Buffer.concat([Buffer.from(`${name}\n`), Buffer.of(algorithm), key]))
     .digest()
     .subarray(0, ID_BYTES);
 }
 
-function encodeKey(key: Buffer): string {
-  return Buffer.concat([Buffer.of(ED25519), key]).toString('base64');
+function encodeKey(algorithm: Algorithm, key: Buffer): string {
+  return Buffer.concat([Buffer.of(algorithm), key]).toString('base64');
 }
 
 /** Reads `name+id+key`; the key may itself hold `+`. */
-function splitKey(text: string): { name: string; id: Buffer; key: Buffer } | undefined {
+function splitKey(text: string, algorithm: Algorithm): { name: string; id: Buffer; key: Buffer } | undefined {
   const [, name = '', id = '', encoded = ''] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text) ?? [];
   const bytes = decodeBase64(encoded);
-  if (!isName(name) || bytes?.length !== 1 + KEY_BYTES || bytes[0] !== ED25519) return undefined;
+  if (!isName(name) || bytes?.length !== 1 + KEY_BYTES || bytes[0] !== algorithm) return undefined;
   return { name, id: Buffer.from(id, 'hex'), key: bytes.subarray(1) };
 }
 

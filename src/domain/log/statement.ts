@@ -2,7 +2,7 @@ import type { Evidence, Opening, VerifiedCertificate } from './certificate.js';
 
 /** What a certificate that holds proves, and what it does not: one sentence. */
 export function statementOf(
-  { record, index, checkpoint: { origin, size }, linkedTo }: VerifiedCertificate,
+  { record, index, checkpoint: { origin, size }, linkedTo, witnessed }: VerifiedCertificate,
   { key, opening }: Evidence,
 ): string {
   const receipts = receiptsOf(opening);
@@ -14,6 +14,10 @@ export function statementOf(
     ...(linkedTo === undefined
       ? []
       : [`the log is the same as that of the checkpoint given, of ${linkedTo}`]),
+    ...witnessed.map(
+      ({ name, at }) =>
+        `the witness ${name} cosigned that checkpoint at ${at.toISOString()}, as a continuation of all that it had cosigned before`,
+    ),
   ];
   const unproven = [
     'that the operator recorded the truth before that checkpoint',

@@ -1,5 +1,5 @@
 import { LogAlteredError } from './log-altered.js';
-import { type NodeReader, nodeHash, type TreeNode } from './merkle-tree.js';
+import { type NodeReader, nodeHash, rootHash, type TreeNode } from './merkle-tree.js';
 
 /** Levels of the tree that one tile spans (C2SP tlog-tiles). */
 const TILE_HEIGHT = 8;
@@ -45,6 +45,22 @@ export function edgeOf(size: number): TileKey[] {
     if (hashes % TILE_WIDTH > 0) keys.push({ level, index: Math.floor(hashes / TILE_WIDTH) });
   }
   return keys;
+}
+
+/** The tiles of {@link edgeOf}, among those that are known: the last of each key, cut to the width that it has in a tree of this size. */
+export function edgeAmong(size: number, known: readonly Tile[]): Tile[] {
+  return edgeOf(size).map((key) => {
+    const tile = known.findLast(({ level, index }) => level === key.level && index === key.index);
+    return { ...key, hashes: tile?.hashes.slice(0, widthOf(key, size)) ?? [] };
+  });
+}
+
+/** The root of a tree, which follows from the tiles at its edge. @throws LogAlteredError if a hash is missing */
+export function rootOfEdge(size: number, edge: readonly Tile[]): Promise<Buffer> {
+  return rootHash(
+    size,
+    readFromTiles(async () => [...edge]),
+  );
 }
 
 /**
@@ -111,7 +127,11 @@ function hashInTile({ level, index }: TreeNode, tile: Tile | undefined): Buffer 
   const width = 2 ** (level % TILE_HEIGHT);
   const start = (index * width) % TILE_WIDTH;
   const hashes = tile?.hashes.slice(start, start + width) ?? [];
-  if (hashes.length < width) throw new LogAlteredError(`hash ${level}/${index} of the log is missing`);
+  if (hashes.length < width)
+    throw new LogAlteredError(
+      level < TILE_HEIGHT ? 'leaves_missing' : 'tree_altered',
+      `hash ${level}/${index} of the log is missing`,
+    );
   return fold(hashes);
 }
 

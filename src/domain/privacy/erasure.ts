@@ -6,12 +6,6 @@ export const OPEN_RULES = ['cancel', 'finish'] as const;
 export type OpenRule = (typeof OPEN_RULES)[number];
 
 /**
- * Other processes may remember a data key for ten seconds after it was deleted, and accept events with it; visibility lists these a moment
- * later. So whoever deletes a key looks once more after this. Milliseconds.
- */
-export const KEYS_REMEMBERED_MS = 12_000;
-
-/**
  * A subject that is to be erased: input of its workflow. It names the subject by the id of its key, which says nothing about anybody once
  * the key is gone.
  */

@@ -12,19 +12,13 @@ export interface SealContext extends PayloadContext {
   subject?: string | undefined;
 }
 
-/** The stored data keys. A process may remember one for {@link DATA_KEY_LIFETIME_MS}. */
+/** The stored data keys. A process may remember one for as long as {@link Timings} say. */
 export interface DataKeys {
   /** The key that new payloads are sealed with; made at the first call. @param subject token; absent: the account's own */
   obtain(accountId: string, subject?: string): Promise<DataKey>;
   /** A key of an account; `undefined` if it was erased. */
   find(accountId: string, keyId: string): Promise<DataKey | undefined>;
 }
-
-/**
- * How long a process remembers a data key, milliseconds. So an erasure has reached all processes after this time, and an event of the
- * subject that another process accepts within it may be erased, too.
- */
-export const DATA_KEY_LIFETIME_MS = 10_000;
 
 /** Seals the payloads of events, and opens them as long as their key has not been erased. */
 export interface PayloadSealer {

@@ -1,11 +1,10 @@
-import { mkdir, readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir } from 'node:fs/promises';
 import { startGuarded } from '../servers/guarded-process.js';
 import type { Report } from '../types.js';
+import { untilFetched } from './fetching.js';
 
 /** A download that brings no byte for this long is given up. Covers connecting, too. */
 const IDLE_LIMIT_MS = 20_000;
-const REPORT_EVERY_MS = 15_000;
 
 /** What {@link download} runs. */
 export interface Download {
@@ -16,6 +15,7 @@ export interface Download {
   /** Body of an ES module in which `folder` is the folder. It throws when the download fails. */
   script: string;
   report: Report;
+  signal: AbortSignal | undefined;
 }
 
 /**
@@ -24,7 +24,7 @@ export interface Download {
  *
  * @throws Error with the short reason
  */
-export async function download({ service, folder, script, report }: Download): Promise<void> {
+export async function download({ service, folder, script, report, signal }: Download): Promise<void> {
   await mkdir(folder, { recursive: true });
   const code = `const folder = process.argv[1];
 try { ${script} } catch (error) { console.error('reason: ' + error.message); process.exitCode = 1; }`;
@@ -34,72 +34,11 @@ try { ${script} } catch (error) { console.error('reason: ' + error.message); pro
     // For mongodb-memory-server: one attempt only, and a certificate that is checked, which is not its default.
     env: { MONGOMS_MAX_RETRIES: '1', npm_config_strict_ssl: 'true', ...process.env },
     graceMs: 1_000,
+    signal,
   });
-  let printed = '';
-  for (const stream of [job.child.stdout, job.child.stderr]) {
-    stream?.setEncoding('utf8').on('data', (text: string) => {
-      printed = (printed + text).slice(-8_192);
-    });
-  }
-
-  const idle = await watchGrowth(folder, job.exited, (bytes) =>
-    report(`${service}: downloading, ${(bytes / 1e6).toFixed(0)} MB so far.`),
-  );
-  if (idle) {
-    await job.stop();
-    throw new Error(`nothing arrived for ${IDLE_LIMIT_MS / 1000} s`);
-  }
-  if ((await job.exited) !== 0) throw new Error(shortReason(printed));
-}
-
-/** Looks at the folder every second until the job ends (false) or the folder has not grown for too long (true). */
-async function watchGrowth(
-  folder: string,
-  exited: Promise<unknown>,
-  progress: (bytes: number) => void,
-): Promise<boolean> {
-  const started = Date.now();
-  const initial = await sizeOf(folder);
-  let size = initial;
-  let grewAt = started;
-  let reportedAt = started;
-  for (;;) {
-    if (await endsWithin(exited, 1_000)) return false;
-    const now = Date.now();
-    const sizeNow = await sizeOf(folder);
-    if (sizeNow !== size) grewAt = now;
-    size = sizeNow;
-    if (now - grewAt > IDLE_LIMIT_MS) return true;
-    if (now - reportedAt >= REPORT_EVERY_MS) {
-      progress(Math.max(0, size - initial));
-      reportedAt = now;
-    }
-  }
-}
-
-/** Whether a promise settles within so many milliseconds; leaves no timer behind. */
-async function endsWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, ms, false);
-  });
-  const ended = await Promise.race([promise.then(() => true), late]);
-  clearTimeout(timer);
-  return ended;
-}
-
-async function sizeOf(folder: string): Promise<number> {
-  const names = await readdir(folder);
-  // A file may be renamed between the two calls; it counts again the next time.
-  const sizes = await Promise.all(
-    names.map((name) =>
-      stat(join(folder, name)).then(
-        (s) => s.size,
-        () => 0,
-      ),
-    ),
-  );
-  return sizes.reduce((sum, size) => sum + size, 0);
+  const idleLimitMs = IDLE_LIMIT_MS;
+  const { status, printed } = await untilFetched({ service, job, folder, idleLimitMs, report });
+  if (status !== 0) throw new Error(shortReason(printed));
 }
 
 /** The libraries' messages are long chains ("failed to …: error …: client error: …"); the cause is at the end. */

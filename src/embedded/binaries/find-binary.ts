@@ -23,8 +23,8 @@ export interface Way {
     noun: string;
     /** Why it need not be tried, where that is known beforehand: `no go on PATH`. */
     impossible?(): Promise<string | undefined>;
-    /** Gets the binary; a rejection is the reason it could not. */
-    run(): Promise<string>;
+    /** Gets the binary, unless it is aborted; a rejection is the reason it could not. */
+    run(signal?: AbortSignal): Promise<string>;
   };
 }
 
@@ -40,6 +40,7 @@ export interface Found {
  *
  * @param service - name for messages
  * @param notConfigured - why the configured address did not serve; the first of the reasons
+ * @param signal - ends what is being made; then the rejection is its reason
  * @throws {@link EmbeddedUnavailableError} when none did
  */
 export async function findBinary(
@@ -47,6 +48,7 @@ export async function findBinary(
   notConfigured: string,
   ways: readonly Way[],
   report: Report,
+  signal?: AbortSignal,
 ): Promise<Found> {
   const reasons = [notConfigured]; // for the error: one for each way
   const why = [notConfigured]; // for the next line of the report: what was found since the last one
@@ -69,13 +71,15 @@ export async function findBinary(
       reasons.push(`${make.noun} is not possible: ${impossible}`);
       continue;
     }
+    signal?.throwIfAborted();
     say(make.doing);
     try {
-      const binary = await make.run();
+      const binary = await make.run(signal);
       const problem = await problemOf(binary);
       if (problem !== undefined) throw new Error(problem);
       return { how, binary };
     } catch (error) {
+      signal?.throwIfAborted();
       const reason = `${make.noun} failed: ${oneLine(error)}`;
       reasons.push(reason);
       why.push(reason);

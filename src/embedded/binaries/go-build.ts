@@ -1,39 +1,47 @@
-import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { startGuarded } from '../servers/guarded-process.js';
 import type { Report } from '../types.js';
 import type { Way } from './find-binary.js';
 import { isExecutable, onPath } from './find-binary.js';
+import { GoProgress } from './go-progress.js';
+import { packageFolder } from './platform.js';
+import { inScratch } from './scratch.js';
 
 const REPORT_EVERY_MS = 15_000;
 /** Go prints a line for every module it fetches and every package it compiles; a silence this long is a hang. */
 const SILENCE_LIMIT_MS = 10 * 60_000;
-/** What a killed build left behind is removed once it is this old, and certainly no longer in use. */
-const LEFTOVER_AGE_MS = 24 * 3_600_000;
 
 /** A program that Go can build from a pinned version. */
 export interface GoProgram {
   /** Name for messages. */
   service: string;
-  /** What is built, and how long it takes on a fresh machine: `Temporal's CLI v1.5.1 … (about 3 minutes)`. */
+  /** What is built, and how long it takes on a fresh machine: `FerretDB v1.24.2 … (about a minute)`. */
   doing: string;
   /** File name of the program as Go makes it. */
   program: string;
-  /** Says all that decides what is built; a change means a new build. */
+  /** The release, for the name of the file that is kept. */
   version: string;
-  /** Arguments of `go` that leave the program in the folder. */
+  /**
+   * The folder of this package with a Go module: where `go` runs, and what decides what is built. A change of its files leads to a new build
+   * beside the old.
+   */
+  sources: string;
+  /** Arguments of `go` that leave the program in the folder. It may print `packages: 123` before it compiles so many. */
   args(folder: string): readonly string[];
-  /** Where to run `go`; anywhere by default. */
-  cwd?: string;
-  /** Environment variables on top of the user's own, which stay as they are, given the folder. */
-  env?(folder: string): Record<string, string>;
+  /** Environment variables on top of the user's own, which stay as they are. */
+  env?: Readonly<Record<string, string>>;
 }
 
 /** A build with the Go toolchain, kept for this user in the cache folder. */
 export function goBuildWay(go: GoProgram, cacheDir: string, report: Report): Way {
   const folder = join(cacheDir, 'builds');
-  const file = join(folder, `${go.program}-${go.version}-${process.platform}-${process.arch}`);
+  const sources = packageFolder(go.sources);
+  const version = `${go.version}-${fingerprint(sources)}`;
+  const file = join(folder, `${go.program}-${version}-${process.platform}-${process.arch}`);
   return {
     how: 'built',
     name: 'the build made with Go',
@@ -43,68 +51,61 @@ export function goBuildWay(go: GoProgram, cacheDir: string, report: Report): Way
       doing: go.doing,
       noun: 'the build with Go',
       impossible: async () => ((await onPath('go')) === undefined ? 'no go on PATH' : undefined),
-      async run() {
-        await mkdir(folder, { recursive: true });
-        await removeLeftovers(folder);
-        // Each build has its own folder and ends with a rename, so a build that is interrupted, or two at once, do no harm.
-        const scratch = await mkdtemp(join(folder, 'unfinished-'));
-        try {
-          await build(go, scratch, report);
+      async run(signal) {
+        return inScratch(folder, async (scratch) => {
+          await build(go, sources, { scratch, report, signal });
           await rename(join(scratch, go.program), file);
-        } finally {
-          await rm(scratch, { recursive: true, force: true });
-        }
-        return file;
+          return file;
+        });
       },
     },
   };
 }
 
-async function build(go: GoProgram, scratch: string, report: Report): Promise<void> {
+async function build(
+  go: GoProgram,
+  sources: string,
+  { scratch, report, signal }: { scratch: string; report: Report; signal: AbortSignal | undefined },
+): Promise<void> {
   const started = Date.now();
+  const seconds = () => `${Math.round((Date.now() - started) / 1000)} s`;
   const job = startGuarded('go', go.args(scratch), {
     output: 'pipe',
-    cwd: go.cwd ?? scratch,
-    env: { ...process.env, ...go.env?.(scratch) },
+    cwd: sources,
+    // A module of its own, whatever workspace the checkout lies in. What Go needs for a while is removed with the rest, also when it is killed.
+    env: { ...process.env, GOWORK: 'off', TMPDIR: scratch, ...go.env },
     graceMs: 2_000,
+    signal,
   });
-  let fetched = 0;
-  let compiled = 0;
-  let heardAt = started;
-  const complaints: string[] = [];
-  const read = (line: string) => {
-    heardAt = Date.now();
-    if (line.startsWith('go: downloading ')) fetched++;
-    else if (/^\S+$/.test(line))
-      compiled++; // with -v, the import path of each package
-    else if (line.trim() !== '') complaints.push(line.trim());
-  };
+  const progress = new GoProgress(modulesOf(sources));
   for (const input of [job.child.stdout, job.child.stderr]) {
-    if (input) createInterface({ input }).on('line', read);
+    if (input) createInterface({ input }).on('line', (line) => progress.read(line));
   }
 
   let silent = false;
-  const progress = setInterval(() => {
-    const seconds = Math.round((Date.now() - started) / 1000);
-    report(
-      `${go.service}: building, ${seconds} s, ${fetched} modules fetched, ${compiled} packages compiled.`,
-    );
-    silent = Date.now() - heardAt > SILENCE_LIMIT_MS;
+  const telling = setInterval(() => {
+    report(`${go.service}: building, ${seconds()}, ${progress}.`);
+    silent = progress.silentMs() > SILENCE_LIMIT_MS;
     if (silent) void job.stop();
   }, REPORT_EVERY_MS);
   const status = await job.exited;
-  clearInterval(progress);
+  clearInterval(telling);
 
   if (silent) throw new Error(`go printed nothing for ${SILENCE_LIMIT_MS / 60_000} minutes`);
-  if (status !== 0) throw new Error(complaints.slice(-2).join(' ') || `go ended with status ${status}`);
-  report(`${go.service}: built in ${Math.round((Date.now() - started) / 1000)} s; kept for the next start.`);
+  if (status !== 0) throw new Error(progress.complaint() || `go ended with status ${status}`);
+  report(`${go.service}: built in ${seconds()}; kept for the next start.`);
 }
 
-async function removeLeftovers(folder: string): Promise<void> {
-  for (const name of await readdir(folder)) {
-    if (!name.startsWith('unfinished-')) continue;
-    const path = join(folder, name);
-    const age = Date.now() - ((await stat(path).catch(() => undefined))?.mtimeMs ?? Date.now());
-    if (age > LEFTOVER_AGE_MS) await rm(path, { recursive: true, force: true });
+/** A hash of everything in a Go module that decides what is built. */
+function fingerprint(folder: string): string {
+  const hash = createHash('sha256');
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()) {
+    if (/\.(go|mod|sum)$/.test(name)) hash.update(readFileSync(join(folder, name)));
   }
+  return hash.digest('hex').slice(0, 8);
+}
+
+/** How many modules a Go module names, of which a build fetches those that it needs. */
+function modulesOf(folder: string): number {
+  return readFileSync(join(folder, 'go.mod'), 'utf8').match(/^(require )?\s*\S+ v\d\S*/gm)?.length ?? 0;
 }

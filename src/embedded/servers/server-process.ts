@@ -1,4 +1,5 @@
 import { chmodSync, closeSync, fstatSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { constants } from 'node:os';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { EmbeddedStartError } from '../errors.js';
@@ -21,12 +22,18 @@ export interface ServerCommand {
   logFile: string;
   /** Resolves once the server answers, rejects while it does not; asked again until it resolves. */
   probe(): Promise<void>;
-  /** Receives a line if the server ends later without being told to. */
+  /** Receives a line for each thing that happens to the server later without its being told to. */
   report: Report;
+  /** Whether a server that ends by itself is started again, once. */
+  restart: boolean;
+  /** Ends the start. */
+  signal?: AbortSignal | undefined;
 }
 
 /** A server that answers. */
 export interface Server {
+  /** Rejects when the server has ended by itself, and is not started again or did not start again. */
+  failed: Promise<never>;
   /** Stops it and waits until it has ended; may be called again. */
   stop(): Promise<void>;
 }
@@ -37,33 +44,63 @@ export interface Server {
  * @throws {@link EmbeddedStartError} with the last lines of its log, when it ends or stays silent instead
  */
 export async function startServer(command: ServerCommand): Promise<Server> {
-  const { service, binary, args, logFile, report } = command;
-  const log = openLog(logFile);
-  const server = startGuarded(binary, args, { output: log.fd });
-  closeSync(log.fd);
-  try {
-    await untilReady(server, command.probe);
-  } catch (cause) {
-    await server.stop();
-    const tail = readFileSync(logFile).subarray(log.size).toString().trimEnd().split('\n').slice(-10);
-    const message = `${service} (${binary}) ${(cause as Error).message}. The end of ${logFile}:\n${tail.join('\n')}`;
-    throw new EmbeddedStartError(message, { cause });
-  }
-
-  let stopping = false;
-  void server.exited.then((status) => {
-    if (!stopping) report(`${service}: ended by itself, with ${inWords(status)}; its log is ${logFile}.`);
-  });
+  const stopped = new AbortController();
+  let running = await launch(command, command.signal);
+  const watching = (async () => {
+    for (let mayRestart = command.restart; ; mayRestart = false) {
+      const what = `${command.service}: ${howItEnded(running, await running.exited)}; its log is ${command.logFile}.`;
+      if (stopped.signal.aborted) return;
+      if (!mayRestart) {
+        command.report(what);
+        throw new EmbeddedStartError(what);
+      }
+      command.report(`${what} Starting it again with its data.`);
+      running = await launch(command, stopped.signal);
+      command.report(`${command.service}: answers again.`);
+    }
+  })();
+  const failed = watching.then(() => new Promise<never>(() => {}));
+  failed.catch(() => {}); // not everybody who starts a server asks
   return {
-    stop() {
-      stopping = true;
-      return server.stop();
+    failed,
+    async stop() {
+      stopped.abort();
+      await running.stop();
+      await watching.catch(() => {});
     },
   };
 }
 
+async function launch(command: ServerCommand, signal: AbortSignal | undefined): Promise<GuardedProcess> {
+  const { service, binary, args, logFile } = command;
+  signal?.throwIfAborted();
+  const log = openLog(logFile);
+  const server = startGuarded(binary, args, { output: log.fd, signal });
+  closeSync(log.fd);
+  try {
+    await untilReady(server, command.probe);
+    return server;
+  } catch (cause) {
+    await server.stop();
+    signal?.throwIfAborted();
+    const tail = readFileSync(logFile).subarray(log.size).toString().trimEnd().split('\n').slice(-10);
+    const message = `${service} (${binary}) ${(cause as Error).message}. The end of ${logFile}:\n${tail.join('\n')}`;
+    throw new EmbeddedStartError(message, { cause });
+  }
+}
+
+/** A shell passes on the end of a program by a signal as 128 and its number. */
 function inWords(status: number | null): string {
-  return status === null ? 'a signal' : `status ${status}`;
+  const name = Object.entries(constants.signals).find(([, number]) => number + 128 === status)?.[0];
+  return name ?? (status === null ? 'a signal' : `status ${status}`);
+}
+
+/** The guard is not the server: it may be killed while the server is well, which is then stopped for want of a guard. */
+function howItEnded(server: GuardedProcess, status: number | null): string {
+  const signal = server.guardKilledBy();
+  return signal
+    ? `the shell that guards it was killed (${signal}), so it was stopped`
+    : `ended by itself, with ${inWords(status)}`;
 }
 
 function openLog(file: string): { fd: number; size: number } {

@@ -29,6 +29,10 @@ export interface EmbeddedTemporalOptions {
   report: Report;
   /** Folder of downloads and builds. Default: `hookline` in the user's cache folder. */
   cacheDir?: string;
+  /** true to start a server that ends by itself again, once, with its data. Default: false. */
+  restart?: boolean;
+  /** Ends the start, and whatever is being downloaded or built for it. */
+  signal?: AbortSignal;
   /** false for a database that is thrown away by `stop()`, for tests. Default: true. */
   persistent?: boolean;
   /** The length of a history, in events, from which Temporal suggests to continue in a new run. Default: its own, 4,096. */
@@ -42,6 +46,8 @@ export interface EmbeddedTemporal {
   /** Address of Temporal UI, where we started one. */
   uiUrl: string | undefined;
   how: How;
+  /** Rejects when what was started here has ended by itself, and is not started again or did not start again. */
+  failed: Promise<never>;
   /** Stops what was started here, and waits for it; may be called again. Does nothing for a configured server. */
   stop(): Promise<void>;
 }
@@ -57,7 +63,13 @@ export async function startTemporal(options: EmbeddedTemporalOptions): Promise<E
   const { address: configured, namespace, report, persistent = true } = options;
   if (configured !== undefined) {
     report(`${SERVICE}: using the server at ${configured}, from TEMPORAL_ADDRESS.`);
-    return { address: configured, uiUrl: undefined, how: 'configured', stop: async () => {} };
+    return {
+      address: configured,
+      uiUrl: undefined,
+      how: 'configured',
+      failed: new Promise(() => {}),
+      stop: async () => {},
+    };
   }
   requireUnix(SERVICE, 'TEMPORAL_ADDRESS');
 
@@ -67,7 +79,13 @@ export async function startTemporal(options: EmbeddedTemporalOptions): Promise<E
       ? undefined
       : await claimPort(options.uiPort, 'HOOKLINE_TEMPORAL_UI_PORT', 'Temporal UI');
   const ways = waysToTemporal(options.cacheDir ?? userCacheDir(), report);
-  const { how, binary } = await findBinary(SERVICE, 'TEMPORAL_ADDRESS is not set', ways, report);
+  const { how, binary } = await findBinary(
+    SERVICE,
+    'TEMPORAL_ADDRESS is not set',
+    ways,
+    report,
+    options.signal,
+  );
 
   const dataDir = resolve(options.dataDir);
   const database = await openDatabase(dataDir, persistent);
@@ -79,6 +97,8 @@ export async function startTemporal(options: EmbeddedTemporalOptions): Promise<E
     logFile: join(dataDir, 'logs', 'temporal.log'),
     probe: () => describeNamespace(address, namespace),
     report,
+    restart: options.restart ?? false,
+    signal: options.signal,
   }).catch(async (error: unknown) => {
     await database.close();
     throw error;
@@ -91,6 +111,7 @@ export async function startTemporal(options: EmbeddedTemporalOptions): Promise<E
     address,
     uiUrl,
     how,
+    failed: server.failed,
     async stop() {
       await server.stop();
       await database.close();

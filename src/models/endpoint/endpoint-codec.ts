@@ -1,5 +1,7 @@
+import { LRUCache } from 'lru-cache';
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import { schemeOf, verificationKey } from '../../domain/delivery/signature.js';
+import { MAX_FILTERS_SIZE } from '../../domain/filter/filter-bounds.js';
 import type { Filter } from '../../domain/filter/match-filter.js';
 import type {
   EndpointDocument,
@@ -13,11 +15,22 @@ import type {
 /** A field that is stored encrypted. It is part of the text's context, so that the text cannot be decrypted as another field. */
 type SealedField = 'signing' | 'headers' | 'verify_token' | 'verification';
 
+/** Accounts whose filters, if they are as long as they may be, are remembered as objects. */
+const FILTERS_KEPT = 16;
+
 /** Turns endpoints into documents and back, and encrypts and decrypts their secrets. */
 export class EndpointCodec {
   private readonly box: SecretBox | undefined;
   /** What has been decrypted, as long as the endpoint that was read is in use: each attempt needs it. */
   private readonly opened = new WeakMap<SealedSecrets, EndpointSecrets>();
+  /**
+   * Filters by their texts. Endpoints are read every second while there are events, and a filter is compiled once for as long as it is this very
+   * object. There is room for those of several accounts.
+   */
+  private readonly filters = new LRUCache<string, Filter>({
+    maxSize: FILTERS_KEPT * MAX_FILTERS_SIZE,
+    sizeCalculation: (_, text) => text.length,
+  });
 
   /** @param box absent in a process that neither writes endpoints nor needs their secrets */
   constructor(box: SecretBox | undefined) {
@@ -105,7 +118,7 @@ export class EndpointCodec {
       target_url: document.target_url,
       ...(document.listener && { listener: true }),
       event_kinds: document.event_kinds,
-      ...(filter && { filter: JSON.parse(filter) as Filter }),
+      ...(filter && { filter: this.filterOf(filter) }),
       description: document.description,
       metadata: JSON.parse(document.metadata) as Record<string, string>,
       header_names: document.header_names,
@@ -124,6 +137,14 @@ export class EndpointCodec {
       updated_at: document.updated_at.toISOString(),
       sealed: sealedOf(document),
     };
+  }
+
+  private filterOf(text: string): Filter {
+    const known = this.filters.get(text);
+    if (known) return known;
+    const filter = JSON.parse(text) as Filter;
+    this.filters.set(text, filter);
+    return filter;
   }
 
   private open(endpointId: string, field: SealedField, text: string): string {

@@ -114,6 +114,13 @@ export class EndpointRepository {
     return this.documents.count({ account_id: accountId });
   }
 
+  /** Characters of the filters of an account's endpoints, as JSON. @param exceptId an endpoint that is not counted */
+  async filtersSize(accountId: string, exceptId?: string): Promise<number> {
+    const documents = await this.documents.find({ account_id: accountId }).select({ filter: 1 }).lean();
+    const others = documents.filter(({ _id }) => _id !== exceptId);
+    return others.reduce((sum, { filter }) => sum + (filter?.length ?? 0), 0);
+  }
+
   /** Replaces what the owner sets. @returns `undefined` if the endpoint was deleted, or changed since it was read */
   async replace(
     before: StoredEndpoint,

@@ -66,7 +66,9 @@ export class IdempotencyRepository {
         { upsert: true, returnDocument: 'before' },
       )
       .lean();
-    return earlier ? { record: earlier, state: earlier.state } : { record, state: 'new' };
+    if (!earlier) return { record, state: 'new' };
+    // A server that stands in for MongoDB once left an empty list out.
+    return { record: { ...earlier, targets: earlier.targets ?? [] }, state: earlier.state };
   }
 
   /** Whether all deliveries of the event that the key was claimed for are known to have been started. */

@@ -13,7 +13,7 @@ export interface LogHead {
 
 const HEAD = 'head';
 
-/** Where the last checkpoint is kept. */
+/** Where the last checkpoint is kept. Who has the database can write there: nothing but the note is to be believed, after it was opened. */
 export class LogHeads {
   private readonly model: Model<HeadDocument>;
 
@@ -21,7 +21,7 @@ export class LogHeads {
     this.model = connection.model<HeadDocument>('log_head', headSchema, 'log_heads');
   }
 
-  /** The last checkpoint; `undefined` if none has been signed. */
+  /** The last checkpoint, unverified; `undefined` if there is none. */
   async read(): Promise<LogHead | undefined> {
     const found = await this.model.findOne({ _id: HEAD }).lean();
     return found
@@ -34,13 +34,14 @@ export class LogHeads {
       : undefined;
   }
 
-  /** Keeps a checkpoint, unless one of a larger log, or of the same, is there. */
-  async advance({ root, ...head }: LogHead): Promise<void> {
-    await insertOrRaise(this.model, [{ _id: HEAD, ...head, root: root.toString('base64') }], 'size');
-  }
-
-  /** Puts a note in the place of one of the same size: the key has changed. */
-  async signAgain(size: number, note: string): Promise<void> {
-    await this.model.updateOne({ _id: HEAD, size }, { $set: { note, signed_at: new Date() } });
+  /**
+   * Keeps a checkpoint, unless one of a larger log, or of the same, is there.
+   *
+   * @param replaces the note whose place it takes whatever its size: one of the same tree, or of a log that was given up
+   */
+  async advance({ root, ...head }: LogHead, replaces?: string): Promise<void> {
+    const fields = { ...head, root: root.toString('base64') };
+    if (replaces !== undefined) await this.model.updateOne({ _id: HEAD, note: replaces }, { $set: fields });
+    else await insertOrRaise(this.model, [{ _id: HEAD, ...fields }], 'size');
   }
 }

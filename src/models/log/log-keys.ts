@@ -34,6 +34,12 @@ export class LogKeyRepository {
     }
   }
 
+  /** The key, if one has been made. */
+  async find(): Promise<string | undefined> {
+    const known = this.box && (await this.model.findOne({ _id: KEY }).lean());
+    return known ? this.requireBox().open(known.sealed, CONTEXT) : undefined;
+  }
+
   /** Encrypts the key with the newest secret key. @returns how many were encrypted again */
   resealAll(): Promise<number> {
     return resealEach(this.model, this.requireBox(), () => CONTEXT);

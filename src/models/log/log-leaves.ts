@@ -104,7 +104,7 @@ export class LogLeaves {
     const hasGap = found.some(
       (tile, at) => tile.index !== index + at || (at < found.length - 1 && tile.hashes.length < TILE_WIDTH),
     );
-    if (hasGap) throw new LogAlteredError('leaves of the log are missing');
+    if (hasGap) throw new LogAlteredError('leaves_missing', 'leaves of the log are missing');
     return found;
   }
 }

@@ -1,23 +1,34 @@
 import type { Connection } from 'mongoose';
 import { openedBy, signCheckpoint } from '../../domain/log/checkpoint.js';
+import type { CheckpointCopy } from '../../domain/log/checkpoint-copy.js';
 import { LogAlteredError } from '../../domain/log/log-altered.js';
 import {
   consistencyProof,
+  EMPTY_ROOT,
   inclusionProof,
+  isConsistent,
   isIncluded,
   leafHash,
   rootHash,
 } from '../../domain/log/merkle-tree.js';
-import type { NoteSigner } from '../../domain/log/signed-note.js';
 import {
+  type OpenedCheckpoint,
+  openStored,
+  type SignedBefore,
+  signedBefore,
+} from '../../domain/log/signed-before.js';
+import type { NoteSigner, NoteVerifier } from '../../domain/log/signed-note.js';
+import {
+  edgeAmong,
   edgeOf,
   growTiles,
   readFromTiles,
-  type Tile,
+  rootOfEdge,
   type TileKey,
   type TileReader,
   widthOf,
 } from '../../domain/log/tiles.js';
+import { LogAudit } from './log-audit.js';
 import { type LogHead, LogHeads } from './log-head.js';
 import { LogLeaves } from './log-leaves.js';
 import { LogTiles } from './log-tiles.js';
@@ -25,7 +36,32 @@ import { LogTiles } from './log-tiles.js';
 /** That a record is in the log. */
 export interface Inclusion {
   proof: Buffer[];
-  head: LogHead;
+  head: OpenedCheckpoint;
+}
+
+/**
+ * Asks witnesses for cosignatures of a checkpoint.
+ *
+ * @returns the note with those that there are now; it does not fail because a witness does
+ */
+export type Cosign = (asked: {
+  note: string;
+  size: number;
+  /** Proof that the tree of an earlier size, 0 or more, is the beginning of this one. */
+  proofFrom(size: number): Promise<Buffer[]>;
+}) => Promise<string>;
+
+/** What remembers, outside of MongoDB, what was signed. */
+export interface Memory {
+  /** Keys besides those that sign now whose checkpoints are this log's. */
+  known?: readonly NoteVerifier[];
+  /** Signed notes that Temporal has. */
+  ledger?: readonly string[];
+  copy?: CheckpointCopy | undefined;
+  /** Witnesses, whose cosignatures stand in the note. */
+  cosign?: Cosign | undefined;
+  /** Origins of logs that the operator has given up. */
+  abandoned?: readonly string[];
 }
 
 /**
@@ -38,11 +74,17 @@ export class LogRepository {
   private readonly tiles: LogTiles;
   private readonly leaves: LogLeaves;
   private readonly heads: LogHeads;
+  private readonly auditor: LogAudit;
+  /** What this process does at its turn: it publishes and looks at tiles one after the other. */
+  private turn: Promise<unknown> = Promise.resolve();
 
-  constructor(connection: Connection) {
+  /** @param auditEveryMs how often all tiles are looked at; absent: once a day */
+  constructor(connection: Connection, auditEveryMs?: number) {
     this.tiles = new LogTiles(connection);
     this.heads = new LogHeads(connection);
+    // No more than a hint where the last tile is: nothing is signed that does not continue what was signed.
     this.leaves = new LogLeaves(this.tiles, async () => (await this.heads.read())?.size ?? 0);
+    this.auditor = new LogAudit(this.tiles, this.leaves, auditEveryMs);
   }
 
   /**
@@ -56,49 +98,48 @@ export class LogRepository {
   }
 
   /**
-   * Brings the tree and the checkpoint up to the leaves.
+   * Brings the tree and the checkpoint up to the leaves. What is signed continues every checkpoint that MongoDB or `memory` has, as the stored tiles
+   * prove it.
    *
    * @param signers of one log @returns the last checkpoint
-   * @throws LogAlteredError if the stored tree is not the one that was signed, or leaves are missing: then nothing is signed
+   * @throws LogAlteredError if it does not, or a checkpoint that was signed is missing: then nothing is signed
+   * @throws LogCopyError if the copy outside cannot be read or written: then nothing is signed either, or nobody sees it
    */
-  async publish(signers: readonly NoteSigner[]): Promise<LogHead> {
-    let head = await this.heads.read();
-    let size = head?.size ?? 0;
-    let edge = nextEdge(size, await this.tiles.read(edgeOf(size)));
-    if (head && !(await rootOf(size, edge)).equals(head.root)) throw altered();
-    for (let added = await this.leaves.from(size); added.length > 0; added = await this.leaves.from(size)) {
-      const grown = growTiles(size, edge, added);
-      await this.tiles.write(grown.filter(({ level }) => level > 0));
-      size += added.length;
-      edge = nextEdge(size, [...edge, ...grown]);
-    }
-    if (size > (head?.size ?? 0) || !head) {
-      const root = await rootOf(size, edge);
-      head = { size, root, note: signCheckpoint(size, root, signers), signed_at: new Date() };
-      await this.heads.advance(head);
-    } else if (!isSignedBy(head, signers)) {
-      head = { ...head, note: signCheckpoint(size, head.root, signers) };
-      await this.heads.signAgain(size, head.note);
-    }
-    return head;
+  publish(signers: readonly NoteSigner[], memory: Memory = {}): Promise<LogHead> {
+    return this.inTurn(() => this.publishNow(signers, memory));
   }
 
-  /** The last checkpoint; `undefined` if none has been signed. */
-  head(): Promise<LogHead | undefined> {
-    return this.heads.read();
+  /**
+   * Looks at all tiles of the signed tree, once when the process begins to sign and then once a day, part by part. {@link publish} does it too, at once.
+   *
+   * @param until when to stop, milliseconds since the epoch @returns whether it is done
+   * @throws LogAlteredError
+   */
+  audit(keys: readonly NoteVerifier[], until: number): Promise<boolean> {
+    return this.inTurn(async () => {
+      const head = await this.head(keys);
+      return !head || this.auditor.goOn(head, until);
+    });
+  }
+
+  /** The last checkpoint; `undefined` if none has been signed. @throws LogAlteredError if none of the keys has signed it */
+  async head(keys: readonly NoteVerifier[]): Promise<OpenedCheckpoint | undefined> {
+    const stored = await this.heads.read();
+    return stored && openStored(stored, keys);
   }
 
   /**
    * Proves a record in the log as it was signed last.
    *
    * @param index its number @returns `undefined` if it was appended after that
-   * @throws LogAlteredError if the log does not hold this record there
+   * @throws LogAlteredError if the log does not hold this record there, or none of the keys has signed it
    */
-  async prove(record: string, index: number): Promise<Inclusion | undefined> {
-    const head = await this.heads.read();
+  async prove(record: string, index: number, keys: readonly NoteVerifier[]): Promise<Inclusion | undefined> {
+    const head = await this.head(keys);
     if (!head || index >= head.size) return undefined;
     const proof = await inclusionProof(index, head.size, readFromTiles(this.read));
-    if (!isIncluded(leafHash(record), index, head.size, head.root, proof)) throw altered();
+    if (!isIncluded(leafHash(record), index, head.size, head.root, proof))
+      throw altered(`number ${index} is not this record`);
     return { proof, head };
   }
 
@@ -114,29 +155,80 @@ export class LogRepository {
     return tile && Buffer.concat(tile.hashes.slice(0, width));
   }
 
+  private inTurn<T>(act: () => Promise<T>): Promise<T> {
+    const done = this.turn.then(act);
+    this.turn = done.catch(() => undefined);
+    return done;
+  }
+
+  private async publishNow(
+    signers: readonly NoteSigner[],
+    { known = [], ledger, copy, cosign, abandoned }: Memory,
+  ): Promise<LogHead> {
+    const keys = [...signers.map(({ verifier }) => verifier), ...known];
+    const stored = await this.heads.read();
+    const copied = await copy?.read();
+    const before = signedBefore({ stored, ledger, copy: copied }, keys, abandoned);
+    const { head, last } = before;
+    if (head) await this.auditor.goOn(head, Number.POSITIVE_INFINITY);
+    const tree = await this.grow(head);
+    await this.proveContinued(before, tree);
+    const isSigned = last?.size === tree.size && isSignedBy(last, signers);
+    const signed = isSigned ? last.note : signCheckpoint(tree.size, tree.root, signers);
+    // The copy comes first: a note that left this process and is remembered nowhere could be signed again over another tree. Only the first of all
+    // has to be in MongoDB before, where a missing one would otherwise count as taken away.
+    if (head && !isSigned) await copy?.write(signed);
+    const proofFrom = async (from: number) => (from === 0 ? [] : this.consistency(from, tree.size));
+    const note =
+      cosign && tree.size > 0 ? await cosign({ note: signed, size: tree.size, proofFrom }) : signed;
+    const next = { ...tree, note, signed_at: new Date() };
+    if (note !== head?.note) {
+      const isInPlace = stored && (!head || head.size === tree.size);
+      await this.heads.advance(next, isInPlace ? stored.note : undefined);
+    }
+    if (note !== (head && !isSigned ? signed : copied)) await copy?.write(note);
+    return next;
+  }
+
+  /** Adds to the tree what was appended since a checkpoint. @returns the tree of all leaves, as it is stored */
+  private async grow(head: OpenedCheckpoint | undefined): Promise<{ size: number; root: Buffer }> {
+    let size = head?.size ?? 0;
+    let edge = edgeAmong(size, await this.tiles.read(edgeOf(size)));
+    if (head && !(await rootOfEdge(size, edge)).equals(head.root)) throw altered('its root is another');
+    for (let added = await this.leaves.from(size); added.length > 0; added = await this.leaves.from(size)) {
+      const grown = growTiles(size, edge, added);
+      await this.tiles.write(grown.filter(({ level }) => level > 0));
+      size += added.length;
+      edge = edgeAmong(size, [...edge, ...grown]);
+    }
+    const root = await rootHash(size, readFromTiles(this.read));
+    if (!root.equals(await rootOfEdge(size, edge))) throw altered('a tile is not what was written');
+    return { size, root };
+  }
+
+  /** @throws LogAlteredError unless the stored tiles prove that each earlier tree is the beginning of a tree */
+  private async proveContinued({ all }: SignedBefore, tree: { size: number; root: Buffer }): Promise<void> {
+    for (const older of new Map(all.map((one) => [one.size, one])).values()) {
+      if (older.size > tree.size)
+        throw new LogAlteredError(
+          'leaves_missing',
+          `a checkpoint of ${older.size} records was signed, and the log has ${tree.size}`,
+        );
+      const isContinued =
+        older.size === 0
+          ? older.root.equals(EMPTY_ROOT)
+          : isConsistent(older, tree, await this.consistency(older.size, tree.size));
+      if (!isContinued) throw altered(`it does not continue the one of ${older.size} records`);
+    }
+  }
+
   private readonly read: TileReader = (keys) => this.tiles.read(keys);
 }
 
-/** The root follows from the tiles that are not full. */
-function rootOf(size: number, edge: Tile[]): Promise<Buffer> {
-  return rootHash(
-    size,
-    readFromTiles(async () => edge),
-  );
-}
-
-/** The tiles that are not full in a log of a size, among those that are known: the last of each key, cut to its width. */
-function nextEdge(size: number, known: readonly Tile[]): Tile[] {
-  return edgeOf(size).map((key) => {
-    const tile = known.findLast(({ level, index }) => level === key.level && index === key.index);
-    return { ...key, hashes: tile?.hashes.slice(0, widthOf(key, size)) ?? [] };
-  });
-}
-
-function isSignedBy({ note }: LogHead, signers: readonly NoteSigner[]): boolean {
+function isSignedBy({ note }: OpenedCheckpoint, signers: readonly NoteSigner[]): boolean {
   return signers.every(({ verifier }) => openedBy(note, [verifier]));
 }
 
-function altered(): Error {
-  return new LogAlteredError('the tree of the log is not the one that was signed');
+function altered(how: string): LogAlteredError {
+  return new LogAlteredError('tree_altered', `the tree of the log is not the one that was signed: ${how}`);
 }

@@ -4,7 +4,8 @@ import { type Connection, type Model, Schema } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import { roomFor } from '../../domain/basics/bounded-memory.js';
 import { type DataKey, newDataKey } from '../../domain/privacy/data-key.js';
-import { DATA_KEY_LIFETIME_MS, type DataKeys } from '../../domain/privacy/payload-sealer.js';
+import type { DataKeys } from '../../domain/privacy/payload-sealer.js';
+import { TIMINGS } from '../../domain/timings.js';
 import { isDuplicateKey } from '../mongo/duplicate-key.js';
 import { resealEach } from '../mongo/reseal.js';
 
@@ -53,15 +54,16 @@ export class DataKeyRepository implements DataKeys {
   private readonly model: Model<DataKeyDocument>;
   private readonly box: SecretBox | undefined;
   /** By document id, and by account and key id. Of a look-up that found nothing, nothing is remembered. */
-  private readonly remembered = new LRUCache<string, Promise<DataKey | undefined>>({
-    ...roomFor(2 * MAX_REMEMBERED),
-    ttl: DATA_KEY_LIFETIME_MS,
-    ttlResolution: 0,
-    perf: Date,
-  });
+  private readonly remembered: LRUCache<string, Promise<DataKey | undefined>>;
 
   /** @param box wraps the keys; absent in a process that has nothing to do with payloads */
-  constructor(connection: Connection, box: SecretBox | undefined) {
+  constructor(connection: Connection, box: SecretBox | undefined, { data_key_lifetime_ms } = TIMINGS) {
+    this.remembered = new LRUCache({
+      ...roomFor(2 * MAX_REMEMBERED),
+      ttl: data_key_lifetime_ms,
+      ttlResolution: 0,
+      perf: Date,
+    });
     this.model = connection.model<DataKeyDocument>('data_key', schema, 'data_keys');
     this.box = box;
   }

@@ -20,6 +20,7 @@ import { endpointAttributes } from '../../domain/ledger/search-attributes.js';
 import { endpointSummary, type NamedEndpoint } from '../../domain/ledger/summaries.js';
 import { releaseWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
+import { TIMINGS, type Timings, timingsOfInput } from '../../domain/timings.js';
 import type { ResendMemo } from '../read/earlier-runs.js';
 import { RecentGroups } from '../read/group/recent-groups.js';
 import { readInput } from '../read/history.js';
@@ -62,6 +63,8 @@ export interface DeliveryStarterOptions
   releasePerSecond: number;
   /** Start calls in flight at once in a lane; what arrives meanwhile is committed in groups. 0: no groups, every delivery by itself. */
   startsInFlight: number;
+  /** Absent: as usual. */
+  timings?: Timings;
 }
 
 /**
@@ -180,11 +183,11 @@ export class DeliveryStarter {
    * @param retries whether deliveries that wait for a retry go along with those that are parked
    */
   async release({ account_id, endpoint_id, host }: NamedEndpoint, retries = true): Promise<void> {
-    const { client, taskQueue, releasePerSecond: per_second } = this.options;
+    const { client, taskQueue, releasePerSecond: per_second, timings = TIMINGS } = this.options;
     await client.workflow.signalWithStart<typeof releaseParked, [ReleaseScope]>('releaseParked', {
       workflowId: releaseWorkflowId(account_id, endpoint_id),
       taskQueue,
-      args: [{ account_id, endpoint_id, per_second, retries }],
+      args: [{ account_id, endpoint_id, per_second, retries, ...timingsOfInput(timings) }],
       signal: releaseAgain,
       signalArgs: [{ retries }],
       staticSummary: endpointSummary('release', { account_id, endpoint_id, host }),
@@ -194,7 +197,7 @@ export class DeliveryStarter {
 
   /** Releases what waits for an endpoint, until nothing waits any more. That can take long, so a workflow should wait for it. */
   releaseBacklog(endpoint: EndpointKey, options: ReleaseOptions): Promise<ReleaseResult> {
-    return releaseBacklog(this.options.client, endpoint, options);
+    return releaseBacklog(this.options.client, endpoint, options, this.options.timings);
   }
 
   /**

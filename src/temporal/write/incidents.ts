@@ -22,6 +22,7 @@ import {
 import { endpointAttributes } from '../../domain/ledger/search-attributes.js';
 import { endpointSummary, type NamedEndpoint } from '../../domain/ledger/summaries.js';
 import { incidentWorkflowId } from '../../domain/ledger/workflow-ids.js';
+import { TIMINGS, type Timings, timingsOfInput } from '../../domain/timings.js';
 import { describeExecution } from '../read/visibility/visibility.js';
 import { PacedQueue } from './paced-queue.js';
 
@@ -32,16 +33,12 @@ export interface IncidentSettings {
   disableAfterMs: number;
   /** The wait before the second probe, milliseconds; it doubles from one to the next. */
   probeIntervalMs: number;
+  /** Absent: as usual. */
+  timings?: Timings;
 }
 
-/**
- * How long a process keeps failures of an endpoint before it reports them together, milliseconds: shortly while deliveries are about to
- * wait, so that many processes agree on that soon, and longer before and after, when the failures only count.
- */
-const REPORT_SOON_MS = 500;
+/** From so many failures on, they are reported soon. */
 const REPORT_SOON_AFTER = BACKOFF_AFTER_FAILURES / 2;
-const REPORT_FEW_MS = 30_000;
-const REPORT_MANY_MS = 10_000;
 /** Nothing is kept for longer than this part of the time between probes. */
 const REPORTS_PER_PROBE = 2;
 /** A success is not reported again within this time, unless a failure came between, milliseconds. */
@@ -53,12 +50,11 @@ export const MARKED_AFTER_MS = 3_000;
 /** The most reports in flight to Temporal. */
 const REPORTS_IN_FLIGHT = 8;
 /**
- * The most reports of failures in a period, milliseconds: 40 a second, and fewer where Temporal is busy. Thousands of endpoints may begin to fail at once, each
+ * The most reports of failures in a period of {@link Timings}: 40 a second, and fewer where Temporal is busy. Thousands of endpoints may begin to fail at once, each
  * with an incident of its own, and new events come first. A worker would also drop the oldest of its workflows in memory for each of
  * these, even one that waits for an attempt in its first task, which would be made again.
  */
 export const MOST_FAILURE_REPORTS = 10;
-const FAILURE_REPORTS_MS = 250;
 /** Of Temporal, for the workflow tasks of incidents: behind those of deliveries, which have the middle one, if there is a backlog. */
 const PRIORITY_KEY = 4;
 /** Endpoints whose reports are remembered; beyond, the oldest is forgotten and its next failure is reported like a first one. */
@@ -89,6 +85,7 @@ interface Reported {
 /** Opens, feeds and reads the incidents of endpoints. */
 export class Incidents {
   private readonly settings: IncidentSettings;
+  private readonly timings: Timings;
   private readonly known = new Map<string, Reported>();
   private readonly succeeding = new LRUCache<string, Promise<boolean>>({
     ...roomFor(MAX_REMEMBERED),
@@ -97,11 +94,13 @@ export class Incidents {
   /** When the attempts began that have succeeded, the latest of each endpoint. Milliseconds since the epoch. */
   private readonly successes = new LRUCache<string, number>(roomFor(MAX_REMEMBERED));
   private readonly limit = pLimit(REPORTS_IN_FLIGHT);
-  private readonly queue = new PacedQueue(MOST_FAILURE_REPORTS, FAILURE_REPORTS_MS);
+  private readonly queue: PacedQueue;
   private readonly giveWay = new GiveWay();
 
   constructor(settings: IncidentSettings) {
     this.settings = settings;
+    this.timings = settings.timings ?? TIMINGS;
+    this.queue = new PacedQueue(MOST_FAILURE_REPORTS, this.timings.failure_reports_ms);
   }
 
   /**
@@ -133,7 +132,7 @@ export class Incidents {
   mark(endpointId: string): FailingMark | undefined {
     const { since = 0, manySince = 0 } = this.known.get(endpointId) ?? {};
     if (Date.now() - manySince > MARKED_AFTER_MS) return undefined;
-    const probedAt = since + probeWait(0, this.settings.probeIntervalMs);
+    const probedAt = since + probeWait(0, this.settings.probeIntervalMs, this.timings);
     return { since: new Date(since).toISOString(), backoff_until: new Date(probedAt).toISOString() };
   }
 
@@ -156,7 +155,10 @@ export class Incidents {
   }
 
   private reportLater(endpoint: NamedEndpoint, known: Reported): void {
-    const wait = Math.min(longestWait(known), this.settings.probeIntervalMs / REPORTS_PER_PROBE);
+    const wait = Math.min(
+      longestWait(known, this.timings),
+      this.settings.probeIntervalMs / REPORTS_PER_PROBE,
+    );
     const due = Date.now() + wait;
     if (known.timer && known.due <= due) return;
     clearTimeout(known.timer);
@@ -292,6 +294,7 @@ export class Incidents {
       probe_interval_ms: probeIntervalMs,
       version: 3,
       since: new Date(since).toISOString(),
+      ...timingsOfInput(this.timings),
     };
     return {
       workflowId: incidentWorkflowId(account_id, endpoint_id),
@@ -326,9 +329,9 @@ function isUrgent(known: Reported): boolean {
   return known.reported < BACKOFF_AFTER_FAILURES && areMany(known);
 }
 
-function longestWait({ reported, unreported }: Reported): number {
-  if (reported >= BACKOFF_AFTER_FAILURES) return REPORT_MANY_MS;
-  return reported + unreported >= REPORT_SOON_AFTER ? REPORT_SOON_MS : REPORT_FEW_MS;
+function longestWait({ reported, unreported }: Reported, timings: Timings): number {
+  if (reported >= BACKOFF_AFTER_FAILURES) return timings.report_many_ms;
+  return reported + unreported >= REPORT_SOON_AFTER ? timings.report_soon_ms : timings.report_few_ms;
 }
 
 /** The report of what has not been reported yet; from now on it has been. */

@@ -6,10 +6,10 @@ import {
   answersWell,
   failsAgain,
   nextReleaseRate,
-  REST_AFTER_FAILURES_MS,
   type ReleaseOptions,
   type ReleaseResult,
 } from '../../domain/endpoint/release.js';
+import { TIMINGS, type Timings } from '../../domain/timings.js';
 import { listWaiting, release, sampleOutcomes, toUnits, type WaitingDelivery } from './parked-deliveries.js';
 
 const SECOND_MS = 1_000;
@@ -27,6 +27,7 @@ export async function releaseBacklog(
   client: Client,
   endpoint: EndpointKey,
   options: ReleaseOptions,
+  { release_rest_ms }: Timings = TIMINGS,
 ): Promise<ReleaseResult> {
   let rate = Math.min(options.firstRate, options.maxRate);
   const statuses = options.retries ? (['parked', 'retrying'] as const) : (['parked'] as const);
@@ -40,7 +41,7 @@ export async function releaseBacklog(
     if (state === 'closed') return { released, stopped: true };
     if (state === 'gone') rate = options.maxRate;
     else if (Date.now() < restUntil) {
-      await delay(SECOND_MS);
+      await delay(Math.min(restUntil - Date.now(), SECOND_MS));
       options.onProgress(rate);
       continue;
     }
@@ -55,7 +56,7 @@ export async function releaseBacklog(
     if (state === 'gone') continue;
     const sample = await sampleOutcomes(client, someOf(now));
     rate = nextReleaseRate(rate, sample, options.maxRate);
-    if (failsAgain(sample)) restUntil = Date.now() + REST_AFTER_FAILURES_MS;
+    if (failsAgain(sample)) restUntil = Date.now() + release_rest_ms;
     direct = answersWell(sample);
   }
   return { released, stopped: false };

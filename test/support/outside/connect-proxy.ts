@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 
-/** An HTTP proxy on 127.0.0.1 that opens every connection it is asked for. */
+/** An HTTP proxy that opens every connection it is asked for. */
 export interface ConnectProxy {
   url: string;
   /** The authorities that it was asked for, in order. */
@@ -12,7 +12,7 @@ export interface ConnectProxy {
 }
 
 /** Starts a proxy for CONNECT requests. */
-export async function startConnectProxy(): Promise<ConnectProxy> {
+export async function startConnectProxy(host: '127.0.0.1' | '::1' = '127.0.0.1'): Promise<ConnectProxy> {
   const asked: string[] = [];
   const ends = new Set<() => void>();
   const proxy = createServer();
@@ -32,10 +32,10 @@ export async function startConnectProxy(): Promise<ConnectProxy> {
     ends.add(end);
     for (const socket of [upstream, client]) socket.on('error', end).on('close', end);
   });
-  proxy.listen(0, '127.0.0.1');
+  proxy.listen(0, host);
   await once(proxy, 'listening');
   return {
-    url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    url: `http://${host === '::1' ? '[::1]' : host}:${(proxy.address() as AddressInfo).port}`,
     asked,
     close: async () => {
       for (const end of ends) end();

@@ -17,7 +17,7 @@ import type { TestSystem } from '../system.js';
  * @param held why the deliveries wait; absent: they do not
  */
 export async function startGroup(
-  { temporal, settings }: TestSystem,
+  { temporal, settings }: Pick<TestSystem, 'temporal' | 'settings'>,
   { accountId }: Pick<ApiClient, 'accountId'>,
   endpointId: string,
   times: readonly number[],

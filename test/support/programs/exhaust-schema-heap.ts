@@ -20,7 +20,11 @@ const checks = new PayloadChecks(LITTLE_MB, NO_LIMIT_MS);
 
 async function check(schema: object, text: string): Promise<string> {
   try {
-    await checks.read('acct_1', { name: 'a.kind', schema } as unknown as EventKind, Buffer.from(text));
+    await checks.read(
+      { account: 'acct_1', platform: 'acct_1' },
+      { name: 'a.kind', schema } as unknown as EventKind,
+      Buffer.from(text),
+    );
     return 'valid';
   } catch (error) {
     return error instanceof Problem ? error.code : String(error);

@@ -2,6 +2,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
+import { countStart } from '../started.js';
 import { HOOKLINE } from './build.js';
 
 /** A `hookline serve` in a process of its own. */
@@ -24,6 +25,7 @@ process.once('exit', () => {
 
 /** How a command of `hookline` is run: program, arguments, and an environment with the settings and nothing else. */
 function hookline(command: string, settings: Record<string, string>, more: readonly string[] = []) {
+  countStart('process');
   const args = [HOOKLINE, command, ...more];
   const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], ...settings };
   return { program: process.execPath, args, env };
@@ -105,6 +107,7 @@ export async function startServiceProcess(environment: Record<string, string>): 
 
 /** Runs a script of ours in a process of its own, which ends with the tests at the latest. */
 export function spawnScript(path: string, args: readonly string[]): ChildProcess {
+  countStart('process');
   const child = spawn(process.execPath, ['--import', 'tsx', path, ...args], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });

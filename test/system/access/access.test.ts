@@ -4,22 +4,19 @@ import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 
 describe('access to the API', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let receiver: Receiver;
   let client: ApiClient;
 
   before(async () => {
-    system = await startSystem();
+    system = await sharedSystem();
     receiver = await startReceiver();
     client = await system.account();
   });
-  after(async () => {
-    await receiver.close();
-    await system.stop();
-  });
+  after(() => receiver.close());
 
   const get = async (path: string, authorization?: string) => {
     const response = await fetch(system.url + path, { headers: authorization ? { authorization } : {} });

@@ -5,7 +5,7 @@ import { type ApiClient, apiClient } from '../../support/api-client.js';
 import { listed, purchases } from '../../support/parts/replays.js';
 import { startServiceProcess } from '../../support/programs/process.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem, startSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 /** With so few events for each, none of the endpoints fails so often that deliveries wait without an attempt. */
@@ -17,19 +17,16 @@ const PAUSED = 5;
 const OF_BYSTANDER = 5;
 
 describe('the deletion of an account', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let receiver: Receiver;
   let platform: ApiClient;
 
   before(async () => {
-    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '1h' }, 'api');
+    system = await sharedSystem();
     receiver = await startReceiver({ handler: reply(500) });
     platform = await system.account(PLATFORM_SCOPES);
   });
-  after(async () => {
-    await receiver.close();
-    await system.stop();
-  });
+  after(() => receiver.close());
 
   /** An account of the platform: its id, and a client with a key of its own. */
   const make = async (reference: string) => {
@@ -86,7 +83,7 @@ describe('the deletion of an account', () => {
     await until(read, ({ deletion }) => deletion.endpoints_deleted === ENDPOINTS + 1);
     await first.kill();
 
-    const heir = await startServiceProcess(system.environment);
+    const heir = await startSystem(system.environment, 'worker');
     try {
       const over = await until(read, ({ status }) => status === 'deleted');
       assert.equal(over.deletion.stage, 'done');
@@ -114,7 +111,7 @@ describe('the deletion of an account', () => {
       assert.equal((await bystander.client.request('GET', '/v18.0/endpoints')).json.data.length, 1);
       assert.ok((await running(bystander.id)) > 0);
     } finally {
-      await heir.kill();
+      await heir.stop();
     }
 
     const changes = await platform.request('GET', `/v18.0/changes?resource=account:${id}`, {

@@ -106,12 +106,12 @@ describe('the deletion of an account with its payloads', () => {
     );
     await first.kill();
 
-    const heir = await startServiceProcess(system.environment);
+    const heir = await startSystem(system.environment);
     platform = { ...platform, ...movedTo(platform, heir.url) };
     try {
       await Promise.all([erasedAtOnce(), erasedLater()]);
     } finally {
-      await heir.kill();
+      await heir.stop();
     }
   });
 

@@ -2,22 +2,22 @@ import assert from 'node:assert/strict';
 import { looksLikeApiKey, newApiKey, OPERATOR_SCOPES } from '../../../src/domain/access/api-key.js';
 import { OPERATOR } from '../../../src/domain/change/change.js';
 import type { ApiClient } from '../../support/api-client.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { readAll } from '../../support/parts/pages.js';
+import { type SharedSystem, sharedSystem, startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 describe('API keys', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let second: TestSystem;
   let client: ApiClient;
 
   before(async () => {
-    system = await startSystem({}, 'api');
+    system = await sharedSystem();
     second = await startSystem({ MONGODB_URI: system.environment['MONGODB_URI'] ?? '' }, 'api');
     client = await system.account();
   });
   after(async () => {
     await second.stop();
-    await system.stop();
   });
 
   const create = async (body: Record<string, unknown> = {}) => {
@@ -222,19 +222,18 @@ describe('API keys', () => {
 });
 
 describe('accounts', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   before(async () => {
-    system = await startSystem({}, 'api');
+    system = await sharedSystem();
   });
-  after(() => system.stop());
 
   it('are managed by the operator alone', async () => {
     const operator = await system.account(OPERATOR_SCOPES);
     const created = await operator.request('POST', '/v18.0/accounts', { body: { name: 'Acme' } });
     assert.equal(created.status, 201);
     const { id, api_key } = created.json;
-    const list = await operator.request('GET', '/v18.0/accounts');
-    assert.ok(list.json.data.some((account: { id: string }) => account.id === id));
+    const list = await readAll<{ id: string }>(operator, '/v18.0/accounts?limit=100');
+    assert.ok(list.some((account) => account.id === id));
     assert.equal((await operator.request('GET', `/v18.0/accounts/${id}`)).json.name, 'Acme');
     const headers = { authorization: `Bearer ${api_key.key}` };
     assert.equal((await operator.request('GET', '/v18.0/me', { headers })).json.name, 'Acme');

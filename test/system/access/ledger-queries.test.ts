@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ApiClient } from '../../support/api-client.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 
 /** Texts that end the literal of a visibility query early: Temporal's parser reads a backslash as the start of an escape. */
 const INJECTIONS = [
@@ -14,13 +14,13 @@ const INJECTIONS = [
 const NO_NAMES = ['\\', '\u0000', 'purchase\u0000', "'", '"', 'a\nb', '%', 'é', ''];
 
 describe('a filter that is not what it should be', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let receiver: Receiver;
   let victim: ApiClient;
   let thief: ApiClient;
 
   before(async () => {
-    system = await startSystem();
+    system = await sharedSystem();
     receiver = await startReceiver();
     victim = await system.account();
     thief = await system.account();
@@ -28,10 +28,7 @@ describe('a filter that is not what it should be', () => {
     const { deliveries } = await victim.purchase();
     await victim.deliveryUntil(deliveries[0]?.id ?? '', ({ status }) => status === 'delivered');
   });
-  after(async () => {
-    await receiver.close();
-    await system.stop();
-  });
+  after(() => receiver.close());
 
   const paths = (text: string) => {
     const value = encodeURIComponent(text);

@@ -2,26 +2,25 @@ import assert from 'node:assert/strict';
 import type { ApiClient } from '../../support/api-client.js';
 import { Browser, formAction, logInAndAllow, newPerson, type Person } from '../../support/oauth.js';
 import { OAuthApplication, useToken } from '../../support/outside/oauth-application.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const SCOPES = ['profile:read', 'deliveries:read'];
 
 describe('a login', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let account: ApiClient;
   let application: OAuthApplication;
   let person: Person;
 
   before(async () => {
-    system = await startSystem({ HOOKLINE_RATE_LIMIT_LOGIN: '5/1d', HOOKLINE_PROXY_HOPS: '1' }, 'api');
+    system = await sharedSystem({ HOOKLINE_RATE_LIMIT_LOGIN: '5/1d', HOOKLINE_PROXY_HOPS: '1' }, 'api');
   });
   beforeEach(async () => {
     account = await system.account();
     application = await OAuthApplication.register(account);
     person = await newPerson(account, SCOPES);
   });
-  after(() => system.stop());
 
   const putLogin = async (change: Record<string, unknown>, by = account) =>
     by.request('PUT', `/v18.0/profiles/${person.profileId}/login`, {

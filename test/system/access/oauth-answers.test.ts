@@ -5,7 +5,13 @@ import { Browser, formAction, newPerson } from '../../support/oauth.js';
 import { OAuthApplication, REDIRECT_URI } from '../../support/outside/oauth-application.js';
 import { type Relay, startRelay } from '../../support/outside/relay.js';
 import { servers } from '../../support/servers.js';
-import { startSystem, type TestSystem, testEnvironment } from '../../support/system.js';
+import {
+  type SharedSystem,
+  sharedSystem,
+  startSystem,
+  type TestSystem,
+  testEnvironment,
+} from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const PUBLIC_URL = 'https://hooks.example.com';
@@ -33,12 +39,12 @@ function send(
 }
 
 describe('answers of the OAuth endpoints', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let published: TestSystem;
   let application: OAuthApplication;
 
   before(async () => {
-    system = await startSystem({}, 'api');
+    system = await sharedSystem();
     published = await startSystem(
       {
         MONGODB_URI: system.environment['MONGODB_URI'] ?? '',
@@ -53,7 +59,6 @@ describe('answers of the OAuth endpoints', () => {
   });
   after(async () => {
     await published.stop();
-    await system.stop();
   });
 
   const authorizationPath = (more: Record<string, string> = {}) => {
@@ -193,18 +198,17 @@ describe('answers of the OAuth endpoints', () => {
 });
 
 describe('the OAuth endpoints without the database', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let relay: Relay;
 
   before(async () => {
     relay = await startRelay(Number(new URL(servers().mongodbUri).port));
     const uri = new URL((await testEnvironment())['MONGODB_URI'] ?? '');
     uri.port = String(relay.port);
-    system = await startSystem({ MONGODB_URI: uri.href }, 'api');
+    system = await sharedSystem({ MONGODB_URI: uri.href }, 'api');
   });
   after(async () => {
     relay.mend();
-    await system.stop();
     await relay.close();
   });
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { ApiClient } from '../../support/api-client.js';
 import { Browser, logInAndAllow, newPerson, type Person } from '../../support/oauth.js';
 import { OAuthApplication } from '../../support/outside/oauth-application.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem, startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const KEPT_URI = 'http://127.0.0.1:9/kept';
@@ -24,13 +24,13 @@ interface TokenAnswer {
 }
 
 describe('an OAuth client', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let second: TestSystem;
   let account: ApiClient;
   let person: Person;
 
   before(async () => {
-    system = await startSystem({}, 'api');
+    system = await sharedSystem();
     second = await startSystem(
       { MONGODB_URI: system.environment['MONGODB_URI'] ?? '', HOOKLINE_PUBLIC_URL: system.url },
       'api',
@@ -40,7 +40,6 @@ describe('an OAuth client', () => {
   });
   after(async () => {
     await second.stop();
-    await system.stop();
   });
 
   const CONFIDENTIAL = { name: 'shop', scopes: ['profile:read', 'deliveries:read'] };

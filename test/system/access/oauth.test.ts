@@ -3,7 +3,7 @@ import * as oauth from 'oauth4webapi';
 import { SCOPES } from '../../../src/domain/access/api-key.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { Browser, formAction, logInAndAllow, newPerson, type Person } from '../../support/oauth.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem, startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const REDIRECT_URI = 'http://127.0.0.1:9/callback';
@@ -11,14 +11,14 @@ const REDIRECT_URI = 'http://127.0.0.1:9/callback';
 const INSECURE = { [oauth.allowInsecureRequests]: true };
 
 describe('OAuth 2.0, by oauth4webapi', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let second: TestSystem;
   let account: ApiClient;
   let person: Person;
   let server: oauth.AuthorizationServer;
 
   before(async () => {
-    system = await startSystem({ HOOKLINE_RATE_LIMIT_LOGIN: '5/1d' }, 'api');
+    system = await sharedSystem({ HOOKLINE_RATE_LIMIT_LOGIN: '5/1d' }, 'api');
     second = await startSystem(
       { MONGODB_URI: system.environment['MONGODB_URI'] ?? '', HOOKLINE_PUBLIC_URL: system.url },
       'api',
@@ -31,7 +31,6 @@ describe('OAuth 2.0, by oauth4webapi', () => {
   });
   after(async () => {
     await second.stop();
-    await system.stop();
   });
 
   const register = async (body: Record<string, unknown>, owner = account) => {

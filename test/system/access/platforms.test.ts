@@ -4,18 +4,17 @@ import type { Change } from '../../../src/domain/change/change.js';
 import { type Answer, type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
 import { newestChange } from '../../support/parts/changes.js';
 import { runHookline } from '../../support/programs/process.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 describe('a platform', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let platform: ApiClient;
 
   before(async () => {
-    system = await startSystem({ HOOKLINE_MAX_ENDPOINTS: '2' }, 'api');
+    system = await sharedSystem({ HOOKLINE_MAX_ENDPOINTS: '2' }, 'api');
     platform = await system.account(PLATFORM_SCOPES);
   });
-  after(() => system.stop());
 
   const send = async (method: string, path: string, body?: unknown, account?: string, by = platform) =>
     by.request(method, `/v18.0${path}`, {

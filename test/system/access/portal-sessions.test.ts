@@ -5,25 +5,22 @@ import { hashSecret } from '../../../src/domain/access/secret-hash.js';
 import { type ApiClient, apiClient } from '../../support/api-client.js';
 import { newestChange } from '../../support/parts/changes.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const HOUR_MS = 3_600_000;
 
 describe('portal sessions', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let receiver: Receiver;
   let client: ApiClient;
 
   before(async () => {
-    system = await startSystem({ HOOKLINE_PUBLIC_URL: 'https://hooks.example.com/' });
+    system = await sharedSystem({ HOOKLINE_PUBLIC_URL: 'https://hooks.example.com/' });
     receiver = await startReceiver();
     client = await system.account();
   });
-  after(async () => {
-    await receiver.close();
-    await system.stop();
-  });
+  after(() => receiver.close());
 
   const create = (body: unknown = {}, by = client) =>
     by.request('POST', `/v18.0/accounts/${by.accountId}/portal_sessions`, { body });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { PROFILE_FIELDS } from '../../../src/domain/access/profile.js';
 import type { ApiClient } from '../../support/api-client.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 
 const ADA = {
   username: 'ada',
@@ -11,14 +11,13 @@ const ADA = {
 };
 
 describe('the query interface', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let client: ApiClient;
 
   before(async () => {
-    system = await startSystem({}, 'api');
+    system = await sharedSystem();
     client = await system.account();
   });
-  after(() => system.stop());
 
   describe('GET /v18.0/me', () => {
     it('answers the default fields of the account’s own profile', async () => {

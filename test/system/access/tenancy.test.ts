@@ -3,7 +3,7 @@ import { ACCOUNT_SCOPES, PLATFORM_SCOPES } from '../../../src/domain/access/api-
 import { OPERATOR } from '../../../src/domain/change/change.js';
 import { type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 interface Parameter {
@@ -38,7 +38,7 @@ const ABOUT_ACCOUNTS = /^(update|delete)Account$/;
 const isLast = ({ operationId }: Operation) => operationId === 'endSession';
 
 describe('another account', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let receiver: Receiver;
   let victim: ApiClient;
   let thief: ApiClient;
@@ -47,7 +47,7 @@ describe('another account', () => {
   let marks: string[];
 
   before(async () => {
-    system = await startSystem();
+    system = await sharedSystem();
     receiver = await startReceiver();
     victim = await ofPlatform(await system.account(PLATFORM_SCOPES), REFERENCE);
     thief = await system.account(ACCOUNT_SCOPES);
@@ -100,10 +100,7 @@ describe('another account', () => {
       'order-of-the-victim',
     ];
   });
-  after(async () => {
-    await receiver.close();
-    await system.stop();
-  });
+  after(() => receiver.close());
 
   const operations = async () => {
     const document = (await (await fetch(`${system.url}/openapi.json`)).json()) as {

@@ -2,25 +2,24 @@ import assert from 'node:assert/strict';
 import type { ApiClient } from '../../support/api-client.js';
 import { Browser, logInAndAllow, newPerson, type Person } from '../../support/oauth.js';
 import { OAuthApplication, type TokenAnswer, useToken } from '../../support/outside/oauth-application.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const AT_ONCE = 20;
 const ROUNDS = 5;
 
 describe('a refresh token or code that is used by several at once', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let account: ApiClient;
   let application: OAuthApplication;
   let person: Person;
 
   before(async () => {
-    system = await startSystem({}, 'api');
+    system = await sharedSystem();
     account = await system.account();
     application = await OAuthApplication.register(account);
     person = await newPerson(account);
   });
-  after(() => system.stop());
 
   /** Exactly one was answered with tokens, and these have ended with the grant: whoever got them may be the thief. */
   const assertGrantEnded = async (answers: TokenAnswer[]) => {

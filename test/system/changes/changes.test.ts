@@ -4,24 +4,21 @@ import type { Change } from '../../../src/domain/change/change.js';
 import { type Answer, type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { ADDRESS, changesOf, newestChange, send } from '../../support/parts/changes.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 
 describe('changes', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let receiver: Receiver;
   let client: ApiClient;
 
   before(async () => {
-    system = await startSystem({ HOOKLINE_PROXY_HOPS: '1' });
+    system = await sharedSystem({ HOOKLINE_PROXY_HOPS: '1' });
     receiver = await startReceiver();
   });
   beforeEach(async () => {
     client = await system.account(OPERATOR_SCOPES);
   });
-  after(async () => {
-    await receiver.close();
-    await system.stop();
-  });
+  after(() => receiver.close());
 
   const actions = async (resource: string) =>
     (await changesOf(client, resource)).map(({ action }) => action).reverse();

@@ -4,24 +4,21 @@ import { OPERATOR_SCOPES } from '../../../src/domain/access/api-key.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { newestChange, send } from '../../support/parts/changes.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 
 describe('an endpoint as of a time', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let receiver: Receiver;
   let client: ApiClient;
 
   before(async () => {
-    system = await startSystem({ HOOKLINE_PROXY_HOPS: '1' });
+    system = await sharedSystem({ HOOKLINE_PROXY_HOPS: '1' });
     receiver = await startReceiver();
   });
   beforeEach(async () => {
     client = await system.account(OPERATOR_SCOPES);
   });
-  after(async () => {
-    await receiver.close();
-    await system.stop();
-  });
+  after(() => receiver.close());
 
   it('is what it was then, also after it was deleted', async () => {
     const asOf = (id: string, time: string) =>

@@ -3,23 +3,20 @@ import { PLATFORM_SCOPES } from '../../../src/domain/access/api-key.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { startCommand } from '../../support/programs/process.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 
 describe('the commands for users of the API', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let client: ApiClient;
   let receiver: Receiver;
   let endpointId: string;
   before(async () => {
-    system = await startSystem();
+    system = await sharedSystem();
     client = await system.account();
     receiver = await startReceiver();
     ({ id: endpointId } = await client.register(receiver.url, { retry_schedule: [] }));
   });
-  after(async () => {
-    await system.stop();
-    await receiver.close();
-  });
+  after(() => receiver.close());
 
   /** Runs a command with nothing in its environment but the server and a key. */
   async function run(command: string, code = 0, environment: Record<string, string> = {}): Promise<string> {

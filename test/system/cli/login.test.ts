@@ -6,7 +6,7 @@ import type { ApiClient } from '../../support/api-client.js';
 import { Browser, logInAndAllow, newPerson } from '../../support/oauth.js';
 import { OAuthApplication } from '../../support/outside/oauth-application.js';
 import { startCommand } from '../../support/programs/process.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const SCOPES = [
@@ -19,13 +19,13 @@ const SCOPES = [
 ];
 
 describe('hookline login', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let client: ApiClient;
   let clientId: string;
   const home = mkdtempSync(join(tmpdir(), 'hookline-login-'));
   const file = join(home, 'hookline', 'login.json');
   before(async () => {
-    system = await startSystem({}, 'api');
+    system = await sharedSystem();
     client = await system.account();
     const application = await OAuthApplication.register(client, {
       name: 'hookline command line',
@@ -34,7 +34,6 @@ describe('hookline login', () => {
     });
     clientId = application.id;
   });
-  after(() => system.stop());
 
   const start = (command: string) =>
     startCommand(command.split(' '), { XDG_CONFIG_HOME: home, HOOKLINE_URL: system.url });

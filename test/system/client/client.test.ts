@@ -91,7 +91,7 @@ describe('the TypeScript client and a server that is killed', () => {
     );
     await Promise.race(posted);
     await first.kill();
-    const second = await startServiceProcess(environment);
+    const second = await startSystem(environment);
     const ids = (await Promise.all(posted)).map(({ id }) => id);
     const seen = await receiver.waitFor(
       (all) => new Set(all.map(({ headers }) => headers['webhook-id'])).size >= orders.length,
@@ -103,7 +103,7 @@ describe('the TypeScript client and a server that is killed', () => {
       seen.map(({ headers, body }) => [headers['webhook-id'], JSON.parse(body.toString())]),
     );
     deepEqual([...ordersOf.values()].map(({ order_id }) => order_id).sort(), orders.sort());
-    await second.kill();
+    await second.stop();
     await database.close();
     await receiver.close();
   });

@@ -7,23 +7,20 @@ import { fetchHistory } from '../../support/history.js';
 import { readAll } from '../../support/parts/pages.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { type Handler, inTurn, type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem, startSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 describe('control of a delivery', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let receiver: Receiver;
   let client: ApiClient;
 
   before(async () => {
     // No wait ends by itself while a test looks on.
-    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '1h,1h,1h', HOOKLINE_ATTEMPT_TIMEOUT: '20s' });
+    system = await sharedSystem({ HOOKLINE_RETRY_SCHEDULE: '1h,1h,1h', HOOKLINE_ATTEMPT_TIMEOUT: '20s' });
     receiver = await startReceiver();
   });
-  after(async () => {
-    await receiver.close();
-    await system.stop();
-  });
+  after(() => receiver.close());
   beforeEach(async () => {
     client = await system.account();
   });
@@ -305,7 +302,7 @@ function holding(): { handler: Handler; answerAll(status: number): void } {
 
 /** When each timer of a delivery fires, by its history, and what it says of itself. */
 async function timersOf(
-  system: TestSystem,
+  system: SharedSystem,
   delivery: Delivery,
 ): Promise<{ firesAt: number; summary: string }[]> {
   const started = await until(

@@ -2,20 +2,17 @@ import assert from 'node:assert/strict';
 import { Webhook } from 'standardwebhooks';
 import { PURCHASE } from '../../support/api-client.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 
 describe('a delivery', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let receiver: Receiver;
 
   before(async () => {
-    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '50ms,50ms,50ms' });
+    system = await sharedSystem({ HOOKLINE_RETRY_SCHEDULE: '50ms,50ms,50ms' });
     receiver = await startReceiver();
   });
-  after(async () => {
-    await receiver.close();
-    await system.stop();
-  });
+  after(() => receiver.close());
 
   it('arrives signed, and is recorded', async () => {
     const client = await system.account();

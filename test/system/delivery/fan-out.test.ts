@@ -9,21 +9,20 @@ import { fetchHistory } from '../../support/history.js';
 import { answered } from '../../support/parts/answered.js';
 import { startStubWorker } from '../../support/parts/stub-worker.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem, startSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 /** A schedule so long that 301 targets need several executions. Milliseconds. */
 const LONG = Array.from({ length: 1_000 }, () => 604_800_000);
 
 describe('an event', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let receiver: Receiver;
   let client: ApiClient;
 
   before(async () => {
-    system = await startSystem();
+    system = await sharedSystem();
   });
-  after(() => system.stop());
   beforeEach(async () => {
     receiver = await startReceiver();
     client = await system.account();

@@ -5,7 +5,7 @@ import { type Accepted, type ApiClient, PURCHASE } from '../../support/api-clien
 import { readAll } from '../../support/parts/pages.js';
 import { promised } from '../../support/promised.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem, startSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const EVENTS = 150;
@@ -13,14 +13,14 @@ const EVENTS = 150;
 const ids = (rows: readonly { id: string }[]) => rows.map(({ id }) => id).sort();
 
 describe('group commit', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let receiver: Receiver;
   let failing: Receiver;
   let client: ApiClient;
   let events: Accepted[];
 
   before(async () => {
-    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '50ms,50ms' });
+    system = await sharedSystem({ HOOKLINE_RETRY_SCHEDULE: '50ms,50ms' });
     receiver = await startReceiver();
     failing = await startReceiver({ handler: reply(500) });
     client = await system.account();
@@ -31,7 +31,6 @@ describe('group commit', () => {
   after(async () => {
     await receiver.close();
     await failing.close();
-    await system.stop();
   });
 
   const rows = (query = '') => readAll<DeliverySummary>(client, `/v18.0/deliveries?limit=7${query}`);

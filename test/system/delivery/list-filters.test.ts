@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
 import type { ApiClient } from '../../support/api-client.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 describe('the filters of lists', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let client: ApiClient;
 
   before(async () => {
-    system = await startSystem();
+    system = await sharedSystem();
     client = await system.account();
   });
-  after(() => system.stop());
 
   it('take a time in UTC, with an offset, with a + that was not encoded, or a date', async () => {
     const { id } = await client.purchase();

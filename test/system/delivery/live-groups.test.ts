@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { pino } from 'pino';
 import { startService } from '../../../src/bin/service.js';
+import type { TimelineItem } from '../../../src/domain/explain/timeline.js';
 import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { DeliveryReader } from '../../../src/temporal/read/delivery-reader.js';
 import type { Delivery, DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
@@ -10,7 +11,7 @@ import type { DeliveryStarter } from '../../../src/temporal/write/delivery-start
 import { handOver } from '../../../workflows/messages.js';
 import { type ApiClient, apiClient } from '../../support/api-client.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem, startSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 /** With more endpoints than are started one by one, the deliveries of an event are one group. */
@@ -20,13 +21,12 @@ const FAILING = ['/3', '/7', '/8'];
 const SETTINGS = { HOOKLINE_RETRY_SCHEDULE: '1h,1h', HOOKLINE_PROBE_INTERVAL: '1h' };
 
 describe('a group of deliveries', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let receiver: Receiver;
 
   before(async () => {
-    system = await startSystem(SETTINGS);
+    system = await sharedSystem(SETTINGS);
   });
-  after(() => system.stop());
   beforeEach(async () => {
     receiver = await startReceiver();
     failAt(FAILING);
@@ -256,10 +256,11 @@ describe('a group of deliveries', () => {
   });
 
   it('is read while no worker runs', async () => {
-    const client = await system.account();
+    const own = await startSystem(SETTINGS);
+    const client = await own.account();
     const { eventId, all } = await start(client);
-    await system.stop();
-    const service = await startService(system.settings, 'api', pino({ level: 'silent' }));
+    await own.stop();
+    const service = await startService(own.settings, 'api', pino({ level: 'silent' }));
     try {
       const reader = apiClient(service.url ?? '', client);
       for (const { id, status, next_attempt_at } of all) {
@@ -267,12 +268,14 @@ describe('a group of deliveries', () => {
         assert.equal(delivery.status, status);
         assert.equal(delivery.next_attempt_at, next_attempt_at);
         assert.deepEqual(statuses(delivery), [status === 'retrying' ? 503 : 200]);
+        const timeline = await reader.request('GET', `/v18.0/deliveries/${id}/timeline`);
+        const types = timeline.json.data.map((one: TimelineItem) => one.status ?? one.type);
+        assert.equal(types.at(-1), status === 'retrying' ? 'wait' : 'delivered');
       }
       const listed = await list(reader, `event_id=${eventId}&status=retrying`);
       assert.equal(listed.length, FAILING.length);
     } finally {
       await service.stop();
-      system = await startSystem(SETTINGS);
     }
   });
 });

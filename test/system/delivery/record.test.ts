@@ -7,20 +7,19 @@ import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { fetchHistory, toJson } from '../../support/history.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { inTurn, type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 
 /** What a group of the largest size may take in Temporal, bytes. */
 const MAX_HISTORY_BYTES = 64 * 1024;
 
 describe('the record of a delivery', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let receiver: Receiver;
   let client: ApiClient;
 
   before(async () => {
-    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '50ms,50ms' });
+    system = await sharedSystem({ HOOKLINE_RETRY_SCHEDULE: '50ms,50ms' });
   });
-  after(() => system.stop());
   beforeEach(async () => {
     receiver = await startReceiver();
     client = await system.account();

@@ -3,18 +3,17 @@ import type { ApiClient } from '../../support/api-client.js';
 import { workflowIdOf } from '../../support/history.js';
 import { promised } from '../../support/promised.js';
 import { inTurn, neverAnswer, type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 describe('steering a delivery', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let receiver: Receiver;
   let client: ApiClient;
 
   before(async () => {
-    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '1h', HOOKLINE_ATTEMPT_TIMEOUT: '2s' });
+    system = await sharedSystem({ HOOKLINE_RETRY_SCHEDULE: '1h', HOOKLINE_ATTEMPT_TIMEOUT: '2s' });
   });
-  after(() => system.stop());
   beforeEach(async () => {
     receiver = await startReceiver({ handler: reply(500) });
     client = await system.account();

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
-import { pino } from 'pino';
-import { startService } from '../../../src/bin/service.js';
 import { createdAt } from '../../../src/domain/basics/id-time.js';
 import type { TimelineItem } from '../../../src/domain/explain/timeline.js';
-import { type Accepted, type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
+import { type Accepted, type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { inTurn, type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 /** Deliveries of one event to so many endpoints are a group. */
@@ -13,22 +11,21 @@ const IN_GROUP = 12;
 const SETTINGS = { HOOKLINE_RETRY_SCHEDULE: '1h', HOOKLINE_PROBE_INTERVAL: '1h' };
 
 describe('the timeline of a delivery', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let receiver: Receiver;
   let client: ApiClient;
 
   before(async () => {
-    system = await startSystem(SETTINGS);
+    system = await sharedSystem(SETTINGS);
   });
-  after(() => system.stop());
   beforeEach(async () => {
     receiver = await startReceiver();
     client = await system.account();
   });
   afterEach(() => receiver.close());
 
-  const timeline = async (id: string, by = client): Promise<TimelineItem[]> => {
-    const { status, json, text } = await by.request('GET', `/v18.0/deliveries/${id}/timeline`);
+  const timeline = async (id: string): Promise<TimelineItem[]> => {
+    const { status, json, text } = await client.request('GET', `/v18.0/deliveries/${id}/timeline`);
     assert.equal(status, 200, text);
     return json.data;
   };
@@ -115,7 +112,7 @@ describe('the timeline of a delivery', () => {
     for (const { at, text } of items) assert.ok(lines.text.includes(`${at}  `) && lines.text.includes(text));
   });
 
-  it('tells the same of a delivery in a group, also after it left, and needs no worker', async () => {
+  it('tells the same of a delivery in a group, also after it left', async () => {
     receiver.handle((request, ...rest) => reply(request.url === '/first' ? 503 : 200)(request, ...rest));
     const { id, event } = await group('active');
     assert.equal(typesOf(await timeline(id)), 'accepted started attempt wait');
@@ -128,15 +125,6 @@ describe('the timeline of a delivery', () => {
     const { data } = (await client.request('GET', `/v18.0/deliveries?event_id=${event.id}&status=delivered`))
       .json;
     assert.equal(typesOf(await timeline(data[0].id)), 'accepted started attempt delivered');
-
-    await system.stop();
-    const service = await startService(system.settings, 'api', pino({ level: 'silent' }));
-    try {
-      assert.equal(typesOf(await timeline(id, apiClient(service.url ?? '', client))), all);
-    } finally {
-      await service.stop();
-      system = await startSystem(SETTINGS);
-    }
   });
 
   it('tells parking and release, by itself and in a group', async () => {

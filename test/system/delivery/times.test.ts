@@ -4,25 +4,22 @@ import type { DeliverySummary } from '../../../src/temporal/read/delivery-view.j
 import type { ApiClient } from '../../support/api-client.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const MINUTE_MS = 60_000;
 
 describe('the time of an event', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let receiver: Receiver;
   let client: ApiClient;
   let endpointId: string;
 
   before(async () => {
-    system = await startSystem();
+    system = await sharedSystem();
     receiver = await startReceiver();
   });
-  after(async () => {
-    await receiver.close();
-    await system.stop();
-  });
+  after(() => receiver.close());
   beforeEach(async () => {
     client = await system.account();
     endpointId = (await client.register(receiver.url)).id;

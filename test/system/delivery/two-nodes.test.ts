@@ -7,7 +7,7 @@ import { EventReader } from '../../../src/temporal/read/event-reader.js';
 import { RecentGroups } from '../../../src/temporal/read/group/recent-groups.js';
 import type { Accepted, ApiClient } from '../../support/api-client.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 
 /** Enough at once that most of them go in groups. */
 const EVENTS = 60;
@@ -30,7 +30,7 @@ function withSlowVisibility(client: Client): Client {
 }
 
 describe('an event that another node has accepted a moment ago', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let receiver: Receiver;
   let client: ApiClient;
   let deliveries: DeliveryReader;
@@ -38,7 +38,7 @@ describe('an event that another node has accepted a moment ago', () => {
   let endpointIds: string[];
 
   before(async () => {
-    system = await startSystem();
+    system = await sharedSystem();
     receiver = await startReceiver();
     client = await system.account();
     endpointIds = [(await client.register(receiver.url)).id];
@@ -47,10 +47,7 @@ describe('an event that another node has accepted a moment ago', () => {
     deliveries = new DeliveryReader(slow, new RecentGroups(), system.sealer);
     events = new EventReader(slow, new RecentGroups(), system.sealer);
   });
-  after(async () => {
-    await receiver.close();
-    await system.stop();
-  });
+  after(() => receiver.close());
 
   /** Posts many events at once, and reads each as soon as it has been accepted. */
   const readEach = (read: (event: Accepted, deliveryId: string) => Promise<void>) =>

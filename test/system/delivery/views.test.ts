@@ -6,7 +6,7 @@ import type { Delivery, DeliverySummary } from '../../../src/temporal/read/deliv
 import type { ApiClient } from '../../support/api-client.js';
 import { readAll } from '../../support/parts/pages.js';
 import { inTurn, neverAnswer, type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem, startSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 /** Deliveries of one event to so many endpoints are a group. */
@@ -42,12 +42,12 @@ const shown = (one: DeliverySummary) => ({
 });
 
 describe('the views of a delivery', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let receiver: Receiver;
   let client: ApiClient;
 
   before(async () => {
-    system = await startSystem({
+    system = await sharedSystem({
       HOOKLINE_RETRY_SCHEDULE: '1h',
       HOOKLINE_PROBE_INTERVAL: '1h',
       // Longer than a test looks at what is under way.
@@ -69,10 +69,7 @@ describe('the views of a delivery', () => {
       return handlers[name](request, ...rest);
     });
   });
-  after(async () => {
-    await receiver.close();
-    await system.stop();
-  });
+  after(() => receiver.close());
   beforeEach(async () => {
     client = await system.account();
   });
@@ -100,8 +97,14 @@ describe('the views of a delivery', () => {
     expected: (summary: DeliverySummary) => ShownStatus,
   ): Promise<Delivery[]> {
     const sorted = (all: DeliverySummary[]) => all.map(shown).sort((a, b) => a.id.localeCompare(b.id));
+    const list = async () => sorted((await get(`/deliveries?limit=100&event_id=${eventId}`)).data);
+    // All views are read once the list says what is expected.
+    await until(
+      list,
+      (listed) => listed.length > 0 && listed.every((one) => one.status === expected(one as never)),
+    );
     const read = async () => {
-      const listed = sorted((await get(`/deliveries?limit=100&event_id=${eventId}`)).data);
+      const listed = await list();
       const ofEvent = sorted((await get(`/events/${eventId}`)).deliveries);
       const full: Delivery[] = [];
       for (const { id } of listed) full.push(await get(`/deliveries/${id}`));

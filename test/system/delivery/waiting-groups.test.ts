@@ -13,22 +13,21 @@ import { eventTypes, fetchHistory } from '../../support/history.js';
 import { listed } from '../../support/parts/replays.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const MEMBERS = 5;
 const HOUR_MS = 3_600_000;
 
 describe('a group that waits from its start', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let receiver: Receiver;
   let client: ApiClient;
   let endpoint_id: string;
 
   before(async () => {
-    system = await startSystem();
+    system = await sharedSystem();
   });
-  after(() => system.stop());
   beforeEach(async () => {
     receiver = await startReceiver();
     client = await system.account();

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createAddressGuard, dnsServers } from '../../../activities/http/address-guard.js';
+import { createAddressGuard } from '../../../activities/http/address-guard.js';
+import { dnsServers } from '../../../activities/http/names/dns-query.js';
 import { createPoster } from '../../../activities/http/poster.js';
 import { createAddressPolicy } from '../../../src/domain/endpoint/address-policy.js';
 import { startConnectProxy } from '../../support/outside/connect-proxy.js';
@@ -44,10 +45,10 @@ describe('the address guard', () => {
   const withDns = async (
     answer: (name: string, asked: number) => string[],
     use: (poster: ReturnType<typeof createPoster>, dns: HostileDns) => Promise<void>,
-    more: Partial<Parameters<typeof createAddressGuard>[0]> & { egressProxy?: string } = {},
+    more: Partial<Parameters<typeof createAddressGuard>[0]> & { egressProxy?: string; ttl?: number } = {},
   ): Promise<void> => {
-    const dns = await startHostileDns(answer);
-    const { egressProxy, ...guardOptions } = more;
+    const { egressProxy, ttl = 0, ...guardOptions } = more;
+    const dns = await startHostileDns(answer, { ttl });
     const guard = createAddressGuard({ policy, resolveName: dnsServers([dns.address]), ...guardOptions });
     const poster = createPoster({ guard, extraCa: [], egressProxy });
     try {
@@ -102,6 +103,26 @@ describe('the address guard', () => {
         assert.ok(!JSON.stringify(open).includes(INSIDE));
       },
     );
+  });
+
+  it('checks what is kept of a look-up at each connection', async () => {
+    const ownPorts: number[] = [];
+    await withDns(
+      (name) => [name === 'inner.test' ? INSIDE : OUTSIDE],
+      async (poster, dns) => {
+        const codes = async (name: string) => {
+          const { statusCode, error_code } = await post(poster, `http://${name}:${port}/`);
+          return statusCode ?? error_code;
+        };
+        for (const _ of [1, 2]) assert.equal(await codes('outside.test'), 200);
+        for (const _ of [1, 2]) assert.equal(await codes('inner.test'), 'blocked_address');
+        ownPorts.push(port);
+        assert.equal(await codes('outside.test'), 'blocked_address');
+        assert.deepEqual(dns.questions, ['outside.test', 'inner.test']);
+      },
+      { ttl: 60, ownPorts: () => ownPorts },
+    );
+    assert.deepEqual(reached, [OUTSIDE, OUTSIDE]);
   });
 
   it('refuses literal addresses, and ports that the policy does not have', async () => {

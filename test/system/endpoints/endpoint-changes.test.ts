@@ -3,7 +3,7 @@ import { OPERATOR } from '../../../src/domain/change/change.js';
 import { MASKED_VALUE } from '../../../src/domain/endpoint/endpoint-headers.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const SETTINGS = {
@@ -17,13 +17,13 @@ const SETTINGS = {
 };
 
 describe('changes of an endpoint', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let client: ApiClient;
   let receiver: Receiver;
   let path: string;
 
   before(async () => {
-    system = await startSystem();
+    system = await sharedSystem();
     receiver = await startReceiver();
   });
   beforeEach(async () => {
@@ -31,10 +31,7 @@ describe('changes of an endpoint', () => {
     receiver.handle(reply(200));
     path = `/v18.0/endpoints/${(await client.register(receiver.url, SETTINGS)).id}`;
   });
-  after(async () => {
-    await receiver.close();
-    await system.stop();
-  });
+  after(() => receiver.close());
 
   const show = async () => (await client.request('GET', path)).json;
   const patch = (body: unknown, type = 'application/merge-patch+json') =>
@@ -191,13 +188,12 @@ describe('changes of an endpoint', () => {
 });
 
 describe('a target URL', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let client: ApiClient;
   before(async () => {
-    system = await startSystem({ HOOKLINE_ALLOWED_NETWORKS: '' });
+    system = await sharedSystem({ HOOKLINE_ALLOWED_NETWORKS: '' });
     client = await system.account();
   });
-  after(() => system.stop());
 
   const register = (target_url: string) =>
     client.request('POST', '/v18.0/endpoints', { body: { target_url, event_kinds: ['purchase'] } });

@@ -2,18 +2,18 @@ import assert from 'node:assert/strict';
 import { Webhook } from 'standardwebhooks';
 import type { ApiClient } from '../../support/api-client.js';
 import { type Handler, type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem, startSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const PUBLIC_URL = 'https://hooks.example.com/base';
 
 describe('verification', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let client: ApiClient;
   let receiver: Receiver;
 
   before(async () => {
-    system = await startSystem({
+    system = await sharedSystem({
       HOOKLINE_ENDPOINT_VERIFICATION: 'required',
       HOOKLINE_VERIFICATION_SCHEDULE: Array(50).fill('100ms').join(','),
       HOOKLINE_PUBLIC_URL: PUBLIC_URL,
@@ -24,7 +24,6 @@ describe('verification', () => {
     receiver = await startReceiver();
   });
   afterEach(() => receiver.close());
-  after(() => system.stop());
 
   const show = async (id: string) => (await client.request('GET', `/v18.0/endpoints/${id}`)).json;
   const untilStatus = (id: string, status: string) =>

@@ -3,7 +3,7 @@ import { OPERATOR } from '../../../src/domain/change/change.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { pendingAt } from '../../support/parts/pending-endpoint.js';
 import { type Handler, type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem, startSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 /** All but the releases of what is parked. */
@@ -16,12 +16,12 @@ const willing: Handler = (_request, response, body) =>
   void response.writeHead(200).end(JSON.parse(String(body)).challenge ?? '');
 
 describe('the workflows that look after an endpoint', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let client: ApiClient;
   let receiver: Receiver;
 
   before(async () => {
-    system = await startSystem({
+    system = await sharedSystem({
       HOOKLINE_ENDPOINT_VERIFICATION: 'required',
       HOOKLINE_VERIFICATION_SCHEDULE: '1h',
       HOOKLINE_RETRY_SCHEDULE: '1h',
@@ -33,7 +33,6 @@ describe('the workflows that look after an endpoint', () => {
     receiver = await startReceiver({ handler: willing });
   });
   afterEach(() => receiver.close());
-  after(() => system.stop());
 
   const show = async (id: string) => (await client.request('GET', `/v18.0/endpoints/${id}`)).json;
   const act = async (method: string, path: string, body: object = {}) => {

@@ -2,24 +2,21 @@ import assert from 'node:assert/strict';
 import { MASKED_VALUE } from '../../../src/domain/endpoint/endpoint-headers.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 
 describe('an endpoint', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let client: ApiClient;
   let receiver: Receiver;
 
   before(async () => {
-    system = await startSystem({ HOOKLINE_MAX_ENDPOINTS: '3' });
+    system = await sharedSystem({ HOOKLINE_MAX_ENDPOINTS: '3' });
     receiver = await startReceiver();
   });
   beforeEach(async () => {
     client = await system.account();
   });
-  after(async () => {
-    await receiver.close();
-    await system.stop();
-  });
+  after(() => receiver.close());
 
   const create = (more: object = {}) =>
     client.request('POST', '/v18.0/endpoints', {

@@ -3,11 +3,11 @@ import { incidentWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { promised } from '../../support/promised.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 describe('an answer 410 that comes after the endpoint has got another URL', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let client: ApiClient;
   let former: Receiver;
   let present: Receiver;
@@ -15,7 +15,7 @@ describe('an answer 410 that comes after the endpoint has got another URL', () =
   let answerGone: () => void;
 
   beforeEach(async () => {
-    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '500ms,1h', HOOKLINE_GROUP_COMMIT: 'off' });
+    system = await sharedSystem({ HOOKLINE_RETRY_SCHEDULE: '500ms,1h', HOOKLINE_GROUP_COMMIT: 'off' });
     client = await system.account();
     former = await startReceiver();
     present = await startReceiver();
@@ -23,7 +23,6 @@ describe('an answer 410 that comes after the endpoint has got another URL', () =
   afterEach(async () => {
     await former.close();
     await present.close();
-    await system.stop();
   });
 
   const show = async (id: string) => (await client.request('GET', `/v18.0/endpoints/${id}`)).json;

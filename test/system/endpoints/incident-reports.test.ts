@@ -9,7 +9,7 @@ import { Incidents, MOST_FAILURE_REPORTS } from '../../../src/temporal/write/inc
 import type { endpointIncident } from '../../../workflows/index.js';
 import { startStubWorker } from '../../support/parts/stub-worker.js';
 import { promised } from '../../support/promised.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const PROCESSES = 4;
@@ -17,14 +17,13 @@ const PROCESSES = 4;
 const FAILURES_EACH = 4;
 
 describe('failures that several processes count', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   const stops: (() => Promise<void>)[] = [];
   before(async () => {
-    system = await startSystem({}, 'api');
+    system = await sharedSystem();
   });
   after(async () => {
     for (const stop of stops) await stop();
-    await system.stop();
   });
 
   /** The processes of an installation, as far as they report failures, and an endpoint. Nothing happens before a worker is started. */

@@ -3,13 +3,13 @@ import { incidentWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { eventTypes, fetchHistory } from '../../support/history.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const KINDS = ['endpoint.failing', 'endpoint.recovered', 'endpoint.disabled'];
 
 describe('incidents of endpoints', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let receiver: Receiver;
   let watcher: Receiver;
   let client: ApiClient;
@@ -18,14 +18,13 @@ describe('incidents of endpoints', () => {
   afterEach(async () => {
     await receiver.close();
     await watcher.close();
-    await system.stop();
   });
 
   /** A system, an endpoint, and another that watches it. */
   async function start(settings: Record<string, string>): Promise<void> {
     receiver = await startReceiver({ handler: reply(500) });
     watcher = await startReceiver();
-    system = await startSystem({ HOOKLINE_GROUP_COMMIT: 'off', ...settings });
+    system = await sharedSystem({ HOOKLINE_GROUP_COMMIT: 'off', ...settings });
     client = await system.account();
     endpointId = (await client.register(receiver.url)).id;
     await client.register(watcher.url, { event_kinds: KINDS });

@@ -7,7 +7,7 @@ import { findOldest, listWaiting, sampleOutcomes } from '../../../src/temporal/w
 import { releaseBacklog } from '../../../src/temporal/write/release-backlog.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const COUNT = 45;
@@ -15,13 +15,13 @@ const COUNT = 45;
 const FEW = BACKOFF_AFTER_FAILURES - 1;
 
 describe('the release of a backlog', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let receiver: Receiver;
   let client: ApiClient;
   let endpoint: string;
 
   before(async () => {
-    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '1h', HOOKLINE_GROUP_COMMIT: 'off' });
+    system = await sharedSystem({ HOOKLINE_RETRY_SCHEDULE: '1h', HOOKLINE_GROUP_COMMIT: 'off' });
   });
   beforeEach(async () => {
     client = await system.account();
@@ -29,7 +29,6 @@ describe('the release of a backlog', () => {
     endpoint = (await client.register(receiver.url, { status: 'paused' })).id;
   });
   afterEach(() => receiver.close());
-  after(() => system.stop());
 
   const parkedIds = async (): Promise<string[]> =>
     (await client.request('GET', '/v18.0/deliveries?status=parked&limit=100')).json.data.map(

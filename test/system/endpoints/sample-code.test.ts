@@ -4,21 +4,20 @@ import { freePort } from '../../../src/embedded/servers/ports.js';
 import { LANGUAGES, snippet } from '../../../web/src/pages/endpoints/secret/snippets.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { canRun, runSample, type SampleReceiver } from '../../support/programs/sample-receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 /** Not as a parser of JSON would write it again, with letters of more than one byte. */
 const BODY = PURCHASE.replace('12.5', ' 12.50 ').replace('Notebook', 'Grüße, 雪');
 
 describe('the code that the web application shows', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let client: ApiClient;
 
   before(async () => {
-    system = await startSystem({ HOOKLINE_ALLOW_HTTP: 'true' });
+    system = await sharedSystem({ HOOKLINE_ALLOW_HTTP: 'true' });
     client = await system.account();
   });
-  after(() => system.stop());
 
   for (const { id: language, name } of LANGUAGES) {
     describe(`for ${name}`, () => {

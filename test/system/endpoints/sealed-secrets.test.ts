@@ -13,7 +13,7 @@ import { recipientsOf } from '../../../src/domain/delivery/recipients.js';
 import { connectDatabase, type Database } from '../../../src/models/database.js';
 import { testEnvironment } from '../../support/system.js';
 
-const ENDPOINTS = 1_000;
+const ENDPOINTS = 50;
 
 class CountingBox extends SecretBox {
   opened = 0;

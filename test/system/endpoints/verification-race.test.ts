@@ -4,21 +4,21 @@ import { verificationWorkflowId } from '../../../src/domain/ledger/workflow-ids.
 import type { ApiClient } from '../../support/api-client.js';
 import { eventTypes, fetchHistory } from '../../support/history.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
-const ROUNDS = 40;
+const ROUNDS = 10;
 /** The change comes at most this long after the confirmation, milliseconds. */
 const SPREAD_MS = 40;
 
 describe("a confirmation that races a change of the endpoint's URL", () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let client: ApiClient;
   let own: Receiver;
   let victim: Receiver;
 
   before(async () => {
-    system = await startSystem({
+    system = await sharedSystem({
       HOOKLINE_ENDPOINT_VERIFICATION: 'required',
       HOOKLINE_VERIFICATION_SCHEDULE: '1h',
       HOOKLINE_PUBLIC_URL: 'https://hooks.example.com',
@@ -30,7 +30,6 @@ describe("a confirmation that races a change of the endpoint's URL", () => {
   after(async () => {
     await own.close();
     await victim.close();
-    await system.stop();
   });
 
   /** Registers an endpoint at the caller's own URL, and waits for what it is asked. */

@@ -2,20 +2,20 @@ import assert from 'node:assert/strict';
 import { type Accepted, type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { runHookline } from '../../support/programs/process.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const purchase = (order_id: string) => JSON.stringify({ ...JSON.parse(PURCHASE), order_id });
 const ids = (rows: readonly { id: string }[]) => rows.map(({ id }) => id).sort();
 
 describe('business keys', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let receiver: Receiver;
   let failing: Receiver;
   let client: ApiClient;
 
   before(async () => {
-    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '1h' });
+    system = await sharedSystem();
     receiver = await startReceiver();
     failing = await startReceiver({ handler: reply(500) });
     client = await system.account();
@@ -24,7 +24,6 @@ describe('business keys', () => {
   after(async () => {
     await receiver.close();
     await failing.close();
-    await system.stop();
   });
 
   const find = async (list: string, key: string, by = client) => {

@@ -3,25 +3,24 @@ import { OPERATOR } from '../../../src/domain/change/change.js';
 import { type ApiClient, apiClient } from '../../support/api-client.js';
 import { COSTLY } from '../../support/parts/costly-schemas.js';
 import { type ServiceProcess, startServiceProcess } from '../../support/programs/process.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 
 /** What takes no longer than this holds nobody up. Milliseconds. */
 const BRIEF_MS = 1_000;
 
 describe('a schema that is costly to check', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let service: ServiceProcess;
   let client: ApiClient;
 
   before(async () => {
-    system = await startSystem({}, 'api');
+    system = await sharedSystem();
     // A process of its own, with little memory: what is tested here has killed processes.
     service = await startServiceProcess({ ...system.environment, NODE_OPTIONS: '--max-old-space-size=512' });
     client = apiClient(service.url, await system.account());
   });
   after(async () => {
     await service.kill();
-    await system.stop();
   });
 
   /** Sends a request, and meanwhile asks for the service's health again and again: that must not have to wait for the request. */

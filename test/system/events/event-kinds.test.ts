@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { EventKind } from '../../../src/domain/event/event-kinds.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 
 const SHIPPED = {
   type: 'object',
@@ -11,21 +11,18 @@ const SHIPPED = {
 };
 
 describe('event kinds', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let client: ApiClient;
   let receiver: Receiver;
 
   before(async () => {
-    system = await startSystem();
+    system = await sharedSystem();
     receiver = await startReceiver();
   });
   beforeEach(async () => {
     client = await system.account();
   });
-  after(async () => {
-    await receiver.close();
-    await system.stop();
-  });
+  after(() => receiver.close());
 
   const create = (name: string, schema: object = SHIPPED) =>
     client.request('POST', '/v18.0/event_kinds', {

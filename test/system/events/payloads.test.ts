@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import { MAX_PAYLOAD_BYTES } from '../../../src/domain/event/payload.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 
 /** A purchase around a part of one's own: `before` stands in front of the required members, `after` behind them. */
 function purchase(before: string, after = ''): string {
@@ -38,21 +38,18 @@ const PAYLOADS: Record<string, string> = {
 };
 
 describe('payloads', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let receiver: Receiver;
   let client: ApiClient;
   let secret: string;
 
   before(async () => {
-    system = await startSystem();
+    system = await sharedSystem();
     receiver = await startReceiver();
     client = await system.account();
     ({ secret } = await client.register(receiver.url));
   });
-  after(async () => {
-    await receiver.close();
-    await system.stop();
-  });
+  after(() => receiver.close());
 
   for (const [name, payload] of Object.entries(PAYLOADS)) {
     it(`are delivered and shown byte for byte: ${name}`, async () => {

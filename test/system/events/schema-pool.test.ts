@@ -2,21 +2,26 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { MAX_WAITING_PER_ACCOUNT } from '../../../src/api/payloads/fair-queue.js';
 import { PayloadChecks } from '../../../src/api/payloads/payload-checks.js';
 import type { EventKind } from '../../../src/domain/event/event-kinds.js';
 import { Problem } from '../../../src/domain/http/problem.js';
 import { COSTLY } from '../../support/parts/costly-schemas.js';
 import { until } from '../../support/until.js';
 
-const PER_ACCOUNT = 101;
-const THREADS = 2;
-
 /** Takes a thread for as long as a check may. */
 const endless = COSTLY.find(({ name }) => name === '1,500 alternatives for each item') ?? assert.fail();
-/** Is checked in the pool, at once. */
+/** Is checked in the pool, because compiling it takes long, and at once. */
 const quick = {
-  schema: { items: { anyOf: Array.from({ length: 100 }, (_, i) => ({ const: i })) } },
-  payload: '[1]',
+  schema: {
+    properties: Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`p${i}`, { type: 'string' }])),
+  },
+  payload: '{"p1":"x"}',
+};
+/** Within the bounds, and takes a good part of what they allow. */
+const costly = {
+  schema: { allOf: Array.from({ length: 20 }, () => ({ uniqueItems: true })) },
+  payload: JSON.stringify(Array.from({ length: 20_000 }, (_, i) => ({ a: i }))),
 };
 
 describe('the threads that check payloads', () => {
@@ -26,9 +31,13 @@ describe('the threads that check payloads', () => {
   });
   afterEach(() => checks.close());
 
-  const check = async (account: string, { schema, payload }: { schema: object; payload: string }) => {
+  const check = async (
+    account: string,
+    { schema, payload }: { schema: object; payload: string },
+    platform = account,
+  ) => {
     const kind = { name: 'a.kind', schema } as unknown as EventKind;
-    return checks.read(account, kind, Buffer.from(payload)).then(
+    return checks.read({ account, platform }, kind, Buffer.from(payload)).then(
       () => 'valid',
       (error: unknown) => (error instanceof Problem ? error.code : String(error)),
     );
@@ -41,35 +50,75 @@ describe('the threads that check payloads', () => {
     assert.deepEqual(JSON.parse(stdout), ['payload_too_complex', 'valid']);
   });
 
-  it('serve one account after the other: one that sends more than may wait gets 503, and nobody else does', async () => {
+  it('do not let eight accounts of one platform hold up what is quick, or who registers a schema', async () => {
+    const register = (account: string) => checks.checkSchema({ account, platform: account }, quick.schema);
+    // Threads take longer to start than the checks do.
+    const all = [
+      check('acct_w', costly),
+      check('acct_x', costly),
+      check('acct_y', quick),
+      register('acct_z'),
+    ];
+    assert.deepEqual(await Promise.all(all), ['valid', 'valid', 'valid', []]);
     const order: string[] = [];
-    const noted = (name: string, outcome: Promise<string>) =>
-      outcome.then((one) => {
-        order.push(name);
-        return one;
-      });
-    const first = noted('the first of many', check('acct_1', endless));
-    const waiting = Array.from({ length: PER_ACCOUNT + 4 }, () => check('acct_1', quick));
-    const other = noted('the only one of another account', check('acct_2', quick));
-    assert.equal(await other, 'valid');
-    assert.equal(await first, 'payload_too_complex');
-    assert.deepEqual(order, ['the only one of another account', 'the first of many']);
-    const outcomes = await Promise.all(waiting);
-    assert.deepEqual([count(outcomes, 'valid'), count(outcomes, 'unavailable')], [PER_ACCOUNT - 1, 5]);
+    const noted = async <T>(name: string, outcome: Promise<T>) => {
+      const result = await outcome;
+      order.push(name);
+      return result;
+    };
+    const attackers = Array.from({ length: 8 }, (_, i) => noted('attacker', check(`acct_${i}`, costly, 'p')));
+    const quickly = noted('victim', check('acct_v', quick));
+    const registered = noted('victim', register('acct_v'));
+    const long = noted('victim', check('acct_v', costly));
+    assert.deepEqual(await Promise.all([quickly, registered, long]), ['valid', [], 'valid']);
+    const outcomes = await Promise.all(attackers);
+    assert.equal(count(outcomes, 'valid') + count(outcomes, 'unavailable'), 8, `${outcomes}`);
+    // They have their turns one at a time, so most of them came later.
+    assert.ok(order.lastIndexOf('victim') < order.length - 1, `${order}`);
   });
 
-  it('saturated by many accounts, answer in time: 400 to those who had their turn, 503 to the others', async () => {
-    const accounts = Array.from({ length: 6 * THREADS }, (_, index) => `acct_${index}`);
+  it('refuse with 503 who sends more than may wait, and nobody else', async () => {
+    const outcomes = Array.from({ length: MAX_WAITING_PER_ACCOUNT + 5 }, () => check('acct_1', quick));
+    const other = check('acct_2', quick);
+    assert.equal(await other, 'valid');
+    const all = await Promise.all(outcomes);
+    assert.deepEqual([count(all, 'valid'), count(all, 'unavailable')], [MAX_WAITING_PER_ACCOUNT + 1, 4]);
+  });
+
+  it('saturated by many accounts, answer in time; what is quick is answered meanwhile', async () => {
+    const accounts = Array.from({ length: 12 }, (_, index) => `acct_${index}`);
+    const all = Promise.all(accounts.map((account) => check(account, endless)));
     // On a busy machine a thread needs longer to start than a request may last.
     await until(
-      () => Promise.all(accounts.slice(0, THREADS).map((account) => check(account, endless))),
-      (all) => count(all, 'payload_too_complex') === THREADS,
+      () => check('acct_0', quick),
+      (outcome) => outcome === 'valid',
     );
-    const outcomes = await Promise.all(accounts.map((account) => check(account, endless)));
-    const served = count(outcomes, 'payload_too_complex');
-    assert.ok(served >= THREADS, `${outcomes}`);
-    assert.equal(count(outcomes, 'unavailable'), accounts.length - served, `${outcomes}`);
-    assert.ok(served < accounts.length, 'some had no turn within the limit');
-    assert.equal(await check('acct_0', quick), 'valid');
+    const outcomes = await all;
+    const refused = count(outcomes, 'unavailable');
+    assert.ok(refused > 0, 'some had no turn within the limit');
+    assert.equal(refused + count(outcomes, 'payload_too_complex'), accounts.length, `${outcomes}`);
+  });
+
+  it('blame the machine, not the payload, for a check of an accepted schema that takes too long', async () => {
+    const hurried = new PayloadChecks(undefined, 1);
+    try {
+      const kind = { name: 'a.kind', schema: costly.schema } as unknown as EventKind;
+      const owner = { account: 'acct_1', platform: 'acct_1' };
+      const large = {
+        properties: Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`p${i}`, {}])),
+      };
+      for (const refused of [
+        () => hurried.read(owner, kind, Buffer.from(costly.payload)),
+        () => hurried.checkSchema(owner, large),
+      ])
+        await assert.rejects(refused, (error) => {
+          assert.ok(error instanceof Problem);
+          assert.equal(error.code, 'unavailable');
+          assert.ok(Number(error.headers['retry-after']) > 0);
+          return true;
+        });
+    } finally {
+      await hurried.close();
+    }
   });
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const DOCUMENT = 'docs/answers.md';
@@ -45,17 +45,16 @@ function openByStatus(answer: { data?: Row[] }): unknown {
 }
 
 describe('docs/answers.md', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let client: ApiClient;
   const receivers: Receiver[] = [];
 
   before(async () => {
-    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '5s,5m,30m' });
+    system = await sharedSystem({ HOOKLINE_RETRY_SCHEDULE: '5s,5m,30m' });
     client = await system.account();
   });
   after(async () => {
     for (const receiver of receivers) await receiver.close();
-    await system.stop();
   });
 
   const register = async (status: number, more: Record<string, unknown>) => {

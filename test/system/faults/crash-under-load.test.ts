@@ -7,7 +7,7 @@ import { type Accepted, type ApiClient, apiClient } from '../../support/api-clie
 import { type ServiceProcess, startServiceProcess } from '../../support/programs/process.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { temporalOfRun } from '../../support/servers.js';
-import { newAccount, testEnvironment } from '../../support/system.js';
+import { newAccount, startSystem, type TestSystem, testEnvironment } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const EVENTS = 600;
@@ -22,6 +22,7 @@ describe('a crash under load', () => {
   let receiver: Receiver;
   let service: ServiceProcess;
   let client: ApiClient;
+  let heir: TestSystem | undefined;
 
   before(async () => {
     environment = await testEnvironment();
@@ -32,8 +33,8 @@ describe('a crash under load', () => {
     client = await newAccount(database, service.url);
   });
   after(async () => {
-    service.terminate();
-    await service.exited;
+    await service.kill();
+    await heir?.stop();
     await receiver.close();
     await temporal.close();
     await database.close();
@@ -61,13 +62,13 @@ describe('a crash under load', () => {
     const recorded = await countRecorded(temporal, environment['HOOKLINE_TASK_QUEUE'] ?? '');
     const inFlight = receiver.received.length - recorded;
 
-    service = await startServiceProcess(environment);
+    heir = await startSystem(environment);
     const arrived = () => new Set(receiver.received.map(({ headers }) => headers['webhook-id']));
     await until(arrived, (ids) => accepted.every(({ id }) => ids.has(id)));
     const repeats = receiver.received.length - arrived().size;
     assert.ok(repeats <= inFlight, `${repeats} repeats: more than the ${inFlight} that were in flight`);
 
-    const restarted = apiClient(service.url, client);
+    const restarted = apiClient(heir.url, client);
     const open = async () => {
       const answers = await Promise.all(
         ['delivering', 'retrying', 'parked'].map((status) =>

@@ -15,20 +15,23 @@ describe('a process of the service', () => {
   let client: ApiClient;
   const started: ServiceProcess[] = [];
 
-  beforeEach(async () => {
-    receiver = await startReceiver();
+  // A test leaves a process that runs to the next one.
+  before(async () => {
     environment = await testEnvironment({
       HOOKLINE_RETRY_SCHEDULE: '100ms,100ms',
       HOOKLINE_ATTEMPT_TIMEOUT: '5s',
     });
     database = await connectDatabase(environment['MONGODB_URI'] ?? '');
     service = await start();
+  });
+  beforeEach(async () => {
+    receiver = await startReceiver();
     client = await newAccount(database, service.url);
   });
-  afterEach(async () => {
-    await Promise.all(started.splice(0).map((one) => one.kill()));
+  afterEach(() => receiver.close());
+  after(async () => {
+    await Promise.all(started.map((one) => one.kill()));
     await database.close();
-    await receiver.close();
   });
 
   async function start(): Promise<ServiceProcess> {

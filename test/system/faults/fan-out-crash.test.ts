@@ -50,7 +50,7 @@ describe(`a fan-out to ${ENDPOINTS} endpoints`, () => {
     );
 
     receiver.handle(reply(200));
-    const heir = await startServiceProcess(system.environment);
+    const heir = await startSystem(system.environment);
     try {
       const paths = () =>
         receiver.received.filter(({ answered }) => answered === 200).map(({ path }) => path);
@@ -61,7 +61,7 @@ describe(`a fan-out to ${ENDPOINTS} endpoints`, () => {
         if (told === 2) assert.ok(!doneBefore.has(path), `${path} had been done before`);
       }
     } finally {
-      await heir.kill();
+      await heir.stop();
     }
   });
 });

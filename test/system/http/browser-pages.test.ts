@@ -3,19 +3,18 @@ import * as oauth from 'oauth4webapi';
 import type { ApiClient } from '../../support/api-client.js';
 import { Browser, logInAndAllow, newPerson } from '../../support/oauth.js';
 import { fetchFromPage } from '../../support/outside/script-of-a-page.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 
 const ORIGIN = 'https://app.example';
 const REDIRECT_URI = `${ORIGIN}/callback`;
 
 describe('scripts of browser pages on other origins', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let account: ApiClient;
   before(async () => {
-    system = await startSystem({ HOOKLINE_RATE_LIMIT_TOKEN: '1000/1m' }, 'api');
+    system = await sharedSystem({ HOOKLINE_RATE_LIMIT_TOKEN: '1000/1m' }, 'api');
     account = await system.account();
   });
-  after(() => system.stop());
 
   it('get a token with PKCE, call the API with it, and revoke it', async () => {
     const person = await newPerson(account);

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { gunzipSync } from 'node:zlib';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 
 describe('documents', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   before(async () => {
-    system = await startSystem({}, 'api');
+    system = await sharedSystem();
   });
-  after(() => system.stop());
 
   /** Without what fetch does by itself: it decompresses. */
   const get = (path: string, headers: Record<string, string> = {}) =>

@@ -7,18 +7,17 @@ const MAX_DRAINED_BYTES = 8388608;
 
 import { MAX_PAYLOAD_BYTES } from '../../../src/domain/event/payload.js';
 import type { ApiClient } from '../../support/api-client.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 
 const CHUNK = Buffer.alloc(64 * 1024, ' ');
 
 describe('a body that is too large', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let client: ApiClient;
   before(async () => {
-    system = await startSystem({}, 'api');
+    system = await sharedSystem();
     client = await system.account();
   });
-  after(() => system.stop());
 
   const headers = () => ({ authorization: `Bearer ${client.key}`, 'content-type': 'application/json' });
 

@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 
 const ASSETS = 'web/reference/dist/assets';
 /** Swagger UI takes 330 KB of it. */
 const MAX_BYTES = 400 * 1024;
 
 describe('the API reference', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   before(async () => {
-    system = await startSystem({ HOOKLINE_PUBLIC_URL: 'https://example.com/hooks' }, 'api');
+    system = await sharedSystem({ HOOKLINE_PUBLIC_URL: 'https://example.com/hooks' }, 'api');
   });
-  after(() => system.stop());
 
   it('may run scripts and styles of its own server alone, and none that stand in the page', async () => {
     const response = await fetch(`${system.url}/docs`);

@@ -3,18 +3,17 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 
 const ASSETS = 'web/dist/assets';
 /** All of the application, compressed. */
 const MAX_BYTES = 250 * 1024;
 
 describe('the web application', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   before(async () => {
-    system = await startSystem({ HOOKLINE_PUBLIC_URL: 'https://example.com/hooks' }, 'api');
+    system = await sharedSystem({ HOOKLINE_PUBLIC_URL: 'https://example.com/hooks' }, 'api');
   });
-  after(() => system.stop());
 
   /** Without what fetch does by itself: it decompresses. */
   const get = (path: string, headers: Record<string, string> = {}) =>

@@ -4,26 +4,25 @@ import { type Service, startService } from '../../../src/bin/service.js';
 import { connectDatabase } from '../../../src/models/database.js';
 import { apiClient } from '../../support/api-client.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const RATE = 10;
 const EVENTS = 30;
 
 describe('an endpoint’s rate limit', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let other: Service;
   let receiver: Receiver;
 
   before(async () => {
-    system = await startSystem();
+    system = await sharedSystem();
     other = await startService(system.settings, 'all', pino({ level: 'silent' }));
     receiver = await startReceiver();
   });
   after(async () => {
     await receiver.close();
     await other.stop();
-    await system.stop();
   });
 
   it('holds across processes, and drops nothing', async () => {
@@ -70,7 +69,9 @@ describe('an endpoint’s rate limit', () => {
   it('cancels a delivery that waits for its turn', async () => {
     const client = await system.account();
     const limited = await client.register(receiver.url, { rate_limit: 0.02 });
-    await client.purchase();
+    const first = await client.purchase();
+    // It has the first turn.
+    await client.deliveryUntil(first.deliveries[0]?.id ?? '', ({ status }) => status === 'delivered');
     const event = await client.purchase();
     const id = event.deliveries.find(({ endpoint_id }) => endpoint_id === limited.id)?.id ?? '';
     await client.deliveryUntil(id, ({ reason }) => /Deferred/.test(reason ?? ''));

@@ -6,17 +6,16 @@ import { OPERATOR } from '../../../src/domain/change/change.js';
 import { LISTENER_LIMIT_MS, listenerUrl } from '../../../src/domain/listener/listener.js';
 import { type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
 import { connectListener, openStream } from '../../support/outside/listener.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 describe('a listener', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let client: ApiClient;
   before(async () => {
-    system = await startSystem({ HOOKLINE_ENDPOINT_VERIFICATION: 'required', HOOKLINE_MAX_ENDPOINTS: '8' });
+    system = await sharedSystem({ HOOKLINE_ENDPOINT_VERIFICATION: 'required', HOOKLINE_MAX_ENDPOINTS: '8' });
     client = await system.account();
   });
-  after(() => system.stop());
 
   async function create(who = client, body: object = {}) {
     const answer = await who.request('POST', '/v18.0/listeners', {

@@ -4,7 +4,7 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 
 /** What Java's client sends with its first request to an address without TLS. */
 const OFFER = {
@@ -14,11 +14,10 @@ const OFFER = {
 };
 
 describe('a request for another protocol', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   before(async () => {
-    system = await startSystem();
+    system = await sharedSystem();
   });
-  after(() => system.stop());
 
   /** @param body posted as an event */
   async function send({ key }: ApiClient, agent: Agent, body?: string) {

@@ -159,7 +159,9 @@ describe('proofs', () => {
     const { size } = verifyCertificate(JSON.stringify(newer)).checkpoint;
     const { proof } = JSON.parse((await read(`/log/proofs?from=${from}&to=${size}`)).text);
     const path = `0/000.p/${size}`;
-    const tile = await fetch(`${system.url}/v18.0/log/tile/${path}`);
+    assert.equal(await (await fetch(`${system.url}/log/checkpoint`)).text(), newer.checkpoint);
+    const tile = await fetch(`${system.url}/log/tile/${path}`);
+    assert.equal((await fetch(`${system.url}/v18.0/log/tile/${path}`)).status, 200);
     assert.match(tile.headers.get('cache-control') ?? '', /immutable/);
     const { record, leaf_index: index, inclusion_proof } = newer;
     const input = {
@@ -276,8 +278,13 @@ describe('proofs', () => {
   it('end when the database was altered, while the archive goes on', async () => {
     receiver.handle(reply(204));
     const connection = await mongoose.createConnection(system.environment['MONGODB_URI'] ?? '').asPromise();
-    const root = Buffer.alloc(32).toString('base64');
-    await connection.collection('log_heads').updateOne({}, { $set: { root } });
+    const heads = connection.collection<{ _id: string }>('log_heads');
+    const head = (await heads.findOne()) ?? assert.fail();
+    await heads.deleteMany({});
+    const refused = await runArchive(system).catch((error: unknown) => error);
+    assert.match(String((refused as { cause?: { cause?: unknown } }).cause?.cause), /\(checkpoint_missing\)/);
+    assert.equal(await heads.countDocuments(), 0);
+    await heads.insertOne({ ...head, root: Buffer.alloc(32).toString('base64') } as { _id: string });
     const next = await send();
     await until(
       async () => {
@@ -286,8 +293,14 @@ describe('proofs', () => {
       },
       (found) => found !== undefined,
     );
-    assert.equal((await certificateOf(next)).json.code, 'not_in_log');
-    assert.equal((await certificateOf(id)).status, 500);
+    for (const each of [next, id]) {
+      const { status, json, text } = await certificateOf(each);
+      assert.deepEqual([status, json.code], [409, 'log_altered'], text);
+    }
+    const { json } = await certificateOf(id);
+    assert.match(json.detail, /\(checkpoint_altered\)/);
+    const metrics = await (await fetch(`${system.url}/metrics`)).text();
+    assert.match(metrics, /^hookline_log_refusals_total\{reason="checkpoint_missing"\} [1-9]/m);
     await connection.close();
   });
 });

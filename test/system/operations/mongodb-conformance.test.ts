@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import mongoose, { type mongo } from 'mongoose';
-import { servers } from '../../support/servers.js';
+import { mongodbTargets } from '../../support/outside/mongodb-targets.js';
 import { until } from '../../support/until.js';
 
 interface Thing {
@@ -78,12 +78,7 @@ const cases: Case[] = [
   [{ $or: [{ count: 3 }, { name: 'ärger' }] }, ({ count, name }) => count === 3 || name === 'ärger'],
 ];
 
-const targets = [['the embedded server', () => servers().mongodbUri]] as [string, () => string][];
-// The same for any other server: TEST_MONGODB_URI=mongodb://127.0.0.1:27017 npx mocha test/system/operations/mongodb-conformance.test.ts
-const named = process.env['TEST_MONGODB_URI'];
-if (named) targets.push(['the server that TEST_MONGODB_URI names', () => named]);
-
-for (const [server, uri] of targets) {
+for (const [server, uri] of mongodbTargets) {
   describe(`MongoDB operations that Hookline uses, on ${server}`, () => {
     let connection: mongoose.Connection;
     let db: mongo.Db;

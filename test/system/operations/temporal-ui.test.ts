@@ -12,14 +12,14 @@ import { eventTypes, fetchHistory, workflowIdOf } from '../../support/history.js
 import { startGroup } from '../../support/parts/start-group.js';
 import { runHookline } from '../../support/programs/process.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 /** A part of an endpoint's URL that must not be shown. */
 const SECRET = 'q-3f1c9a';
 
 describe('what Temporal UI shows', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let client: ApiClient;
   let good: Receiver;
   let bad: Receiver;
@@ -36,7 +36,7 @@ describe('what Temporal UI shows', () => {
   };
 
   before(async () => {
-    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '1h' });
+    system = await sharedSystem();
     client = await system.account();
     [good, bad] = await Promise.all([startReceiver(), startReceiver({ handler: reply(500) })]);
     const some = (order: string) => ({ filter: { path: '/order_id', equals: order } });
@@ -75,7 +75,6 @@ describe('what Temporal UI shows', () => {
     await client.request('POST', `/v18.0/endpoints/${paused.id}/secret/rotate`, { body: {} });
   });
   after(async () => {
-    await system.stop();
     await Promise.all([good.close(), bad.close()]);
   });
 

@@ -149,7 +149,7 @@ describe('payload keys', () => {
       ...system.environment,
       HOOKLINE_TASK_QUEUE: `${system.environment['HOOKLINE_TASK_QUEUE']}-k`,
     };
-    let service = await startServiceProcess(environment);
+    const service = await startServiceProcess(environment);
     let own = await newAccount(system.database, service.url);
     await own.register(receiver.url);
     receiver.handle(reply(500));
@@ -161,8 +161,8 @@ describe('payload keys', () => {
     assert.equal(status, 202);
     await service.kill();
 
-    service = await startServiceProcess(environment);
-    own = apiClient(service.url, own);
+    const heir = await startSystem(environment);
+    own = apiClient(heir.url, own);
     try {
       receiver.handle(reply(200));
       // Until the worker is there, the answer may be 503.
@@ -180,7 +180,7 @@ describe('payload keys', () => {
       assert.equal((await own.request('GET', `/v18.0/events/${event.id}`)).json.payload, null);
       assert.equal((await own.delivery(id)).status, 'delivered');
     } finally {
-      await service.kill();
+      await heir.stop();
     }
   });
 });

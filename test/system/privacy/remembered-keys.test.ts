@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { requireBoxes } from '../../../src/bin/process/secrets.js';
 import { loadSettings } from '../../../src/config/load.js';
 import { newId } from '../../../src/domain/basics/ids.js';
-import { DATA_KEY_LIFETIME_MS } from '../../../src/domain/privacy/payload-sealer.js';
+import { TIMINGS } from '../../../src/domain/timings.js';
 import { connectDatabase, type Database } from '../../../src/models/database.js';
 import { testEnvironment } from '../../support/system.js';
 
@@ -21,6 +21,7 @@ describe('a data key that another process has erased', () => {
   });
 
   it('is not remembered for longer than its time, whatever it was used for last', async () => {
+    const lifetime = TIMINGS.data_key_lifetime_ms;
     const account = newId('account');
     const began = now();
     const at = (ms: number) => {
@@ -29,13 +30,13 @@ describe('a data key that another process has erased', () => {
     at(0);
     const { id } = await other.dataKeys.obtain(account, 'ada');
     assert.ok(await process.dataKeys.find(account, id));
-    at(DATA_KEY_LIFETIME_MS / 2);
+    at(lifetime / 2);
     await process.dataKeys.obtain(account, 'ada');
     await other.dataKeys.erase(account, id);
     // By now it is remembered only for what is sealed.
-    at(DATA_KEY_LIFETIME_MS + 1);
+    at(lifetime + 1);
     await process.dataKeys.obtain(account, 'ada');
-    at(1.5 * DATA_KEY_LIFETIME_MS + 1);
+    at(1.5 * lifetime + 1);
     assert.equal(await process.dataKeys.find(account, id), undefined);
     assert.notEqual((await process.dataKeys.obtain(account, 'ada')).id, id);
   });

@@ -10,20 +10,19 @@ import {
   replayOver,
 } from '../../support/parts/replays.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const LARGE = PURCHASE.replace('12.5', '500');
 
 describe('a replay of what an endpoint missed', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let receiver: Receiver;
   let client: ApiClient;
 
   before(async () => {
-    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '20ms' });
+    system = await sharedSystem({ HOOKLINE_RETRY_SCHEDULE: '20ms' });
   });
-  after(() => system.stop());
   beforeEach(async () => {
     receiver = await startReceiver();
     client = await system.account();

@@ -5,14 +5,14 @@ import type { ReplayPlan } from '../../../src/domain/replay/replay.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { listed, purchases } from '../../support/parts/replays.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 
 describe('an act of a replay', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let receiver: Receiver;
   let client: ApiClient;
   let id: string;
-  const ledgerOf = (of: TestSystem) =>
+  const ledgerOf = (of: SharedSystem) =>
     createReplayLedger(of, createStarter(of.settings, of, createKnowledge(of.settings, of), undefined));
   const planOf = (replay_id: string): ReplayPlan => ({
     account_id: client.accountId,
@@ -32,13 +32,10 @@ describe('an act of a replay', () => {
   };
 
   before(async () => {
-    system = await startSystem();
+    system = await sharedSystem();
     receiver = await startReceiver();
   });
-  after(async () => {
-    await receiver.close();
-    await system.stop();
-  });
+  after(() => receiver.close());
   beforeEach(async () => {
     client = await system.account();
     await client.register(receiver.url);

@@ -7,10 +7,10 @@ import { startServiceProcess } from '../../support/programs/process.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 
-const DELIVERIES = 300;
-const BEFORE_THE_CRASH = 100;
+const DELIVERIES = 120;
+const BEFORE_THE_CRASH = 40;
 /** Posted, and read, side by side. */
-const AT_ONCE = 50;
+const AT_ONCE = 40;
 
 describe(`a replay of ${DELIVERIES} deliveries`, () => {
   let system: TestSystem;
@@ -43,7 +43,7 @@ describe(`a replay of ${DELIVERIES} deliveries`, () => {
     await receiver.waitFor((all) => all.length >= DELIVERIES + 2 * BEFORE_THE_CRASH);
     await second.kill();
 
-    const heir = await startServiceProcess(system.environment);
+    const heir = await startSystem(system.environment);
     try {
       const survivor = apiClient(heir.url, { accountId, key, keyId });
       const over = await replayOver(survivor, id, 90_000);
@@ -71,7 +71,7 @@ describe(`a replay of ${DELIVERIES} deliveries`, () => {
       assert.equal(recorded.size, DELIVERIES);
       assert.deepEqual([...new Set(recorded.values())], [1]);
     } finally {
-      await heir.kill();
+      await heir.stop();
     }
   });
 });

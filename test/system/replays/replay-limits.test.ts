@@ -7,29 +7,26 @@ import {
 import type { ApiClient } from '../../support/api-client.js';
 import { dryRun, listed, purchases, replay, replayOver } from '../../support/parts/replays.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const DAY_MS = 24 * 3_600_000;
 
 describe('replays', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let receiver: Receiver;
   let client: ApiClient;
   let endpointId: string;
 
   before(async () => {
-    system = await startSystem();
+    system = await sharedSystem();
     receiver = await startReceiver();
     client = await system.account();
     endpointId = (await client.register(receiver.url)).id;
     await purchases(client, 30);
     await listed(client, 'status=delivered', 30);
   });
-  after(async () => {
-    await receiver.close();
-    await system.stop();
-  });
+  after(() => receiver.close());
 
   it('are refused with the place of what is wrong', async () => {
     const daysAgo = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString();

@@ -11,7 +11,7 @@ import {
   replayOver,
 } from '../../support/parts/replays.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 /** Posted side by side, so that many of them are in groups. */
@@ -19,15 +19,14 @@ const MANY = 15;
 
 describe('a replay', () => {
   // Of many deliveries to a failing endpoint most wait, and are attempted one by one as probes.
-  let system: TestSystem;
+  let system: SharedSystem;
   let receiver: Receiver;
   let client: ApiClient;
   let endpointId: string;
 
   before(async () => {
-    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '20ms', HOOKLINE_PROBE_INTERVAL: '100ms' });
+    system = await sharedSystem({ HOOKLINE_RETRY_SCHEDULE: '20ms', HOOKLINE_PROBE_INTERVAL: '100ms' });
   });
-  after(() => system.stop());
   beforeEach(async () => {
     receiver = await startReceiver();
     client = await system.account();

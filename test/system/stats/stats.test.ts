@@ -9,7 +9,7 @@ import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { readAll } from '../../support/parts/pages.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem, startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 type Row = DeliverySummary;
@@ -21,7 +21,7 @@ const SMALL = { filter: { path: '/total', less_than: 100 } };
 const purchaseOf = (total: number) => JSON.stringify({ ...JSON.parse(PURCHASE), total });
 
 describe('GET /stats', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let client: ApiClient;
   let other: ApiClient;
   const receivers: Receiver[] = [];
@@ -43,7 +43,7 @@ describe('GET /stats', () => {
     Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
 
   before(async () => {
-    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '1h' });
+    system = await sharedSystem();
     client = await system.account();
     other = await system.account();
     const register = async (status: number, more: Record<string, unknown> = {}): Promise<string> => {
@@ -83,7 +83,6 @@ describe('GET /stats', () => {
   });
   after(async () => {
     for (const receiver of receivers) await receiver.close();
-    await system.stop();
   });
 
   it('counts every open delivery as the list has it: by status, kind, endpoint and time', async () => {
@@ -245,11 +244,10 @@ describe('what is overdue', () => {
 });
 
 describe('the tally of a group that goes on in another run', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   before(async () => {
-    system = await startSystem();
+    system = await sharedSystem();
   });
-  after(() => system.stop());
 
   it('does not count again what an earlier run has counted', async () => {
     const client = await system.account();

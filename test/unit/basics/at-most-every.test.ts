@@ -31,7 +31,10 @@ describe('what is computed at most once in a while', () => {
     let tries = 0;
     const ask = atMostEvery(
       1_000,
-      () => Promise.reject(new Error(String((tries += 1)))),
+      () => {
+        tries += 1;
+        return Promise.reject(new Error(String(tries)));
+      },
       () => 0,
     );
     await rejects(ask(), /1/);

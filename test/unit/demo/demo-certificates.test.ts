@@ -12,6 +12,7 @@ import {
   issueServerCertificate,
   loadOrCreateAuthority,
   type ServerCertificate,
+  trustedFile,
 } from '../../../src/demo/certificates.js';
 import { startReceiver } from '../../support/receiver.js';
 
@@ -107,6 +108,17 @@ describe('demo certificates', () => {
       keyFile = join(folder, 'demo-ca-key.pem');
     });
     afterEach(() => rm(join(folder, '..'), { recursive: true }));
+
+    it('the authority is trusted beside those of another file, and alone without one', async () => {
+      const kept = await loadOrCreateAuthority(folder);
+      assert.equal(await trustedFile(kept, undefined, folder), kept.certFile);
+      const own = join(folder, 'own.pem');
+      await writeFile(own, ca.cert.trimEnd());
+      const trusted = await readFile(await trustedFile(kept, own, folder), 'utf8');
+      for (const authority of [ca, kept])
+        assert.equal(await visit(await issueServerCertificate(authority, LOCAL), 'localhost', trusted), 200);
+      await assert.rejects(trustedFile(kept, join(folder, 'missing.pem'), folder), { code: 'ENOENT' });
+    });
 
     it('the authority is made once and used again', async () => {
       const first = await loadOrCreateAuthority(folder);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -58,12 +58,12 @@ describe('the download of MongoDB, from a mirror', () => {
   /** @param sum of the archive, as the mirror publishes it */
   function serve(sum: string): void {
     mirror.handle(({ url = '' }, response) => {
-      if (url.endsWith('.md5')) response.end(`${sum}  archive.tgz\n`);
+      if (url.endsWith('.sha256')) response.end(`${sum}  archive.tgz\n`);
       else response.setHeader('content-length', archive.length).end(archive);
     });
   }
   const find = async () => {
-    const ways = await waysToMongo(join(root, 'cache'), () => {});
+    const ways = waysToMongo(join(root, 'cache'), () => {});
     return findBinary(
       'MongoDB',
       'not configured',
@@ -73,7 +73,7 @@ describe('the download of MongoDB, from a mirror', () => {
   };
 
   it('gets the pinned version, checks its sum, and keeps it for the next start', async () => {
-    serve(createHash('md5').update(archive).digest('hex'));
+    serve(createHash('sha256').update(archive).digest('hex'));
     const { how, binary } = await find();
     assert.equal(how, 'downloaded');
     const { stdout } = await promisify(execFile)(binary);
@@ -88,10 +88,11 @@ describe('the download of MongoDB, from a mirror', () => {
   });
 
   it('refuses an archive that is not the one whose sum is published', async () => {
-    serve('0'.repeat(32));
+    serve('0'.repeat(64));
     await assert.rejects(find(), {
       name: 'EmbeddedUnavailableError',
-      message: /the official download failed: .*MD5/i,
+      message: /the official download failed: the SHA-256 of what came is not the one that MongoDB publishes/,
     });
+    assert.deepEqual(await readdir(join(root, 'cache', 'mongodb')), [], 'what was refused is not kept');
   });
 });

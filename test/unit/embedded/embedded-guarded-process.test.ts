@@ -44,6 +44,30 @@ describe('a guarded process', () => {
     await gone(pid);
   });
 
+  it('is stopped when its guard is killed, whose end is not told as its own', async () => {
+    const job = shell('trap "sleep 0.2; exit 0" TERM; echo $$; while :; do sleep 0.05; done', 1_000);
+    const pid = Number(await nextLine(job.child.stdout));
+    job.child.kill('SIGKILL');
+    assert.equal(await job.exited, null);
+    assert.equal(job.guardKilledBy(), 'SIGKILL');
+    await gone(pid);
+    await job.stop();
+    assert.equal(job.guardKilledBy(), 'SIGKILL');
+  });
+
+  it('is stopped by a signal of its owner, which is not told as the end of its guard', async () => {
+    const stopping = new AbortController();
+    const job = startGuarded('/bin/sh', ['-c', 'echo $$; exec sleep 1000'], {
+      output: 'pipe',
+      signal: stopping.signal,
+    });
+    const pid = Number(await nextLine(job.child.stdout));
+    stopping.abort();
+    await job.exited;
+    assert.equal(job.guardKilledBy(), undefined);
+    await gone(pid);
+  });
+
   it('ends when its parent is killed', async () => {
     const module = new URL('../../../src/embedded/servers/guarded-process.ts', import.meta.url).href;
     const script = `

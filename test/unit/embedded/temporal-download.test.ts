@@ -89,7 +89,7 @@ describe("the download of Temporal's CLI, from a mirror", () => {
     assert.match(await readFile(binary, 'utf8'), /from the mirror/);
     assert.deepEqual(new Set(asked), new Set([`${SITE}:443`]));
     const [information, archive, ...more] = mirror.received.map(({ path }) => path);
-    assert.ok(information?.startsWith(`/cli/${CLI_VERSION}?`), information);
+    assert.ok(information?.startsWith(`/cli/v${CLI_VERSION}?`), information);
     assert.deepEqual([archive, more], ['/cli.tar.gz', []]);
     assert.equal((await find()).binary, binary);
     assert.equal(mirror.received.length, 2, 'the second start asks nobody');

@@ -4,12 +4,11 @@ import {
   AttemptSlots,
   FEWEST_IN_FLIGHT,
   FIRST_IN_FLIGHT,
-  LONGEST_WAIT_MS,
   MOST_IN_FLIGHT,
   MOST_WHILE_SLOW,
   type NoSlot,
-  RESTED_MS,
 } from '../../../src/domain/endpoint/attempt-slots.js';
+import { TIMINGS } from '../../../src/domain/timings.js';
 
 const SLOW_MS = 2_000;
 
@@ -18,7 +17,7 @@ describe('the slots for attempts at an endpoint', () => {
   let slots: AttemptSlots;
   beforeEach(() => {
     now = 1_000;
-    slots = new AttemptSlots(SLOW_MS, () => now);
+    slots = new AttemptSlots(SLOW_MS, TIMINGS, () => now);
   });
 
   async function takeAll(endpointId = 'ep_1'): Promise<AttemptSlot[]> {
@@ -62,12 +61,12 @@ describe('the slots for attempts at an endpoint', () => {
 
   it('are as few as at first when the endpoint has rested, and stay fewer if it failed', async () => {
     await warmUp();
-    now += RESTED_MS - 1;
+    now += TIMINGS.slots_rested_ms - 1;
     assert.equal(await round(true, 10), MOST_IN_FLIGHT);
-    now += RESTED_MS;
+    now += TIMINGS.slots_rested_ms;
     assert.equal(await round(true, 10), FIRST_IN_FLIGHT);
     for (let index = 0; index < 6; index++) await round(false, 10);
-    now += RESTED_MS;
+    now += TIMINGS.slots_rested_ms;
     assert.equal(await round(false, 10), FEWEST_IN_FLIGHT);
   });
 
@@ -149,7 +148,7 @@ describe('the slots for attempts at an endpoint', () => {
     const first = times.filter((time) => time === times[0]).length;
     assert.ok(first <= MOST_IN_FLIGHT, `${first} in the first round`);
     assert.ok((times[MOST_IN_FLIGHT] ?? 0) >= (times[0] ?? 0) + 2_000);
-    assert.equal(times.at(-1), now + LONGEST_WAIT_MS);
+    assert.equal(times.at(-1), now + TIMINGS.slots_ask_at_last_ms);
   });
 
   it('have them ask half as often while the endpoint has been silent for long', async () => {

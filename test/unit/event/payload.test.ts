@@ -135,7 +135,7 @@ describe('a payload', () => {
     ['an early end', '{"a": [1, 2', /line 1, column 12/],
     ['nothing', '', /it is empty/],
     ['white space', ' \n ', /it is empty/],
-    ['a byte order mark', '\ufeff{"a": 1}', /./],
+    ['a byte order mark', '\ufeff{"a": 1}', /begins with a byte order mark \(U\+FEFF\)/],
     ['a raw line break in a text', '{"a": "x\ny"}', /line 1, column 7/],
     ['a leading zero', '{"a": 012}', /./],
     ['no number', '{"a": NaN}', /line 1, column 7/],

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import {
-  filterSchema,
   MAX_FILTER_CONDITIONS,
   MAX_FILTER_DEPTH,
-} from '../../../src/domain/filter/filter-schema.js';
+  MAX_FILTER_SIZE,
+  MAX_PATH_LEVELS,
+} from '../../../src/domain/filter/filter-bounds.js';
+import { filterSchema } from '../../../src/domain/filter/filter-schema.js';
 import { type Filter, matchesFilter } from '../../../src/domain/filter/match-filter.js';
+import { findMistake } from '../../../src/domain/filter/read-filter.js';
 
 const payload = {
   total: 12.5,
@@ -100,6 +103,12 @@ describe('a filter', () => {
       { all: [] },
       { not: [{ path: '/total', equals: 1 }] },
       { path: `/${'a'.repeat(256)}`, exists: true },
+      { path: '/a'.repeat(MAX_PATH_LEVELS + 1), exists: true },
+      { path: '/total', at_least: Number.POSITIVE_INFINITY },
+      { path: '/total', at_least: null },
+      { equals: 1 },
+      { all: [{ path: '/total', exists: true }], any: [{ path: '/total', exists: true }] },
+      { path: '/total', exists: true, more: 1 },
     ]) {
       assert.equal(filterSchema.safeParse(wrong).success, false, JSON.stringify(wrong)?.slice(0, 80));
     }
@@ -114,6 +123,54 @@ describe('a filter', () => {
     const wide = (conditions: number): Filter => ({ all: Array<Filter>(conditions - 1).fill(leaf) });
     assert.ok(filterSchema.safeParse(wide(MAX_FILTER_CONDITIONS)).success);
     assert.ok(!filterSchema.safeParse(wide(MAX_FILTER_CONDITIONS + 1)).success);
+  });
+
+  const mistakes: [unknown, string][] = [
+    [
+      {
+        all: [
+          { path: '/a', equals: 1 },
+          { path: 'a', equals: 1 },
+        ],
+      },
+      '/all/1/path must be a JSON Pointer, such as /total or /items/0/name',
+    ],
+    [
+      { any: [{ not: { path: '/a', in: [{}] } }] },
+      '/any/0/not/in must hold texts of at most 256 characters, numbers, true, false or null',
+    ],
+    [{ not: { path: '/a', exists: 1 } }, '/not/exists must be true or false'],
+    [{ path: '/a'.repeat(17), equals: 1 }, '/path must have at most 16 levels'],
+    [
+      { all: [{}, {}] },
+      '/all/0 must be a condition, such as {"path": "/total", "at_least": 100}; see docs/endpoints.md',
+    ],
+    [{ all: Array(21_000).fill({}) }, ' must have at most 50 conditions'],
+    [{ any: { path: '/a', equals: 1 } }, '/any must be a list of at least 1 condition'],
+  ];
+  for (const [wrong, expected] of mistakes) {
+    it(`${JSON.stringify(wrong).slice(0, 60)}: ${expected.slice(0, 40)}`, () => {
+      const { place = [], detail } = findMistake(wrong) ?? {};
+      assert.equal(`${place.map((part) => `/${part}`).join('')} ${detail}`, expected);
+    });
+  }
+
+  it('is bounded as a text', () => {
+    const values = (length: number) => ({ path: '/a', in: Array(100).fill('v'.repeat(length)) });
+    assert.equal(findMistake({ any: [values(100)] }), undefined);
+    assert.deepEqual(findMistake({ any: [values(100), values(100)] }), {
+      place: [],
+      detail: `must be at most ${MAX_FILTER_SIZE} characters of JSON`,
+    });
+  });
+
+  it('never has more than one mistake looked for, whatever it is', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const mistake = findMistake(value);
+        if (!mistake) matchesFilter(value as unknown as Filter, value);
+      }),
+    );
   });
 
   it('decides on any payload', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { busyTimes, collectWhenIdle, exposedGc } from '../../../src/bin/service/garbage.js';
+import { busyTimes, collectWhenIdle, exposedGc } from '../../../src/bin/process/garbage.js';
 
 const INTERVAL_MS = 50;
 

@@ -20,6 +20,15 @@ var sources = map[string]string{
 	"mends/handler/writes.go":  "internal/handler/writes.go",
 }
 
+// removed are files of the copy that nothing of ours runs, and that are all there is to bring in what they import: other backends with the
+// drivers of their databases, and the exporter of traces with gRPC.
+var removed = []string{
+	"internal/handler/registry/mysql.go",
+	"internal/handler/registry/postgresql.go",
+	"internal/util/logging/pgx.go",
+	"internal/util/observability/observability.go",
+}
+
 // An edit replaces a text that occurs a given number of times in a file.
 type edit struct {
 	file     string
@@ -32,10 +41,27 @@ const (
 	collection  = "internal/backends/sqlite/collection.go"
 	contract    = "internal/backends/collection.go"
 	handler     = "internal/handler/"
+	update      = "internal/handler/common/update.go"
+	arrays      = "internal/handler/common/update_array_operators.go"
 	indexFields = "Unique: index.Unique,"
 )
 
 var edits = []edit{
+	// An error of one document is all that is used of MongoDB's driver.
+	{handler + "msg_insert.go", "	\"go.mongodb.org/mongo-driver/mongo\"\n", "", 1},
+	{handler + "msg_insert.go", "*mongo.WriteError", "*WriteError", 3},
+	{handler + "msg_insert.go", "&mongo.WriteError", "&WriteError", 2},
+	{handler + "msg_insert.go", "// WriteErrorDocument", `// WriteError is why one document of a command was refused.
+type WriteError struct {
+	Index   int
+	Code    int
+	Message string
+}
+
+// WriteErrorDocument`, 1},
+	{handler + "msg_delete.go", "	\"go.mongodb.org/mongo-driver/mongo\"\n", "", 1},
+	{handler + "msg_delete.go", "&mongo.WriteError", "&WriteError", 1},
+
 	// Indexes and look-ups name a field by the same expression, whose values compare as in BSON: texts, and numbers for
 	// all that is ordered like one. FerretDB compares JSON texts, in which 10 is less than 9.
 	{metadata + "metadata.go", `DefaultColumn + "->'$._id'"`, `DefaultColumn + "->>'_id'"`, 1},
@@ -107,6 +133,42 @@ func Expression(field string) string {
 	// than that waited for itself, and the whole database for it.
 	{handler + "msg_update.go", "iter, &u)\n", "iter, &u)\n		closer.Close()\n", 1},
 
+	// What an upsert inserts has its empty arrays and nulls.
+	{update, `	if setOnInsert {
+		// $setOnInsert do not set null and empty array value.
+		if _, ok := setValue.(types.NullType); ok {
+			return false, nil
+		}
+
+		if arr, ok := setValue.(*types.Array); ok && arr.Len() == 0 {
+			return false, nil
+		}
+	}
+
+`, "", 1},
+
+	// A path within a document is followed by $currentDate, too.
+	{update, "doc.Set(field, now)", "must.NoError(doc.SetByPath(must.NotFail(types.NewPathFromString(field)), now))", 1},
+	{update, "doc.Set(field, types.NextTimestamp(now))", "must.NoError(doc.SetByPath(must.NotFail(types.NewPathFromString(field)), types.NextTimestamp(now)))", 1},
+
+	// $push and $addToSet of nothing make the array, and a document in $pull is a filter.
+	{arrays, `	// If the path does not exist, create a new array and set it.
+	if !doc.HasByPath(path) {
+`, `	created := !doc.HasByPath(path)
+	if created {
+`, 2},
+	{arrays, "	var changed bool\n\n	for i := range each.Len() {", "	changed := created\n\n	for i := range each.Len() {", 2},
+	{arrays, "		if types.Compare(elem, pullVal) == types.Equal {\n", `		pulled := types.Compare(elem, pullVal) == types.Equal
+		filter, isFilter := pullVal.(*types.Document)
+		if document, ok := elem.(*types.Document); ok && isFilter {
+			if pulled, err = FilterDocument(document, filter); err != nil {
+				return false, lazyerrors.Error(err)
+			}
+		}
+
+		if pulled {
+`, 1},
+
 	// Indexes keep when their documents expire.
 	{metadata + "settings.go", "	Unique bool           `json:\"unique\"`\n", "	Unique bool           `json:\"unique\"`\n	ExpireAfterSeconds *int64 `json:\"expireAfterSeconds,omitempty\"`\n", 1},
 	{metadata + "settings.go", indexFields, indexFields + "\n	ExpireAfterSeconds: index.ExpireAfterSeconds,", 1},
@@ -161,6 +223,11 @@ func build(folder string) error {
 	if err := os.CopyFS(source, os.DirFS(download.Dir)); err != nil {
 		return err
 	}
+	for _, name := range removed {
+		if err := os.Remove(filepath.Join(source, filepath.FromSlash(name))); err != nil {
+			return err
+		}
+	}
 	for _, e := range edits {
 		if err := e.apply(source); err != nil {
 			return err
@@ -181,7 +248,13 @@ func build(folder string) error {
 	}
 	program := filepath.Join(folder, "ferretdb")
 	// Without -trimpath, Go would compile everything again for each copy.
-	cmd := exec.Command("go", "build", "-v", "-trimpath", "-tags", "ferretdb_sqlite,mended", "-modfile", modfile, "-o", program, ".")
+	options := []string{"-trimpath", "-tags", "ferretdb_sqlite,mended", "-modfile", modfile}
+	packages, err := output("go", append(append([]string{"list", "-deps"}, options...), ".")...)
+	if err != nil {
+		return err
+	}
+	fmt.Println("packages:", strings.Count(string(packages), "\n"))
+	cmd := exec.Command("go", append(append([]string{"build", "-v", "-o", program}, options...), ".")...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	return cmd.Run()
 }

@@ -2,10 +2,10 @@ import { Problem } from '../../../domain/http/problem.js';
 import type { Middleware } from '../context.js';
 
 /** What can be read in a terminal, too. */
-const ALSO_TEXT = /^\/[^/]+\/deliveries\/[^/]+\/timeline$/;
+const ALSO_TEXT = /^\/[^/]+\/deliveries\/[^/]+\/timeline\/?$/;
 
 /** What is a JSON text on each line. */
-const LINES = /^\/[^/]+\/exports$/;
+const LINES = /^\/[^/]+\/exports\/?$/;
 
 /** Refuses requests whose Accept header excludes JSON. @throws Problem 406 */
 export const requireJsonAccepted: Middleware = (ctx, next) => {

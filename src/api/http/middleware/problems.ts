@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { Problem } from '../../../domain/http/problem.js';
+import { isLogAltered } from '../../../domain/log/log-altered.js';
 import {
   DeliveryStateConflictError,
   InvalidCursorError,
@@ -33,6 +34,7 @@ export function answerProblems(logger: Logger, isUnavailable: (error: unknown) =
 
   /** A refusal of our own is logged without a stack: there may be thousands of them under overload. */
   const note = (problem: Problem, error: unknown, request_id: string): void => {
+    if (problem.code === 'log_altered') logger.error({ request_id }, problem.message);
     if (problem.status < 500) return;
     // An outage is logged once, and thousands of requests may be answered like this meanwhile.
     if (problem.code === 'unavailable') logger.debug({ request_id, err: error }, problem.message);
@@ -87,6 +89,8 @@ function ledgerProblem(error: unknown): Problem | undefined {
     return new Problem('replay_state_conflict', error.message, { cause: error });
   if (error instanceof TooManyReplaysError)
     return new Problem('replay_limit_reached', error.message, { cause: error });
+  if (isLogAltered(error))
+    return new Problem('log_altered', `Nothing is proven: ${error.message}.`, { cause: error });
   if (error instanceof InvalidCursorError)
     return new Problem('invalid_request', error.message, {
       errors: [{ parameter: 'after', detail: 'must be a cursor that an earlier page of this list gave' }],

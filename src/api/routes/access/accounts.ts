@@ -8,7 +8,7 @@ import { requireScope } from '../../http/caller/refusals.js';
 import { answerTagged, changedMeanwhile, requireMatch } from '../../http/conditional.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { requireHeld } from '../../http/grantable.js';
-import { type Operation, operation } from '../../http/operation.js';
+import { type Operation, operation, pathTo } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
 import { cutPage, pagingParameters, renderPage } from '../../http/paging.js';
 import { pageOf } from '../../http/schemas.js';
@@ -98,7 +98,11 @@ export function accountOperations(dependencies: ApiDependencies): Operation[] {
             : await accounts.createNamed(name, reference, origin, input);
         if (!account) throw referenceTaken(reference);
         ctx.status = 201;
-        ctx.set({ location: `${ctx.path}/${id}`, etag: accountEtag(account), 'cache-control': 'no-store' });
+        ctx.set({
+          location: pathTo(ctx, '/accounts/:id', { id }),
+          etag: accountEtag(account),
+          'cache-control': 'no-store',
+        });
         ctx.body = account;
         if (ofPlatform) return;
         const keyScopes = isPlatform ? PLATFORM_SCOPES : ACCOUNT_SCOPES;
@@ -210,7 +214,7 @@ export function accountOperations(dependencies: ApiDependencies): Operation[] {
           await accounts.beginDeletion(id, origin, payloads);
         }
         ctx.status = 202;
-        ctx.set('location', ctx.path);
+        ctx.set('location', pathTo(ctx, '/accounts/:id'));
         ctx.body = (await withProgress((await accounts.get(id)) ?? account))[1];
       },
     }),

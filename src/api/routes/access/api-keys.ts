@@ -6,7 +6,7 @@ import { notFound } from '../../../domain/http/problem.js';
 import { invalidRequest } from '../../http/body.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { requireHeld, requireMayEnd, requireProfileHeld } from '../../http/grantable.js';
-import { type Operation, operation } from '../../http/operation.js';
+import { type Operation, operation, pathTo } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
 import { cutPage, pagingParameters, renderPage } from '../../http/paging.js';
 import { pageOf } from '../../http/schemas.js';
@@ -58,7 +58,7 @@ export function apiKeyOperations({ database }: ApiDependencies): Operation[] {
           ...(profile_id !== undefined && { profile_id }),
         });
         ctx.status = 201;
-        ctx.set({ location: `${ctx.path}/${api_key.id}`, 'cache-control': 'no-store' });
+        ctx.set({ location: pathTo(ctx, '/api_keys/:id', { id: api_key.id }), 'cache-control': 'no-store' });
         ctx.body = { ...api_key, key };
       },
     }),

@@ -13,7 +13,7 @@ import { invalidRequest } from '../../http/body.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { overlapSchema } from '../../http/durations.js';
 import { requireHeld, requireLasting, requireMayEnd } from '../../http/grantable.js';
-import { type Operation, operation } from '../../http/operation.js';
+import { type Operation, operation, pathTo } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
 import { cutPage, pagingParameters, renderPage } from '../../http/paging.js';
 import { pageOf } from '../../http/schemas.js';
@@ -21,7 +21,7 @@ import { oauthClientSchema, oauthClientWithSecretSchema } from './oauth-client-v
 
 const clientBody = z.strictObject({
   name: z.string().min(1).max(256).describe('What people are shown when they are asked for consent'),
-  grant_types: z.array(z.enum(GRANT_TYPES)).min(1).default(['client_credentials']),
+  grant_types: z.array(z.enum(GRANT_TYPES)).min(1).max(GRANT_TYPES.length).default(['client_credentials']),
   redirect_uris: z
     .array(
       z
@@ -87,7 +87,10 @@ export function oauthClientOperations({ database }: ApiDependencies): Operation[
           originOf(ctx),
         );
         ctx.status = 201;
-        ctx.set({ location: `${ctx.path}/${client.id}`, 'cache-control': 'no-store' });
+        ctx.set({
+          location: pathTo(ctx, '/oauth_clients/:id', { id: client.id }),
+          'cache-control': 'no-store',
+        });
         ctx.body = { ...client, ...(secret !== undefined && { secret }) };
       },
     }),

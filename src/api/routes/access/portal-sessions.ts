@@ -6,7 +6,7 @@ import { notFound } from '../../../domain/http/problem.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { durationSchema } from '../../http/durations.js';
 import { requireHeld, requireMayEnd } from '../../http/grantable.js';
-import { type Operation, operation } from '../../http/operation.js';
+import { type Operation, operation, pathTo } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
 import { cutPage, pagingParameters, renderPage } from '../../http/paging.js';
 import { pageOf } from '../../http/schemas.js';
@@ -64,7 +64,10 @@ export function portalSessionOperations(dependencies: ApiDependencies): Operatio
         const origin = originOf(ctx, account.id);
         const { token, session } = await portalSessions.create(account.id, input, origin);
         ctx.status = 201;
-        ctx.set({ location: `${ctx.path}/${session.id}`, 'cache-control': 'no-store' });
+        ctx.set({
+          location: pathTo(ctx, '/accounts/:id/portal_sessions/:session_id', { session_id: session.id }),
+          'cache-control': 'no-store',
+        });
         ctx.body = { ...session, token, url: portalUrl(publicUrl, token) };
       },
     }),

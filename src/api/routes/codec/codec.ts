@@ -1,10 +1,9 @@
 import type Router from '@koa/router';
 import { z } from 'zod';
 import { hashSecret, matchesHash } from '../../../domain/access/secret-hash.js';
-import { parseJson } from '../../../domain/event/payload.js';
 import { Problem } from '../../../domain/http/problem.js';
 import { EncryptionCodec, PayloadCodecError } from '../../../temporal/server/payload-codec.js';
-import { checkShape, invalidRequest, readJsonBytes } from '../../http/body.js';
+import { checkBytes, invalidRequest, readJsonBytes } from '../../http/body.js';
 import type { ApiDependencies, Context, State } from '../../http/context.js';
 
 /** Temporal UI sends the payloads of one page of a history. Bytes. */
@@ -47,7 +46,7 @@ export function codecRoutes(router: Router<State>, { settings }: Pick<ApiDepende
       allowOrigin(ctx, origin);
       requireToken(ctx, expected);
       const bytes = await readJsonBytes(ctx, MAX_BODY_BYTES);
-      const { payloads } = checkShape(bodySchema, parseJson(bytes.toString('utf8')));
+      const { payloads } = checkBytes(bodySchema, bytes);
       ctx.set('cache-control', 'no-store');
       ctx.body = { payloads: (await translate(codec, way, payloads)).map(toJson) };
     });

@@ -7,7 +7,7 @@ import { notFound, Problem } from '../../../domain/http/problem.js';
 import { hostOf } from '../../../domain/ledger/summaries.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { renderLedgerPage } from '../../http/ledger-paging.js';
-import { type Operation, operation } from '../../http/operation.js';
+import { type Operation, operation, pathTo } from '../../http/operation.js';
 import { actBody, recordedAct } from '../../http/origin.js';
 import { pagingParameters } from '../../http/paging.js';
 import { pageOf } from '../../http/schemas.js';
@@ -168,7 +168,7 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
         );
         if (run_id === undefined) throw notFound('delivery', id);
         ctx.status = 202;
-        ctx.set('location', ctx.path.slice(0, -'/resend'.length));
+        ctx.set('location', pathTo(ctx, '/deliveries/:id'));
         ctx.body = { id, run_id };
       },
     }),

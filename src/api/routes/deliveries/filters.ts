@@ -52,16 +52,28 @@ const time = z.union([z.iso.datetime({ offset: true }), z.iso.date()], {
     'must be an ISO 8601 time or date, such as 2026-01-31T12:00:00Z, 2026-01-31T13:00:00+01:00 or 2026-01-31',
 });
 
+/**
+ * The times that a parameter can name, milliseconds since the epoch, the end not included: ids begin with their time as an unsigned number, and
+ * texts of times are in order of time while years have four digits.
+ */
+const EARLIEST = 0;
+const LATEST = Date.parse('+010000-01-01T00:00:00Z');
+
 /** A point in time; a date alone is its midnight in UTC. An unencoded `+` arrives as a space (WHATWG URL, section 5.1). */
 export const timeParameter = z
   .string()
   .transform((text) => text.replace(/ (?=\d\d:\d\d$)/, '+'))
   .pipe(time)
   .transform((text) => new Date(text))
+  .refine(
+    (at) => at.getTime() >= EARLIEST && at.getTime() < LATEST,
+    'must be a time from 1970-01-01T00:00:00Z on, and before the year 10000',
+  )
   .optional()
   .meta({
     type: 'string',
-    description: 'ISO 8601: a time with Z or an offset; or a date, which stands for its midnight in UTC',
+    description:
+      'ISO 8601: a time with Z or an offset; or a date, which stands for its midnight in UTC. From 1970 on',
   });
 
 /** What deliveries are filtered by, besides the kind of their event. They combine: a delivery must match all that are given. */

@@ -8,6 +8,7 @@ import type {
 } from '../../../models/endpoint/endpoint-document.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { originOf } from '../../http/origin.js';
+import { requireRoomForFilter } from './check-filters.js';
 
 /** How often an endpoint may change between reading and writing it before the caller gets `409`. */
 const MAX_CONFLICTS = 5;
@@ -21,7 +22,7 @@ type Dependencies = Pick<ApiDependencies, 'database' | 'starter' | 'endpointWork
  * @param decide what the owner wants it to be, from what it is; called again if somebody else changed it in between
  * @param resumes whether the owner asks for the endpoint to be active. Then its deliveries are released though it is active already: an
  *   earlier request may have changed it, and have been cut off before the release
- * @throws Problem 404 if the account has no such endpoint, 409 if others keep changing it
+ * @throws Problem 404 if the account has no such endpoint, 409 if others keep changing it, or the account's filters become too long
  */
 export async function changeEndpoint(
   dependencies: Dependencies,
@@ -36,6 +37,7 @@ export async function changeEndpoint(
     const before = isId('endpoint', id) ? await endpoints.getFresh(account_id, id) : undefined;
     if (!before) throw notFound('endpoint', id);
     const input = decide({ ...before, secrets: endpoints.secretsOf(before) });
+    await requireRoomForFilter(dependencies, account_id, input.filter, before);
     const endpoint = await endpoints.replace(before, input, originOf(ctx));
     if (!endpoint) continue;
     await followUp(dependencies, before, endpoint, resumes);

@@ -4,11 +4,12 @@ import { hostOf } from '../../../domain/ledger/summaries.js';
 import type { StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
 import type { EndpointRepository } from '../../../models/endpoint/endpoints.js';
 import type { ApiDependencies } from '../../http/context.js';
+import { requireRoomForFilter } from './check-filters.js';
 
 /**
  * Registers an endpoint or a listener, and starts its verification if it needs one.
  *
- * @throws Problem 409 if the account has as many endpoints as it may have
+ * @throws Problem 409 if the account has as many endpoints as it may have, or its filters have no room for this one
  */
 export async function createEndpoint(
   { settings, database, endpointWorkflows }: ApiDependencies,
@@ -26,6 +27,8 @@ export async function createEndpoint(
       `The account has ${limit} endpoints, the most it may have. Delete one that is not needed.`,
     );
   }
+  const { filter } = 'listener' in input ? input.listener : input;
+  await requireRoomForFilter({ database }, accountId, filter);
   const endpoint = await endpoints.create(accountId, input, origin, scheme);
   if (endpoint.status !== 'pending') return endpoint;
   try {

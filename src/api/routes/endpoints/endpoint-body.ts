@@ -15,6 +15,7 @@ import { toPointer } from '../../../domain/http/json-pointer.js';
 import { type InputError, Problem } from '../../../domain/http/problem.js';
 import type { EndpointInput, EndpointWithSecrets } from '../../../models/endpoint/endpoint-document.js';
 import { invalidRequest } from '../../http/body.js';
+import { recordOf } from '../../http/bounds/record-of.js';
 import type { ApiDependencies } from '../../http/context.js';
 
 /** What the owner of an endpoint sends. */
@@ -23,20 +24,14 @@ export const endpointBody = z.strictObject({
   event_kinds: z.array(z.string()).min(1, 'must name at least one event kind, or * for all').max(100),
   filter: filterSchema.optional().describe('A condition on the payload: docs/endpoints.md'),
   description: z.string().max(1_000).default(''),
-  metadata: z
-    .record(z.string().min(1).max(MAX_METADATA.name), z.string().max(MAX_METADATA.value))
-    .refine(
-      (entries) => Object.keys(entries).length <= MAX_METADATA.entries,
-      `must have at most ${MAX_METADATA.entries} entries`,
-    )
+  metadata: recordOf(
+    z.string().min(1).max(MAX_METADATA.name),
+    z.string().max(MAX_METADATA.value),
+    MAX_METADATA.entries,
+  )
     .default({})
     .describe("The owner's own notes"),
-  headers: z
-    .record(z.string(), z.string())
-    .refine(
-      (headers) => Object.keys(headers).length <= MAX_HEADERS,
-      `must have at most ${MAX_HEADERS} headers`,
-    )
+  headers: recordOf(z.string(), z.string(), MAX_HEADERS)
     .default({})
     .describe(
       `Sent along with each delivery; values are shown as ${MASKED_VALUE}, which keeps the stored one when sent back`,

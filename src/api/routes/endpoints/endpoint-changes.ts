@@ -28,7 +28,7 @@ export function endpointChangeOperations(dependencies: ApiDependencies): Operati
       scope: 'endpoints:write',
       body: endpointBody,
       responses: CHANGED,
-      problems: ['invalid_request', 'insecure_target_url', 'endpoint_state_conflict'],
+      problems: ['invalid_request', 'insecure_target_url', 'endpoint_state_conflict', 'filter_limit_reached'],
       async handle(ctx, { params: { id = '' }, body }) {
         const kinds = await kindNames(dependencies.database, ctx.state.caller.account_id);
         const endpoint = await changeEndpoint(dependencies, ctx, id, (before) =>
@@ -47,7 +47,7 @@ export function endpointChangeOperations(dependencies: ApiDependencies): Operati
       body: endpointPatch,
       bodyTypes: ['application/merge-patch+json', 'application/json'],
       responses: CHANGED,
-      problems: ['invalid_request', 'insecure_target_url', 'endpoint_state_conflict'],
+      problems: ['invalid_request', 'insecure_target_url', 'endpoint_state_conflict', 'filter_limit_reached'],
       handle: (ctx, { params: { id = '' }, body }) => patch(ctx, id, body),
     }),
 

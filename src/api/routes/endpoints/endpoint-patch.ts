@@ -1,23 +1,28 @@
 import { z } from 'zod';
 import { mergePatch } from '../../../domain/basics/merge-patch.js';
-import { MASKED_VALUE, maskHeaders } from '../../../domain/endpoint/endpoint-headers.js';
+import { MAX_METADATA } from '../../../domain/endpoint/endpoint.js';
+import { MASKED_VALUE, MAX_HEADERS, maskHeaders } from '../../../domain/endpoint/endpoint-headers.js';
 import type { EndpointInput, EndpointWithSecrets } from '../../../models/endpoint/endpoint-document.js';
 import { checkShape } from '../../http/body.js';
+import { recordOf } from '../../http/bounds/record-of.js';
 import { checkEndpoint, type EndpointRules, endpointBody } from './endpoint-body.js';
 
 const { target_url, event_kinds, description, rate_limit, status, status_reason, verification_method } =
   endpointBody.shape;
 const { verify_token, retry_schedule } = endpointBody.shape;
-const texts = z.record(z.string(), z.string().nullable());
+/** Members of a filter: those of today, to be removed, and those of tomorrow. */
+const MAX_FILTER_MEMBERS = 20;
+/** Names to remove and names to add, each as many as there may be. */
+const texts = (most: number) => recordOf(z.string(), z.string().nullable(), 2 * most);
 
 /** A JSON Merge Patch of what the owner of an endpoint sends. What it gives once it is applied is checked as a whole. */
 export const endpointPatch = z.strictObject({
   target_url: target_url.optional(),
   event_kinds: event_kinds.optional(),
-  filter: z.record(z.string(), z.unknown()).nullable().optional(),
+  filter: recordOf(z.string(), z.unknown(), MAX_FILTER_MEMBERS).nullable().optional(),
   description: description.unwrap().nullable().optional(),
-  metadata: texts.nullable().optional(),
-  headers: texts.nullable().optional(),
+  metadata: texts(MAX_METADATA.entries).nullable().optional(),
+  headers: texts(MAX_HEADERS).nullable().optional(),
   rate_limit: rate_limit.nullable(),
   status: status.unwrap().optional(),
   status_reason: status_reason.nullable(),
@@ -40,12 +45,10 @@ export function patchEndpoint(
   rules: EndpointRules,
   knownKinds: readonly string[],
 ): EndpointInput {
-  const input = checkEndpoint(
-    checkShape(endpointBody, mergePatch(asBody(before, patch.status), patch)),
-    rules,
-    knownKinds,
-    before,
-  );
+  const body = checkShape(endpointBody, mergePatch(asBody(before, patch), patch));
+  // A filter that is not named stays, also one from before today's bounds.
+  if (patch.filter === undefined && before.filter) body.filter = before.filter;
+  const input = checkEndpoint(body, rules, knownKinds, before);
   if (before.status !== 'disabled' || patch.status !== undefined) return input;
   const { status_reason: _, ...rest } = input;
   return {
@@ -55,17 +58,20 @@ export function patchEndpoint(
   };
 }
 
-/** An endpoint as its owner would have to send it for it to stay as it is. Secrets are masked, and so stay as they are stored. */
+/**
+ * An endpoint as its owner would have to send it for it to stay as it is, without a filter that is not patched. Secrets are masked, and so stay
+ * as they are stored.
+ */
 function asBody(
   endpoint: EndpointWithSecrets,
-  nextStatus: EndpointPatch['status'],
+  { filter, status: nextStatus }: EndpointPatch,
 ): z.input<typeof endpointBody> {
   const { status, status_when_verified, status_reason } = endpoint;
   const keepsReason = status === 'paused' && nextStatus !== 'active';
   return {
     target_url: endpoint.target_url,
     event_kinds: endpoint.event_kinds,
-    filter: endpoint.filter,
+    ...(filter && { filter: endpoint.filter }),
     description: endpoint.description,
     metadata: endpoint.metadata,
     headers: maskHeaders(endpoint.header_names),

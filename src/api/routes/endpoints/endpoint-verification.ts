@@ -5,7 +5,7 @@ import { Problem } from '../../../domain/http/problem.js';
 import { hostOf } from '../../../domain/ledger/summaries.js';
 import { invalidRequest } from '../../http/body.js';
 import type { ApiDependencies, Context, State } from '../../http/context.js';
-import { type Operation, operation } from '../../http/operation.js';
+import { type Operation, operation, pathTo } from '../../http/operation.js';
 import { requestOf } from '../../http/origin.js';
 import { endpointSchema, renderEndpoint } from './endpoint-view.js';
 import { findEndpoint } from './endpoints.js';
@@ -33,7 +33,7 @@ export function endpointVerificationOperations(dependencies: ApiDependencies): O
           host: hostOf(endpoint.target_url),
         });
         ctx.status = 202;
-        ctx.set('location', ctx.path.slice(0, -'/verify'.length));
+        ctx.set('location', pathTo(ctx, '/endpoints/:id'));
         ctx.body = renderEndpoint(endpoint);
       },
     }),

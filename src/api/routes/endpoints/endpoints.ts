@@ -3,7 +3,7 @@ import { isId } from '../../../domain/basics/ids.js';
 import { notFound } from '../../../domain/http/problem.js';
 import type { StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
-import { type Operation, operation } from '../../http/operation.js';
+import { type Operation, operation, pathTo } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
 import { timeParameter } from '../deliveries/filters.js';
 import { kindNames } from '../event-kinds/find-kind.js';
@@ -43,7 +43,7 @@ export function endpointOperations(dependencies: ApiDependencies): Operation[] {
       responses: {
         201: { description: 'The endpoint, with its signing secret', schema: endpointWithSecretSchema },
       },
-      problems: ['invalid_request', 'insecure_target_url', 'endpoint_limit_reached'],
+      problems: ['invalid_request', 'insecure_target_url', 'endpoint_limit_reached', 'filter_limit_reached'],
       async handle(ctx, { body: { signature_scheme, ...body } }) {
         const { account_id } = ctx.state.caller;
         const input = checkEndpoint(body, rules, await kindNames(database, account_id));
@@ -55,7 +55,7 @@ export function endpointOperations(dependencies: ApiDependencies): Operation[] {
           originOf(ctx),
         );
         ctx.status = 201;
-        ctx.set('location', `${ctx.path}/${endpoint.id}`);
+        ctx.set('location', pathTo(ctx, '/endpoints/:id', { id: endpoint.id }));
         ctx.set('cache-control', 'no-store');
         ctx.body = { ...renderEndpoint(endpoint), ...renderKeys(endpoints.secretsOf(endpoint)) };
       },
@@ -119,7 +119,7 @@ export function endpointOperations(dependencies: ApiDependencies): Operation[] {
         const endpoint = await findEndpoint(dependencies, ctx, id);
         const event = await sendTestEvent(dependencies, endpoint);
         ctx.status = 202;
-        ctx.set('location', `${ctx.path.slice(0, -`endpoints/${id}/test`.length)}events/${event.id}`);
+        ctx.set('location', pathTo(ctx, '/events/:id', { id: event.id }));
         ctx.body = event;
       },
     }),

@@ -9,8 +9,9 @@ import {
 import { notFound, Problem } from '../../../domain/http/problem.js';
 import type { StoredEventKind } from '../../../models/event/event-kinds.js';
 import { invalidRequest } from '../../http/body.js';
-import type { ApiDependencies } from '../../http/context.js';
-import { type Operation, operation } from '../../http/operation.js';
+import { recordOf } from '../../http/bounds/record-of.js';
+import type { ApiDependencies, Context } from '../../http/context.js';
+import { type Operation, operation, pathTo } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
 import { pagingParameters, renderPage } from '../../http/paging.js';
 import { pageOf } from '../../http/schemas.js';
@@ -19,12 +20,14 @@ import { eventKindSchema, renderBuiltInKind, renderOwnKind } from './event-kind-
 /** Event kinds that one account may add, and versions that one of them may have. */
 const MAX_EVENT_KINDS = 200;
 const MAX_VERSIONS = 50;
+/** Members of a schema: more than there are keywords. */
+const MAX_SCHEMA_MEMBERS = 100;
 
 const kindBody = z.strictObject({
   description: z.string().max(1_000).default(''),
-  schema: z
-    .record(z.string(), z.unknown())
-    .describe('JSON Schema, draft 2020-12, within the bounds of docs/events.md'),
+  schema: recordOf(z.string(), z.unknown(), MAX_SCHEMA_MEMBERS).describe(
+    'JSON Schema, draft 2020-12, within the bounds of docs/events.md',
+  ),
 });
 const newKindBody = kindBody.extend({
   name: z
@@ -45,8 +48,10 @@ export function eventKindOperations({ database, payloads }: ApiDependencies): Op
     throw notFound('event kind', name);
   };
 
-  const checkSchema = async (accountId: string, schema: Record<string, unknown>): Promise<void> => {
-    const errors = await payloads.checkSchema(accountId, schema);
+  const checkSchema = async ({ state }: Context, schema: Record<string, unknown>): Promise<void> => {
+    const account = state.caller.account_id;
+    const owner = { account, platform: state.account?.platform_id ?? account };
+    const errors = await payloads.checkSchema(owner, schema);
     if (errors.length > 0) throw invalidRequest(errors);
   };
 
@@ -70,7 +75,7 @@ export function eventKindOperations({ database, payloads }: ApiDependencies): Op
         const { account_id } = ctx.state.caller;
         if (!isFreeEventKindName(name))
           throw invalidRequest([{ pointer: '/name', detail: 'is a name that Hookline uses itself' }]);
-        await checkSchema(account_id, schema);
+        await checkSchema(ctx, schema);
         if ((await eventKinds.all(account_id)).length >= MAX_EVENT_KINDS) {
           const detail = `The account has ${MAX_EVENT_KINDS} event kinds, as many as it may have.`;
           throw new Problem('event_kind_limit_reached', detail);
@@ -82,7 +87,7 @@ export function eventKindOperations({ database, payloads }: ApiDependencies): Op
             `There is an event kind ${name} already. PUT it to give it a new version.`,
           );
         ctx.status = 201;
-        ctx.set('location', `${ctx.path}/${name}`);
+        ctx.set('location', pathTo(ctx, '/event_kinds/:name', { name }));
         ctx.body = renderOwnKind(kind);
       },
     }),
@@ -143,7 +148,7 @@ export function eventKindOperations({ database, payloads }: ApiDependencies): Op
       async handle(ctx, { params: { name = '' }, body: { description, schema } }) {
         const { account_id } = ctx.state.caller;
         const before = await find(account_id, name);
-        await checkSchema(account_id, schema);
+        await checkSchema(ctx, schema);
         if (before.versions.length >= MAX_VERSIONS)
           throw new Problem(
             'event_kind_limit_reached',

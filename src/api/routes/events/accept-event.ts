@@ -22,6 +22,8 @@ export interface AcceptOptions {
   keys?: readonly BusinessKey[];
   /** The person that it is about, if the body does not say so, or names another one. */
   subject?: string | undefined;
+  /** The platform that the account belongs to, if it belongs to one. */
+  platformId?: string | undefined;
   /** The request's, if it is traced. */
   traceparent?: string | undefined;
 }
@@ -44,10 +46,21 @@ export async function acceptEvent(
   accountId: string,
   kindName: string,
   body: Buffer,
-  { idempotencyKey, schemaVersion, keys: named = [], subject: person, traceparent }: AcceptOptions = {},
+  {
+    idempotencyKey,
+    schemaVersion,
+    keys: named = [],
+    subject: person,
+    platformId,
+    traceparent,
+  }: AcceptOptions = {},
 ): Promise<Acceptance> {
   const kind = await findKind(database, accountId, kindName, schemaVersion);
-  const { text: payload, value } = await payloads.read(accountId, kind, body);
+  const { text: payload, value } = await payloads.read(
+    { account: accountId, platform: platformId ?? accountId },
+    kind,
+    body,
+  );
   const about = person ?? subjectInPayload(kind.schema, value);
   const [endpoints, keys, subject] = await Promise.all([
     database.endpoints.all(accountId),

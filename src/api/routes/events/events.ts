@@ -4,10 +4,11 @@ import { type BusinessKey, parseKeyHeader } from '../../../domain/event/business
 import { MAX_PAYLOAD_BYTES } from '../../../domain/event/payload.js';
 import { MAX_SUBJECT_LENGTH, parseSubjectHeader } from '../../../domain/event/subject.js';
 import { notFound } from '../../../domain/http/problem.js';
+import { toJson } from '../../../domain/text/unicode.js';
 import { invalidRequest, readJsonBytes } from '../../http/body.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { renderLedgerPage } from '../../http/ledger-paging.js';
-import { type Operation, operation } from '../../http/operation.js';
+import { type Operation, operation, pathTo } from '../../http/operation.js';
 import { pagingParameters } from '../../http/paging.js';
 import { pageOf } from '../../http/schemas.js';
 import { deliveryParameters, kindParameter, readFilter } from '../deliveries/filters.js';
@@ -62,10 +63,11 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
           schemaVersion: schema_version,
           keys: readKeys(ctx),
           subject: readSubject(ctx),
+          platformId: ctx.state.account?.platform_id,
           traceparent: ctx.state.traceparent,
         });
         ctx.status = 202;
-        ctx.set('location', `${ctx.path.slice(0, -kind.length)}${acceptance.event_id}`);
+        ctx.set('location', pathTo(ctx, '/events/:id', { id: acceptance.event_id }));
         ctx.body = renderAcceptance(kind, acceptance);
       },
     }),
@@ -116,7 +118,7 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
         if (!event) throw notFound('event', id);
         const { payload, is_erased, deliveries, ...summary } = event;
         // The payload is put in as it was received: parsing it would change numbers that JavaScript cannot hold.
-        const rest = JSON.stringify({
+        const rest = toJson({
           ...summary,
           deliveries,
           ...(is_erased && { payload_erased: true }),

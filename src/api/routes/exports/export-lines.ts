@@ -1,3 +1,4 @@
+import { payloadMembers, toLine } from '../../../domain/archive/payload-line.js';
 import { canonicalJson, changeRecord } from '../../../domain/archive/record.js';
 import { parseDeliveryId } from '../../../domain/basics/delivery-id.js';
 import type { Change } from '../../../domain/change/change.js';
@@ -45,8 +46,7 @@ function* eventLines({ event, deliveries }: ExportedEvent, after: string | undef
   const { id, event_kind: kind, accepted_at, payload_bytes, payload } = event;
   const isBegun = after !== undefined && placeOfCursor(after) === placeOf(id);
   const head = { type: 'event', after: id, id, kind, created_at: accepted_at.toISOString(), payload_bytes };
-  // The payload is put in as it was received: parsing it would change numbers that JavaScript cannot hold.
-  if (!isBegun) yield `${JSON.stringify(head).slice(0, -1)},"payload":${payload ?? 'null'}}\n`;
+  if (!isBegun) yield `${toLine(head).slice(0, -1)},${payloadMembers(payload)}}\n`;
   for (const delivery of deliveries) {
     if (isBegun && after.startsWith('dlv_') && delivery.id <= after) continue;
     const { id: cursor, record } = delivery;
@@ -61,7 +61,7 @@ function changeLine(accountId: string, change: Change): string {
   );
 }
 
-/** The record is put in as it is, too: its bytes are what the log has a leaf of. */
+/** The record is put in as it is: its bytes are what the log has a leaf of. It has no line breaks. */
 function withRecord(line: object, record: string): string {
-  return `${JSON.stringify(line).slice(0, -1)},"record":${record}}\n`;
+  return `${toLine(line).slice(0, -1)},"record":${record}}\n`;
 }

@@ -11,6 +11,7 @@ import { changeSchema } from '../changes/change-view.js';
 import { deliverySchema } from '../deliveries/delivery-view.js';
 import { timeParameter } from '../deliveries/filters.js';
 import { eventSummarySchema } from '../events/event-view.js';
+import { begun } from './begun.js';
 import { exportLines, placeOfCursor } from './export-lines.js';
 
 const after = z.string().describe('Where an export goes on that ended with this line');
@@ -24,7 +25,15 @@ const lineSchema = z
       payload_bytes: z.number().int(),
       payload: z
         .unknown()
-        .describe('As it was received; null once it is no longer kept, and if it was erased'),
+        .describe(
+          'As it was received, if payload_text is absent; null once it is no longer kept, and if it was erased',
+        ),
+      payload_text: z
+        .string()
+        .optional()
+        .describe(
+          'The payload as it was received, if it has line breaks or half of a surrogate pair: payload is then an equal value on one line',
+        ),
     }),
     z.object({
       type: z.literal('delivery'),
@@ -92,7 +101,7 @@ export function exportOperations({ database: { archive, changes } }: ApiDependen
           events: archive.export.read(account_id, period, place && `evt_${place}`),
           changes: include ? changes.read(account_id, period, place && `chg_${place}`) : nothing(),
         };
-        const lines = Readable.from(exportLines(account_id, exported, after));
+        const lines = Readable.from(await begun(exportLines(account_id, exported, after)));
         ctx.type = 'application/x-ndjson';
         ctx.vary('Accept-Encoding');
         if (ctx.acceptsEncodings('gzip', 'identity') !== 'gzip') {

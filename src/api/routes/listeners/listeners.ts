@@ -5,7 +5,7 @@ import { notFound } from '../../../domain/http/problem.js';
 import { LISTENER_SCHEDULE } from '../../../domain/listener/listener.js';
 import { invalidRequest } from '../../http/body.js';
 import type { ApiDependencies } from '../../http/context.js';
-import { type Operation, operation } from '../../http/operation.js';
+import { type Operation, operation, pathTo } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
 import { timeSchema } from '../../http/schemas.js';
 import { STREAM_SCOPE } from '../../listeners/ticket-holder.js';
@@ -51,7 +51,7 @@ export function listenerOperations(dependencies: ApiDependencies): Operation[] {
           schema: endpointWithSecretSchema,
         },
       },
-      problems: ['endpoint_limit_reached'],
+      problems: ['endpoint_limit_reached', 'filter_limit_reached'],
       async handle(ctx, { body }) {
         const { account_id } = ctx.state.caller;
         const errors = checkEventKinds(body.event_kinds, await kindNames(database, account_id));
@@ -65,7 +65,7 @@ export function listenerOperations(dependencies: ApiDependencies): Operation[] {
         );
         await database.listeners.create(account_id, endpoint.id);
         ctx.status = 201;
-        ctx.set('location', ctx.path.replace(/listeners$/, `endpoints/${endpoint.id}`));
+        ctx.set('location', pathTo(ctx, '/endpoints/:id', { id: endpoint.id }));
         ctx.set('cache-control', 'no-store');
         ctx.body = { ...renderEndpoint(endpoint), ...renderKeys(database.endpoints.secretsOf(endpoint)) };
       },
@@ -91,7 +91,7 @@ export function listenerOperations(dependencies: ApiDependencies): Operation[] {
             { account_id: endpoint.account_id, endpoint_id: id, credential: ctx.state.caller },
             Date.now(),
           ),
-          path: ctx.path.replace(/tickets$/, 'stream'),
+          path: pathTo(ctx, '/listeners/:id/stream'),
         };
       },
     }),

@@ -40,10 +40,8 @@ export function certificateOperations({
 
   /** @param index of the record in the log; absent if it is not in there */
   const certify = async (what: string, record: string, index: number | undefined): Promise<Certificate> => {
-    const [found, keys] = await Promise.all([
-      index === undefined ? undefined : log.prove(record, index),
-      logKeys(),
-    ]);
+    const keys = await logKeys.known();
+    const found = index === undefined ? undefined : await log.prove(record, index, keys);
     const key = found && openedBy(found.head.note, keys);
     if (!found || !key || index === undefined) throw notYet(`${what} is not in the log yet`);
     return {
@@ -100,7 +98,7 @@ export function certificateOperations({
       responses: {
         200: { description: 'The certificate. `hookline verify` checks it', schema: certificateSchema },
       },
-      problems: ['not_in_log'],
+      problems: ['not_in_log', 'log_altered'],
       async handle(ctx, { params: { id = '' } }) {
         const { text, leafIndex } = await archived(ctx.state.caller.account_id, id);
         ctx.body = await certify(`The delivery ${id}`, text, leafIndex);
@@ -150,7 +148,7 @@ export function certificateOperations({
         'Get the certificate of a change: who changed what and when, with a proof that the signed log holds it',
       scope: 'changes:read',
       responses: { 200: { description: 'The certificate', schema: certificateSchema } },
-      problems: ['not_in_log'],
+      problems: ['not_in_log', 'log_altered'],
       async handle(ctx, { params: { id = '' } }) {
         const { account_id } = ctx.state.caller;
         const found = await changes.get(account_id, id);

@@ -17,7 +17,7 @@ const size = (meaning: string) =>
 /** The log, for everybody: without it nobody could tell whether others are shown the same. It holds hashes alone. */
 export function logOperations({ database: { log }, logKeys }: ApiDependencies): Operation[] {
   const head = async () => {
-    const found = await log.head();
+    const found = await log.head(await logKeys.known());
     if (!found) throw notFound('checkpoint', 'of the log yet: the first run of the archive signs one');
     return found;
   };
@@ -30,7 +30,7 @@ export function logOperations({ database: { log }, logKeys }: ApiDependencies): 
       summary: 'Read the latest signed checkpoint of the log: a note as C2SP tlog-checkpoint describes it',
       isPublic: true,
       responses: { 200: { description: 'The checkpoint', text: 'A signed note' } },
-      problems: ['not_found'],
+      problems: ['not_found', 'log_altered'],
       async handle(ctx) {
         const { note } = await head();
         ctx.type = TEXT;
@@ -51,7 +51,7 @@ export function logOperations({ database: { log }, logKeys }: ApiDependencies): 
       problems: [],
       async handle(ctx) {
         ctx.type = TEXT;
-        ctx.body = (await logKeys()).map(({ text }) => `${text}\n`).join('');
+        ctx.body = (await logKeys.signing()).map(({ text }) => `${text}\n`).join('');
       },
     }),
 
@@ -66,7 +66,7 @@ export function logOperations({ database: { log }, logKeys }: ApiDependencies): 
         to: size('Size of the newer checkpoint; absent: the latest').optional(),
       }),
       responses: { 200: { description: 'The proof', schema: consistencySchema } },
-      problems: ['not_found'],
+      problems: ['not_found', 'log_altered'],
       async handle(ctx, { query: { from, to: asked } }) {
         const { size } = await head();
         const to = asked ?? size;
@@ -83,12 +83,26 @@ export function logOperations({ database: { log }, logKeys }: ApiDependencies): 
   ];
 }
 
-/** Tiles of the log, as C2SP tlog-tiles has them: with `/log/checkpoint`, its readers follow the log from `/v18.0/log`. */
-export function tileRoutes(router: Router<State>, { database: { log } }: ApiDependencies): void {
+/** The latest checkpoint, below a prefix that is no version. */
+export function checkpointRoute(
+  router: Router<State>,
+  { database: { log }, logKeys }: ApiDependencies,
+): void {
+  router.get('/log/checkpoint', async (ctx) => {
+    const head = await log.head(await logKeys.known());
+    if (!head) throw notFound('checkpoint', 'of the log yet: the first run of the archive signs one');
+    ctx.type = TEXT;
+    ctx.set('cache-control', 'no-store');
+    ctx.body = head.note;
+  });
+}
+
+/** Tiles of the log, as C2SP tlog-tiles has them: with the checkpoint beside them, its readers follow the log from `/log` or `/v18.0/log`. */
+export function tileRoutes(router: Router<State>, { database: { log }, logKeys }: ApiDependencies): void {
   router.get('/log/tile/*path', async (ctx) => {
     const path = String(ctx.params['path']);
     const asked = parseTilePath(path);
-    const head = asked && (await log.head());
+    const head = asked && (await log.head(await logKeys.known()));
     const tile = head && (await log.tile(asked.key, asked.width, head.size));
     if (!tile) throw notFound('tile', `${path} in the log`);
     ctx.type = 'application/octet-stream';

@@ -6,7 +6,7 @@ import type { StoredProfile } from '../../../models/access/profiles.js';
 import { answerTagged, changedMeanwhile, requireMatch } from '../../http/conditional.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { requireMayEnd } from '../../http/grantable.js';
-import { type Operation, operation } from '../../http/operation.js';
+import { type Operation, operation, pathTo } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
 import { cutPage, pagingParameters, renderPage } from '../../http/paging.js';
 import { pageOf } from '../../http/schemas.js';
@@ -64,7 +64,10 @@ export function profileOperations({ database }: ApiDependencies): Operation[] {
       async handle(ctx, { body }) {
         const stored = await profiles.create(ctx.state.caller.account_id, body, originOf(ctx));
         ctx.status = 201;
-        ctx.set({ location: `${ctx.path}/${stored.profile.id}`, etag: profileEtag(stored) });
+        ctx.set({
+          location: pathTo(ctx, '/profiles/:id', { id: stored.profile.id }),
+          etag: profileEtag(stored),
+        });
         ctx.body = stored.profile;
       },
     }),

@@ -23,7 +23,7 @@ const filterSchema = z
     event_id,
     event_kind: kindParameter,
     key,
-    status: z.array(z.enum(SHOWN_STATUSES)).min(1).optional(),
+    status: z.array(z.enum(SHOWN_STATUSES)).min(1).max(SHOWN_STATUSES.length).optional(),
     error_code: z
       .enum(ATTEMPT_ERROR_CODES)
       .optional()

@@ -8,7 +8,7 @@ import type { ReplayDefinition } from '../../../temporal/read/replay/replay-read
 import { invalidRequest } from '../../http/body.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { renderLedgerPage } from '../../http/ledger-paging.js';
-import { type Operation, operation } from '../../http/operation.js';
+import { type Operation, operation, pathTo } from '../../http/operation.js';
 import { actBody, originOf, recordedAct } from '../../http/origin.js';
 import { pagingParameters } from '../../http/paging.js';
 import { pageOf } from '../../http/schemas.js';
@@ -71,7 +71,7 @@ export function replayOperations(dependencies: ApiDependencies): Operation[] {
           return find(account_id, id);
         });
         ctx.status = 202;
-        ctx.set('location', `${ctx.path}/${id}`);
+        ctx.set('location', pathTo(ctx, '/replays/:id', { id }));
         ctx.body = replay;
       },
     }),

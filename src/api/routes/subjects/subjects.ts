@@ -5,7 +5,7 @@ import { notFound, Problem } from '../../../domain/http/problem.js';
 import { type Erasure, OPEN_RULES, type OpenRule } from '../../../domain/privacy/erasure.js';
 import { invalidRequest } from '../../http/body.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
-import { type Operation, operation } from '../../http/operation.js';
+import { type Operation, operation, pathTo } from '../../http/operation.js';
 import { originOf, reasonSchema } from '../../http/origin.js';
 import { cutPage, pagingParameters, renderPage } from '../../http/paging.js';
 import { pageOf } from '../../http/schemas.js';
@@ -147,6 +147,6 @@ async function erase(
   };
   const erasure = (await untilErased(() => database.erasures.get(account_id, erasure_id), open)) ?? begun;
   ctx.status = erasure.erased_at === undefined ? 202 : 200;
-  ctx.set('location', `/${ctx.params?.['version']}/erasures/${erasure_id}`);
+  ctx.set('location', pathTo(ctx, '/erasures/:id', { id: erasure_id }));
   ctx.body = erasure;
 }

@@ -6,6 +6,7 @@ import {
   MAX_ANSWER_HEADERS,
   type ReceiverError,
 } from '../../../domain/listener/listener.js';
+import { cutText } from '../../../domain/text/unicode.js';
 
 /** Posts deliveries to a receiver on this machine, as Hookline would: no redirects, connections kept. */
 export class Forwarder {
@@ -34,9 +35,9 @@ export class Forwarder {
         number,
         status_code: response.statusCode,
         headers: Object.fromEntries(
-          answered.map(([name, value]) => [name, [value].flat().join(', ').slice(0, 8_192)]),
+          answered.map(([name, value]) => [name, cutText([value].flat().join(', '), 8_192)]),
         ),
-        body: text.slice(0, MAX_ANSWER_BODY),
+        body: cutText(text, MAX_ANSWER_BODY),
       };
     } catch (error) {
       return { type: 'failure', number, error_code: limit.aborted ? 'timeout' : reasonOf(error) };

@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { Hookline } from '../../../../clients/typescript/src/index.js';
 import type { AnswerMessage, DeliveryMessage } from '../../../domain/listener/listener.js';
+import { cutText } from '../../../domain/text/unicode.js';
 import { CommandError, type Values } from '../../command.js';
 import { connection } from '../connection.js';
 import { note, plain, print, printJson, style, time } from '../terminal.js';
@@ -110,7 +111,7 @@ function showLine({ delivery: { headers, body }, answer, again, ms }: Exchange):
   print(
     [style('dim', at), plain(kind), plain(id), which, '→', result, `${ms} ms`].filter(Boolean).join('  '),
   );
-  if (process.stdout.isTTY && !again) print(style('dim', `          ${plain(body).slice(0, 160)}`));
+  if (process.stdout.isTTY && !again) print(style('dim', `          ${cutText(plain(body), 160)}`));
 }
 
 function showJson({ delivery: { headers, body }, answer, again, ms }: Exchange): void {

@@ -1,9 +1,7 @@
 import type { Logger } from 'pino';
 import { Tally } from '../../../domain/stats/tally.js';
+import { TIMINGS, type Timings } from '../../../domain/timings.js';
 import type { TallyRepository } from '../../../models/stats/tallies.js';
-
-/** How often what was counted is written, milliseconds: one write for each endpoint, kind and resolution. */
-const TALLY_INTERVAL_MS = 5_000;
 
 /** Writes in one call: FerretDB makes them one by one, 1 to 2 ms each. */
 const BATCH = 200;
@@ -17,7 +15,11 @@ export interface Tallies {
   stop(): Promise<void>;
 }
 
-export function keepTallies(repository: Pick<TallyRepository, 'add'>, logger: Logger): Tallies {
+export function keepTallies(
+  repository: Pick<TallyRepository, 'add'>,
+  logger: Logger,
+  { tally_interval_ms }: Timings = TIMINGS,
+): Tallies {
   const tally = new Tally();
   let writing: Promise<void> | undefined;
 
@@ -44,7 +46,7 @@ export function keepTallies(repository: Pick<TallyRepository, 'add'>, logger: Lo
     writing ??= write().finally(() => {
       writing = undefined;
     });
-  }, TALLY_INTERVAL_MS);
+  }, tally_interval_ms);
 
   return {
     tally,

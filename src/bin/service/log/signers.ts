@@ -1,23 +1,41 @@
 import { randomBytes } from 'node:crypto';
 import type { Settings } from '../../../config/schema.js';
-import { type NoteSigner, readSigningKey } from '../../../domain/log/signed-note.js';
+import { type NoteSigner, type NoteVerifier, readSigningKey } from '../../../domain/log/signed-note.js';
 import type { Database } from '../../../models/database.js';
 
-/** What signs the checkpoints of the log. */
-export type LogSigners = () => Promise<readonly NoteSigner[]>;
+/** The keys of the log. */
+export interface LogSigners {
+  /** What signs checkpoints. */
+  signers(): Promise<readonly NoteSigner[]>;
+  /** Whose checkpoints are this log's: of those that sign, and of the key that signed before the settings named one. */
+  known(): Promise<readonly NoteVerifier[]>;
+}
 
 /** The keys in the settings; without them the one that the installation keeps, made at the first call. */
 export function createLogSigners(
   { HOOKLINE_LOG_KEY: given, HOOKLINE_PUBLIC_URL: publicUrl }: Settings,
   { logKeys }: Database,
 ): LogSigners {
-  let signers: Promise<readonly NoteSigner[]> | undefined = given && Promise.resolve(given);
+  const signers = once<readonly NoteSigner[]>(async () =>
+    given ? given : [readSigningKey(await logKeys.obtain(nameOf(publicUrl)))],
+  );
+  const known = once(async () => {
+    const former = given && (await logKeys.find());
+    const all = [...(await signers()), ...(former ? [readSigningKey(former)] : [])];
+    return all.map(({ verifier }) => verifier);
+  });
+  return { signers, known };
+}
+
+/** Asks once, and again only if that failed. */
+function once<T>(ask: () => Promise<T>): () => Promise<T> {
+  let answer: Promise<T> | undefined;
   return () => {
-    signers ??= logKeys.obtain(nameOf(publicUrl)).then((key) => [readSigningKey(key)]);
-    signers.catch(() => {
-      signers = undefined;
+    answer ??= ask();
+    answer.catch(() => {
+      answer = undefined;
     });
-    return signers;
+    return answer;
   };
 }
 

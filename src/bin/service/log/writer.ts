@@ -1,13 +1,39 @@
 import type { LogWrites } from '../../../../activities/ports.js';
+import type { Settings } from '../../../config/schema.js';
 import { canonicalJson, changeRecord } from '../../../domain/archive/record.js';
-import type { Database } from '../../../models/database.js';
-import type { LogSigners } from './signers.js';
+import { LogAlteredError } from '../../../domain/log/log-altered.js';
+import { publishedCheckpoints } from '../../../temporal/read/archive/published-checkpoints.js';
+import type { Servers } from '../servers.js';
+import { createCheckpointCopy } from './checkpoint-copy.js';
+import type { LogWatch } from './log-watch.js';
+import { createLogSigners } from './signers.js';
+import { createCosign, parseWitnesses } from './witnesses.js';
 
 /** Changes that are appended at once. */
 const CHANGES_AT_ONCE = 500;
 
-/** Completes the log: archived deliveries are appended as they are archived, and changes here. */
-export function createLogWriter({ changes, log }: Database, signers: LogSigners): LogWrites {
+/** Completes the log: archived deliveries are appended as they are archived, and changes here. Nothing is signed that something outside MongoDB contradicts. */
+export function createLogWriter(
+  settings: Settings,
+  { database, temporal: { client } }: Servers,
+  watch: LogWatch,
+): LogWrites {
+  const { changes, log } = database;
+  const { signers, known } = createLogSigners(settings, database);
+  const copy = createCheckpointCopy(settings.HOOKLINE_LOG_COPY);
+  const cosign = createCosign(parseWitnesses(settings.HOOKLINE_LOG_WITNESSES), watch.notCosigned);
+  const abandoned = settings.HOOKLINE_LOG_ABANDONED;
+
+  /** Tells people of a log that was altered, besides failing. */
+  const watched = async <T>(act: () => Promise<T>): Promise<T> => {
+    try {
+      return await act();
+    } catch (error) {
+      if (error instanceof LogAlteredError) await watch.refused(error);
+      throw error;
+    }
+  };
+
   return {
     async appendChanges(before) {
       const found = await changes.unlogged(before, CHANGES_AT_ONCE);
@@ -17,6 +43,16 @@ export function createLogWriter({ changes, log }: Database, signers: LogSigners)
       await changes.logged(new Map(found.map(({ change }, at) => [change.id, numbers[at] ?? -1])));
       return found.length;
     },
-    publish: async () => log.publish(await signers()),
+    audit: (until) => watched(async () => log.audit(await known(), until)),
+    publish: (last) =>
+      watched(async () => {
+        // Before MongoDB is read, which is never behind what Temporal has.
+        const recorded = await publishedCheckpoints(client, settings.HOOKLINE_TASK_QUEUE);
+        const ledger = [...(last === undefined ? [] : [last]), ...recorded];
+        const memory = { known: await known(), ledger, copy, cosign, abandoned };
+        const { size, note } = await log.publish(await signers(), memory);
+        watch.signed(size);
+        return { size, checkpoint: note };
+      }),
   };
 }

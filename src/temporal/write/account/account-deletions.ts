@@ -10,6 +10,7 @@ import {
 } from '../../../domain/access/account-deletion.js';
 import { ACCOUNT_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';
 import { accountDeletionWorkflowId } from '../../../domain/ledger/workflow-ids.js';
+import { TIMINGS, type Timings, timingsOfInput } from '../../../domain/timings.js';
 import { equals, isOneOf } from '../../read/visibility/query.js';
 import { describeExecution, listExecutions } from '../../read/visibility/visibility.js';
 
@@ -23,10 +24,12 @@ const CANCELS_AT_ONCE = 10;
 export class AccountDeletions {
   private readonly client: Client;
   private readonly taskQueue: string;
+  private readonly timings: Timings;
 
-  constructor(client: Client, taskQueue: string) {
+  constructor(client: Client, taskQueue: string, timings: Timings = TIMINGS) {
     this.client = client;
     this.taskQueue = taskQueue;
+    this.timings = timings;
   }
 
   /**
@@ -42,7 +45,7 @@ export class AccountDeletions {
       await this.client.workflow.start<typeof deleteAccount>('deleteAccount', {
         workflowId: accountDeletionWorkflowId(account_id),
         taskQueue: this.taskQueue,
-        args: [request],
+        args: [{ ...request, ...timingsOfInput(this.timings) }],
         // One that somebody has terminated in Temporal can be asked for again, and the payloads that an earlier one has kept can be erased.
         workflowIdReusePolicy: erases ? 'ALLOW_DUPLICATE' : 'ALLOW_DUPLICATE_FAILED_ONLY',
         memo: { deletion },

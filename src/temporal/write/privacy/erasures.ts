@@ -4,13 +4,19 @@ import type { eraseSubject } from '../../../../workflows/index.js';
 import { ACCOUNT_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';
 import { erasureWorkflowId } from '../../../domain/ledger/workflow-ids.js';
 import type { ErasurePlan } from '../../../domain/privacy/erasure.js';
+import { type Timings, timingsOfInput } from '../../../domain/timings.js';
 
 /** Starts the workflow that erases a subject. Resolves once Temporal has persisted it: from then on it is done, whatever crashes. */
-export async function startErasure(client: Client, taskQueue: string, plan: ErasurePlan): Promise<void> {
+export async function startErasure(
+  client: Client,
+  taskQueue: string,
+  timings: Timings,
+  plan: ErasurePlan,
+): Promise<void> {
   await client.workflow.start<typeof eraseSubject>('eraseSubject', {
     workflowId: erasureWorkflowId(plan.account_id, plan.erasure_id),
     taskQueue,
-    args: [{ plan }],
+    args: [{ plan, ...timingsOfInput(timings) }],
     typedSearchAttributes: new TypedSearchAttributes([{ key: ACCOUNT_ATTRIBUTE, value: [plan.account_id] }]),
   });
 }

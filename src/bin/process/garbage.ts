@@ -10,9 +10,10 @@ const INTERVAL_MS = 5_000;
 const BUSY = 0.2;
 const IDLE = 0.05;
 
-/** Bounds the heaps of the process, that of its workflows as well (`docs/decisions/0035-memory.md`). */
-export function boundHeaps(): void {
+/** Keeps the heaps of a process that runs the service small, that of its workflows as well (`docs/decisions/0035-memory.md`). */
+export function keepHeapsSmall(): void {
   setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);
+  collectWhenIdle();
 }
 
 /**

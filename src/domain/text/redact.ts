@@ -1,3 +1,5 @@
+import { cutText } from './unicode.js';
+
 /** A shorter secret is too likely to be in a text by chance. */
 const SHORTEST = 6;
 const MASK = '[redacted]';
@@ -13,7 +15,7 @@ export function redact(text: string, secrets: readonly string[]): string {
 export function redactBeginning(text: string, secrets: readonly string[]): string {
   const clean = redact(text, secrets);
   const halves = secrets.map((secret) => lengthOfCutSecret(clean, secret));
-  return clean.slice(0, clean.length - Math.max(0, ...halves));
+  return cutText(clean, clean.length - Math.max(0, ...halves));
 }
 
 /** How many characters at the end of a text are the beginning of a secret. */

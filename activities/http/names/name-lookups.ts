@@ -1,0 +1,115 @@
+import { LRUCache } from 'lru-cache';
+import pLimit from 'p-limit';
+import { type ResolvedAddress, type ResolveName, UnresolvedNameError } from './name-answer.js';
+
+/** How long a look-up may take, milliseconds: a little less than an attempt, so that a delivery says that it was DNS. */
+const LOOKUP_LIMIT_MS = 4_500;
+/** The longest for which an answer is kept, milliseconds, whatever its TTL says. */
+const MAX_TTL_MS = 300_000;
+/** How long it is kept that a name leads nowhere, milliseconds: Node.js does not tell the TTL of that (RFC 2308). */
+const KNOWN_NOWHERE_MS = 5_000;
+/** How long a failure is kept, milliseconds: it doubles with each one (RFC 9520, section 3.2, which allows five minutes). */
+const FAILED_MS = 5_000;
+const MAX_FAILED_MS = 60_000;
+/** A name that has not failed for so long is as good as any other. Milliseconds. */
+const FORGIVEN_MS = 600_000;
+/** Look-ups at once of names of which the last one failed. */
+const FAILING_AT_ONCE = 16;
+/** Names that are kept, and addresses of all names together. */
+const MAX_NAMES = 10_000;
+const MAX_ADDRESSES = 50_000;
+
+/** Addresses of a name, and until when they are good; absent: nobody knows. Milliseconds since the epoch. */
+export interface ResolvedName {
+  addresses: readonly ResolvedAddress[];
+  expiresAt?: number;
+}
+
+type Known = ResolvedName | UnresolvedNameError;
+
+/**
+ * Looks names up, each of them once at a time, however many ask for it, and keeps what it learns for as long as DNS says. What fails is
+ * kept, too, and then looked up on a path of its own, a few names at a time: a name that DNS answers for never waits for one that it does
+ * not. What it keeps are answers, not decisions: where a connection may go is decided by whoever asks, each time.
+ */
+export class NameLookups {
+  private readonly resolveName: ResolveName;
+  private readonly known = new LRUCache<string, Known>({
+    max: MAX_NAMES,
+    maxSize: MAX_ADDRESSES,
+    sizeCalculation: (known) => ('addresses' in known ? Math.max(1, known.addresses.length) : 1),
+    perf: Date,
+    ttlResolution: 0,
+  });
+  private readonly underWay = new Map<string, Promise<ResolvedName>>();
+  /** How often names have failed in a row. */
+  private readonly failures = new LRUCache<string, number>({ max: MAX_NAMES, ttl: FORGIVEN_MS, perf: Date });
+  private readonly failingPath = pLimit(FAILING_AT_ONCE);
+
+  constructor(resolveName: ResolveName) {
+    this.resolveName = resolveName;
+  }
+
+  /** @throws UnresolvedNameError */
+  async resolve(hostname: string): Promise<ResolvedName> {
+    const name = hostname.toLowerCase();
+    const known = this.known.get(name);
+    if (known instanceof UnresolvedNameError) throw known;
+    if (known) return known;
+    const underWay = this.underWay.get(name) ?? this.begin(name);
+    return underWay;
+  }
+
+  private begin(name: string): Promise<ResolvedName> {
+    const look = () => this.lookUp(name);
+    const underWay = (this.failures.has(name) ? this.failingPath(look) : look()).finally(() =>
+      this.underWay.delete(name),
+    );
+    this.underWay.set(name, underWay);
+    return underWay;
+  }
+
+  private async lookUp(name: string): Promise<ResolvedName> {
+    try {
+      const answer = await inTime(this.resolveName(name));
+      this.failures.delete(name);
+      answer.whole?.then(
+        (whole) => this.keep(name, whole.addresses, whole.ttlMs),
+        () => {},
+      );
+      return this.keep(name, answer.addresses, answer.ttlMs);
+    } catch (error) {
+      const unresolved = error instanceof UnresolvedNameError ? error : new UnresolvedNameError('failed');
+      this.known.set(name, unresolved, { ttl: this.failed(name, unresolved) });
+      throw unresolved;
+    }
+  }
+
+  private keep(name: string, addresses: readonly ResolvedAddress[], ttlMs: number | undefined): ResolvedName {
+    if (ttlMs === undefined) return { addresses };
+    const ttl = Math.min(ttlMs, MAX_TTL_MS);
+    const resolved = { addresses, expiresAt: Date.now() + ttl };
+    // With a TTL of 0, an answer is for those alone who wait for it (RFC 1035, section 3.2.1).
+    if (ttl > 0) this.known.set(name, resolved, { ttl });
+    return resolved;
+  }
+
+  /** @returns how long a failure is kept, milliseconds */
+  private failed(name: string, { isKnown }: UnresolvedNameError): number {
+    if (isKnown) {
+      this.failures.delete(name);
+      return KNOWN_NOWHERE_MS;
+    }
+    const before = this.failures.get(name) ?? 0;
+    this.failures.set(name, before + 1);
+    return Math.min(FAILED_MS * 2 ** before, MAX_FAILED_MS);
+  }
+}
+
+/** @throws UnresolvedNameError if it takes longer than a look-up may */
+function inTime<T>(looking: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new UnresolvedNameError('silent')), LOOKUP_LIMIT_MS);
+    looking.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

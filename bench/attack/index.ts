@@ -1,0 +1,151 @@
+import { cpus } from 'node:os';
+import { parseArgs } from 'node:util';
+import { pino } from 'pino';
+import { installRuntime } from '../../src/temporal/server/connection.js';
+import { warmUp } from '../support/load.js';
+import { percentile } from '../support/statistics.js';
+import { type BenchServers, startBenchSystem, startServers } from '../support/system.js';
+import { Answers, type Attack, type Hostile, makeAccount, type Probe, type Target } from './attack.js';
+import { matching, parsing } from './scenarios/filters.js';
+import { namedServer, systemServer } from './scenarios/names.js';
+import * as probes from './scenarios/probes.js';
+import { checks } from './scenarios/schemas.js';
+import { frames, pages, tickets } from './scenarios/streams.js';
+import { type Seen, startTenant } from './tenant.js';
+
+const ATTACKS: readonly Attack[] = [
+  parsing,
+  matching,
+  checks,
+  frames,
+  tickets,
+  pages,
+  namedServer,
+  systemServer,
+];
+const PROBES: readonly Probe[] = Object.values(probes);
+
+/** How many times as long as alone a healthy tenant may wait during an attack, and what is too little to tell, milliseconds. */
+const MOST_TIMES = 3;
+const LEAST_TOLD_MS = 50;
+/** How long what an attacker has begun may take to end, milliseconds. */
+const END_WITHIN_MS = 20_000;
+
+const say = (line = '') => process.stdout.write(`${line}\n`);
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { seed: { type: 'string', default: '1' }, seconds: { type: 'string', default: '10' } },
+});
+const seconds = Number(values.seconds);
+const known = [...ATTACKS, ...PROBES].map(({ name }) => name);
+const unknown = positionals.filter((name) => !known.includes(name));
+if (unknown.length > 0 || !(seconds >= 1)) {
+  say(`npm run attack -- [--seed 1] [--seconds 10] [${known.join('|')} …]`);
+  process.exit(1);
+}
+const isChosen = ({ name }: { name: string }) => positionals.length === 0 || positionals.includes(name);
+
+/** Numbers from 0 to 1 that a seed decides (mulberry32). */
+function seeded(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Has a system for an attack or a probe, of its own. */
+async function against<T>(
+  servers: BenchServers,
+  { environment, wrapper }: Partial<Attack>,
+  act: (target: Target) => Promise<T>,
+): Promise<T> {
+  const overrides = (await environment?.()) ?? {};
+  const system = await startBenchSystem(servers, overrides, undefined, wrapper?.());
+  const answers = new Answers();
+  const hostile: Hostile[] = [];
+  try {
+    return await act({
+      system,
+      answers,
+      random: seeded(Number(values.seed)),
+      async account(options) {
+        const made = await makeAccount(system, answers, options);
+        hostile.push(made);
+        return made;
+      },
+    });
+  } finally {
+    await Promise.all(hostile.map((one) => one.close()));
+    await system.kill();
+  }
+}
+
+/** @returns whether a healthy tenant waited no longer than it may */
+async function attack(servers: BenchServers, one: Attack): Promise<boolean> {
+  say(`${one.name}: ${one.about}.`);
+  if (one.isPossible?.() === false) {
+    say('  left out: this machine does not allow it.');
+    return true;
+  }
+  try {
+    return await against(servers, one, async (target) => {
+      const tenant = await startTenant(await target.system.newAccount(), one.tenantHost);
+      await warmUp(await target.system.newAccount(), 4);
+      const alone = await tenant.watch(seconds);
+      const run = await one.prepare(target);
+      const stop = new AbortController();
+      const running = run(stop.signal);
+      const beside = await tenant.watch(seconds);
+      stop.abort();
+      const ended = new Promise((resolve) => setTimeout(resolve, END_WITHIN_MS).unref());
+      await Promise.race([running, ended]);
+      await tenant.stop();
+      say(`  attackers: ${target.answers}.`);
+      return report(alone, beside);
+    });
+  } finally {
+    await one.clean?.();
+  }
+}
+
+function report(alone: Seen, beside: Seen): boolean {
+  const rows = (['acceptMs', 'arriveMs', 'healthMs'] as const).map((name) => {
+    const [before, during] = [percentile(alone[name], 99), percentile(beside[name], 99)];
+    const isWell = during <= Math.max(MOST_TIMES * before, LEAST_TOLD_MS);
+    const shown = ({ [name]: times }: Seen) =>
+      `${percentile(times, 50).toFixed(1)}/${percentile(times, 99).toFixed(1)}`;
+    say(
+      `  ${name.replace('Ms', '').padEnd(7)} p50/p99 ms: alone ${shown(alone)}, beside ${shown(beside)}: ${(during / before).toFixed(1)} ×${isWell ? '' : '  TOO LONG'}`,
+    );
+    return isWell;
+  });
+  const errors = Object.entries(beside.errors).map(([what, count]) => `${count} × ${what}`);
+  say(`  errors of the healthy tenant: ${errors.join(', ') || 'none'}.`);
+  return errors.length === 0 && rows.every((isWell) => isWell);
+}
+
+async function probe(servers: BenchServers, one: Probe): Promise<boolean> {
+  const seen = await against(servers, {}, (target) => one.run(target)).catch(
+    (error: Error) => `FAILED: it could not be tried: ${error.message}`,
+  );
+  say(`${one.name}: ${one.about}: ${seen}.`);
+  return !seen.startsWith('FAILED');
+}
+
+installRuntime(pino({ level: 'silent' }), undefined);
+const servers = await startServers(() => {});
+say(
+  `${cpus().length} cores, Node.js ${process.version}, seed ${values.seed}, ${seconds} s alone and ${seconds} s beside each attack`,
+);
+const failed: string[] = [];
+try {
+  for (const one of ATTACKS.filter(isChosen)) if (!(await attack(servers, one))) failed.push(one.name);
+  for (const one of PROBES.filter(isChosen)) if (!(await probe(servers, one))) failed.push(one.name);
+} finally {
+  await servers.stop();
+}
+say(failed.length === 0 ? 'Everything held.' : `Did not hold: ${failed.join(', ')}.`);
+process.exitCode = failed.length === 0 ? 0 : 1;

@@ -1,0 +1,113 @@
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Piscina } from 'piscina';
+import { Problem } from '../../domain/http/problem.js';
+import { FairQueue, type Job, LANES } from './fair-queue.js';
+import type { Task, TaskResult } from './schema-worker.js';
+
+/**
+ * Heap of a thread of the pool, megabytes. A thread that needs more is ended, unless that happens while V8 reads a message: then the
+ * whole process ends. A message is a schema and a payload, which are some hundred kilobytes at most.
+ */
+const CHECK_HEAP_MB = 128;
+/** An idle thread ends after this, milliseconds. */
+const IDLE_MS = 60_000;
+/** From the request on, waiting for a thread included, milliseconds. */
+const ANSWER_LIMIT_MS = 7_000;
+
+/** Run from the sources, it is TypeScript, which a thread must be told how to load. */
+const WORKER = fileURLToPath(new URL(`./schema-worker${extname(import.meta.url)}`, import.meta.url));
+const WORKER_ARGUMENTS = extname(WORKER) === '.ts' ? ['--import', 'tsx'] : undefined;
+
+/** A task that waits, or runs, with whom to tell of its end. */
+interface Waiting extends Job {
+  task: Task;
+  /** When it must have been answered, on the clock of `performance.now()`. */
+  deadline: number;
+  resolve: (result: TaskResult | { type: 'out_of_memory' }) => void;
+  reject: (error: unknown) => void;
+}
+
+/** A few threads with limited heaps, for checks in the order of a {@link FairQueue}. */
+export class CheckPool {
+  private readonly pool: Piscina<Task, TaskResult>;
+  private readonly queue = new FairQueue<Waiting>();
+
+  /** @param heapMb heap of a thread, megabytes */
+  constructor(heapMb = CHECK_HEAP_MB) {
+    this.pool = new Piscina<Task, TaskResult>({
+      filename: WORKER,
+      ...(WORKER_ARGUMENTS && { execArgv: WORKER_ARGUMENTS }),
+      minThreads: 0,
+      maxThreads: Object.values(LANES).reduce((sum, running) => sum + running, 0),
+      idleTimeout: IDLE_MS,
+      resourceLimits: { maxOldGenerationSizeMb: heapMb },
+    });
+    // A thread that runs out of heap while it has no task, such as one that was given up, would end the process. The next task gets a new one.
+    this.pool.on('error', () => {});
+  }
+
+  /** Runs a task in its turn. @throws Problem 503 if that did not come in time, or too many wait */
+  run(job: Job, task: Task): Promise<TaskResult | { type: 'out_of_memory' }> {
+    return new Promise((resolve, reject) => {
+      const waiting = { ...job, task, deadline: performance.now() + ANSWER_LIMIT_MS, resolve, reject };
+      if (!this.queue.push(waiting)) {
+        reject(busy());
+        return;
+      }
+      setTimeout(() => {
+        if (this.queue.drop(waiting)) reject(busy());
+      }, ANSWER_LIMIT_MS).unref();
+      this.start();
+    });
+  }
+
+  /** Ends the threads. */
+  async close(): Promise<void> {
+    await this.pool.destroy();
+  }
+
+  private start(): void {
+    for (let job = this.queue.next(performance.now()); job; job = this.queue.next(performance.now()))
+      void this.perform(job);
+  }
+
+  private async perform(job: Waiting): Promise<void> {
+    const { task, deadline, resolve, reject } = job;
+    const began = performance.now();
+    const leftMs = Math.max(1, Math.floor(deadline - began));
+    const signal = AbortSignal.timeout(leftMs);
+    try {
+      resolve(await this.pool.run({ ...task, limitMs: Math.min(task.limitMs, leftMs) }, { signal }));
+    } catch (error) {
+      if (signal.aborted) reject(tooSlow());
+      else if (isOutOfMemory(error)) resolve({ type: 'out_of_memory' });
+      else reject(error);
+    } finally {
+      const now = performance.now();
+      this.queue.end(job, now - began, now);
+      this.start();
+    }
+  }
+}
+
+/** For a check that this machine was too slow for: another time, or another process, will do. */
+export function tooSlow(): Problem {
+  return new Problem(
+    'unavailable',
+    'The service was too busy to finish the check in time. Nothing was accepted; send it again.',
+    { headers: { 'retry-after': '5' } },
+  );
+}
+
+function busy(): Problem {
+  return new Problem(
+    'unavailable',
+    'Too many payloads wait to be checked. Nothing was accepted; send it again.',
+    { headers: { 'retry-after': '1' } },
+  );
+}
+
+function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+}

@@ -1,0 +1,119 @@
+import { LRUCache } from 'lru-cache';
+import { roomFor } from '../../domain/basics/bounded-memory.js';
+
+/** Who work is done for. */
+export interface Owner {
+  account: string;
+  /** The platform that the account belongs to; the account itself if it belongs to none. */
+  platform: string;
+}
+
+/**
+ * What work waits for: none waits for another kind. `schema` is checking a schema that somebody registers, `quick` a payload that takes
+ * little time, `long` any other.
+ */
+export type Lane = 'schema' | 'quick' | 'long';
+
+export interface Job {
+  owner: Owner;
+  lane: Lane;
+  /** The most work that it can be. */
+  steps: number;
+}
+
+/** How many of a lane run at once. */
+export const LANES: Readonly<Record<Lane, number>> = { schema: 1, quick: 1, long: 2 };
+/** How many may wait, in all lanes. */
+export const MAX_WAITING_PER_ACCOUNT = 100;
+export const MAX_WAITING_PER_PLATFORM = 200;
+
+/** What was used this long ago counts half, milliseconds. */
+const HALF_LIFE_MS = 10_000;
+/** Accounts and platforms whose use is remembered. */
+const MAX_REMEMBERED = 20_000;
+
+/** The time that accounts and platforms have used lately: it halves every {@link HALF_LIFE_MS}. All times are in milliseconds. */
+export class RecentUse {
+  private readonly used = new LRUCache<string, { ms: number; at: number }>(roomFor(MAX_REMEMBERED));
+
+  add({ account, platform }: Owner, ms: number, now: number): void {
+    for (const key of [accountKey(account), platformKey(platform)])
+      this.used.set(key, { ms: this.of(key, now) + ms, at: now });
+  }
+
+  ofAccount({ account }: Owner, now: number): number {
+    return this.of(accountKey(account), now);
+  }
+
+  ofPlatform({ platform }: Owner, now: number): number {
+    return this.of(platformKey(platform), now);
+  }
+
+  private of(key: string, now: number): number {
+    const known = this.used.get(key);
+    return known ? known.ms * 0.5 ** ((now - known.at) / HALF_LIFE_MS) : 0;
+  }
+}
+
+/**
+ * Decides which job is next. In each lane that is the one whose platform has used least time lately; of a platform's, the one whose account
+ * has; of an account's, the one with the fewest steps; of equal ones, the first that came. A platform has one job at a time in a lane.
+ */
+export class FairQueue<J extends Job> {
+  private readonly waiting = new Set<J>();
+  private readonly running = new Set<J>();
+  private readonly use = new RecentUse();
+
+  /** @returns `false` if too many of its account or platform wait already */
+  push(job: J): boolean {
+    const ofPlatform = [...this.waiting].filter(({ owner }) => owner.platform === job.owner.platform);
+    const ofAccount = ofPlatform.filter(({ owner }) => owner.account === job.owner.account);
+    if (ofAccount.length >= MAX_WAITING_PER_ACCOUNT || ofPlatform.length >= MAX_WAITING_PER_PLATFORM)
+      return false;
+    this.waiting.add(job);
+    return true;
+  }
+
+  /** Takes the job that runs next. @returns `undefined` if none may now */
+  next(now: number): J | undefined {
+    let first: J | undefined;
+    for (const job of this.waiting)
+      if (this.mayRun(job) && (!first || this.compare(job, first, now) < 0)) first = job;
+    if (!first) return undefined;
+    this.waiting.delete(first);
+    this.running.add(first);
+    return first;
+  }
+
+  /** For a job that {@link next} gave: it has ended. @param tookMs how long it ran */
+  end(job: J, tookMs: number, now: number): void {
+    this.running.delete(job);
+    this.use.add(job.owner, tookMs, now);
+  }
+
+  /** Takes back a job that has not run. @returns whether it still waited */
+  drop(job: J): boolean {
+    return this.waiting.delete(job);
+  }
+
+  private mayRun({ lane, owner }: J): boolean {
+    const ofLane = [...this.running].filter((job) => job.lane === lane);
+    return ofLane.length < LANES[lane] && !ofLane.some((job) => job.owner.platform === owner.platform);
+  }
+
+  private compare(a: J, b: J, now: number): number {
+    return (
+      this.use.ofPlatform(a.owner, now) - this.use.ofPlatform(b.owner, now) ||
+      this.use.ofAccount(a.owner, now) - this.use.ofAccount(b.owner, now) ||
+      a.steps - b.steps
+    );
+  }
+}
+
+function accountKey(account: string): string {
+  return `account ${account}`;
+}
+
+function platformKey(platform: string): string {
+  return `platform ${platform}`;
+}

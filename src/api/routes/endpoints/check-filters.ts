@@ -1,0 +1,33 @@
+import { MAX_FILTERS_SIZE } from '../../../domain/filter/filter-bounds.js';
+import type { Filter } from '../../../domain/filter/match-filter.js';
+import { Problem } from '../../../domain/http/problem.js';
+import type { StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
+import type { ApiDependencies } from '../../http/context.js';
+
+/**
+ * Each event is compared with the filters of all endpoints of its account, so all of them together are bounded. A filter that becomes no longer is
+ * not refused, so that an endpoint from before the bound can still be changed.
+ *
+ * @param filter what an endpoint is to have
+ * @param before the endpoint as it is; absent at registration
+ * @throws Problem 409 if the account's filters would be longer together than they may be
+ */
+export async function requireRoomForFilter(
+  { database: { endpoints } }: Pick<ApiDependencies, 'database'>,
+  accountId: string,
+  filter: Filter | undefined,
+  before?: StoredEndpoint,
+): Promise<void> {
+  if (sizeOf(filter) <= sizeOf(before?.filter)) return;
+  const others = await endpoints.filtersSize(accountId, before?.id);
+  if (others + sizeOf(filter) <= MAX_FILTERS_SIZE) return;
+  throw new Problem(
+    'filter_limit_reached',
+    `The filters of all endpoints of the account would come to more than ${MAX_FILTERS_SIZE} characters of JSON: ` +
+      `this one has ${sizeOf(filter)}, the others ${others}. Shorten a filter, or filter in the receiver.`,
+  );
+}
+
+function sizeOf(filter: Filter | undefined): number {
+  return filter ? JSON.stringify(filter).length : 0;
+}

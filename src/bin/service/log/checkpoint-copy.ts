@@ -1,0 +1,75 @@
+import { readFile } from 'node:fs/promises';
+import { type CheckpointCopy, LogCopyError } from '../../../domain/log/checkpoint-copy.js';
+import { replaceFile } from '../../process/replace-file.js';
+
+/** Beyond this an answer of a URL is waited for no longer, milliseconds. */
+const TIMEOUT_MS = 10_000;
+
+/** The copy that the settings ask for. @param place a path, or an `https` or `http` URL that answers GET and takes PUT */
+export function createCheckpointCopy(place: string | undefined): CheckpointCopy | undefined {
+  if (place === undefined) return undefined;
+  return /^https?:\/\//.test(place) ? copyAtUrl(new URL(place)) : copyInFile(place);
+}
+
+function copyInFile(path: string): CheckpointCopy {
+  return {
+    async read() {
+      try {
+        return await readFile(path, 'utf8');
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+        throw failed(`${path} cannot be read`, error);
+      }
+    },
+    async write(note) {
+      try {
+        await replaceFile(path, note);
+      } catch (error) {
+        throw failed(`${path} cannot be written`, error);
+      }
+    },
+  };
+}
+
+/** User and password of the URL are sent as Basic authentication, and stand in no error. */
+function copyAtUrl(url: URL): CheckpointCopy {
+  const { username, password } = url;
+  const address = new URL(url);
+  address.username = '';
+  address.password = '';
+  const basic = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
+  const authorization = `Basic ${basic.toString('base64')}`;
+  const ask = async (method: 'GET' | 'PUT', body?: string): Promise<Response> => {
+    try {
+      return await fetch(address, {
+        method,
+        headers: {
+          ...(username !== '' && { authorization }),
+          ...(body !== undefined && { 'content-type': 'text/plain; charset=utf-8' }),
+        },
+        redirect: 'error',
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+        ...(body !== undefined && { body }),
+      });
+    } catch (error) {
+      throw failed(`${address.origin} does not answer`, error);
+    }
+  };
+  return {
+    async read() {
+      const answer = await ask('GET');
+      if (answer.status === 404) return undefined;
+      if (!answer.ok) throw failed(`${address.origin} answered ${answer.status}`);
+      return answer.text();
+    },
+    async write(note) {
+      const answer = await ask('PUT', note);
+      await answer.body?.cancel();
+      if (!answer.ok) throw failed(`${address.origin} answered ${answer.status}`);
+    },
+  };
+}
+
+function failed(how: string, cause?: unknown): LogCopyError {
+  return new LogCopyError(`the copy of the last checkpoint: ${how}`, { cause });
+}

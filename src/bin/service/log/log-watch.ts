@@ -1,0 +1,72 @@
+import type { Logger } from 'pino';
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { AlertRaiser } from '../../../../activities/ports.js';
+import { LOG_ALTERED_REASONS, type LogAlteredError } from '../../../domain/log/log-altered.js';
+
+/** Who is told of what happens to the log. */
+export interface LogWatch {
+  /** A checkpoint stands. @param size records of the log */
+  signed(size: number): void;
+  /** A witness did not cosign a checkpoint. */
+  notCosigned(witness: { name: string }, why: string): void;
+  /** Nothing was signed, because the log was altered. */
+  refused(error: LogAlteredError): Promise<void>;
+}
+
+/** Tells metrics, the log of the process, and people, who hear of each reason once a day. */
+export function createLogWatch(
+  logger: Logger,
+  registry: Registry,
+  raiser: AlertRaiser | undefined,
+): LogWatch {
+  const size = new Gauge({
+    name: 'hookline_log_size',
+    help: 'Records in the last checkpoint that this process signed or confirmed',
+    registers: [registry],
+  });
+  const signedAt = new Gauge({
+    name: 'hookline_log_signed_timestamp_seconds',
+    help: 'When this process last signed or confirmed a checkpoint, seconds since the epoch',
+    registers: [registry],
+  });
+  const refusals = new Counter({
+    name: 'hookline_log_refusals_total',
+    help: 'Times that no checkpoint was signed because the log was altered',
+    labelNames: ['reason'],
+    registers: [registry],
+  });
+  const uncosigned = new Counter({
+    name: 'hookline_log_uncosigned_total',
+    help: 'Times that a witness did not cosign a checkpoint when it was asked to',
+    labelNames: ['witness'],
+    registers: [registry],
+  });
+  for (const reason of LOG_ALTERED_REASONS) refusals.inc({ reason }, 0);
+  return {
+    signed(records) {
+      size.set(records);
+      signedAt.setToCurrentTime();
+    },
+    notCosigned({ name: witness }, why) {
+      uncosigned.inc({ witness });
+      logger.warn({ witness }, `The witness ${witness} did not cosign a checkpoint: ${why}.`);
+    },
+    async refused({ reason, message }) {
+      refusals.inc({ reason });
+      logger.error({ reason }, `The log is not signed: ${message}.`);
+      const at = new Date().toISOString();
+      if (!raiser?.concerns('log.altered')) return;
+      try {
+        await raiser.raise({
+          id: `log.altered.${reason}.${at.slice(0, 10)}`,
+          kind: 'log.altered',
+          at,
+          said: message,
+        });
+      } catch (error) {
+        // The run fails for the better reason, and the next one raises it again.
+        logger.error({ err: error }, 'An alert could not be raised.');
+      }
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import { writeAddCheckpoint } from '../../../domain/log/add-checkpoint.js';
+import { cosignaturesBy, readWitnessKey } from '../../../domain/log/cosignature.js';
+import { NoteError, type NoteVerifier } from '../../../domain/log/signed-note.js';
+import type { Cosign } from '../../../models/log/log.js';
+
+/** A witness is not waited for longer, milliseconds. */
+const TIMEOUT_MS = 5_000;
+
+/** Where a witness is, and its public key. */
+export interface WitnessAddress {
+  /** What precedes `/add-checkpoint`. */
+  url: string;
+  key: NoteVerifier;
+}
+
+/** Who hears that a witness did not cosign, and why. */
+export type WitnessFailed = (witness: NoteVerifier, why: string) => void;
+
+/** Reads `<key>@<url>`, several separated by commas. @throws NoteError */
+export function parseWitnesses(text: string): WitnessAddress[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .map((part) => {
+      const [, key, url] = /^(.+?)@(https?:\/\/\S+?)\/?$/.exec(part) ?? [];
+      if (key === undefined || url === undefined)
+        throw new NoteError('HOOKLINE_LOG_WITNESSES must read name+id+key@https://witness.example.com');
+      return { key: readWitnessKey(key), url };
+    });
+}
+
+/**
+ * Asks witnesses that have not cosigned a checkpoint yet for their cosignatures (C2SP tlog-witness). One that does not answer is asked again with the next
+ * checkpoint: a log does not stand still because a witness does.
+ */
+export function createCosign(
+  witnesses: readonly WitnessAddress[],
+  failed: WitnessFailed,
+): Cosign | undefined {
+  if (witnesses.length === 0) return undefined;
+  /** Size that each witness saw last, as far as this process knows. */
+  const sizes = new Map<string, number>();
+
+  const ask = async (
+    { key, url }: WitnessAddress,
+    { note, size, proofFrom }: Parameters<Cosign>[0],
+    isRepeat = false,
+  ): Promise<string> => {
+    const from = Math.min(sizes.get(key.text) ?? 0, size);
+    const body = writeAddCheckpoint({ note, from, proof: await proofFrom(from) });
+    const answer = await fetch(`${url}/add-checkpoint`, {
+      method: 'POST',
+      body,
+      redirect: 'error',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    const text = await answer.text();
+    const saw = answer.status === 409 && /^\d{1,15}\n$/.test(text) ? Number(text) : undefined;
+    if (saw !== undefined && saw > size)
+      throw new Error(`it saw ${saw} records, and the log has ${size}: the log was taken back`);
+    if (saw !== undefined && saw !== from && !isRepeat) {
+      sizes.set(key.text, saw);
+      return ask({ key, url }, { note, size, proofFrom }, true);
+    }
+    if (!answer.ok) throw new Error(`it answered ${answer.status}: ${text.slice(0, 200).trim()}`);
+    const [cosigned] = cosignaturesBy(key, note, text);
+    if (!cosigned) throw new Error('its answer is no cosignature of the checkpoint');
+    sizes.set(key.text, size);
+    return cosigned.line;
+  };
+
+  return async (asked) => {
+    const missing = witnesses.filter(({ key }) => cosignaturesBy(key, asked.note, asked.note).length === 0);
+    const lines = await Promise.all(
+      missing.map((witness) =>
+        ask(witness, asked).catch((error: unknown) => {
+          failed(witness.key, error instanceof Error ? error.message : String(error));
+          return '';
+        }),
+      ),
+    );
+    return asked.note + lines.join('');
+  };
+}

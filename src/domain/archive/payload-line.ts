@@ -1,0 +1,32 @@
+import { toJson, wellFormedJson } from '../text/unicode.js';
+
+/** What ends a line: for NDJSON a line feed, for many readers of lines a carriage return and these characters of Unicode as well. */
+const BREAKS_BETWEEN_TOKENS = /[\r\n]/g;
+const BREAKS_IN_TEXTS = /[\u0085\u2028\u2029]/g;
+
+/** A JSON value on one line, whoever reads lines: JSON has what ends one between tokens, where it means nothing, or in texts, where it is escaped. */
+export function onOneLine(json: string): string {
+  return json
+    .replace(BREAKS_BETWEEN_TOKENS, ' ')
+    .replace(BREAKS_IN_TEXTS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** An object as a line of JSON, without its end. */
+export function toLine(value: object): string {
+  return onOneLine(toJson(value));
+}
+
+/**
+ * The last members of a line about an event: its payload, whose numbers keep every digit, because it is not parsed. If the payload as it was
+ * received cannot stand on a line, or is not well-formed Unicode, `payload` has an equal value that can, and `payload_text` is a string of what
+ * was received. So the bytes that were received are those of `payload_text`, and without it those of `payload` as it stands there.
+ *
+ * @param payload as it was received; undefined if it is not kept any more
+ */
+export function payloadMembers(payload: string | undefined): string {
+  if (payload === undefined) return '"payload":null';
+  const line = onOneLine(wellFormedJson(payload));
+  return line === payload
+    ? `"payload":${payload}`
+    : `"payload":${line},"payload_text":${onOneLine(JSON.stringify(payload))}`;
+}

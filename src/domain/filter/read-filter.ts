@@ -1,0 +1,129 @@
+import type { InputError } from '../http/problem.js';
+import {
+  MAX_FILTER_CONDITIONS,
+  MAX_FILTER_DEPTH,
+  MAX_FILTER_SIZE,
+  MAX_FILTER_TEXT,
+  MAX_FILTER_VALUES,
+  MAX_PATH_LEVELS,
+} from './filter-bounds.js';
+import type { Filter } from './match-filter.js';
+
+/** A place in a filter, from its root. */
+type Place = readonly (string | number)[];
+/** What is wrong at a place: a detail as {@link InputError} has it. */
+export type FilterMistake = { place: Place } & Pick<InputError, 'detail'>;
+
+const POINTER = /^(\/([^~]|~[01])*)?$/;
+const NO_CONDITION =
+  'must be a condition, such as {"path": "/total", "at_least": 100}; see docs/endpoints.md';
+
+/**
+ * Finds the first mistake of a filter: of its shape or its bounds. It looks at no more of what was sent than the bounds reach, so that it takes
+ * the same time however large that is.
+ *
+ * @returns `undefined` if the value is a {@link Filter} within its bounds
+ */
+export function findMistake(value: unknown): FilterMistake | undefined {
+  const mistake = new Walk().condition(value, []);
+  if (mistake) return mistake;
+  return JSON.stringify(value).length > MAX_FILTER_SIZE
+    ? { place: [], detail: `must be at most ${MAX_FILTER_SIZE} characters of JSON` }
+    : undefined;
+}
+
+class Walk {
+  private conditions = 0;
+
+  condition(value: unknown, place: Place): FilterMistake | undefined {
+    const depth = place.filter((part) => typeof part === 'string').length + 1;
+    if (depth > MAX_FILTER_DEPTH) return whole(`must be nested at most ${MAX_FILTER_DEPTH} deep`);
+    this.conditions += 1;
+    if (this.conditions > MAX_FILTER_CONDITIONS) return tooMany();
+    if (typeof value !== 'object' || value === null) return { place, detail: NO_CONDITION };
+    const condition = value as Record<string, unknown>;
+    const [first = '', second, third] = firstNames(condition);
+    if (second === undefined) {
+      const within = [...place, first];
+      if (first === 'all' || first === 'any') return this.parts(condition[first], within);
+      return first === 'not' ? this.condition(condition[first], within) : { place, detail: NO_CONDITION };
+    }
+    const name = first === 'path' ? second : first;
+    const isTest = third === undefined && Object.hasOwn(condition, 'path') && Object.hasOwn(TESTS, name);
+    if (!isTest) return { place, detail: NO_CONDITION };
+    const detail = wrongPath(condition['path']);
+    if (detail) return { place: [...place, 'path'], detail };
+    const wrong = TESTS[name as keyof typeof TESTS](condition[name]);
+    return wrong === undefined ? undefined : { place: [...place, name], detail: wrong };
+  }
+
+  parts(value: unknown, place: Place): FilterMistake | undefined {
+    if (!Array.isArray(value) || value.length === 0)
+      return { place, detail: 'must be a list of at least 1 condition' };
+    if (value.length > MAX_FILTER_CONDITIONS) return tooMany();
+    for (const [index, part] of value.entries()) {
+      const mistake = this.condition(part, [...place, index]);
+      if (mistake) return mistake;
+    }
+    return undefined;
+  }
+}
+
+/** What tests a value, by its name, so that none is tried after another: what is wrong with what it is compared with, if anything is. */
+const TESTS = {
+  exists: (value: unknown) => (typeof value === 'boolean' ? undefined : 'must be true or false'),
+  equals: wrongScalar,
+  in: wrongList,
+  greater_than: wrongLimit,
+  at_least: wrongLimit,
+  less_than: wrongLimit,
+  at_most: wrongLimit,
+};
+
+/** The first three names; an object may have thousands. */
+function firstNames(object: object): string[] {
+  const names: string[] = [];
+  for (const name in object) {
+    names.push(name);
+    if (names.length === 3) break;
+  }
+  return names;
+}
+
+function wrongPath(path: unknown): string | undefined {
+  if (typeof path !== 'string') return 'must be a string';
+  if (path.length > MAX_FILTER_TEXT) return `must have at most ${MAX_FILTER_TEXT} characters`;
+  if (!POINTER.test(path)) return 'must be a JSON Pointer, such as /total or /items/0/name';
+  return path.split('/').length - 1 > MAX_PATH_LEVELS
+    ? `must have at most ${MAX_PATH_LEVELS} levels`
+    : undefined;
+}
+
+function wrongList(values: unknown): string | undefined {
+  if (!Array.isArray(values) || values.length === 0) return 'must be a list of at least 1 value';
+  if (values.length > MAX_FILTER_VALUES) return `must have at most ${MAX_FILTER_VALUES} values`;
+  return values.every((value) => wrongScalar(value) === undefined)
+    ? undefined
+    : `must hold texts of at most ${MAX_FILTER_TEXT} characters, numbers, true, false or null`;
+}
+
+function wrongScalar(value: unknown): string | undefined {
+  return value === null || typeof value === 'boolean' || wrongLimit(value) === undefined
+    ? undefined
+    : `must be a text of at most ${MAX_FILTER_TEXT} characters, a number, true, false or null`;
+}
+
+function wrongLimit(value: unknown): string | undefined {
+  // A number such as 1e999 is read as infinity, which is no JSON.
+  return Number.isFinite(value) || (typeof value === 'string' && value.length <= MAX_FILTER_TEXT)
+    ? undefined
+    : `must be a number or a text of at most ${MAX_FILTER_TEXT} characters`;
+}
+
+function tooMany(): FilterMistake {
+  return whole(`must have at most ${MAX_FILTER_CONDITIONS} conditions`);
+}
+
+function whole(detail: string): FilterMistake {
+  return { place: [], detail };
+}

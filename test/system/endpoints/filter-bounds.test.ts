@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { OPERATOR } from '../../../src/domain/change/change.js';
+import {
+  MAX_FILTER_SIZE,
+  MAX_FILTERS_SIZE,
+  MAX_PATH_LEVELS,
+} from '../../../src/domain/filter/filter-bounds.js';
+import type { Filter } from '../../../src/domain/filter/match-filter.js';
+import type { ApiClient } from '../../support/api-client.js';
+import { startSystem, type TestSystem } from '../../support/system.js';
+
+const TARGET = 'https://127.0.0.1:8443/hook';
+const PATH = '/v18.0/endpoints';
+
+describe('filters of endpoints', () => {
+  let system: TestSystem;
+  let client: ApiClient;
+  before(async () => {
+    system = await startSystem({}, 'api');
+  });
+  beforeEach(async () => {
+    client = await system.account();
+  });
+  after(() => system.stop());
+
+  /** An endpoint as it is in the database, whatever the API allows today. */
+  const stored = (filter: Filter) =>
+    system.database.endpoints.create(
+      client.accountId,
+      {
+        target_url: TARGET,
+        event_kinds: ['purchase'],
+        filter,
+        description: '',
+        metadata: {},
+        headers: {},
+        status: 'active',
+        status_when_verified: 'active',
+        verification_method: 'challenge',
+      },
+      OPERATOR,
+    );
+
+  it('have a bound together: what is registered beyond it is refused, and what becomes shorter never is', async () => {
+    const longest: Filter = { path: '/total', in: Array(100).fill('v'.repeat(150)) };
+    const size = JSON.stringify(longest).length;
+    assert.ok(size <= MAX_FILTER_SIZE);
+    const count = Math.floor(MAX_FILTERS_SIZE / size);
+    const all = await Promise.all(Array.from({ length: count }, () => stored(longest)));
+    const body = { target_url: TARGET, event_kinds: ['purchase'], filter: longest };
+    const refused = await client.request('POST', PATH, { body });
+    assert.deepEqual([refused.status, refused.json.code], [409, 'filter_limit_reached'], refused.text);
+    assert.match(
+      refused.json.detail,
+      /more than 1048576 characters of JSON: this one has \d+, the others \d+/,
+    );
+    const listener = await client.request('POST', '/v18.0/listeners', {
+      body: { event_kinds: ['purchase'], filter: longest },
+    });
+    assert.equal(listener.json.code, 'filter_limit_reached');
+    const change = (body: unknown) => client.request('PATCH', `${PATH}/${all[0]?.id}`, { body });
+    const longer = { all: [longest, { path: '/currency', in: Array(10).fill('EUR'.repeat(80)) }] };
+    assert.equal(
+      (await change({ filter: { path: null, in: null, ...longer } })).json.code,
+      'invalid_request',
+    );
+    assert.equal((await change({ description: 'the same filter' })).status, 200);
+    assert.equal((await change({ filter: null })).status, 200);
+    assert.equal((await client.request('POST', PATH, { body })).status, 201);
+  });
+
+  it('from before a bound stay, until they are changed', async () => {
+    const path = '/a'.repeat(MAX_PATH_LEVELS + 1);
+    const { id } = await stored({ path, equals: 1 });
+    for (const act of ['pause', 'resume'])
+      assert.equal((await client.request('POST', `${PATH}/${id}/${act}`)).status, 200);
+    const patch = (body: unknown) => client.request('PATCH', `${PATH}/${id}`, { body });
+    const { status, json } = await patch({ description: 'x' });
+    assert.deepEqual([status, json.filter], [200, { path, equals: 1 }]);
+    const refused = await patch({ filter: { equals: 2 } });
+    assert.deepEqual(refused.json.errors, [
+      { pointer: '/filter/path', detail: `must have at most ${MAX_PATH_LEVELS} levels` },
+    ]);
+    assert.deepEqual((await patch({ filter: { path: '/total' } })).json.filter, {
+      path: '/total',
+      equals: 1,
+    });
+  });
+});

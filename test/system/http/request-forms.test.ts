@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { startSystem, type TestSystem } from '../../support/system.js';
+
+describe('the form of a request', () => {
+  let system: TestSystem;
+  let client: ApiClient;
+
+  before(async () => {
+    system = await startSystem({}, 'api');
+    client = await system.account();
+  });
+  after(() => system.stop());
+
+  const send = (method: string, path: string, headers: Record<string, string>, body?: string) =>
+    fetch(system.url + path, {
+      method,
+      headers: { authorization: `Bearer ${client.key}`, ...headers },
+      ...(body !== undefined && { body }),
+    });
+  const outcome = async (answer: Response) => {
+    const { code, detail, errors } = (await answer.json()) as Record<string, unknown>;
+    return { status: answer.status, code, detail, errors };
+  };
+
+  it('without a body is an empty one, whether or not it names its type', async () => {
+    const types: Record<string, string>[] = [
+      {},
+      { 'content-type': 'application/json' },
+      { 'content-type': 'text/plain' },
+    ];
+    for (const headers of types)
+      for (const path of ['/v18.0/events/purchase', '/v18.0/endpoints']) {
+        const { status, code } = await outcome(await send('POST', path, headers));
+        assert.deepEqual([status, code], [400, 'invalid_json'], `${path} ${JSON.stringify(headers)}`);
+      }
+  });
+
+  it('is answered with JSON for any type, and for none', async () => {
+    for (const accept of ['*/*', 'application/*', 'text/html, */*;q=0.1', 'application/json'])
+      assert.equal((await send('GET', '/v18.0/event_kinds', { accept })).status, 200, accept);
+    for (const accept of ['text/html', 'application/json;q=0, text/html'])
+      assert.equal((await send('GET', '/v18.0/event_kinds', { accept })).status, 406, accept);
+  });
+
+  it('has no byte order mark: the error names it', async () => {
+    for (const path of ['/v18.0/events/purchase', '/v18.0/endpoints']) {
+      const answer = await send('POST', path, { 'content-type': 'application/json' }, `\ufeff${PURCHASE}`);
+      const { status, code, detail } = await outcome(answer);
+      assert.deepEqual([status, code], [400, 'invalid_json']);
+      assert.match(String(detail), /byte order mark/);
+    }
+  });
+
+  it('has no number that would be kept as another', async () => {
+    const body = '{"name":"a.kind","schema":{"properties":{"n":{"maximum":9007199254740993}}}}';
+    const answer = await send('POST', '/v18.0/event_kinds', { 'content-type': 'application/json' }, body);
+    const { status, code, errors } = await outcome(answer);
+    assert.deepEqual([status, code], [400, 'invalid_request']);
+    assert.equal((errors as { pointer: string }[])[0]?.pointer, '/schema/properties/n/maximum');
+  });
+
+  it('of an event keeps all digits of its numbers when it is checked', async () => {
+    const schema = { properties: { n: { maximum: 9007199254740992 }, price: { multipleOf: 0.01 } } };
+    const added = await client.request('POST', '/v18.0/event_kinds', { body: { name: 'a.number', schema } });
+    assert.equal(added.status, 201, added.text);
+    for (const [raw, status] of [
+      ['{"n":9007199254740993}', 400],
+      ['{"n":9007199254740992,"price":19.99}', 202],
+    ] as const)
+      assert.equal((await client.request('POST', '/v18.0/events/a.number', { raw })).status, status, raw);
+  });
+
+  it('with a weak tag in If-Match does not match', async () => {
+    const made = await client.request('POST', '/v18.0/profiles', { body: { username: 'ada', name: 'Ada' } });
+    assert.equal(made.status, 201, made.text);
+    const path = `/v18.0/profiles/${made.json.id}`;
+    const etag = (await send('GET', path, {})).headers.get('etag') ?? assert.fail();
+    assert.equal((await send('DELETE', path, { 'if-match': `W/${etag}` })).status, 412);
+    assert.equal((await send('DELETE', path, { 'if-match': etag })).status, 204);
+  });
+});

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type CommandProcess, startCommand } from '../../support/programs/process.js';
+import { until } from '../../support/until.js';
+
+/** What runs with this text among its arguments, guards excepted. */
+function processesWith(text: string): number[] {
+  const all = execFileSync('ps', ['-A', '-o', 'pid=,args='], { encoding: 'utf8', maxBuffer: 2 ** 24 });
+  const found = all.split('\n').filter((line) => line.includes(text) && !line.includes('hookline-guard'));
+  return found.map((line) => Number.parseInt(line, 10));
+}
+
+describe('hookline dev', () => {
+  let dataDir: string;
+  let dev: CommandProcess | undefined;
+  /** The cache of this run, where it has one of its own: what it holds need not be built again. */
+  const { XDG_CACHE_HOME } = process.env;
+  const start = (environment: Record<string, string>) => {
+    dev = startCommand(['dev'], {
+      ...(XDG_CACHE_HOME && { XDG_CACHE_HOME }),
+      HOOKLINE_DATA_DIR: dataDir,
+      HOOKLINE_PORT: '0',
+      HOOKLINE_TEMPORAL_PORT: '0',
+      HOOKLINE_TEMPORAL_UI_PORT: '0',
+      HOOKLINE_MONGODB_PORT: '0',
+      ...environment,
+    });
+    return dev;
+  };
+  const said = (pattern: RegExp) =>
+    until(
+      async () => dev?.lines.filter((line) => pattern.test(line)).length,
+      (found) => found !== 0,
+    );
+
+  beforeEach(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'hookline-dev-'));
+  });
+  afterEach(async () => {
+    dev?.signal('SIGKILL');
+    await dev?.exited;
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  it('starts a server that is killed again with its data, and ends with an error when it is killed once more', async () => {
+    const { lines, exited } = start({});
+    await said(/^Running until/);
+    const kill = () => {
+      const [pid = 0, ...more] = processesWith(join(dataDir, 'ferretdb')).concat(
+        processesWith(join(dataDir, 'mongodb')),
+      );
+      assert.ok(pid > 0 && more.length === 0);
+      process.kill(pid, 'SIGKILL');
+    };
+    kill();
+    await said(/^MongoDB: ended by itself, with SIGKILL; .* Starting it again with its data\.$/);
+    await said(/^MongoDB: answers again\.$/);
+    kill();
+    assert.equal(await exited, 1);
+    assert.match(lines.join('\n'), /^hookline: MongoDB: ended by itself, with SIGKILL; its log is .*$/m);
+    assert.deepEqual(processesWith(dataDir), []);
+  });
+
+  it('leaves nothing when it is told to stop while a server is fetched', async () => {
+    const cache = join(dataDir, 'cache');
+    const bin = join(dataDir, 'bin-of-test');
+    // Something that looks like pip, and takes for ever.
+    await mkdir(bin);
+    await writeFile(
+      join(bin, 'pip3'),
+      '#!/bin/sh\nPATH=/usr/bin:/bin\necho part > "$TMPDIR/part"\nexec sleep 1000\n',
+    );
+    await chmod(join(bin, 'pip3'), 0o755);
+    const refused = 'http://127.0.0.1:9';
+    const { lines, exited } = start({
+      XDG_CACHE_HOME: cache,
+      PATH: bin,
+      HTTPS_PROXY: refused,
+      https_proxy: refused,
+      MONGODB_URI: 'mongodb://127.0.0.1:9/none',
+    });
+    const wheels = join(cache, 'hookline', 'wheels');
+    const names = () => readdir(wheels, { recursive: true }).catch((): string[] => []);
+    await until(names, (found) => found.some((name) => name.endsWith('part')));
+    dev?.signal('SIGINT');
+    assert.equal(await exited, 0);
+    assert.equal(lines.at(-1), 'Stopped.');
+    assert.deepEqual(await readdir(wheels), []);
+    assert.deepEqual(processesWith(dataDir), []);
+  });
+});

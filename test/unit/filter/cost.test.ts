@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { MAX_FILTERS_SIZE, MAX_PATH_LEVELS } from '../../../src/domain/filter/filter-bounds.js';
+import { type Filter, matchesFilter } from '../../../src/domain/filter/match-filter.js';
+import { PayloadValues } from '../../../src/domain/filter/payload-values.js';
+import { findMistake } from '../../../src/domain/filter/read-filter.js';
+import { mainThreadTime } from '../../support/parts/thread-time.js';
+
+/** Milliseconds of processor time: the aim is 20 on a quiet machine. */
+const MAX_MS = 50;
+const ENDPOINTS = 1_000;
+
+/** The payload in which a path of `a` after `a` goes as deep as a path may, and then to another object. */
+function nested(innermost: unknown, levels = MAX_PATH_LEVELS - 1): unknown {
+  return levels === 0 ? innermost : { a: nested(innermost, levels - 1) };
+}
+
+describe('comparing an event with all filters that an account may have', () => {
+  const deep = '/a'.repeat(MAX_PATH_LEVELS - 1);
+  const wide = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, index]));
+  const cases: Record<string, { condition: (index: number) => Filter; payload: unknown }> = {
+    'paths that end nowhere, each another': {
+      condition: (index) => ({ path: `${deep}/${index.toString(36)}`, equals: 1 }),
+      payload: nested({}),
+    },
+    'deep paths to values, each another': {
+      condition: (index) => ({ path: `${deep}/k${index % 20_000}`, equals: -1 }),
+      payload: nested(wide),
+    },
+    'short paths': { condition: (index) => ({ path: `/k${index}`, exists: false }), payload: wide },
+    'one long text': {
+      condition: () => ({ path: '/a', greater_than: 'b'.repeat(200) }),
+      payload: { a: 'b'.repeat(250_000) },
+    },
+  };
+  for (const [what, { condition, payload }] of Object.entries(cases)) {
+    it(`takes milliseconds: ${what}`, () => {
+      const filters = filtersOf(condition);
+      for (const filter of filters) assert.equal(findMistake(filter), undefined);
+      const compare = () => {
+        const values = new PayloadValues(payload);
+        for (const filter of filters) matchesFilter(filter, values);
+      };
+      compare(); // compiles them
+      const runs = Array.from({ length: 7 }, () => {
+        const began = mainThreadTime();
+        compare();
+        return mainThreadTime() - began;
+      });
+      const [, , , median = 0] = runs.sort((a, b) => a - b);
+      assert.ok(median <= MAX_MS, `${median} ms`);
+    });
+  }
+});
+
+/** Filters of as many endpoints, together as long as they may be. */
+function filtersOf(condition: (index: number) => Filter): Filter[] {
+  let index = 0;
+  return Array.from({ length: ENDPOINTS }, () => {
+    const any: Filter[] = [];
+    while (JSON.stringify(any).length < MAX_FILTERS_SIZE / ENDPOINTS - 200 && any.length < 49) {
+      any.push(condition(index));
+      index += 1;
+    }
+    return { any };
+  });
+}

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { mock } from 'node:test';
+import { type NameAnswer, UnresolvedNameError } from '../../../../activities/http/names/name-answer.js';
+import { NameLookups } from '../../../../activities/http/names/name-lookups.js';
+
+const ADDRESS = { address: '192.0.2.1', family: 4 };
+const OTHER = { address: '192.0.2.2', family: 4 };
+const never = () => new Promise<NameAnswer>(() => {});
+/** Lets everything happen that waits for nothing. */
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Counts what is asked, and answers as told. */
+function dns(answer: (name: string, asked: number) => NameAnswer | Promise<NameAnswer>) {
+  const asked: string[] = [];
+  const lookups = new NameLookups(async (name) => {
+    asked.push(name);
+    return answer(name, asked.filter((each) => each === name).length);
+  });
+  const outcome = (name: string) =>
+    lookups.resolve(name).then(
+      ({ addresses }) => addresses.map(({ address }) => address).join(' '),
+      (error: UnresolvedNameError) => error.reason,
+    );
+  return { asked, lookups, outcome };
+}
+
+const fails = (reason: UnresolvedNameError['reason']): never => {
+  throw new UnresolvedNameError(reason);
+};
+
+describe('look-ups of names', () => {
+  beforeEach(() => mock.timers.enable({ apis: ['Date', 'setTimeout'], now: 1_000_000 }));
+  afterEach(() => mock.timers.reset());
+
+  it('are one for all who ask at the same time, whatever the case of the letters', async () => {
+    const { asked, outcome } = dns(() => ({ addresses: [ADDRESS], ttlMs: 0 }));
+    const names = ['a.test', 'A.test', 'a.TEST', 'b.test'];
+    assert.deepEqual(new Set(await Promise.all(names.map(outcome))), new Set([ADDRESS.address]));
+    assert.deepEqual(asked, ['a.test', 'b.test']);
+  });
+
+  it('are kept for as long as DNS says, five minutes at most, and not at all with a TTL of 0', async () => {
+    for (const [ttlMs, keptMs] of [
+      [30_000, 30_000],
+      [86_400_000, 300_000],
+    ] as const) {
+      const { asked, lookups } = dns(() => ({ addresses: [ADDRESS], ttlMs }));
+      const began = Date.now();
+      for (const _ of [1, 2]) assert.equal((await lookups.resolve('a.test')).expiresAt, began + keptMs);
+      mock.timers.tick(keptMs - 1);
+      await lookups.resolve('a.test');
+      assert.equal(asked.length, 1);
+      mock.timers.tick(2);
+      await lookups.resolve('a.test');
+      assert.equal(asked.length, 2);
+    }
+    const { asked, outcome } = dns((_, times) => ({ addresses: [times % 2 ? ADDRESS : OTHER], ttlMs: 0 }));
+    assert.deepEqual([await outcome('a.test'), await outcome('a.test')], ['192.0.2.1', '192.0.2.2']);
+    assert.equal(asked.length, 2);
+  });
+
+  it('are not kept if they are not from DNS', async () => {
+    const { asked, lookups } = dns(() => ({ addresses: [ADDRESS] }));
+    for (const _ of [1, 2]) assert.equal((await lookups.resolve('a.test')).expiresAt, undefined);
+    assert.equal(asked.length, 2);
+  });
+
+  it('are kept in vain: shortly, and failures for twice as long each time, a minute at most', async () => {
+    for (const [reason, kept] of [
+      ['not_found', [5, 5, 5]],
+      ['no_addresses', [5, 5, 5]],
+      ['too_many', [5, 5, 5]],
+      ['silent', [5, 10, 20, 40, 60, 60]],
+      ['refused', [5, 10, 20, 40, 60, 60]],
+      ['failed', [5, 10, 20, 40, 60, 60]],
+    ] as const) {
+      const { asked, outcome } = dns(() => fails(reason));
+      for (const [index, seconds] of kept.entries()) {
+        assert.equal(await outcome('a.test'), reason);
+        mock.timers.tick(seconds * 1_000 - 1);
+        assert.equal(await outcome('a.test'), reason);
+        assert.equal(asked.length, index + 1, `${reason} after ${index} failures`);
+        mock.timers.tick(2);
+      }
+    }
+  });
+
+  it('end after 4.5 s, for all who wait, and the next one succeeds if DNS answers again', async () => {
+    const { asked, outcome } = dns((_, times) =>
+      times === 1 ? never() : { addresses: [ADDRESS], ttlMs: 1_000 },
+    );
+    const waiting = Promise.all([outcome('a.test'), outcome('a.test')]);
+    await settled();
+    mock.timers.tick(4_500);
+    assert.deepEqual(await waiting, ['silent', 'silent']);
+    mock.timers.tick(5_001);
+    assert.equal(await outcome('a.test'), ADDRESS.address);
+    assert.equal(asked.length, 2);
+  });
+
+  it('of names that fail are made a few at a time, and those of others never wait for them', async () => {
+    const dead = Array.from({ length: 50 }, (_, index) => `dead-${index}.test`);
+    const { asked, outcome } = dns((name) =>
+      name.startsWith('dead') ? never() : { addresses: [ADDRESS], ttlMs: 0 },
+    );
+    const first = Promise.all(dead.map(outcome));
+    // In the midst of them, though nothing is known of any yet, and no time passes.
+    assert.equal(await outcome('healthy.test'), ADDRESS.address);
+    mock.timers.tick(4_500);
+    assert.deepEqual(new Set(await first), new Set(['silent']));
+    // What was found to be silent is not asked about again for a while.
+    await Promise.all(dead.map(outcome));
+    assert.equal(asked.length, 50 + 1);
+    mock.timers.tick(5_001);
+    void dead.map(outcome);
+    await settled();
+    assert.equal(asked.length, 51 + 16);
+    for (const name of ['healthy.test', 'new.test']) assert.equal(await outcome(name), ADDRESS.address);
+    mock.timers.tick(4_500);
+    await settled();
+    assert.equal(asked.length, 53 + 32, 'sixteen more had their turn');
+  });
+
+  it('take in what comes later of an answer', async () => {
+    let tell: (answer: NameAnswer) => void = () => {};
+    const whole = new Promise<NameAnswer>((resolve) => {
+      tell = resolve;
+    });
+    const { outcome } = dns(() => ({ addresses: [ADDRESS], ttlMs: 60_000, whole }));
+    assert.equal(await outcome('a.test'), '192.0.2.1');
+    tell({ addresses: [ADDRESS, OTHER], ttlMs: 60_000 });
+    await settled();
+    assert.equal(await outcome('a.test'), '192.0.2.1 192.0.2.2');
+  });
+
+  it('keep no more addresses than fit, however many a name has', async () => {
+    const many = Array.from({ length: 20_000 }, () => ADDRESS);
+    const { asked, lookups } = dns(() => ({ addresses: many, ttlMs: 60_000 }));
+    for (const name of ['a.test', 'b.test', 'c.test', 'a.test']) await lookups.resolve(name);
+    assert.deepEqual(asked, ['a.test', 'b.test', 'c.test', 'a.test']);
+  });
+});

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createCosign, parseWitnesses } from '../../../src/bin/service/log/witnesses.js';
+import { prepareState, Witness, witnessServer } from '../../../src/bin/witness/witness.js';
+import { writeAddCheckpoint } from '../../../src/domain/log/add-checkpoint.js';
+import { verifyCertificate } from '../../../src/domain/log/certificate.js';
+import { signCheckpoint } from '../../../src/domain/log/checkpoint.js';
+import {
+  cosignaturesBy,
+  newWitnessKey,
+  readWitnessKey,
+  readWitnessSigner,
+} from '../../../src/domain/log/cosignature.js';
+import { consistencyProof, leafHash, rootHash } from '../../../src/domain/log/merkle-tree.js';
+import { newSigningKey, readSigningKey, readVerifierKey } from '../../../src/domain/log/signed-note.js';
+import { statementOf } from '../../../src/domain/log/statement.js';
+import { sampleLog } from '../../support/outside/certificates.js';
+import { TreeInMemory } from '../../support/parts/log-tree.js';
+
+const log = readSigningKey(newSigningKey('hooks.example.com/log'));
+const signer = readWitnessSigner(newWitnessKey('witness.example.com'));
+const leaves = (count: number, name = 'record') =>
+  Array.from({ length: count }, (_, at) => leafHash(`${name} ${at}`));
+
+describe('a witness', () => {
+  let folder: string;
+  let state: string;
+  let witness: Witness;
+  const tree = new TreeInMemory(leaves(40));
+  const checkpoint = async (size: number, of = tree, by = log) =>
+    signCheckpoint(size, await rootHash(size, of.read), [by]);
+  const submit = async (from: number, size: number, of = tree, by = log) => {
+    const proof = from > 0 && from < size ? await consistencyProof(from, size, of.read) : [];
+    return witness.addCheckpoint(writeAddCheckpoint({ from, proof, note: await checkpoint(size, of, by) }));
+  };
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'hookline-witness-'));
+    state = join(folder, 'state.json');
+    await prepareState(state);
+    witness = new Witness({ signer, state, logs: [log.verifier] });
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  it('cosigns what continues what it saw, also after it was started again, and says what it saw otherwise', async () => {
+    const first = await submit(0, 10);
+    assert.equal(first.status, 200);
+    const [cosigned] = cosignaturesBy(signer.verifier, await checkpoint(10), first.body);
+    assert.ok(Math.abs((cosigned?.at.getTime() ?? 0) - Date.now()) < 60_000);
+    assert.equal((await submit(10, 10)).status, 200);
+    witness = new Witness({ signer, state, logs: [log.verifier] });
+    assert.deepEqual(await submit(0, 30), { status: 409, type: 'text/x.tlog.size', body: '10\n' });
+    assert.equal((await submit(10, 30)).status, 200);
+    assert.deepEqual((await submit(10, 20)).body, '30\n');
+    assert.equal(JSON.parse(await readFile(state, 'utf8'))['hooks.example.com/log'], await checkpoint(30));
+  });
+
+  it('cosigns no other history, and remembers none', async () => {
+    await submit(0, 10);
+    const before = await readFile(state, 'utf8');
+    const other = new TreeInMemory(leaves(40, 'forged'));
+    const stranger = readSigningKey(newSigningKey('hooks.example.com/log'));
+    const elsewhere = readSigningKey(newSigningKey('other.example.com/log'));
+    assert.equal((await submit(10, 10, other)).status, 409);
+    assert.equal((await submit(10, 30, other)).status, 422);
+    assert.equal((await submit(10, 30, tree, stranger)).status, 403);
+    assert.equal((await submit(10, 30, tree, elsewhere)).status, 404);
+    assert.equal((await submit(10, 5)).status, 400);
+    const note = await checkpoint(30);
+    const statuses = [];
+    for (const body of [
+      '',
+      'old 10\n',
+      `old 010\n\n${note}`,
+      `old x\n\n${note}`,
+      `old 10\nAAAA\n\n${note}`,
+      `old 10\n\nx`,
+    ])
+      statuses.push((await witness.addCheckpoint(body)).status);
+    assert.deepEqual(statuses, [400, 400, 400, 400, 400, 400]);
+    assert.equal((await witness.addCheckpoint(`old 10\n\n${note}`)).status, 422);
+    assert.equal(await readFile(state, 'utf8'), before);
+  });
+
+  it('cosigns one of two that are sent at once from one size', async () => {
+    await submit(0, 10);
+    const answers = await Promise.all([submit(10, 20), submit(10, 30)]);
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409]);
+  });
+
+  it('does not cosign what it cannot remember', async () => {
+    await writeFile(state, 'not JSON');
+    await assert.rejects(submit(0, 10));
+    await rm(state);
+    await assert.rejects(submit(0, 10), /ENOENT/);
+  });
+
+  it('is asked over HTTP for its cosignature, wherever it was before, and for no second one', async () => {
+    await submit(0, 7);
+    const server = witnessServer(witness, (error) => assert.fail(String(error))).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const failed: string[] = [];
+    const cosign =
+      createCosign(parseWitnesses(`${signer.verifier.text}@${url}/`), (_, why) => failed.push(why)) ??
+      assert.fail();
+    const ask = async (size: number, of = tree, note?: string) =>
+      cosign({
+        note: note ?? (await checkpoint(size, of)),
+        size,
+        proofFrom: async (from) => (from === 0 ? [] : consistencyProof(from, size, of.read)),
+      });
+    const cosigned = await ask(20);
+    assert.equal(cosignaturesBy(signer.verifier, cosigned, cosigned).length, 1);
+    assert.equal(await ask(20, tree, cosigned), cosigned);
+    const forged = await checkpoint(30, new TreeInMemory(leaves(40, 'forged')));
+    assert.equal(await ask(30, tree, forged), forged);
+    assert.equal(await ask(5), await checkpoint(5));
+    assert.match(failed[0] ?? '', /answered 422/);
+    assert.match(failed[1] ?? '', /it saw 20 records, and the log has 5: the log was taken back/);
+    assert.equal((await fetch(url)).status, 404);
+    const long = await fetch(`${url}/add-checkpoint`, { method: 'POST', body: 'x'.repeat(40_000) });
+    assert.equal(long.status, 413);
+    server.close();
+    server.closeAllConnections();
+    await once(server, 'close');
+    await ask(30);
+    assert.equal(failed.length, 3);
+  });
+
+  it('is demanded when a certificate is verified', async () => {
+    const sample = await sampleLog(5);
+    const certificate = await sample.certificate(2);
+    const { verifier } = signer;
+    const text = (checkpoint: string) => JSON.stringify({ ...certificate, checkpoint });
+    const evidence = { key: sample.key, witnesses: [verifier.text] };
+    assert.throws(
+      () => verifyCertificate(text(certificate.checkpoint), evidence),
+      /the witness witness\.example\.com has not cosigned the checkpoint/,
+    );
+    const own = new Witness({ signer, state, logs: [readVerifierKey(sample.key)] });
+    const { body } = await own.addCheckpoint(
+      writeAddCheckpoint({ from: 0, proof: [], note: certificate.checkpoint }),
+    );
+    const cosigned = text(certificate.checkpoint + body);
+    const verified = verifyCertificate(cosigned, evidence);
+    assert.match(
+      statementOf(verified, evidence),
+      /the witness witness\.example\.com cosigned that checkpoint at 20/,
+    );
+    const other = readWitnessSigner(newWitnessKey('witness.example.com')).verifier.text;
+    assert.throws(() => verifyCertificate(cosigned, { witnesses: [other] }), /has not cosigned/);
+    assert.throws(() => readWitnessKey(sample.key), /must read/);
+  });
+});

@@ -1,0 +1,3 @@
+module github.com/temporalio/cli/cliext
+
+go 1.25.0
