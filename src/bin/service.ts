@@ -19,6 +19,7 @@ import { createKnowledge, createStarter } from './service/ledger.js';
 import { createListenerExchange } from './service/listeners/listener-exchange.js';
 import { createListeners, type Listeners } from './service/listeners/listeners.js';
 import { createLogWatch } from './service/log/log-watch.js';
+import { parseWitnesses } from './service/log/witnesses.js';
 import { createLogWriter } from './service/log/writer.js';
 import { createReadiness, type Readiness } from './service/readiness.js';
 import { connectServers, type Servers } from './service/servers.js';
@@ -109,7 +110,11 @@ async function startParts(
       {
         ...attempts,
         ...alerts,
-        log: createLogWriter(settings, servers, createLogWatch(logger, registry, alerts.raiser)),
+        log: createLogWriter(
+          settings,
+          servers,
+          createLogWatch(logger, registry, alerts.raiser, parseWitnesses(settings.HOOKLINE_LOG_WITNESSES)),
+        ),
       },
       starter,
       bundlePath,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { Registry } from 'prom-client';
 import { BacklogMetrics } from '../../../src/bin/service/counts/backlog-metrics.js';
+import { newWitnessKey, readWitnessSigner } from '../../../src/domain/log/cosignature.js';
 import { spansWithin } from '../../../src/domain/stats/tally.js';
 import { connectDatabase } from '../../../src/models/database.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
@@ -58,6 +59,8 @@ describe('/metrics', () => {
       // Nothing is sent there: the endpoints that fail are held for longer.
       HOOKLINE_ALERT_CHAT_URL: 'https://chat.invalid/hook',
       HOOKLINE_ALERT_AFTER: '1h',
+      // Nothing is signed here.
+      HOOKLINE_LOG_WITNESSES: `${readWitnessSigner(newWitnessKey('witness.invalid')).verifier.text}@https://witness.invalid`,
     });
     client = await system.account();
     const register = async (status: number, more: Record<string, unknown> = {}): Promise<string> => {

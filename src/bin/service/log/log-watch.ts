@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { AlertRaiser } from '../../../../activities/ports.js';
 import { LOG_ALTERED_REASONS, type LogAlteredError } from '../../../domain/log/log-altered.js';
+import type { WitnessAddress } from './witnesses.js';
 
 /** Who is told of what happens to the log. */
 export interface LogWatch {
@@ -18,6 +19,7 @@ export function createLogWatch(
   logger: Logger,
   registry: Registry,
   raiser: AlertRaiser | undefined,
+  witnesses: readonly WitnessAddress[] = [],
 ): LogWatch {
   const size = new Gauge({
     name: 'hookline_log_size',
@@ -42,6 +44,7 @@ export function createLogWatch(
     registers: [registry],
   });
   for (const reason of LOG_ALTERED_REASONS) refusals.inc({ reason }, 0);
+  for (const { key } of witnesses) uncosigned.inc({ witness: key.name }, 0);
   return {
     signed(records) {
       size.set(records);
