@@ -326,7 +326,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Get a ticket to open the stream of a listener: a WebSocket, one at a time
+         * Get a ticket to open the stream of a listener: a WebSocket, one at a time, which ends with the token that asks
          * @description Requires the scope `endpoints:write`.
          */
         post: operations["createListenerTicket"];
@@ -763,7 +763,7 @@ export interface paths {
         put: operations["replaceProfile"];
         post?: never;
         /**
-         * Delete a profile with its login and OAuth tokens; an account's own profile cannot be deleted
+         * Delete a profile with its login, whose scopes you must hold, and OAuth tokens; an account's own profile cannot be deleted
          * @description Requires the scope `profiles:write`.
          */
         delete: operations["deleteProfile"];
@@ -811,7 +811,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Revoke an API key for good; it stops working within 5 seconds and stays in the list
+         * Revoke an API key for good; it stops working within 5 seconds and stays in the list. You must hold its scopes
          * @description Requires the scope `keys:write`.
          */
         delete: operations["revokeApiKey"];
@@ -863,7 +863,7 @@ export interface paths {
         put: operations["replaceOAuthClient"];
         post?: never;
         /**
-         * Remove an OAuth client; its tokens stop working within 5 seconds
+         * Remove an OAuth client; its tokens stop working within 5 seconds. You must hold its scopes
          * @description Requires the scope `keys:write`.
          */
         delete: operations["deleteOAuthClient"];
@@ -911,7 +911,7 @@ export interface paths {
         put: operations["putLogin"];
         post?: never;
         /**
-         * Delete the login of a profile; its sessions and the tokens that it allowed stop working within 5 seconds
+         * Delete the login of a profile; its sessions and the tokens that it allowed stop working within 5 seconds. You must hold its scopes
          * @description Requires the scope `keys:write`.
          */
         delete: operations["deleteLogin"];
@@ -1007,7 +1007,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * End a portal session; its token stops working within 5 seconds
+         * End a portal session; its token stops working within 5 seconds, and the streams that it opened end. You must hold its scopes
          * @description Requires the scope `keys:write`.
          */
         delete: operations["revokePortalSession"];
