@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { TicketHolder } from '../listeners/ticket-holder.js';
+import type { Account } from '../../domain/access/account.js';
+import type { Caller } from '../http/caller/caller.js';
 import { addressKey, tokenKey } from './limit-rate.js';
 import type { Limiters } from './limiters.js';
 import { anonymous, type Verdict } from './rate-limiter.js';
@@ -9,7 +10,7 @@ export interface UpgradeLimits {
   /** Counts one that has no valid ticket, against its address. */
   refused(request: IncomingMessage): Verdict;
   /** Counts one that has, against the token that the ticket was given to. */
-  allowed(holder: TicketHolder): Verdict;
+  allowed(holder: { caller: Caller; account: Account | undefined }): Verdict;
 }
 
 /** @param addressOf the caller's address, as for every request */
