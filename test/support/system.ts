@@ -33,10 +33,10 @@ export interface TestSystem {
 }
 
 /**
- * The part of the waits that rules fix. The shortest ones are still longer than what they wait for in a test: caches of accounts, attempts
- * under way, visibility.
+ * A fifth of the waits that rules fix, for tests that wait for several of them. The shortest ones are still longer than what they wait for:
+ * caches of accounts, attempts under way, visibility. Others look at what is not to change meanwhile, such as an incident before its probe.
  */
-const TEST_TIME_SCALE = '0.2';
+export const SHORT_WAITS = { HOOKLINE_TEST_TIME_SCALE: '0.2' };
 
 /** The environment of a system of its own: database, task queue, free port, loopback allowed, test authority trusted. */
 export async function testEnvironment(
@@ -67,8 +67,6 @@ export async function testEnvironment(
     HOOKLINE_ENDPOINT_VERIFICATION: 'off',
     // What is to be retried while a test waits says so.
     HOOKLINE_RETRY_SCHEDULE: '1h',
-    // Nobody waits for a rule's real seconds.
-    HOOKLINE_TEST_TIME_SCALE: TEST_TIME_SCALE,
     // Receivers share a thread with the tests and the service, and may be slow where much goes on.
     HOOKLINE_ATTEMPT_TIMEOUT: '10s',
     ...overrides,

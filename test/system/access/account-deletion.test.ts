@@ -5,7 +5,7 @@ import { type ApiClient, apiClient } from '../../support/api-client.js';
 import { listed, purchases } from '../../support/parts/replays.js';
 import { startServiceProcess } from '../../support/programs/process.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { type SharedSystem, sharedSystem, startSystem } from '../../support/system.js';
+import { SHORT_WAITS, startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 /** With so few events for each, none of the endpoints fails so often that deliveries wait without an attempt. */
@@ -17,16 +17,20 @@ const PAUSED = 5;
 const OF_BYSTANDER = 5;
 
 describe('the deletion of an account', () => {
-  let system: SharedSystem;
+  let system: TestSystem;
   let receiver: Receiver;
   let platform: ApiClient;
 
   before(async () => {
-    system = await sharedSystem();
+    // Processes that are killed do the work.
+    system = await startSystem(SHORT_WAITS, 'api');
     receiver = await startReceiver({ handler: reply(500) });
     platform = await system.account(PLATFORM_SCOPES);
   });
-  after(() => receiver.close());
+  after(async () => {
+    await receiver.close();
+    await system.stop();
+  });
 
   /** An account of the platform: its id, and a client with a key of its own. */
   const make = async (reference: string) => {

@@ -5,7 +5,7 @@ import { type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js
 import { archived } from '../../support/parts/archive.js';
 import { startServiceProcess } from '../../support/programs/process.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
-import { newAccount, startSystem, type TestSystem } from '../../support/system.js';
+import { newAccount, SHORT_WAITS, startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 /** A customer of the platform, and what it has got: by the account's own key, and by the key of a person. */
@@ -25,7 +25,7 @@ describe('the deletion of an account with its payloads', () => {
   let stayer: Customer;
 
   before(async () => {
-    system = await startSystem();
+    system = await startSystem(SHORT_WAITS);
     receiver = await startReceiver();
     platform = await system.account(PLATFORM_SCOPES);
     [leaver, later, stayer] = [await customer(), await customer(), await customer()];

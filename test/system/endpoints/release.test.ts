@@ -7,7 +7,7 @@ import { findOldest, listWaiting, sampleOutcomes } from '../../../src/temporal/w
 import { releaseBacklog } from '../../../src/temporal/write/release-backlog.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { type SharedSystem, sharedSystem } from '../../support/system.js';
+import { SHORT_WAITS, type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const COUNT = 45;
@@ -21,7 +21,7 @@ describe('the release of a backlog', () => {
   let endpoint: string;
 
   before(async () => {
-    system = await sharedSystem({ HOOKLINE_RETRY_SCHEDULE: '1h', HOOKLINE_GROUP_COMMIT: 'off' });
+    system = await sharedSystem({ ...SHORT_WAITS, HOOKLINE_GROUP_COMMIT: 'off' });
   });
   beforeEach(async () => {
     client = await system.account();

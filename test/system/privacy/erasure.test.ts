@@ -8,7 +8,13 @@ import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { runArchive } from '../../support/parts/archive.js';
 import { replay, replayOver } from '../../support/parts/replays.js';
 import { type Handler, type Receiver, startReceiver } from '../../support/receiver.js';
-import { newAccount, startSystem, type TestSystem, testEnvironment } from '../../support/system.js';
+import {
+  newAccount,
+  SHORT_WAITS,
+  startSystem,
+  type TestSystem,
+  testEnvironment,
+} from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const ADA = 'ada.erased@example.com';
@@ -36,7 +42,7 @@ describe('erasing a subject', () => {
 
   before(async () => {
     const logger = pino({ level: 'trace' }, { write: (line) => void log.push(line) });
-    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '1h' }, 'all', logger);
+    system = await startSystem(SHORT_WAITS, 'all', logger);
     receiver = await startReceiver({ handler: echo });
     client = await system.account();
     other = await system.account();
@@ -236,7 +242,11 @@ describe('an installation that does not encrypt payloads', () => {
 
   before(async () => {
     // A namespace of its own: it cannot read what other systems of this run have encrypted.
-    const overrides = { HOOKLINE_PAYLOAD_KEYS: '', TEMPORAL_NAMESPACE: `plain-${Date.now()}` };
+    const overrides = {
+      ...SHORT_WAITS,
+      HOOKLINE_PAYLOAD_KEYS: '',
+      TEMPORAL_NAMESPACE: `plain-${Date.now()}`,
+    };
     await migrate(loadSettings(await testEnvironment(overrides)), () => {});
     system = await startSystem(overrides);
     receiver = await startReceiver({ handler: echo });

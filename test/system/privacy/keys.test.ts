@@ -9,7 +9,7 @@ import { type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js
 import { startServiceProcess } from '../../support/programs/process.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { TEST_PAYLOAD_KEYS } from '../../support/servers.js';
-import { newAccount, startSystem, type TestSystem } from '../../support/system.js';
+import { newAccount, SHORT_WAITS, startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const [FRESH = '', OLD = ''] = TEST_PAYLOAD_KEYS;
@@ -25,7 +25,7 @@ describe('payload keys', () => {
     // Before a rotation: the new key is known to all processes, and the old one still encrypts.
     system = await startSystem({
       HOOKLINE_PAYLOAD_KEYS: `${OLD},${FRESH}`,
-      HOOKLINE_RETRY_SCHEDULE: '1h',
+      ...SHORT_WAITS,
       HOOKLINE_CODEC_TOKEN: CODEC_TOKEN,
       HOOKLINE_CODEC_ORIGIN: UI,
     });
