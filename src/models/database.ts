@@ -5,6 +5,7 @@ import { DEFAULT_CHANGES_DAYS } from '../domain/change/change.js';
 import { createPayloadSealer } from '../domain/privacy/payload-sealer.js';
 import { TIMINGS, type Timings } from '../domain/timings.js';
 import { AccessTokenRepository } from './access/access-tokens.js';
+import { AccountLocks } from './access/account-locks.js';
 import { AccountRepository } from './access/accounts.js';
 import { ApiKeyRepository } from './access/api-keys.js';
 import { InstallationSecretRepository } from './access/installation-secrets.js';
@@ -50,6 +51,7 @@ const HOSTS = /^mongodb(?:\+srv)?:\/\/(?:[^/]*@)?([^/?]+)/;
 /** MongoDB, and what is kept in it. */
 export interface Database {
   accessTokens: AccessTokenRepository;
+  accountLocks: AccountLocks;
   accounts: AccountRepository;
   apiKeys: ApiKeyRepository;
   archive: ArchiveRepository;
@@ -141,6 +143,7 @@ export async function connectDatabase(
   const dataKeys = new DataKeyRepository(connection, keyBox, timings);
   return {
     accessTokens: new AccessTokenRepository(oauthRecords, { oauthClients, logins }),
+    accountLocks: new AccountLocks(connection),
     accounts: new AccountRepository(connection, profiles, changes),
     apiKeys: new ApiKeyRepository(connection, changes),
     archive: new ArchiveRepository(connection, archive, createPayloadSealer(dataKeys, encryptsPayloads), log),

@@ -97,6 +97,11 @@ export class EventKindRepository {
     });
   }
 
+  /** How many kinds an account has added, as the database has them. */
+  count(accountId: string): Promise<number> {
+    return this.documents.count({ account_id: accountId });
+  }
+
   /** All kinds that an account has added, by name. */
   all(accountId: string): Promise<StoredEventKind[]> {
     return this.byAccount.get(accountId, async () => {

@@ -4,6 +4,7 @@ import { type Connection, type Model, Schema } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import { roomFor } from '../../domain/basics/bounded-memory.js';
 import { type DataKey, newDataKey } from '../../domain/privacy/data-key.js';
+import type { OpenRule } from '../../domain/privacy/erasure.js';
 import type { DataKeys } from '../../domain/privacy/payload-sealer.js';
 import { TIMINGS } from '../../domain/timings.js';
 import { isDuplicateKey } from '../mongo/duplicate-key.js';
@@ -17,6 +18,9 @@ interface DataKeyDocument {
   /** The key, wrapped. */
   sealed: string;
   created_at: Date;
+  /** The erasures that delete it, by what they do with open deliveries. Of each rule there is one. */
+  cancel?: string | null;
+  finish?: string | null;
 }
 
 const schema = new Schema<DataKeyDocument>(
@@ -26,6 +30,8 @@ const schema = new Schema<DataKeyDocument>(
     key_id: { type: String, required: true },
     sealed: { type: String, required: true },
     created_at: { type: Date, required: true },
+    cancel: String,
+    finish: String,
   },
   { versionKey: false },
 );
@@ -94,6 +100,28 @@ export class DataKeyRepository implements DataKeys {
   async ofSubject(accountId: string, subject: string): Promise<KeptKey | undefined> {
     const document = await this.model.findById(documentId(accountId, subject)).lean();
     return document ? { key_id: document.key_id, created_at: document.created_at } : undefined;
+  }
+
+  /**
+   * Claims a key for the erasure that is to delete it, so that of all who ask at the same time one has it. Who asks to cancel open
+   * deliveries does not wait for an erasure that lets them end first.
+   *
+   * @returns the erasure that has claimed it, this or an earlier one; `undefined` if the key is gone
+   */
+  async claimErasure(
+    accountId: string,
+    keyId: string,
+    erasureId: string,
+    open: OpenRule,
+  ): Promise<{ id: string; open: OpenRule } | undefined> {
+    const filter = { key_id: keyId, account_id: accountId };
+    await this.model.updateOne(
+      { ...filter, cancel: null, ...(open === 'finish' && { finish: null }) },
+      { $set: { [open]: erasureId } },
+    );
+    const key = await this.model.findOne(filter).lean();
+    if (key?.cancel) return { id: key.cancel, open: 'cancel' };
+    return key?.finish ? { id: key.finish, open: 'finish' } : undefined;
   }
 
   /** Deletes a key. A repeat deletes nothing, not even a newer key of the same subject. */

@@ -27,6 +27,17 @@ describe('an endpoint', () => {
       body: { target_url: receiver.url, event_kinds: ['purchase'], ...more },
     });
 
+  it('is one of as many as its account may have, also if many are made at once', async () => {
+    const statuses = (await Promise.all(Array.from({ length: 20 }, () => create()))).map(
+      ({ status }) => status,
+    );
+    assert.deepEqual(statuses.sort(), [...Array(3).fill(201), ...Array(17).fill(409)]);
+    assert.equal((await client.request('GET', '/v18.0/endpoints')).json.data.length, 3);
+    const { json } = await client.request('GET', '/v18.0/endpoints?limit=1');
+    assert.equal((await client.request('DELETE', `/v18.0/endpoints/${json.data[0].id}`)).status, 204);
+    assert.equal((await create()).status, 201);
+  });
+
   it('has everything its owner set, secrets aside', async () => {
     const input = {
       description: 'orders',

@@ -234,6 +234,33 @@ describe('erasing a subject', () => {
     );
     assert.equal(first.cancelled_deliveries, 1);
   });
+
+  it('is done once, however many ask at the same time: one certificate, by what it does with open deliveries', async () => {
+    const erasures = async () =>
+      (await get('/erasures?limit=100')).data.map(({ id }: { id: string }) => id) as string[];
+    const before = await erasures();
+    const [cara, dora] = ['cara.once@example.com', 'dora.once@example.com'];
+    for (const person of [cara, dora]) await post(client, person);
+    const ask = (subject: string, open: string) =>
+      client.request('POST', '/v18.0/subjects/erase', { body: { subject, open } });
+    const answers = await Promise.all(Array.from({ length: 20 }, () => ask(cara, 'cancel')));
+    // One that comes when the key is gone finds nothing to erase.
+    const found = answers.filter(({ status }) => status !== 404);
+    assert.ok(found.length > 0 && found.every(({ status }) => status === 200 || status === 202));
+    const ids = new Set<string>(found.map(({ json }) => json.id));
+    assert.equal(ids.size, 1);
+    assert.deepEqual(
+      (await erasures()).filter((id) => !before.includes(id)),
+      [...ids],
+    );
+
+    const [first, second] = [await ask(dora, 'finish'), await ask(dora, 'finish')];
+    assert.equal(first.json.status, 'waiting', first.text);
+    assert.equal(second.json.id, first.json.id);
+    const impatient = await ask(dora, 'cancel');
+    assert.notEqual(impatient.json.id, first.json.id);
+    assert.equal(impatient.json.status, 'erased');
+  });
 });
 
 describe('an installation that does not encrypt payloads', () => {

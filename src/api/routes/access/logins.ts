@@ -52,7 +52,10 @@ export function loginOperations({ database }: ApiDependencies): Operation[] {
         requireProfileHeld(ctx, id, scopes);
         requireHeld(ctx, [...scopes, ...(before?.scopes ?? [])]);
         const login = { ...key, login_name, scopes: [...new Set(scopes)] };
-        if (!(await logins.put(login, await passwordHash(password, before), originOf(ctx)))) {
+        const hash = await passwordHash(password, before);
+        // A profile has one login, also if two are set at once.
+        const put = () => logins.put(login, hash, originOf(ctx));
+        if (!(await database.accountLocks.hold(key.account_id, `login:${id}`, put))) {
           throw new Problem('login_name_taken', `Another profile of the account logs in as ${login_name}.`);
         }
         ctx.body = login;

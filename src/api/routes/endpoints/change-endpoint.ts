@@ -8,7 +8,7 @@ import type {
 } from '../../../models/endpoint/endpoint-document.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { originOf } from '../../http/origin.js';
-import { requireRoomForFilter } from './check-filters.js';
+import { needsRoomForFilter, requireRoomForFilter } from './check-filters.js';
 
 /** How often an endpoint may change between reading and writing it before the caller gets `409`. */
 const MAX_CONFLICTS = 5;
@@ -31,14 +31,19 @@ export async function changeEndpoint(
   decide: (before: EndpointWithSecrets) => EndpointInput,
   resumes = false,
 ): Promise<StoredEndpoint> {
-  const { endpoints } = dependencies.database;
+  const { accountLocks, endpoints } = dependencies.database;
   const { account_id } = ctx.state.caller;
   for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts += 1) {
     const before = isId('endpoint', id) ? await endpoints.getFresh(account_id, id) : undefined;
     if (!before) throw notFound('endpoint', id);
     const input = decide({ ...before, secrets: endpoints.secretsOf(before) });
-    await requireRoomForFilter(dependencies, account_id, input.filter, before);
-    const endpoint = await endpoints.replace(before, input, originOf(ctx));
+    const replace = () => endpoints.replace(before, input, originOf(ctx));
+    const endpoint = needsRoomForFilter(input.filter, before)
+      ? await accountLocks.hold(account_id, 'endpoints', async () => {
+          await requireRoomForFilter(dependencies, account_id, input.filter, before);
+          return replace();
+        })
+      : await replace();
     if (!endpoint) continue;
     await followUp(dependencies, before, endpoint, resumes);
     return endpoint;

@@ -21,15 +21,17 @@ export async function createEndpoint(
   const { endpoints } = database;
   const { max_endpoints: limit = settings.HOOKLINE_MAX_ENDPOINTS } =
     (await database.accounts.current(accountId))?.limits ?? {};
-  if ((await endpoints.count(accountId)) >= limit) {
-    throw new Problem(
-      'endpoint_limit_reached',
-      `The account has ${limit} endpoints, the most it may have. Delete one that is not needed.`,
-    );
-  }
   const { filter } = 'listener' in input ? input.listener : input;
-  await requireRoomForFilter({ database }, accountId, filter);
-  const endpoint = await endpoints.create(accountId, input, origin, scheme);
+  const endpoint = await database.accountLocks.hold(accountId, 'endpoints', async () => {
+    if ((await endpoints.count(accountId)) >= limit) {
+      throw new Problem(
+        'endpoint_limit_reached',
+        `The account has ${limit} endpoints, the most it may have. Delete one that is not needed.`,
+      );
+    }
+    await requireRoomForFilter({ database }, accountId, filter);
+    return endpoints.create(accountId, input, origin, scheme);
+  });
   if (endpoint.status !== 'pending') return endpoint;
   try {
     await endpointWorkflows.verify({

@@ -38,7 +38,7 @@ const newKindBody = kindBody.extend({
 
 /** The catalogue: which kinds of events there are, and what their payloads look like. */
 export function eventKindOperations({ database, payloads }: ApiDependencies): Operation[] {
-  const { eventKinds, endpoints } = database;
+  const { accountLocks, eventKinds, endpoints } = database;
 
   const find = async (accountId: string, name: string): Promise<StoredEventKind> => {
     const kind = EVENT_KIND_NAME.test(name) ? await eventKinds.get(accountId, name) : undefined;
@@ -76,11 +76,13 @@ export function eventKindOperations({ database, payloads }: ApiDependencies): Op
         if (!isFreeEventKindName(name))
           throw invalidRequest([{ pointer: '/name', detail: 'is a name that Hookline uses itself' }]);
         await checkSchema(ctx, schema);
-        if ((await eventKinds.all(account_id)).length >= MAX_EVENT_KINDS) {
-          const detail = `The account has ${MAX_EVENT_KINDS} event kinds, as many as it may have.`;
-          throw new Problem('event_kind_limit_reached', detail);
-        }
-        const kind = await eventKinds.create(account_id, name, description, schema, originOf(ctx));
+        const kind = await accountLocks.hold(account_id, 'event_kinds', async () => {
+          if ((await eventKinds.count(account_id)) >= MAX_EVENT_KINDS) {
+            const detail = `The account has ${MAX_EVENT_KINDS} event kinds, as many as it may have.`;
+            throw new Problem('event_kind_limit_reached', detail);
+          }
+          return eventKinds.create(account_id, name, description, schema, originOf(ctx));
+        });
         if (!kind)
           throw new Problem(
             'event_kind_conflict',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { createdAt } from '../../../domain/basics/id-time.js';
 import { isId, newId } from '../../../domain/basics/ids.js';
 import { MAX_SUBJECT_LENGTH } from '../../../domain/event/subject.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
@@ -106,12 +107,14 @@ export function subjectOperations(dependencies: ApiDependencies): Operation[] {
   ];
 }
 
-/** Starts an erasure, and answers with its certificate. No answer, log or record repeats the subject. */
+/**
+ * Starts an erasure, and answers with its certificate; with that of the erasure that deletes the key already, if there is one. No answer, log or record repeats the subject.
+ */
 async function erase(
   { database, sealer, startErasure }: ApiDependencies,
   ctx: Context,
   subject: string,
-  { open, reason }: { open: OpenRule; reason?: string | undefined },
+  { open: asked, reason }: { open: OpenRule; reason?: string | undefined },
 ): Promise<void> {
   const { account_id } = ctx.state.caller;
   requireEncrypted(sealer);
@@ -119,13 +122,16 @@ async function erase(
     throw invalidRequest([{ pointer: '/reason', detail: 'must not name the subject: it is kept' }]);
   const token = await database.keySecrets.subjectToken(account_id, subject);
   const key = await database.dataKeys.ofSubject(account_id, token);
-  if (!key)
+  const claimed =
+    key && (await database.dataKeys.claimErasure(account_id, key.key_id, newId('erasure'), asked));
+  if (!claimed)
     throw new Problem(
       'not_found',
       'The account has no payload about this subject, or it was erased before. The subject must be named as in the events.',
     );
-  const erasure_id = newId('erasure');
-  const requested_at = new Date().toISOString();
+  const { id: erasure_id, open } = claimed;
+  const requested_at = createdAt(erasure_id);
+  // Also if another request has claimed it, which may have been cut off since.
   await startErasure({
     account_id,
     erasure_id,
