@@ -236,23 +236,23 @@ describe('erasing a subject', () => {
   });
 
   it('is done once, however many ask at the same time: one certificate, by what it does with open deliveries', async () => {
+    receiver.handle(echo);
+    const own = await system.account();
+    await own.register(receiver.url);
+    await own.register(`${receiver.url}/fails`);
     const erasures = async () =>
-      (await get('/erasures?limit=100')).data.map(({ id }: { id: string }) => id) as string[];
-    const before = await erasures();
+      (await get('/erasures?limit=100', own)).data.map(({ id }: { id: string }) => id) as string[];
     const [cara, dora] = ['cara.once@example.com', 'dora.once@example.com'];
-    for (const person of [cara, dora]) await post(client, person);
+    for (const person of [cara, dora]) await post(own, person);
     const ask = (subject: string, open: string) =>
-      client.request('POST', '/v18.0/subjects/erase', { body: { subject, open } });
+      own.request('POST', '/v18.0/subjects/erase', { body: { subject, open } });
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask(cara, 'cancel')));
     // One that comes when the key is gone finds nothing to erase.
     const found = answers.filter(({ status }) => status !== 404);
     assert.ok(found.length > 0 && found.every(({ status }) => status === 200 || status === 202));
     const ids = new Set<string>(found.map(({ json }) => json.id));
     assert.equal(ids.size, 1);
-    assert.deepEqual(
-      (await erasures()).filter((id) => !before.includes(id)),
-      [...ids],
-    );
+    assert.deepEqual(await erasures(), [...ids]);
 
     const [first, second] = [await ask(dora, 'finish'), await ask(dora, 'finish')];
     assert.equal(first.json.status, 'waiting', first.text);
