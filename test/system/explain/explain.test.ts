@@ -12,7 +12,7 @@ import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
-/** Endpoints of a kind, and events for each: several, so that no verdict is that of another. */
+/** Endpoints of a kind, and events for each of them. */
 const CLONES = 1;
 const EVENTS = 3;
 const ABOVE_100 = { path: '/total', at_least: 100 };
