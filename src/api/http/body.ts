@@ -6,11 +6,12 @@ import { findLostDigits } from '../../domain/event/values/exact-json.js';
 import { type InputError, MAX_ERRORS, MAX_SHOWN, Problem } from '../../domain/http/problem.js';
 import { cutText } from '../../domain/text/unicode.js';
 import { requireShallow } from './bounds/nesting.js';
+import { takeTurn } from './bounds/turns.js';
 import type { Context } from './context.js';
 import { checkBody, checkQuery } from './validation.js';
 
 /**
- * Reads a JSON body, as bytes.
+ * Reads a JSON body, as bytes, and waits until it may be parsed: large ones take turns.
  *
  * @param limit bytes
  * @throws Problem 400 for a request without a body, 415 for another media type or an encoded body, 413 beyond the limit
@@ -30,7 +31,9 @@ export async function readJsonBytes(ctx: Context, limit: number): Promise<Buffer
     );
   }
   try {
-    return await getRawBody(ctx.req, { limit, length: ctx.request.length ?? null });
+    const bytes = await getRawBody(ctx.req, { limit, length: ctx.request.length ?? null });
+    await takeTurn(ctx, bytes.length);
+    return bytes;
   } catch (error) {
     if (error instanceof Error && 'type' in error && error.type === 'entity.too.large') {
       const ended = await drain(ctx.req);

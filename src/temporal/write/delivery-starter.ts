@@ -1,6 +1,7 @@
 import type { releaseParked } from '../../../workflows/index.js';
 import type { FanOutEventInput } from '../../../workflows/inputs.js';
 import { type ReleaseScope, releaseAgain } from '../../../workflows/messages.js';
+import { queuesByKey } from '../../domain/basics/bounded-queue.js';
 import {
   type AcceptedEvent,
   type DeliveryTarget,
@@ -40,6 +41,10 @@ const MAX_ADMITTED = 10;
 export const MAX_STARTED_AT_ONCE = 5 * MAX_GROUP_SIZE;
 /** So many of these groups share a start slot: Temporal writes one while attempts of the other begin. */
 const GROUPS_PER_SLOT = 2;
+/** Fan-outs of an account, events without an endpoint among them, that are being started at once. */
+const MAX_FAN_OUT_STARTS = 2;
+/** Accounts whose queues are remembered. */
+const MAX_QUEUES = 10_000;
 
 /** What the caller knows of the endpoints that an event goes to. */
 export interface EndpointHints {
@@ -76,6 +81,8 @@ export class DeliveryStarter {
   readonly recentGroups = new RecentGroups();
   private readonly options: DeliveryStarterOptions;
   private readonly calls: StartCalls;
+  /** Each is an execution, so they are not started together as deliveries are: those of an account wait for each other. */
+  private readonly fanOutsOf = queuesByKey(MAX_FAN_OUT_STARTS, MAX_QUEUES);
   /** Absent if there are no groups. */
   private readonly grouping:
     | { slots: StartSlots; admission: AdmissionLanes; groups: EventGroups }
@@ -125,7 +132,8 @@ export class DeliveryStarter {
     const { grouping, options, calls } = this;
     const atOnce = grouping ? MAX_STARTED_AT_ONCE : MAX_ADMITTED;
     if (targets.length === 0 || targets.length > atOnce) {
-      await startFanOut({ ...options, isEager: options.earlyAttempts !== undefined }, event, targets);
+      const fanOut = { ...options, isEager: options.earlyAttempts !== undefined };
+      await this.fanOutsOf(event.account_id)(() => startFanOut(fanOut, event, targets));
     } else if (!grouping) {
       await calls.startAlone(deliveries);
     } else if (targets.length <= MAX_ADMITTED) {
