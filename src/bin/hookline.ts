@@ -2,6 +2,8 @@
 import nodeModule from 'node:module';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { closestMatch } from 'leven';
+import { RELEASE } from '../domain/basics/release.js';
 import { userCacheDir } from '../embedded/cache-dir.js';
 import type { Command } from './command.js';
 import { COMMAND_GROUPS, COMMANDS } from './commands.js';
@@ -18,10 +20,13 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.
 if (command && !command.isRaw && (rest.includes('--help') || rest.includes('-h')))
   process.stdout.write(helpOf(name, command));
 else if (command) await run(command);
+else if (['--version', '-v', 'version'].includes(name)) process.stdout.write(`${RELEASE}\n`);
+else if (asksForHelp) process.stdout.write(usage());
 else {
-  if (!asksForHelp) process.stderr.write(`hookline: there is no command "${name}"\n\n`);
-  process.stdout.write(usage());
-  process.exitCode = asksForHelp ? 0 : 2;
+  const meant = closestMatch(name, Object.keys(COMMANDS), { maxDistance: 2 });
+  const hint = meant ? `Did you mean "${meant}"?` : 'hookline help lists them.';
+  process.stderr.write(`hookline: there is no command "${name}". ${hint}\n`);
+  process.exitCode = 2;
 }
 
 /**

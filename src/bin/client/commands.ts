@@ -130,16 +130,75 @@ export const CLIENT_COMMANDS = {
       await exportArchive(values);
     },
   },
-  endpoints: {
-    summary: 'list endpoints, show one, or change one',
-    usage: '[list | show|pause|resume|rotate|test|verify|delete ep_…]',
+  whoami: {
+    summary: 'say whom the key or login stands for, and what it may do',
+    help: [JSON_HELP],
+    options: { json },
+    async run(values) {
+      const { whoami } = await import('./access.js');
+      await whoami(values);
+    },
+  },
+  events: {
+    summary: 'list events, or show one with its payload and deliveries',
+    usage: '[list | evt_…]',
+    help: ['--kind purchase, --key order_id:1001', '--limit 25              how many of them', JSON_HELP],
+    actions: ['list', 'show'],
+    options: { kind: text, key: text, limit: text, json },
+    async run(values, positionals) {
+      const { events } = await import('./events.js');
+      await events(values, positionals);
+    },
+  },
+  kinds: {
+    summary: 'list event kinds, or show one with its schema',
+    usage: '[list | show purchase]',
+    help: [JSON_HELP],
+    actions: ['list', 'show'],
+    options: { json },
+    async run(values, positionals) {
+      const { kinds } = await import('./events.js');
+      await kinds(values, positionals);
+    },
+  },
+  accounts: {
+    summary: 'list the accounts of a platform, show one, or make one',
+    usage: '[list | show acct_… | create NAME]',
+    help: ['--reference TEXT        your own name for the account', JSON_HELP],
+    actions: ['list', 'show', 'create'],
+    options: { reference: text, json },
+    async run(values, positionals) {
+      const { accounts } = await import('./access.js');
+      await accounts(values, positionals);
+    },
+  },
+  keys: {
+    summary: 'list API keys, make one, or revoke one',
+    usage: '[list | create NAME --scopes "events:write" | revoke key_…]',
     help: [
+      '--scopes "a b"          what it may do',
+      '--expires TIME          when it stops working, ISO 8601',
+      JSON_HELP,
+    ],
+    actions: ['list', 'create', 'revoke'],
+    options: { scopes: text, expires: text, json },
+    async run(values, positionals) {
+      const { keys } = await import('./access.js');
+      await keys(values, positionals);
+    },
+  },
+  endpoints: {
+    summary: 'list endpoints, show one, register one, or change one',
+    usage: '[list | create URL --kinds purchase | show|pause|resume|rotate|test|verify|delete ep_…]',
+    help: [
+      '--kinds a,b             of a new one: the event kinds that it gets',
+      '--description TEXT      of a new one',
       '--reason TEXT           why you pause it; its subscriber can read that',
       '--overlap 24h           how long the secret before a rotation signs too',
       JSON_HELP,
     ],
-    actions: ['list', 'show', 'pause', 'resume', 'rotate', 'test', 'verify', 'delete'],
-    options: { reason: text, overlap: text, json },
+    actions: ['list', 'create', 'show', 'pause', 'resume', 'rotate', 'test', 'verify', 'delete'],
+    options: { kinds: text, description: text, reason: text, overlap: text, json },
     async run(values, positionals) {
       const { endpoints } = await import('./endpoints.js');
       await endpoints(values, positionals);

@@ -2,7 +2,8 @@ import type { Hookline, QueryOf, Schemas } from '../../../clients/typescript/src
 import { cutText } from '../../domain/text/unicode.js';
 import { CommandError, type Values } from '../command.js';
 import { client } from './connection.js';
-import { plain, print, printJson, status, style, table, time } from './terminal.js';
+import { showFacts, showList } from './listing.js';
+import { plain, print, printJson, status, table, time } from './terminal.js';
 
 const DEFAULT_LIMIT = 25;
 const ACTS = ['retry', 'cancel', 'pause', 'resume', 'resend'] as const;
@@ -22,24 +23,20 @@ async function list(hookline: Hookline, values: Values): Promise<void> {
   const query = filterOf(values);
   const limit = Number(values['limit'] ?? DEFAULT_LIMIT);
   if (!Number.isInteger(limit) || limit < 1) throw new CommandError('--limit must be a number above 0.');
-  const found: Schemas['DeliverySummary'][] = [];
   const page = Math.min(limit, 100);
-  for await (const delivery of hookline.list('/v18.0/deliveries', { query: { ...query, limit: page } })) {
-    if (values['json'] === true) printJson(delivery);
-    found.push(delivery);
-    if (found.length === limit) break;
-  }
-  if (values['json'] === true) return;
-  if (found.length === 0) print('No deliveries.');
-  else
-    print(
-      table(
-        ['ACCEPTED', 'STATUS', 'KIND', 'DELIVERY', 'REASON'],
-        found.map(({ created_at, status: state, event_kind, id, reason }) => [
-          ...[time(created_at), state, event_kind, id, reason],
-        ]),
-      ),
-    );
+  const listing = {
+    none: 'No deliveries.',
+    header: ['ACCEPTED', 'STATUS', 'KIND', 'DELIVERY', 'REASON'],
+    cells: ({ created_at, status: state, event_kind, id, reason }: Schemas['DeliverySummary']) => [
+      ...[time(created_at), state, event_kind, id, reason],
+    ],
+  };
+  await showList(
+    hookline.list('/v18.0/deliveries', { query: { ...query, limit: page } }),
+    values,
+    listing,
+    limit,
+  );
 }
 
 /** The filters of a list, checked by the server. */
@@ -69,7 +66,7 @@ async function show(hookline: Hookline, id: string, { json }: Values): Promise<v
     ...(delivery.next_attempt_at && { 'Next attempt': time(delivery.next_attempt_at) }),
   };
   print(`${status(delivery.status)}  ${plain(delivery.reason)}\n`);
-  for (const [name, value] of Object.entries(facts)) print(`${style('dim', name.padEnd(14))}${plain(value)}`);
+  showFacts(facts);
   if (delivery.attempts.length === 0) return;
   const rows = delivery.attempts.map(
     ({ number, at, duration_ms, status_code, error_code, error, response_snippet }) => [

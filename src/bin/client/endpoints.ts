@@ -1,11 +1,13 @@
 import type { Hookline, Schemas } from '../../../clients/typescript/src/index.js';
 import { CommandError, type Values } from '../command.js';
 import { client } from './connection.js';
-import { plain, print, printJson, status, style, table } from './terminal.js';
+import { showFacts, showList } from './listing.js';
+import { plain, print, printJson, status, style } from './terminal.js';
 
 export const ENDPOINT_ACTIONS = [
   'list',
   'show',
+  'create',
   'pause',
   'resume',
   'rotate',
@@ -23,20 +25,40 @@ export async function endpoints(values: Values, [first = 'list', second]: string
     throw new CommandError(`There is no action "${first}"; use one of: ${ENDPOINT_ACTIONS.join(', ')}.`);
   const hookline = await client();
   if (action === 'list') return list(hookline, values);
+  if (action === 'create') return create(hookline, second, values);
   const id = isId ? first : second;
   if (!id) throw new CommandError(`Name the endpoint: hookline endpoints ${action} ep_…`);
   await act(hookline, action, id, values);
 }
 
-async function list(hookline: Hookline, { json }: Values): Promise<void> {
-  const rows: string[][] = [];
-  for await (const endpoint of hookline.list('/v18.0/endpoints', { query: { limit: 100 } })) {
-    if (json === true) printJson(endpoint);
-    const { id, status: state, incident, event_kinds } = endpoint;
-    rows.push([id, state, incident ? 'failing' : '', event_kinds.join(','), whereTo(endpoint)]);
-  }
-  if (json === true) return;
-  print(rows.length === 0 ? 'No endpoints.' : table(['ENDPOINT', 'STATUS', 'HEALTH', 'KINDS', 'URL'], rows));
+function list(hookline: Hookline, values: Values): Promise<void> {
+  return showList(hookline.list('/v18.0/endpoints', { query: { limit: 100 } }), values, {
+    none: 'No endpoints.',
+    header: ['ENDPOINT', 'STATUS', 'HEALTH', 'KINDS', 'URL'],
+    cells: (endpoint) => {
+      const { id, status: state, incident, event_kinds } = endpoint;
+      return [id, state, incident ? 'failing' : '', event_kinds.join(','), whereTo(endpoint)];
+    },
+  });
+}
+
+/** Registers an endpoint, and shows the secret that its deliveries are signed with. */
+async function create(hookline: Hookline, url: string | undefined, values: Values): Promise<void> {
+  const { kinds, description, json } = values;
+  if (!url || kinds === undefined)
+    throw new CommandError(
+      'Say where and what: hookline endpoints create https://shop.example.com/hooks --kinds purchase',
+    );
+  const made = await hookline.post('/v18.0/endpoints', {
+    body: {
+      target_url: url,
+      event_kinds: String(kinds).split(','),
+      ...(description !== undefined && { description: String(description) }),
+    },
+  });
+  if (json === true) return printJson(made);
+  show(made, false);
+  if (made.secret) showFacts({ Secret: made.secret });
 }
 
 async function act(hookline: Hookline, action: Action, id: string, values: Values): Promise<void> {
@@ -95,8 +117,7 @@ function show(endpoint: Schemas['Endpoint'] | Schemas['EndpointWithIncident'], j
     Failing:
       incident && `since ${incident.since}, ${incident.failures} failures, the last ${incident.last_failure}`,
   };
-  for (const [name, value] of Object.entries(facts))
-    if (value) print(`${style('dim', name.padEnd(14))}${plain(value)}`);
+  showFacts(facts);
 }
 
 function whereTo({ listener, target_url }: Pick<Schemas['Endpoint'], 'listener' | 'target_url'>): string {

@@ -1,5 +1,6 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { PLATFORM_SCOPES } from '../../../src/domain/access/api-key.js';
+import { RELEASE } from '../../../src/domain/basics/release.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { startCommand } from '../../support/programs/process.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
@@ -95,6 +96,63 @@ describe('the commands for users of the API', () => {
     match(unknown, /There is no action "paws"; use one of: list, show/);
   });
 
+  it('register an endpoint, and show its secret', async () => {
+    const [made] = await json(`endpoints create ${receiver.url}/second --kinds order.* --description Second`);
+    deepEqual([made.event_kinds, made.description], [['order.*'], 'Second']);
+    const [shown, incomplete] = await Promise.all([
+      run(`endpoints create ${receiver.url}/third --kinds order.*`),
+      run(`endpoints create ${receiver.url}/third`, 1),
+    ]);
+    match(shown, /^active {2}ep_\w+\nURL +\S+\/third\nKinds +order\.\*\nSecret +whsec_\S+$/);
+    match(incomplete, /Say where and what: hookline endpoints create/);
+  });
+
+  it('list events and event kinds, and show one', async () => {
+    const [event] = await json('trigger purchase');
+    const [events, shown, kinds, kind, absent] = await Promise.all([
+      run('events --kind purchase --limit 1'),
+      run(`events ${event.id}`),
+      run('kinds'),
+      run('kinds show purchase'),
+      run('events first', 1),
+    ]);
+    match(events, /^ACCEPTED +KIND +EVENT\n\S+ +purchase +evt_\w+$/);
+    match(shown, new RegExp(`^Event +${event.id}\n[\\s\\S]*\ndlv_\\w+ +\\w+ +ep_\\w+\n[\\s\\S]*"order_id"`));
+    match(kinds, /\npurchase +1 +\S/);
+    match(kind, /^Kind +purchase\n[\s\S]*"type": "object"/);
+    match(absent, /"first" is neither an event's id nor one of/);
+  });
+
+  it('say whom a key stands for, make a narrower one, and revoke it', async () => {
+    match(
+      await run('whoami'),
+      new RegExp(`^Server +${system.url}\nAccount +.*acct_\\w+\\)\nToken +api key `),
+    );
+    const [made] = await json('keys create website --scopes events:write,deliveries:read');
+    deepEqual(made.scopes, ['events:write', 'deliveries:read']);
+    const [listed, [own], unknown] = await Promise.all([
+      run('keys'),
+      run('whoami --json', 0, { HOOKLINE_API_KEY: made.key }).then((line) => [JSON.parse(line)]),
+      run('keys create website --scopes everything', 1),
+    ]);
+    match(listed, new RegExp(`\n${made.id} +active +(\\S+ +)?website +events:write deliveries:read`));
+    equal(own.id, made.id);
+    match(unknown, /events:write/);
+    equal(await run(`keys revoke ${made.id}`), `Revoked: ${made.id}`);
+    match(await run('whoami', 1, { HOOKLINE_API_KEY: made.key }), /revoked/);
+  });
+
+  it('say the version, and which command was meant', async () => {
+    const [version, meant, unknown] = await Promise.all([
+      run('--version'),
+      run('endpoint', 2),
+      run('frobnicate', 2),
+    ]);
+    equal(version, RELEASE);
+    match(meant, /there is no command "endpoint"\. Did you mean "endpoints"\?$/);
+    match(unknown, /there is no command "frobnicate"\. hookline help lists them\.$/);
+  });
+
   it('replay what failed, with a dry run first', async () => {
     receiver.handle(reply(500));
     const [event] = await json('trigger purchase --wait', 1);
@@ -114,6 +172,10 @@ describe('the commands for users of the API', () => {
     const key = { HOOKLINE_API_KEY: platform.key };
     match(await run('endpoints', 1, key), /Hookline-Account/);
     equal(await run('endpoints', 0, { ...key, HOOKLINE_ACCOUNT: 'customer-42' }), 'No endpoints.');
+    const id = await run('accounts create Books --reference customer-43', 0, key);
+    const [all, one] = await Promise.all([run('accounts', 0, key), run(`accounts ${id}`, 0, key)]);
+    match(all, new RegExp(`\n${id} +active +\\S+ +customer-43 +Books(\n|$)`));
+    match(one, new RegExp(`^Account +${id}\nName +Books\nReference +customer-43\nStatus +active\n`));
   });
 
   it('send no terminal codes of others, and no colours to a file', async () => {

@@ -11,10 +11,7 @@ import { holdStream } from './stream.js';
 
 /** Brings the deliveries of some kinds to a receiver on this machine until it is stopped. */
 export async function listen({ forward, kinds = '*', json }: Values): Promise<void> {
-  if (forward !== undefined && !URL.canParse(String(forward)))
-    throw new CommandError(
-      'Give the URL of your receiver: hookline listen --forward http://localhost:3000/webhooks',
-    );
+  const receiver = forward === undefined ? undefined : receiverUrl(String(forward));
   const server = await connection();
   const { url } = server;
   const hookline = new Hookline({ ...server, retry: { tries: 3, timeoutMs: 10_000 } });
@@ -24,7 +21,7 @@ export async function listen({ forward, kinds = '*', json }: Values): Promise<vo
   const endpoint = await hookline.post('/v18.0/listeners', {
     body: { event_kinds, description: 'hookline listen' },
   });
-  const forwarder = forward === undefined ? undefined : new Forwarder(String(forward));
+  const forwarder = receiver === undefined ? undefined : new Forwarder(receiver);
   const stop = stopSignal();
   const show = json === true ? showJson : showLine;
   let last: DeliveryMessage | undefined;
@@ -43,7 +40,7 @@ export async function listen({ forward, kinds = '*', json }: Values): Promise<vo
     if (key === 'stop') stop.abort();
   });
   try {
-    introduce(endpoint, { url, forward, json });
+    introduce(endpoint, { url, receiver, json });
     await holdStream({
       hookline,
       url,
@@ -70,6 +67,17 @@ export async function listen({ forward, kinds = '*', json }: Values): Promise<vo
   }
 }
 
+/** @param text a URL, or a host with or without a path, which is reached by http. @throws CommandError */
+export function receiverUrl(text: string): string {
+  const full = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `http://${text}`;
+  const url = URL.canParse(full) ? new URL(full) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol))
+    throw new CommandError(
+      `--forward must be the URL of your receiver, such as http://localhost:3000/webhooks, not "${text}".`,
+    );
+  return url.href;
+}
+
 /** Without a receiver, every delivery is accepted. */
 function accepted({ number }: DeliveryMessage): AnswerMessage {
   return { type: 'answer', number, status_code: 200, headers: {}, body: '' };
@@ -84,7 +92,7 @@ interface Exchange {
 
 function introduce(
   { id, event_kinds, secret = '' }: { id: string; event_kinds: string[]; secret?: string },
-  { url, forward, json }: Pick<Values, 'forward' | 'json'> & { url: string },
+  { url, receiver, json }: Pick<Values, 'json'> & { url: string; receiver: string | undefined },
 ): void {
   if (json === true) {
     printJson({ type: 'listening', endpoint_id: id, event_kinds, secret });
@@ -93,9 +101,7 @@ function introduce(
   print(`Listening for ${style('bold', plain(event_kinds.join(', ')))} at ${plain(url)} as ${id}`);
   print(`Signing secret: ${secret}`);
   print(
-    forward === undefined
-      ? 'Every delivery is shown and accepted.'
-      : `Forwarding to ${plain(String(forward))}`,
+    receiver === undefined ? 'Every delivery is shown and accepted.' : `Forwarding to ${plain(receiver)}`,
   );
   if (process.stdin.isTTY) print(style('dim', 'Press r to send the last delivery again, Ctrl-C to stop.'));
   print();
