@@ -29,7 +29,7 @@ const PAGE_HEADERS = {
   'cache-control': 'no-store',
 };
 
-/** `/portal` and `/desk`: the web application. It is files alone; all that it does, it does through the API. */
+/** `/portal` and `/desk`: the web application, and the way there from `/` for a browser. It is files alone; all that it does, it does through the API. */
 export function webRoutes(router: Router<State>, { publicUrl }: Pick<ApiDependencies, 'publicUrl'>): void {
   const site = new BuiltSite(WEB_FOLDER, `${pathOf(publicUrl)}/web/assets`);
   const showPage = async (ctx: Context) => {
@@ -42,6 +42,10 @@ export function webRoutes(router: Router<State>, { publicUrl }: Pick<ApiDependen
     router.get(`${role}/*rest`, showPage);
   }
   router.get('/web/assets/:name', site.sendAsset);
+  router.get('/', (ctx, next) => {
+    if (ctx.accepts('json', 'html') !== 'html') return next();
+    return ctx.redirect(`${pathOf(publicUrl)}/portal`);
+  });
 }
 
 /** The path of the public address, without a slash at its end. */

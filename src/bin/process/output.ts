@@ -28,7 +28,13 @@ export function createLogger(settings: Settings, file?: string): Logger {
     ? pino.destination({ dest: openPrivateFile(file), sync: false })
     : pino.destination(1);
   const logger = pino(
-    { level: settings.HOOKLINE_LOG_LEVEL, base: undefined, timestamp: pino.stdTimeFunctions.isoTime },
+    {
+      level: settings.HOOKLINE_LOG_LEVEL,
+      base: undefined,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      // By name, such as "warn": people read logs, too.
+      formatters: { level: (level) => ({ level }) },
+    },
     destination,
   );
   installRuntime(logger, settings.HOOKLINE_TEMPORAL_METRICS_ADDRESS);

@@ -63,6 +63,11 @@ describe('requests to the API', () => {
     assert.deepEqual(answer.headers.get('allow')?.split(', ').sort(), ['GET', 'HEAD', 'POST']);
   });
 
+  it('that post an event without its kind are told where it goes', async () => {
+    const { json } = await client.request('POST', '/v18.0/events', { raw: PURCHASE });
+    assert.match(json.detail, /Post an event to the path of its kind, such as \/v18\.0\/events\/purchase\.$/);
+  });
+
   it('with an unknown parameter get the known ones', async () => {
     const answer = await client.request('GET', '/v18.0/profiles?page=2');
     isProblem(answer, 400, 'invalid_request');

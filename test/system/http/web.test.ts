@@ -43,6 +43,13 @@ describe('the web application', () => {
     assert.equal((await get('/portals')).status, 404);
   });
 
+  it('is where a browser gets from /, which has nothing for programs', async () => {
+    const browser = await get('/', { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
+    assert.deepEqual([browser.status, browser.headers['location']], [302, '/hooks/portal']);
+    assert.equal((await get('/', { accept: '*/*' })).status, 404);
+    assert.equal((await get('/')).status, 404);
+  });
+
   it('may run scripts and styles of its own server alone, and none that stand in the page', async () => {
     const { headers, body } = await get('/portal');
     const policy = String(headers['content-security-policy']);

@@ -107,10 +107,16 @@ function answerMissing(ctx: Context): void {
       ctx,
       new Problem(
         'method_not_allowed',
-        `${ctx.method} is not allowed for this path. Allowed: ${ctx.response.get('allow')}.`,
+        `${ctx.method} is not allowed for this path. Allowed: ${ctx.response.get('allow')}.${whereElse(ctx)}`,
       ),
     );
   }
+}
+
+/** The mistake that is made most: the kind of an event is part of its path. */
+function whereElse({ method, path }: Context): string {
+  if (method !== 'POST' || !/^\/[^/]+\/events\/?$/.test(path)) return '';
+  return ` Post an event to the path of its kind, such as ${path.replace(/\/$/, '')}/purchase.`;
 }
 
 function render(ctx: Context, problem: Problem): void {
