@@ -20,6 +20,7 @@ import { ChangeRepository } from './change/changes.js';
 import { DeliveryTurnRepository } from './endpoint/delivery-turns.js';
 import { EndpointRepository } from './endpoint/endpoints.js';
 import { ListenerRepository } from './endpoint/listeners.js';
+import { UsedTicketRepository } from './endpoint/used-tickets.js';
 import { EventKindRepository } from './event/event-kinds.js';
 import { IdempotencyRepository } from './event/idempotency.js';
 import { KeySecretRepository } from './event/key-secrets.js';
@@ -28,6 +29,7 @@ import { LogKeyRepository } from './log/log-keys.js';
 import { collectionsWithoutIndexes, createIndexes } from './mongo/indexes.js';
 import { DataKeyRepository } from './privacy/data-keys.js';
 import { ErasureRepository } from './privacy/erasures.js';
+import { StartedReplays } from './replay/started-replays.js';
 import { TallyRepository } from './stats/tallies.js';
 
 /** How long an operation waits for a server that can be reached before it fails, milliseconds. */
@@ -73,7 +75,9 @@ export interface Database {
   portalSessions: PortalSessionRepository;
   profiles: ProfileRepository;
   rateWindows: RateWindowRepository;
+  startedReplays: StartedReplays;
   tallies: TallyRepository;
+  usedTickets: UsedTicketRepository;
   /** Resolves if the server answers. */
   ping(): Promise<void>;
   /** Makes the indexes. @returns a line for each collection whose indexes the server cannot make: it works without, more slowly */
@@ -141,9 +145,10 @@ export async function connectDatabase(
   const oauthClients = new OAuthClientRepository(connection, changes);
   const oauthRecords = new OAuthRecordRepository(connection);
   const dataKeys = new DataKeyRepository(connection, keyBox, timings);
+  const accountLocks = new AccountLocks(connection);
   return {
     accessTokens: new AccessTokenRepository(oauthRecords, { oauthClients, logins }),
-    accountLocks: new AccountLocks(connection),
+    accountLocks,
     accounts: new AccountRepository(connection, profiles, changes),
     apiKeys: new ApiKeyRepository(connection, changes),
     archive: new ArchiveRepository(connection, archive, createPayloadSealer(dataKeys, encryptsPayloads), log),
@@ -165,7 +170,9 @@ export async function connectDatabase(
     portalSessions: new PortalSessionRepository(connection, changes),
     profiles,
     rateWindows: new RateWindowRepository(connection),
+    startedReplays: new StartedReplays(connection, accountLocks),
     tallies: new TallyRepository(connection),
+    usedTickets: new UsedTicketRepository(connection),
     async ping() {
       await connection.db?.command({ ping: 1 });
     },

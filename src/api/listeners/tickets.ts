@@ -1,11 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import { TICKET_MS } from '../../domain/listener/listener.js';
 import { CALLER_TYPES } from '../http/caller/caller.js';
 import type { Credential } from '../http/caller/token-check.js';
 
-/** What a ticket allows: to connect to the stream of one listener, as long as the token that it was given to allows it. */
+/** What a ticket allows: to connect once to the stream of one listener, as long as the token that it was given to allows it. */
 export interface Ticket {
+  id: string;
   account_id: string;
   endpoint_id: string;
   credential: Credential;
@@ -14,16 +16,26 @@ export interface Ticket {
 const context = (endpointId: string) => `listener-ticket:${endpointId}`;
 
 const sealedSchema = z.object({
+  id: z.string(),
   account_id: z.string(),
   expires_at: z.number(),
   credential: z.object({ type: z.enum(CALLER_TYPES), token_hash: z.string() }),
 });
 
 /** Makes a ticket, which any process of the installation can check. @param now milliseconds since the epoch */
-export function newTicket(box: SecretBox, { account_id, endpoint_id, credential }: Ticket, now: number) {
+export function newTicket(
+  box: SecretBox,
+  { account_id, endpoint_id, credential }: Omit<Ticket, 'id'>,
+  now: number,
+) {
   const expires_at = now + TICKET_MS;
   const { type, token_hash } = credential;
-  const sealed: z.output<typeof sealedSchema> = { account_id, expires_at, credential: { type, token_hash } };
+  const sealed: z.output<typeof sealedSchema> = {
+    id: randomUUID(),
+    account_id,
+    expires_at,
+    credential: { type, token_hash },
+  };
   return {
     ticket: box.seal(JSON.stringify(sealed), context(endpoint_id)),
     expires_at: new Date(expires_at).toISOString(),

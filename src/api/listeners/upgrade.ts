@@ -6,6 +6,7 @@ import type { SecretBox } from '../../domain/access/secret-box.js';
 import { isId } from '../../domain/basics/ids.js';
 import { STREAM_PROTOCOL } from '../../domain/listener/listener.js';
 import type { EndpointRepository } from '../../models/endpoint/endpoints.js';
+import type { UsedTicketRepository } from '../../models/endpoint/used-tickets.js';
 import type { UpgradeLimits } from '../limits/limit-upgrades.js';
 import type { ListenerStreams } from './streams.js';
 import type { TicketHolder } from './ticket-holder.js';
@@ -19,6 +20,7 @@ const MAX_FRAGMENTS = 256;
 export interface UpgradeOptions {
   streams: ListenerStreams;
   endpoints: EndpointRepository;
+  usedTickets: UsedTicketRepository;
   /** Who holds a ticket; `undefined` if it does not hold any more. */
   holderOf(ticket: Ticket): Promise<TicketHolder | undefined>;
   limits: UpgradeLimits;
@@ -26,8 +28,9 @@ export interface UpgradeOptions {
   logger: Logger;
 }
 
-/** Answers `GET /v18.0/listeners/{id}/stream`, which becomes a WebSocket if the ticket in `Authorization: Bearer` allows it. */
-export function createUpgrade({ streams, endpoints, holderOf, limits, box, logger }: UpgradeOptions) {
+/** Answers `GET /v18.0/listeners/{id}/stream`, which becomes a WebSocket if the ticket in `Authorization: Bearer` allows it, once. */
+export function createUpgrade(options: UpgradeOptions) {
+  const { streams, endpoints, usedTickets, holderOf, limits, box, logger } = options;
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_MESSAGE_BYTES,
@@ -55,6 +58,7 @@ export function createUpgrade({ streams, endpoints, holderOf, limits, box, logge
       if (refusal) return refuse(socket, 429, { ...headers, ...refusal.headers });
       const endpoint = await endpoints.getFresh(ticket.account_id, endpointId);
       if (!endpoint?.listener) return refuse(socket, 404, headers);
+      if (!(await usedTickets.use(ticket.id))) return refuse(socket, 401, headers);
       sockets.handleUpgrade(request, socket, head, (connection) => {
         streams.open(ticket, connection, socket).catch((error: unknown) => {
           logger.warn(

@@ -107,7 +107,12 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
       sdkAddress: settings.HOOKLINE_TEMPORAL_METRICS_ADDRESS,
     }),
     events: new EventReader(client, starter.recentGroups, sealer, database.archive),
-    replays: new Replays({ client, taskQueue: settings.HOOKLINE_TASK_QUEUE, reader: replayReader }),
+    replays: new Replays({
+      client,
+      taskQueue: settings.HOOKLINE_TASK_QUEUE,
+      reader: replayReader,
+      started: database.startedReplays,
+    }),
     startErasure: (plan) =>
       startErasure(client, settings.HOOKLINE_TASK_QUEUE, settings.HOOKLINE_TEST_TIME_SCALE, plan),
     replayReader,

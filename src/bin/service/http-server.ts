@@ -57,19 +57,23 @@ class OwnRequest extends IncomingMessage {
   }
 }
 
+/** How long callers may be idle, and may take for a request: by options of Node.js. @param keepAliveMs for an idle connection */
+export function timeLimits(keepAliveMs: number) {
+  const headersTimeout = keepAliveMs + HEADERS_MARGIN_MS;
+  return {
+    keepAliveTimeout: keepAliveMs,
+    headersTimeout,
+    requestTimeout: Math.max(REQUEST_TIMEOUT_MS, headersTimeout),
+  };
+}
+
 /** Listens on the host and port of the settings. @throws PortError */
 export async function listen({
   HOOKLINE_HOST,
   HOOKLINE_PORT,
   HOOKLINE_KEEP_ALIVE,
 }: Pick<Settings, 'HOOKLINE_HOST' | 'HOOKLINE_PORT' | 'HOOKLINE_KEEP_ALIVE'>): Promise<HttpServer> {
-  const headersTimeout = HOOKLINE_KEEP_ALIVE + HEADERS_MARGIN_MS;
-  const server = createServer({
-    IncomingMessage: OwnRequest,
-    keepAliveTimeout: HOOKLINE_KEEP_ALIVE,
-    headersTimeout,
-    requestTimeout: Math.max(REQUEST_TIMEOUT_MS, headersTimeout),
-  });
+  const server = createServer({ IncomingMessage: OwnRequest, ...timeLimits(HOOKLINE_KEEP_ALIVE) });
   const early: Parameters<RequestListener>[] = [];
   const keep = (...exchange: Parameters<RequestListener>) => void early.push(exchange);
   server.on('request', keep);

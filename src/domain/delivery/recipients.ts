@@ -10,14 +10,14 @@ import type { DeliveryTarget } from './delivery.js';
  *
  * @param endpoints all endpoints of the event's account
  * @param kind the name of the event's kind
- * @param payload parsed
+ * @param payload parsed, or its values
  */
 export function recipientsOf(
   endpoints: readonly Endpoint[],
   kind: string,
   payload: unknown,
 ): DeliveryTarget[] {
-  const values = new PayloadValues(payload);
+  const values = PayloadValues.of(payload);
   return endpoints.filter((endpoint) => refusalOf(endpoint, kind, values) === undefined).map(toTarget);
 }
 

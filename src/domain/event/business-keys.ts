@@ -1,4 +1,5 @@
 import { hmac, type SymmetricKey } from '../basics/symmetric.js';
+import { PayloadValues } from '../filter/payload-values.js';
 import type { InputError } from '../http/problem.js';
 import { KEY_TOKEN_PREFIX } from './key-token.js';
 import {
@@ -6,9 +7,9 @@ import {
   KEY_KEYWORD,
   markedProperties,
   type PropertyPath,
+  placeOf,
   pointerTo,
   type Schema,
-  valueAt,
 } from './schema-keywords.js';
 
 /**
@@ -41,15 +42,20 @@ interface KeyProperty {
 
 const remembered = new WeakMap<Schema, KeyProperty[]>();
 
-/** The business keys in a payload: scalars at the properties that the schema marks with {@link KEY_KEYWORD}. */
+/**
+ * The business keys in a payload: scalars at the properties that the schema marks with {@link KEY_KEYWORD}.
+ *
+ * @param payload parsed, or its values
+ */
 export function keysInPayload(schema: Schema, payload: unknown): BusinessKey[] {
   let properties = remembered.get(schema);
   if (!properties) {
     properties = keyProperties(schema).slice(0, MAX_KEYS_PER_SCHEMA);
     remembered.set(schema, properties);
   }
+  const values = PayloadValues.of(payload);
   return properties.flatMap(({ name, path }) => {
-    const value = toText(valueAt(payload, path));
+    const value = toText(values.at(placeOf(path)));
     return value === undefined ? [] : [{ name, value }];
   });
 }

@@ -1,3 +1,5 @@
+import type { Path } from '../filter/payload-values.js';
+
 /** Keywords of JSON Schema that a payload's schema may have, by the kind of value that they have. */
 
 /** Keywords whose value is one subschema. */
@@ -85,12 +87,7 @@ export function pointerTo(path: PropertyPath): string {
   return path.map((part) => `/properties/${escapePointer(part)}`).join('');
 }
 
-/** The value of a property; `undefined` if it is not there. */
-export function valueAt(payload: unknown, path: PropertyPath): unknown {
-  let value = payload;
-  for (const part of path) {
-    if (!isSchema(value) || !Object.hasOwn(value, part)) return undefined;
-    value = value[part];
-  }
-  return value;
+/** Where the property is in a payload. */
+export function placeOf(path: PropertyPath): Path {
+  return { pointer: path.map((part) => `/${escapePointer(part)}`).join(''), names: path };
 }

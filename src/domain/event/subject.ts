@@ -1,4 +1,5 @@
 import { hmac, type SymmetricKey } from '../basics/symmetric.js';
+import { PayloadValues } from '../filter/payload-values.js';
 import type { InputError } from '../http/problem.js';
 import { decodeHeaderValue } from './business-keys.js';
 import {
@@ -6,10 +7,10 @@ import {
   KEY_KEYWORD,
   markedProperties,
   type PropertyPath,
+  placeOf,
   pointerTo,
   type Schema,
   SUBJECT_KEYWORD,
-  valueAt,
 } from './schema-keywords.js';
 
 /** Characters of a subject in a request. In a payload it may be longer. */
@@ -19,14 +20,18 @@ const TOKEN_BYTES = 24;
 
 const remembered = new WeakMap<Schema, PropertyPath | 'none'>();
 
-/** The person that a payload is about: the value of the property that the schema marks with {@link SUBJECT_KEYWORD}. */
+/**
+ * The person that a payload is about: the value of the property that the schema marks with {@link SUBJECT_KEYWORD}.
+ *
+ * @param payload parsed, or its values
+ */
 export function subjectInPayload(schema: Schema, payload: unknown): string | undefined {
   let path = remembered.get(schema);
   if (path === undefined) {
     path = markedProperties(schema, SUBJECT_KEYWORD)[0] ?? 'none';
     remembered.set(schema, path);
   }
-  const value = path === 'none' ? undefined : valueAt(payload, path);
+  const value = path === 'none' ? undefined : PayloadValues.of(payload).at(placeOf(path));
   if (Number.isSafeInteger(value)) return String(value);
   return typeof value === 'string' && value !== '' ? value : undefined;
 }

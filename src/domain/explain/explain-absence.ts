@@ -9,7 +9,7 @@ export interface ExplainedEvent {
   kind: string;
   /** ISO 8601, UTC. */
   created_at: string;
-  /** Parsed; `undefined` once it is no longer kept. */
+  /** Parsed, or its values; `undefined` once it is no longer kept. */
   payload: unknown;
   /** Why there is no payload: it was erased, or it is too old. */
   is_erased?: boolean;

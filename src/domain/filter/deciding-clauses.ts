@@ -1,6 +1,6 @@
 import { cutText } from '../text/unicode.js';
 import { type Filter, matchesFilter } from './match-filter.js';
-import { PayloadValues, pathOf } from './payload-values.js';
+import { ExactValue, PayloadValues, pathOf } from './payload-values.js';
 
 /** A part of a filter that decided against a payload. */
 export interface DecidingClause {
@@ -10,7 +10,7 @@ export interface DecidingClause {
   path?: string;
   /** The condition itself. */
   condition: Filter;
-  /** What the payload has at the path; absent if it has nothing there, or nothing that fits here. */
+  /** What the payload has at the path; absent if it has nothing there, or nothing that fits here. A number with too many digits for a double is a text. */
   found?: string | number | boolean | null;
 }
 
@@ -24,22 +24,23 @@ const MAX_SHOWN = 100;
  * @returns none if the payload meets the filter
  */
 export function decidingClauses(filter: Filter, payload: unknown, clause = ''): DecidingClause[] {
-  if (matchesFilter(filter, payload)) return [];
+  const values = PayloadValues.of(payload);
+  if (matchesFilter(filter, values)) return [];
   const parts = 'all' in filter ? filter.all : 'any' in filter ? filter.any : undefined;
   if (parts) {
     const name = 'all' in filter ? 'all' : 'any';
     return parts
-      .flatMap((part, index) => decidingClauses(part, payload, `${clause}/${name}/${index}`))
+      .flatMap((part, index) => decidingClauses(part, values, `${clause}/${name}/${index}`))
       .slice(0, MAX_CLAUSES);
   }
   const path = comparedPath(filter);
-  const found = path === undefined ? undefined : new PayloadValues(payload).at(pathOf(path));
+  const found = path === undefined ? undefined : shown(values.at(pathOf(path)));
   return [
     {
       clause,
       ...(path !== undefined && { path }),
       condition: filter,
-      ...(isShown(found) && { found }),
+      ...(found !== undefined && { found }),
     },
   ];
 }
@@ -65,7 +66,9 @@ function comparedPath(filter: Filter): string | undefined {
   return 'path' in filter ? filter.path : undefined;
 }
 
-function isShown(value: unknown): value is string | number | boolean | null {
-  if (typeof value === 'string') return value.length <= MAX_SHOWN;
-  return value === null || typeof value === 'number' || typeof value === 'boolean';
+/** @returns `undefined` for what does not fit */
+function shown(value: unknown): DecidingClause['found'] {
+  if (value instanceof ExactValue) return shown(value.text);
+  if (typeof value === 'string') return value.length <= MAX_SHOWN ? value : undefined;
+  return value === null || typeof value === 'number' || typeof value === 'boolean' ? value : undefined;
 }

@@ -1,4 +1,4 @@
-import { PayloadValues, pathOf } from './payload-values.js';
+import { ExactValue, PayloadValues, pathOf } from './payload-values.js';
 
 /** A JSON value that something is compared with. */
 type Scalar = string | number | boolean | null;
@@ -24,13 +24,13 @@ type Condition = (values: PayloadValues) => boolean;
 
 /**
  * Whether a payload meets a filter. Values of different types are never equal and never in order; texts are ordered by their UTF-16
- * code units, which for times in ISO 8601 is the order of time. Where nothing stands at a path, only `exists: false` is met.
+ * code units, which for times in ISO 8601 is the order of time; numbers by every digit that was written, if the payload is given with those. Where nothing stands at a path, only `exists: false` is met.
  *
  * @param payload parsed, or what has been looked up in it for other filters
  * @throws TypeError if the filter is none
  */
 export function matchesFilter(filter: Filter, payload: unknown): boolean {
-  return compiled(filter)(payload instanceof PayloadValues ? payload : new PayloadValues(payload));
+  return compiled(filter)(PayloadValues.of(payload));
 }
 
 const conditions = new WeakMap<Filter, Condition>();
@@ -79,6 +79,7 @@ function compileTest(filter: Extract<Filter, { path: string }>): (found: unknown
 
 function ordered(limit: string | number, holds: (order: number) => boolean): (found: unknown) => boolean {
   return (found) => {
+    if (found instanceof ExactValue) return typeof limit === 'number' && holds(found.compareTo(limit));
     if (typeof found !== typeof limit) return false;
     const value = found as string | number;
     return holds(value < limit ? -1 : value > limit ? 1 : 0);

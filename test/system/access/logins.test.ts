@@ -58,6 +58,19 @@ describe('a login', () => {
     assert.equal((await application.exchange(left)).scope, 'profile:read');
   });
 
+  it('is one of its profile, also if several are set at once', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e'].map((name) => `${name}@example.com`);
+    const answers = await Promise.all(names.map((login_name) => putLogin({ login_name })));
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      names.map(() => 200),
+    );
+    const found = await Promise.all(
+      names.map((name) => system.database.logins.find(account.accountId, name)),
+    );
+    assert.equal(found.filter((login) => login !== undefined).length, 1);
+  });
+
   it('that lacks every requested scope says so, and redirects back', async () => {
     await putLogin({ scopes: ['keys:read'] });
     const browser = new Browser();

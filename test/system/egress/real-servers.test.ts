@@ -3,11 +3,14 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { mock } from 'node:test';
 import type { TLSSocket } from 'node:tls';
 import { createAddressGuard } from '../../../activities/http/address-guard.js';
 import { dnsServers } from '../../../activities/http/names/dns-query.js';
 import type { ResolveName } from '../../../activities/http/names/name-answer.js';
 import { createPoster } from '../../../activities/http/poster.js';
+import { connectorOptions } from '../../../src/bin/service/egress.js';
+import { loadSettings } from '../../../src/config/load.js';
 import { issueServerCertificate } from '../../../src/demo/certificates.js';
 import { createAddressPolicy } from '../../../src/domain/endpoint/address-policy.js';
 import { startConnectProxy } from '../../support/outside/connect-proxy.js';
@@ -188,6 +191,24 @@ describe('what real servers do', () => {
     assert.equal(error_code, 'dns_failure');
     assert.match(error ?? '', /no DNS server answered/);
     assert.deepEqual(trace.timings, {});
+  });
+
+  it('a connection lasts no longer than DNS says that the address is good, nor than the setting', async () => {
+    const receiver = await startReceiver({ tls: false });
+    ends.push(() => receiver.close());
+    const waits = mock.method(globalThis, 'setTimeout').mock;
+    ends.push(() => waits.restore());
+    const lasts = async (options: { ttlMs: number; maxAgeMs?: number }) => {
+      waits.resetCalls();
+      await post(await poster(undefined, options), `http://aging.test:${receiver.port}/`, 1_000);
+      return Math.max(...waits.calls.map(({ arguments: [, ms = 0] }) => ms));
+    };
+    const aMinute = await lasts({ ttlMs: 60_000 });
+    assert.ok(aMinute > 50_000 && aMinute <= 60_000, String(aMinute));
+    assert.equal(await lasts({ ttlMs: 300_000, maxAgeMs: 40_000 }), 40_000);
+    const { HOOKLINE_CONNECTION_AGE: set } = loadSettings({ HOOKLINE_CONNECTION_AGE: '1m' });
+    const made = await connectorOptions(loadSettings({ HOOKLINE_CONNECTION_AGE: '1m' }), policy, () => []);
+    assert.deepEqual([set, made.maxAgeMs], [60_000, 60_000]);
   });
 
   it('a name moves: its connections end with their age, none of them in the midst of an answer', async () => {

@@ -69,6 +69,22 @@ describe('filters of endpoints', () => {
     assert.equal((await client.request('POST', PATH, { body })).status, 201);
   });
 
+  it('have that bound also if many are registered, and changed, at once', async () => {
+    const longest: Filter = { path: '/total', in: Array(100).fill('v'.repeat(150)) };
+    const count = Math.floor(MAX_FILTERS_SIZE / JSON.stringify(longest).length);
+    await Promise.all(Array.from({ length: count - 2 }, () => stored(longest)));
+    const others = await Promise.all([1, 2, 3].map(() => stored({ path: '/total', exists: true })));
+    const body = { target_url: TARGET, event_kinds: ['purchase'], filter: longest };
+    const answers = await Promise.all([
+      ...others.map(({ id }) =>
+        client.request('PATCH', `${PATH}/${id}`, { body: { filter: { exists: null, ...longest } } }),
+      ),
+      ...[1, 2, 3].map(() => client.request('POST', PATH, { body })),
+    ]);
+    const refused = answers.filter(({ json }) => json.code === 'filter_limit_reached');
+    assert.equal(refused.length, answers.length - 2, answers.map(({ status }) => status).join());
+  });
+
   it('from before a bound stay, until they are changed', async () => {
     const path = '/a'.repeat(MAX_PATH_LEVELS + 1);
     const { id } = await stored({ path, equals: 1 });

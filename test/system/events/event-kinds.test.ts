@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { OPERATOR } from '../../../src/domain/change/change.js';
 import type { EventKind } from '../../../src/domain/event/event-kinds.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
@@ -154,6 +155,16 @@ describe('event kinds', () => {
       const answer = await other.request('POST', '/v18.0/events/order.shipped', { raw: PURCHASE });
       assert.equal(answer.json.errors[0].pointer, '/built_in_later');
     });
+  });
+
+  it('are as many as an account may have, also if some are added at once', async () => {
+    const { accountId } = client;
+    for (let number = 0; number < 198; number += 1)
+      await system.database.eventKinds.create(accountId, `kind.n${number}`, '', {}, OPERATOR);
+    const answers = await Promise.all(Array.from({ length: 6 }, (_, index) => create(`more.n${index}`)));
+    const statuses = answers.map(({ status }) => status).sort();
+    assert.deepEqual(statuses, [201, 201, 409, 409, 409, 409]);
+    assert.equal(await system.database.eventKinds.count(accountId), 200);
   });
 
   it('go only when no endpoint names them', async () => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import mongoose from 'mongoose';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 
@@ -27,6 +28,14 @@ describe('a caller of the API', () => {
       assert.equal(status, 202, text);
       assert.deepEqual(json, first.json);
     }
+    // As a server has left it that stands in for MongoDB and drops empty lists.
+    const connection = await mongoose.createConnection(system.environment['MONGODB_URI'] ?? '').asPromise();
+    const records = connection.collection<{ _id: string }>('idempotency_records');
+    const _id = `${producer.accountId}:order-1`;
+    const { modifiedCount } = await records.updateOne({ _id }, { $unset: { targets: 1 } });
+    await connection.close();
+    assert.equal(modifiedCount, 1);
+    assert.deepEqual((await post()).json, first.json);
   });
 
   it('learns from Location where a resource is, however it wrote the path', async () => {

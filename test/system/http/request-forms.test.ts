@@ -53,11 +53,24 @@ describe('the form of a request', () => {
   });
 
   it('has no number that would be kept as another', async () => {
-    const body = '{"name":"a.kind","schema":{"properties":{"n":{"maximum":9007199254740993}}}}';
-    const answer = await send('POST', '/v18.0/event_kinds', { 'content-type': 'application/json' }, body);
-    const { status, code, errors } = await outcome(answer);
-    assert.deepEqual([status, code], [400, 'invalid_request']);
-    assert.equal((errors as { pointer: string }[])[0]?.pointer, '/schema/properties/n/maximum');
+    const filter = '{"path":"/n","equals":9007199254740993}';
+    for (const [path, body, pointer] of [
+      [
+        '/v18.0/event_kinds',
+        '{"name":"a.kind","schema":{"properties":{"n":{"maximum":9007199254740993}}}}',
+        '/schema/properties/n/maximum',
+      ],
+      [
+        '/v18.0/endpoints',
+        `{"target_url":"https://shop.example.com/","event_kinds":["*"],"filter":${filter}}`,
+        '/filter/equals',
+      ],
+    ] as const) {
+      const answer = await send('POST', path, { 'content-type': 'application/json' }, body);
+      const { status, code, errors } = await outcome(answer);
+      assert.deepEqual([status, code], [400, 'invalid_request']);
+      assert.equal((errors as { pointer: string }[])[0]?.pointer, pointer);
+    }
   });
 
   it('of an event keeps all digits of its numbers when it is checked', async () => {
@@ -69,6 +82,22 @@ describe('the form of a request', () => {
       ['{"n":9007199254740992,"price":19.99}', 202],
     ] as const)
       assert.equal((await client.request('POST', '/v18.0/events/a.number', { raw })).status, status, raw);
+  });
+
+  it('of an event keeps all digits of its numbers when endpoints are chosen by it', async () => {
+    const added = await client.request('POST', '/v18.0/event_kinds', { body: { name: 'a.sum', schema: {} } });
+    assert.equal(added.status, 201, added.text);
+    const register = async (filter: object) =>
+      (await client.register('https://shop.example.com/', { event_kinds: ['a.sum'], filter })).id;
+    const chosen = await register({ path: '/n', greater_than: 9007199254740992 });
+    await register({ path: '/n', equals: 9007199254740992 });
+    const raw = '{"n":9007199254740993}';
+    const { status, json } = await client.request('POST', '/v18.0/events/a.sum', { raw });
+    assert.equal(status, 202);
+    assert.deepEqual(
+      json.deliveries.map(({ endpoint_id }: { endpoint_id: string }) => endpoint_id),
+      [chosen],
+    );
   });
 
   it('with a weak tag in If-Match does not match', async () => {

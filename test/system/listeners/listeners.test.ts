@@ -136,6 +136,24 @@ describe('a listener', () => {
     await remove(listener.id);
   });
 
+  it('has its stream opened by a ticket once, also if it is used twice at the same moment', async () => {
+    const listener = await create();
+    const { json } = await client.request('POST', `/v18.0/listeners/${listener.id}/tickets`);
+    const open = async () => {
+      const socket = openStream(system.url, listener.id, json.ticket);
+      const outcome = await once(socket, 'open').then(
+        () => 'open',
+        ({ message }: Error) => message,
+      );
+      socket.on('error', () => {}).terminate();
+      return outcome;
+    };
+    const outcomes = [...(await Promise.all([open(), open(), open()])), await open()];
+    equal(outcomes.filter((outcome) => outcome === 'open').length, 1);
+    equal(outcomes.filter((outcome) => outcome.includes('401')).length, 3);
+    await remove(listener.id);
+  });
+
   it('cannot be given another URL, and counts as an endpoint', async () => {
     const listener = await create();
     const path = `/v18.0/endpoints/${listener.id}`;

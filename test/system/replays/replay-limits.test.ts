@@ -4,10 +4,10 @@ import {
   MAX_REPLAY_PERIOD_DAYS,
   MAX_REPLAY_RATE,
 } from '../../../src/domain/replay/replay.js';
-import type { ApiClient } from '../../support/api-client.js';
+import { type ApiClient, apiClient } from '../../support/api-client.js';
 import { dryRun, listed, purchases, replay, replayOver } from '../../support/parts/replays.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
-import { type SharedSystem, sharedSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem, startSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const DAY_MS = 24 * 3_600_000;
@@ -103,15 +103,21 @@ describe('replays', () => {
     assert.equal((await writer.request('POST', '/v18.0/replays', { body: { dry_run: true } })).status, 200);
   });
 
-  it(`are at most ${MAX_OPEN_REPLAYS} at a time in an account, however fast they are asked for`, async () => {
+  it(`are at most ${MAX_OPEN_REPLAYS} at a time in an account, however fast they are asked for, and of whichever process`, async () => {
+    // A process of its own: what it starts, this one learns from the database alone.
+    const second = await startSystem(system.environment, 'api');
     const other = await system.account();
     const { id: held } = await other.register(receiver.url);
     await purchases(other, 10);
     await listed(other, 'status=delivered', 10);
     const body = { mode: 'all', rate: 1, filter: { endpoint_id: held } };
+    const processes = [other, apiClient(second.url, other)];
     const answers = await Promise.all(
-      Array.from({ length: MAX_OPEN_REPLAYS + 3 }, () => other.request('POST', '/v18.0/replays', { body })),
+      processes.flatMap((process) =>
+        Array.from({ length: MAX_OPEN_REPLAYS }, () => process.request('POST', '/v18.0/replays', { body })),
+      ),
     );
+    await second.stop();
     const begun = answers.filter(({ status }) => status === 202).map(({ json }) => json.id as string);
     assert.equal(begun.length, MAX_OPEN_REPLAYS);
     for (const { json } of answers.filter(({ status }) => status !== 202))

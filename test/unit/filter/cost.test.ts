@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { valuesOf } from '../../../src/domain/event/values/values-of.js';
 import { MAX_FILTERS_SIZE, MAX_PATH_LEVELS } from '../../../src/domain/filter/filter-bounds.js';
 import { type Filter, matchesFilter } from '../../../src/domain/filter/match-filter.js';
 import { PayloadValues } from '../../../src/domain/filter/payload-values.js';
@@ -17,7 +18,8 @@ function nested(innermost: unknown, levels = MAX_PATH_LEVELS - 1): unknown {
 describe('comparing an event with all filters that an account may have', () => {
   const deep = '/a'.repeat(MAX_PATH_LEVELS - 1);
   const wide = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, index]));
-  const cases: Record<string, { condition: (index: number) => Filter; payload: unknown }> = {
+  const long = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`k${index}`, 2 ** 53]));
+  const cases: Record<string, { condition: (index: number) => Filter; payload: unknown; text?: string }> = {
     'paths that end nowhere, each another': {
       condition: (index) => ({ path: `${deep}/${index.toString(36)}`, equals: 1 }),
       payload: nested({}),
@@ -31,13 +33,18 @@ describe('comparing an event with all filters that an account may have', () => {
       condition: () => ({ path: '/a', greater_than: 'b'.repeat(200) }),
       payload: { a: 'b'.repeat(250_000) },
     },
+    'numbers of which every digit counts': {
+      condition: (index) => ({ path: `/k${index % 10_000}`, less_than: 2 ** 53 }),
+      payload: long,
+      text: JSON.stringify(long).replaceAll('992', '993'),
+    },
   };
-  for (const [what, { condition, payload }] of Object.entries(cases)) {
+  for (const [what, { condition, payload, text }] of Object.entries(cases)) {
     it(`takes milliseconds: ${what}`, () => {
       const filters = filtersOf(condition);
       for (const filter of filters) assert.equal(findMistake(filter), undefined);
       const compare = () => {
-        const values = new PayloadValues(payload);
+        const values = text === undefined ? new PayloadValues(payload) : valuesOf(text, payload);
         for (const filter of filters) matchesFilter(filter, values);
       };
       compare(); // compiles them

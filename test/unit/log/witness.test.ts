@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -130,6 +131,11 @@ describe('a witness', () => {
     await once(server, 'close');
     await ask(30);
     assert.equal(failed.length, 3);
+    const refusing = createServer((_, response) => void response.writeHead(500).end(`${'x'.repeat(199)}😀`));
+    await once(refusing.listen(Number(new URL(url).port), '127.0.0.1'), 'listening');
+    await ask(30);
+    assert.match(failed[3] ?? '', /^it answered 500: x{199}$/, 'cut between characters');
+    refusing.close();
   });
 
   it('is demanded when a certificate is verified', async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { listen } from '../../../src/bin/service/http-server.js';
+import { listen, timeLimits } from '../../../src/bin/service/http-server.js';
 import { loadSettings } from '../../../src/config/load.js';
 
 const answerOf = async (environment: Record<string, string>) => {
@@ -19,6 +19,15 @@ describe('an idle connection of a caller', () => {
     const { headers } = await answerOf({});
     assert.equal(headers.get('connection'), 'keep-alive');
     assert.equal(headers.get('keep-alive'), 'timeout=75');
+  });
+
+  it('has its first request taken as late as it is kept, and any request has five minutes at least', () => {
+    for (const keepAliveMs of [1_000, 75_000, 3_600_000]) {
+      const { keepAliveTimeout, headersTimeout, requestTimeout } = timeLimits(keepAliveMs);
+      assert.equal(keepAliveTimeout, keepAliveMs);
+      assert.ok(headersTimeout > keepAliveMs && requestTimeout >= headersTimeout);
+      assert.ok(requestTimeout >= 300_000);
+    }
   });
 
   it('is kept as long as is set, also beyond the time for a request', async () => {

@@ -9,6 +9,7 @@ import type { ListenerRepository } from '../../../src/models/endpoint/listeners.
 import { until } from '../../support/until.js';
 
 const KEY = {
+  id: 'ticket-1',
   account_id: 'acct_1',
   endpoint_id: 'ep_1',
   credential: { type: 'portal_session', token_hash: '' },

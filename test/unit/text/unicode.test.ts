@@ -1,15 +1,21 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import { createChatSender } from '../../../activities/alert/chat.js';
 import { createSend } from '../../../activities/delivery/send-attempt.js';
 import type { HttpRequest } from '../../../activities/ports.js';
+import { invalidRequest } from '../../../src/api/http/body.js';
+import { Forwarder } from '../../../src/bin/client/listen/forward.js';
 import { renderAlerts } from '../../../src/domain/alert/alert-text.js';
 import { attemptRequest } from '../../../src/domain/delivery/attempt-request.js';
 import { parseUnicodeJson } from '../../../src/domain/event/payload.js';
 import { decidingClauses, describeCondition } from '../../../src/domain/filter/deciding-clauses.js';
 import { parseFields } from '../../../src/domain/http/fields.js';
-import { Problem } from '../../../src/domain/http/problem.js';
+import { type InputError, Problem } from '../../../src/domain/http/problem.js';
 import { fitSummary, MAX_SUMMARY_BYTES } from '../../../src/domain/ledger/summaries.js';
+import { MAX_ANSWER_BODY } from '../../../src/domain/listener/listener.js';
 import { createPayloadSealer } from '../../../src/domain/privacy/payload-sealer.js';
 import { redactBeginning } from '../../../src/domain/text/redact.js';
 import { cutText, cutToBytes, toJson, wellFormed, wellFormedJson } from '../../../src/domain/text/unicode.js';
@@ -18,6 +24,8 @@ import { operatorName } from '../../../workflows/messages.js';
 import { MemoryKeys } from '../../support/parts/memory-keys.js';
 
 const HALF = /\p{Surrogate}/u;
+/** As JSON has one. */
+const ESCAPED_HALF = /\\ud[89a-f]/;
 const [HIGH, LOW] = ['\ud83d', '\ude00'];
 
 /** Characters of one and of two units, and halves of some. */
@@ -70,6 +78,24 @@ async function chatMessage(text: string): Promise<string> {
   };
   await createChatSender('https://chat.test', { exchange }, 'Hookline/test')({ subject: 'S', text }, 'id');
   return (JSON.parse(body) as { text: string }).text;
+}
+
+/** What `hookline listen` passes on of an answer with this body. */
+async function forwarded(text: string): Promise<string> {
+  const server = createServer((_, response) => void response.end(text));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const forwarder = new Forwarder(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const request = { type: 'delivery', number: 0, headers: {}, body: '{}', timeout_ms: 10_000 } as const;
+  const answer = await forwarder.post(request);
+  await forwarder.close();
+  server.close();
+  return 'body' in answer ? answer.body : assert.fail(answer.error_code);
+}
+
+/** What is told of a wrong place. */
+function toldOf(wrong: Partial<InputError>): string {
+  const { message, errors } = invalidRequest([{ detail: 'is wrong', ...wrong }]);
+  return [message, ...errors.flatMap((error) => Object.values(error))].join();
 }
 
 function fieldsRefusal(name: string): string {
@@ -127,12 +153,17 @@ describe('a text', () => {
     ],
     ['of a summary', MAX_SUMMARY_BYTES, fitSummary],
     ['of an unknown field', 64, fieldsRefusal],
+    ['of what a refusal says', 8_000, (text) => new Problem('invalid_request', text).message],
+    ['of a pointer', 200, (text) => toldOf({ pointer: text })],
+    ['of the name of a parameter', 200, (text) => toldOf({ parameter: text })],
+    ['of what is wrong with it', 1_000, (text) => toldOf({ pointer: '', detail: text })],
     ['of a condition', 100, (text) => describeCondition({ path: '/a', equals: text })],
     [
       'of what a payload had instead',
       100,
       (text) => toJson(decidingClauses({ path: '/a', equals: 'other' }, { a: text })),
     ],
+    ['of an answer that is passed on', MAX_ANSWER_BODY, forwarded],
     ['before a secret that is cut', 20, (text) => redactBeginning(`${text}secr`, ['secret-token'])],
     ['of the name of an operator', 200, operatorName],
     ['of an error of an embedded server', 199, (text) => oneLine(new Error(wellFormed(text)))],
@@ -140,7 +171,9 @@ describe('a text', () => {
   for (const [name, length, cut] of cuts)
     it(`is well-formed: the beginning ${name}`, () =>
       property(textsOf(length), async (text) => {
-        assert.doesNotMatch((await cut(text)) ?? '', HALF);
+        const beginning = (await cut(text)) ?? '';
+        assert.doesNotMatch(beginning, HALF);
+        assert.doesNotMatch(beginning, ESCAPED_HALF);
       }));
 });
 

@@ -1,3 +1,4 @@
+import { outcomeOfClient, outcomeOfToken } from './link-rules.js';
 import { knownClient, rememberClient } from './oauth.js';
 import { BASE_PATH, currentRole, readSession, writeSession } from './session.js';
 
@@ -6,10 +7,6 @@ import { BASE_PATH, currentRole, readSession, writeSession } from './session.js'
  * in as the stranger, who sees what they do from then on.
  */
 export type Offer = { token: string } | { client: string };
-
-/** What a portal token looks like: no link signs anybody in with another kind. */
-const PORTAL_TOKEN = /^hlps_[\w-]{49}$/;
-const CLIENT = /^client_\w+$/;
 
 let offer: Offer | undefined;
 const listeners = new Set<() => void>();
@@ -37,18 +34,18 @@ export function takeTokenFromLink(): void {
   if (token === null) return;
   history.replaceState(history.state, '', location.pathname + location.search);
   const role = currentRole();
-  if (role !== 'portal' || !PORTAL_TOKEN.test(token)) return;
-  const session = readSession(role);
-  if (!session) writeSession(role, { token });
-  else if (session.token !== token) setOffer({ token });
+  const outcome = outcomeOfToken(token, role, readSession(role)?.token);
+  if (outcome === 'taken') writeSession(role, { token });
+  if (outcome === 'asked about') setOffer({ token });
 }
 
 /** Remembers the client that the address names, such as `/portal?client=client_…`. */
 export function takeClientFromLink(): void {
   const client = new URLSearchParams(location.search).get('client');
-  if (client === null || !CLIENT.test(client) || client === knownClient()) return;
-  if (knownClient() === '' && !readSession(currentRole())) rememberClient(client);
-  else setOffer({ client });
+  if (client === null) return;
+  const outcome = outcomeOfClient(client, knownClient(), readSession(currentRole()) !== undefined);
+  if (outcome === 'taken') rememberClient(client);
+  if (outcome === 'asked about') setOffer({ client });
 }
 
 /** Ends the question with what the person has said. */

@@ -2,6 +2,7 @@ import { newId } from '../../../domain/basics/ids.js';
 import { recipientsOf } from '../../../domain/delivery/recipients.js';
 import { type BusinessKey, keysInPayload } from '../../../domain/event/business-keys.js';
 import { subjectInPayload } from '../../../domain/event/subject.js';
+import { valuesOf } from '../../../domain/event/values/values-of.js';
 import { hostOf } from '../../../domain/ledger/summaries.js';
 import type { IdempotencyRecord } from '../../../models/event/idempotency.js';
 import type { EndpointHints } from '../../../temporal/write/delivery-starter.js';
@@ -61,16 +62,17 @@ export async function acceptEvent(
     kind,
     body,
   );
-  const about = person ?? subjectInPayload(kind.schema, value);
+  const values = valuesOf(payload, value);
+  const about = person ?? subjectInPayload(kind.schema, values);
   const [endpoints, keys, subject] = await Promise.all([
     database.endpoints.all(accountId),
-    database.keySecrets.tokensOf(accountId, [...keysInPayload(kind.schema, value), ...named]),
+    database.keySecrets.tokensOf(accountId, [...keysInPayload(kind.schema, values), ...named]),
     about === undefined ? undefined : database.keySecrets.subjectToken(accountId, about),
   ]);
   const now = Date.now();
   const fresh: Acceptance = {
     event_id: newId('event', now),
-    targets: recipientsOf(endpoints, kind.name, value),
+    targets: recipientsOf(endpoints, kind.name, values),
     accepted_at: new Date(now).toISOString(),
   };
   const hints: EndpointHints = {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { createdAt } from '../../../domain/basics/id-time.js';
 import type { BusinessKey } from '../../../domain/event/business-keys.js';
+import { valuesOf } from '../../../domain/event/values/values-of.js';
 import { explainAbsence } from '../../../domain/explain/explain-absence.js';
 import { explainDelivery } from '../../../domain/explain/explain-delivery.js';
 import type { Delivery } from '../../../temporal/read/delivery-view.js';
@@ -84,7 +85,7 @@ async function explain(
   ]);
   const event = found && {
     ...found,
-    payload: found.payload === undefined ? undefined : (JSON.parse(found.payload) as unknown),
+    payload: found.payload === undefined ? undefined : valuesOf(found.payload),
   };
   return {
     ...explainAbsence(event, endpoint),

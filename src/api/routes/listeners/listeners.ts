@@ -25,7 +25,7 @@ const listenerBody = z.strictObject({
 
 const ticketSchema = z
   .object({
-    ticket: z.string().describe('Sent as `Authorization: Bearer` with the WebSocket request'),
+    ticket: z.string().describe('Sent as `Authorization: Bearer` with the WebSocket request, once'),
     path: z.string().describe('Of the stream, below the address of the API'),
     expires_at: timeSchema.describe('Until then the stream can be opened; it may stay open for longer'),
   })

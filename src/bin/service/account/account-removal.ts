@@ -35,7 +35,7 @@ export function createAccountRemoval(
   const deliveries = new DeliveryReader(client, starter.recentGroups, sealer);
   const control = new DeliveryControl(client, starter, deliveries);
   const reader = new ReplayReader(client);
-  const replays = new Replays({ client, taskQueue, reader });
+  const replays = new Replays({ client, taskQueue, reader, started: database.startedReplays });
   const deletions = new AccountDeletions(client, taskQueue);
 
   const cancel = async ({ account_id, origin }: DeletionRequest, item: ReplayItem): Promise<boolean> => {

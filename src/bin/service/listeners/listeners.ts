@@ -33,7 +33,7 @@ export async function createListeners(
     import('../../../api/listeners/ticket-holder.js'),
   ]);
   const box = requireSecretBox(settings);
-  const { endpoints, listeners } = database;
+  const { endpoints, listeners, usedTickets } = database;
   let starter: DeliveryStarter | undefined;
   const release = async (endpoint: { account_id: string; endpoint_id: string }) => starter?.release(endpoint);
   const holderOf = (ticket: Ticket) => ticketHolder({ database, logger }, ticket);
@@ -47,7 +47,8 @@ export async function createListeners(
     },
     serve(http, api) {
       streams.serveAt(settings.HOOKLINE_INTERNAL_URL ?? internalUrl(settings, http.port));
-      http.upgrade(createUpgrade({ streams, endpoints, holderOf, limits: api.upgrades, box, logger }));
+      const limits = api.upgrades;
+      http.upgrade(createUpgrade({ streams, endpoints, usedTickets, holderOf, limits, box, logger }));
       return withRelay(streams, box, api.listener);
     },
   };

@@ -1,8 +1,11 @@
 import { writeAddCheckpoint } from '../../../domain/log/add-checkpoint.js';
 import { cosignaturesBy, readWitnessKey } from '../../../domain/log/cosignature.js';
 import { NoteError, type NoteVerifier } from '../../../domain/log/signed-note.js';
+import { cutText } from '../../../domain/text/unicode.js';
 import type { Cosign } from '../../../models/log/log.js';
 
+/** Characters of a refusal that are told. */
+const MAX_TOLD = 200;
 /** A witness is not waited for longer, milliseconds. */
 const TIMEOUT_MS = 5_000;
 
@@ -63,7 +66,7 @@ export function createCosign(
       sizes.set(key.text, saw);
       return ask({ key, url }, { note, size, proofFrom }, true);
     }
-    if (!answer.ok) throw new Error(`it answered ${answer.status}: ${text.slice(0, 200).trim()}`);
+    if (!answer.ok) throw new Error(`it answered ${answer.status}: ${cutText(text, MAX_TOLD).trim()}`);
     const [cosigned] = cosignaturesBy(key, note, text);
     if (!cosigned) throw new Error('its answer is no cosignature of the checkpoint');
     sizes.set(key.text, size);

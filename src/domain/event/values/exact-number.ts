@@ -1,4 +1,5 @@
 import { Big } from 'big.js';
+import { ExactValue } from '../../filter/payload-values.js';
 
 /** The farthest exponent that is kept as it is: far beyond those of all numbers that it is compared with. */
 const MAX_EXPONENT = 1_000_000_000n;
@@ -7,25 +8,32 @@ const MAX_FACTORS = 64;
 /** Every number of so many characters without an exponent has a double of its own. */
 const MAX_KEPT_LENGTH = 15;
 
-/** Finds, in a JSON text, what could be a number that loses digits as a double: a long one, or a large exponent. It also finds texts. */
-const MAY_LOSE_DIGITS = /\d[\d.]{15}|[eE][+-]?\d{3}/;
+/**
+ * Finds, in a JSON text, what could be a number that loses digits as a double: a long one, or a large exponent. It also finds some texts, but not
+ * ids and hashes, which stand behind a quotation mark.
+ */
+const MAY_LOSE_DIGITS = /(?:^|[\s,:[])-?\d(?:[\d.]{15}|[\d.]*[eE][+-]?\d{3})/;
 
 /** A number of a JSON text that a double cannot stand for: the shortest decimal of its double has another value. */
-export class ExactNumber {
+export class ExactNumber extends ExactValue {
   /** As it was written. */
   readonly text: string;
   /** Its value; an exponent beyond {@link MAX_EXPONENT} is cut to that, which changes no comparison with a double. */
   readonly value: Big;
   private readonly beyond: bigint;
+  private readonly nearest: number;
+  private knownOrder: number | undefined;
   private knownKey: string | undefined;
   private knownCoefficient: bigint | undefined;
 
   /** @param text of a JSON number */
   constructor(text: string) {
+    super();
     const [coefficient = '', exponent = '0'] = text.toLowerCase().split('e');
     const wanted = BigInt(exponent.replace('+', ''));
     const cut = wanted > MAX_EXPONENT ? MAX_EXPONENT : wanted < -MAX_EXPONENT ? -MAX_EXPONENT : wanted;
     this.text = text;
+    this.nearest = Number(text);
     this.value = new Big(`${coefficient}e${cut}`);
     this.beyond = wanted - cut;
   }
@@ -41,6 +49,13 @@ export class ExactNumber {
   get coefficient(): bigint {
     this.knownCoefficient ??= coefficientOf(this.value);
     return this.knownCoefficient;
+  }
+
+  /** With a double by its shortest decimal. Rounding keeps the order, so digits matter beside the nearest double alone. */
+  compareTo(limit: number): number {
+    if (this.nearest !== limit) return this.nearest < limit ? -1 : 1;
+    this.knownOrder ??= this.value.cmp(limit);
+    return this.knownOrder;
   }
 
   get isInteger(): boolean {
@@ -63,7 +78,7 @@ export function readNumber(text: string): number | ExactNumber {
 
 /** Compares with a double by its shortest decimal. @returns below 0, 0 or above 0 */
 export function compareNumbers(value: number | ExactNumber, limit: number): number {
-  return typeof value === 'number' ? value - limit : value.value.cmp(limit);
+  return typeof value === 'number' ? value - limit : value.compareTo(limit);
 }
 
 /**

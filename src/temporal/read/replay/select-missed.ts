@@ -2,6 +2,7 @@ import pLimit from 'p-limit';
 import { createdAt } from '../../../domain/basics/id-time.js';
 import { type AcceptedEvent, isClosed } from '../../../domain/delivery/delivery.js';
 import { refusalOf, type Subscription } from '../../../domain/delivery/recipients.js';
+import { valuesOf } from '../../../domain/event/values/values-of.js';
 import {
   ACCOUNT_ATTRIBUTE,
   ENDPOINT_ATTRIBUTE,
@@ -124,7 +125,7 @@ async function asNew(
   const text = event && (await opener.payload(event));
   // What was erased cannot be sent.
   if (text === undefined) return [];
-  const payload: unknown = JSON.parse(text);
+  const payload = valuesOf(text);
   const endpoint_id = filter.endpoint_id ?? '';
   const selected_by = await Promise.all(
     compared.map(async (registration) => {

@@ -15,20 +15,29 @@ import { ReplayStateConflictError, TooManyReplaysError } from '../../errors.js';
 import type { ReplayMemo, ReplayReader } from '../../read/replay/replay-reader.js';
 import { sendUpdate } from '../send-update.js';
 
-/** Visibility lists a replay a moment after it was started; until then it is known here. Milliseconds. */
-const LISTED_WITHIN_MS = 10_000;
+/** What all processes know of the replays that were started of late: visibility lists one a moment after it was started. */
+export interface StartedReplays {
+  /** Does something while no process starts a replay of the account. */
+  alone<T>(accountId: string, act: () => Promise<T>): Promise<T>;
+  of(accountId: string): Promise<{ id: string; at: Date }[]>;
+  add(accountId: string, replayId: string): Promise<void>;
+  /** Forgets some. */
+  remove(replayIds: readonly string[]): Promise<void>;
+}
+
+/** A start whose call has failed can take effect for so long, milliseconds. */
+const ON_ITS_WAY_MS = 10_000;
 
 export interface ReplaysOptions {
   client: Client;
   taskQueue: string;
   reader: ReplayReader;
+  started: StartedReplays;
 }
 
 /** Starts and steers replays. */
 export class Replays {
   private readonly options: ReplaysOptions;
-  /** Replays that this process has started of late, by account: id, and when. */
-  private readonly recent = new Map<string, Map<string, number>>();
 
   constructor(options: ReplaysOptions) {
     this.options = options;
@@ -37,17 +46,15 @@ export class Replays {
   /**
    * Starts a replay. Resolves once Temporal has persisted it.
    *
-   * @throws TooManyReplaysError if the account has {@link MAX_OPEN_REPLAYS} that are not over. The processes of an installation count by
-   *   visibility, so several that start one within the same second may exceed it together
+   * @throws TooManyReplaysError if the account has {@link MAX_OPEN_REPLAYS} that are not over, whichever processes have started them
    */
   async start(plan: ReplayPlan, shown: ReplayMemo['replay']): Promise<void> {
-    const { client, taskQueue } = this.options;
+    const { client, taskQueue, started } = this.options;
     const { account_id, replay_id, filter } = plan;
-    const recent = this.recentOf(account_id);
-    const earlier = [...recent.keys()];
-    recent.set(replay_id, Date.now());
-    try {
-      await this.refuseTooMany(account_id, earlier);
+    await started.alone(account_id, async () => {
+      await this.refuseTooMany(account_id);
+      // Before it is started, and kept if that fails: it may have been started all the same.
+      await started.add(account_id, replay_id);
       await client.workflow.start<typeof replayDeliveries>('replayDeliveries', {
         workflowId: replayWorkflowId(account_id, replay_id),
         taskQueue,
@@ -59,10 +66,7 @@ export class Replays {
           ...(filter.endpoint_id ? [{ key: ENDPOINT_ATTRIBUTE, value: [filter.endpoint_id] }] : []),
         ]),
       });
-    } catch (error) {
-      recent.delete(replay_id);
-      throw error;
-    }
+    });
   }
 
   /**
@@ -88,29 +92,25 @@ export class Replays {
     );
   }
 
-  /** Counts those that visibility lists as open, and those of this process that it may not list yet. */
-  private async refuseTooMany(accountId: string, recent: readonly string[]): Promise<void> {
-    const { reader } = this.options;
+  /** Counts those that visibility lists as open, and those that it may not list yet. */
+  private async refuseTooMany(accountId: string): Promise<void> {
+    const { reader, started } = this.options;
+    // In this order: one that is listed late is remembered still.
+    const lately = await started.of(accountId);
     const listed = new Set(await reader.openIds(accountId, MAX_OPEN_REPLAYS + 1));
-    const others = recent.filter((id) => !listed.has(id));
-    const isOpen = await Promise.all(
-      others.map(async (id) => {
-        const replay = await reader.get(accountId, id);
-        // One that is not there is being started.
-        return replay === undefined || replay.closed_at === undefined;
-      }),
+    const over: string[] = [];
+    let open = listed.size;
+    await Promise.all(
+      lately
+        .filter(({ id }) => !listed.has(id))
+        .map(async ({ id, at }) => {
+          const replay = await reader.get(accountId, id);
+          const isOpen = replay ? replay.closed_at === undefined : at.getTime() > Date.now() - ON_ITS_WAY_MS;
+          if (isOpen) open += 1;
+          else over.push(id);
+        }),
     );
-    if (listed.size + isOpen.filter(Boolean).length >= MAX_OPEN_REPLAYS)
-      throw new TooManyReplaysError(MAX_OPEN_REPLAYS);
-  }
-
-  private recentOf(accountId: string): Map<string, number> {
-    for (const [account, replays] of this.recent) {
-      for (const [id, at] of replays) if (Date.now() - at > LISTED_WITHIN_MS) replays.delete(id);
-      if (replays.size === 0) this.recent.delete(account);
-    }
-    const known = this.recent.get(accountId) ?? new Map<string, number>();
-    this.recent.set(accountId, known);
-    return known;
+    await started.remove(over);
+    if (open >= MAX_OPEN_REPLAYS) throw new TooManyReplaysError(MAX_OPEN_REPLAYS);
   }
 }
