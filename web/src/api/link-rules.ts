@@ -6,7 +6,11 @@ const PORTAL_TOKEN = /^hlps_[\w-]{49}$/;
 const CLIENT = /^client_\w+$/;
 
 /** Of the token of a link. @param current the token of who is signed in there, if anybody is */
-export function outcomeOfToken(token: string, role: 'portal' | 'desk', current: string | undefined): LinkOutcome {
+export function outcomeOfToken(
+  token: string,
+  role: 'portal' | 'desk',
+  current: string | undefined,
+): LinkOutcome {
   if (role !== 'portal' || !PORTAL_TOKEN.test(token) || token === current) return 'ignored';
   return current === undefined ? 'taken' : 'asked about';
 }
