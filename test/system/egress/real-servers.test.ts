@@ -193,6 +193,22 @@ describe('what real servers do', () => {
     assert.deepEqual(trace.timings, {});
   });
 
+  it('a connection has all of the time of its attempt to open', async () => {
+    const receiver = await startReceiver({ tls: false });
+    ends.push(() => receiver.close());
+    const waits = mock.method(globalThis, 'setTimeout').mock;
+    ends.push(() => waits.restore());
+    const one = await poster(['127.0.0.1'], { maxAgeMs: 1_000_000 });
+    await post(one, `http://slow.test:${receiver.port}/`, 7_000);
+    const limits = waits.calls.map(({ arguments: [, ms = 0] }) => ms).filter((ms) => ms < 1_000_000);
+    // Of the attempt, and of the connection that is made for it.
+    assert.ok(limits.filter((ms) => ms > 6_000 && ms <= 7_001).length >= 2, limits.join());
+    assert.deepEqual(
+      limits.filter((ms) => ms >= 100 && ms < 4_000),
+      [],
+    );
+  });
+
   it('a connection lasts no longer than DNS says that the address is good, nor than the setting', async () => {
     const receiver = await startReceiver({ tls: false });
     ends.push(() => receiver.close());

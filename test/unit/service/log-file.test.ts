@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { openPrivateFile } from '../../../src/embedded/servers/private-folder.js';
+import { startServer } from '../../../src/embedded/servers/server-process.js';
 
 /** A process that ends at once, as `hookline dev` does if a port is taken. */
 const SCRIPT = `
@@ -40,5 +41,23 @@ describe('the log of hookline dev', () => {
     const { mode, size } = await stat(file);
     await rm(folder, { recursive: true });
     deepEqual({ mode: mode & 0o777, size }, { mode: 0o600, size: 7 });
+  });
+
+  it('of a server that it starts can be read by its owner alone as well', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'hookline-log-file-'));
+    const logFile = join(folder, 'logs', 'mongodb.log');
+    const server = await startServer({
+      service: 'a server',
+      binary: process.execPath,
+      args: ['-e', 'setInterval(() => {}, 1_000)'],
+      logFile,
+      probe: async () => {},
+      report: () => {},
+      restart: false,
+    });
+    const { mode } = await stat(logFile);
+    await server.stop();
+    await rm(folder, { recursive: true });
+    equal(mode & 0o777, 0o600);
   });
 });

@@ -2,13 +2,16 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { mock } from 'node:test';
 import fc from 'fast-check';
 import { createChatSender } from '../../../activities/alert/chat.js';
 import { createSend } from '../../../activities/delivery/send-attempt.js';
 import type { HttpRequest } from '../../../activities/ports.js';
 import { invalidRequest } from '../../../src/api/http/body.js';
 import { Forwarder } from '../../../src/bin/client/listen/forward.js';
+import { printJson } from '../../../src/bin/client/terminal.js';
 import { renderAlerts } from '../../../src/domain/alert/alert-text.js';
+import { toLine } from '../../../src/domain/archive/payload-line.js';
 import { attemptRequest } from '../../../src/domain/delivery/attempt-request.js';
 import { parseUnicodeJson } from '../../../src/domain/event/payload.js';
 import { decidingClauses, describeCondition } from '../../../src/domain/filter/deciding-clauses.js';
@@ -92,6 +95,17 @@ async function forwarded(text: string): Promise<string> {
   return 'body' in answer ? answer.body : assert.fail(answer.error_code);
 }
 
+/** What the command line prints of an answer. */
+function printed(value: object): string {
+  const write = mock.method(process.stdout, 'write', () => true);
+  try {
+    printJson(value);
+    return String(write.mock.calls[0]?.arguments[0]);
+  } finally {
+    write.mock.restore();
+  }
+}
+
 /** What is told of a wrong place. */
 function toldOf(wrong: Partial<InputError>): string {
   const { message, errors } = invalidRequest([{ detail: 'is wrong', ...wrong }]);
@@ -141,7 +155,7 @@ describe('a text', () => {
   const cuts: [string, number, (text: string) => string | undefined | Promise<string | undefined>][] = [
     ['of an answer that is kept', 1_024, async (text) => (await kept(text)).response_snippet],
     ['of a header that is kept', 256, async (text) => (await kept(text)).response_headers?.['server']],
-    ['of a chat message', 2_000, chatMessage],
+    ['of a chat message', 2_000 - 'S\n\n'.length, chatMessage],
     [
       'of what an alert repeats',
       300,
@@ -184,6 +198,8 @@ describe('JSON', () => {
       const json = toJson(value);
       assert.deepEqual(JSON.parse(json), { [`name ${wellFormed(text)}`]: [wellFormed(text)], nothing: null });
       if (!HALF.test(text)) assert.equal(json, JSON.stringify(value));
+      for (const written of [toLine(value), printed(value)])
+        assert.deepEqual(JSON.parse(written), JSON.parse(json));
     }));
 
   it('of others loses halves of pairs that it has as escapes, and nothing else', () => {
