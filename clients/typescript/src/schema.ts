@@ -1898,7 +1898,7 @@ export interface components {
             retry_schedule?: string[];
         };
         ListenerTicket: {
-            /** @description Sent as `Authorization: Bearer` with the WebSocket request */
+            /** @description Sent as `Authorization: Bearer` with the WebSocket request, once */
             ticket: string;
             /** @description Of the stream, below the address of the API */
             path: string;
