@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { requireBoxes } from '../src/bin/process/secrets.js';
 import { loadSettings } from '../src/config/load.js';
 import { positionAt, runOrder } from '../src/domain/archive/archived.js';
-import { canonicalJson, deliveryRecord } from '../src/domain/archive/record.js';
+import { committedRecord } from '../src/domain/archive/commitments.js';
 import { deliveryId } from '../src/domain/basics/delivery-id.js';
 import { newId } from '../src/domain/basics/ids.js';
 import type { ShownStatus } from '../src/domain/delivery/delivery.js';
@@ -47,12 +47,14 @@ export async function fillArchive(
       ),
     );
     const sealed = await archive.saveEvents(some.map(({ event }) => event));
-    await archive.addDeliveries(
-      some.map(({ delivery, closed }) => {
-        const { commitment, key = '' } = sealed.get(delivery.event_id) ?? {};
-        return { ...delivery, key, record: canonicalJson(deliveryRecord(account_id, closed, 1, commitment)) };
-      }),
-    );
+    const committed = some.map(async ({ delivery, closed }) => {
+      const { id, revision, event_id: eventId } = delivery;
+      const { commitment, key = '' } = sealed.get(eventId) ?? {};
+      const salts = await archive.saltsOf({ accountId: account_id, eventId }, key, { id, revision });
+      const record = committedRecord(account_id, { ...delivery, closed }, revision, commitment, salts);
+      return { ...delivery, key, record };
+    });
+    await archive.addDeliveries(await Promise.all(committed));
     ids.push(...some.map(({ delivery }) => delivery.id));
   }
   return { ids, endpointIds };

@@ -1,7 +1,6 @@
 import { Context } from '@temporalio/activity';
 import pLimit from 'p-limit';
-import { commitToReceipt } from '../../src/domain/archive/receipt.js';
-import { canonicalJson, deliveryRecord, hasReceipts } from '../../src/domain/archive/record.js';
+import { committedRecord } from '../../src/domain/archive/commitments.js';
 import type {
   ArchiveWrites,
   ClosedExecution,
@@ -165,16 +164,12 @@ async function archiveOne(
   const { deliveries, events } = await execution.read(ids);
   const sealed = await archive.saveEvents(events);
   const toArchived = async (delivery: DeliveryToArchive): Promise<SealableDelivery> => {
-    const { closed, ...archived } = delivery;
+    const { closed: _, ...archived } = delivery;
     const revision = (known.get(delivery.id)?.revision ?? 0) + 1;
     const { commitment, key = '' } = sealed.get(delivery.event_id) ?? {};
     const event = { accountId: delivery.account_id, eventId: delivery.event_id };
-    const salt = hasReceipts(closed) ? await archive.saltOf(event, key) : undefined;
-    const commitReceipt =
-      salt && ((attempt: number, receipt: string) => commitToReceipt(salt, delivery.id, attempt, receipt));
-    const record = canonicalJson(
-      deliveryRecord(delivery.account_id, closed, revision, commitment, commitReceipt),
-    );
+    const salts = await archive.saltsOf(event, key, { id: delivery.id, revision });
+    const record = committedRecord(delivery.account_id, delivery, revision, commitment, salts);
     return { ...archived, revision, record, key };
   };
   const added = deliveries.filter(({ id }) => !known.has(id));

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { canonicalJson, type DeliveryRecord } from '../../src/domain/archive/record.js';
+import { canonicalJson, type DeliveryRecord, RECORD_FORMAT } from '../../src/domain/archive/record.js';
 import { deliveryId } from '../../src/domain/basics/delivery-id.js';
 import { newId } from '../../src/domain/basics/ids.js';
 import { deliveryWorkflowId } from '../../src/domain/ledger/workflow-ids.js';
@@ -68,7 +68,7 @@ export async function measureLog(uri: string, folder: string, records: number): 
       times.push(performance.now() - asked);
       certificate = JSON.stringify({
         type: 'certificate',
-        format: 1,
+        format: RECORD_FORMAT,
         record: JSON.parse(record),
         leaf_index: index,
         inclusion_proof: found?.proof.map((hash) => hash.toString('base64')),
@@ -98,7 +98,7 @@ function newRecord(): string {
   const at = new Date().toISOString();
   const record: DeliveryRecord = {
     type: 'delivery',
-    format: 1,
+    format: RECORD_FORMAT,
     revision: 1,
     account_id,
     delivery_id: deliveryId({ event_id, endpoint_id }),
@@ -121,6 +121,8 @@ function newRecord(): string {
     })),
     payload_bytes: 144,
     payload_commitment: randomBytes(32).toString('hex'),
+    details_commitment: randomBytes(32).toString('hex'),
+    view_commitment: randomBytes(32).toString('hex'),
   };
   return canonicalJson(record);
 }

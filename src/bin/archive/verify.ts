@@ -1,7 +1,8 @@
 import type { Settings } from '../../config/schema.js';
 import type { ArchivedEvent } from '../../domain/archive/archived.js';
+import { isRecordAltered } from '../../domain/archive/commitments.js';
 import { differencesOf } from '../../domain/archive/differences.js';
-import type { ClosedExecution, EventToArchive } from '../../domain/archive/to-archive.js';
+import type { ClosedExecution, DeliveryToArchive, EventToArchive } from '../../domain/archive/to-archive.js';
 import { ClosedExecutionFinder } from '../../temporal/read/archive/closed-windows.js';
 import { CommandError, type Values } from '../command.js';
 import { createLogger, say } from '../process/output.js';
@@ -75,9 +76,8 @@ async function compareOne(
   }
   const { deliveries, events } = same.size > 0 ? await execution.read(same) : { deliveries: [], events: [] };
   for (const delivery of deliveries) {
-    const archived = await archive.delivery(delivery.account_id, delivery.id);
-    const pointers = archived ? differencesOf(delivery, archived) : [];
-    if (pointers.length > 0) differences.push({ id: delivery.id, what: `differs in ${pointers.join(', ')}` });
+    const what = await deliveryDifference(delivery, archive);
+    if (what) differences.push({ id: delivery.id, what });
   }
   for (const event of events) {
     const archived = await archive.event(event.account_id, event.id);
@@ -85,6 +85,20 @@ async function compareOne(
     if (what) differences.push({ id: event.id, what });
   }
   return { compared: execution.runs.length, differences };
+}
+
+async function deliveryDifference(
+  delivery: DeliveryToArchive,
+  archive: Servers['database']['archive'],
+): Promise<string | undefined> {
+  try {
+    const archived = await archive.delivery(delivery.account_id, delivery.id);
+    const pointers = archived ? differencesOf(delivery, archived) : [];
+    return pointers.length > 0 ? `differs in ${pointers.join(', ')}` : undefined;
+  } catch (error) {
+    if (isRecordAltered(error)) return `was altered. ${error.message}`;
+    throw error;
+  }
 }
 
 /** A payload that is past its time is not in the archive any more, which is no difference. */

@@ -13,12 +13,10 @@ import type { DeliveryToArchive } from './to-archive.js';
 export function differencesOf(held: DeliveryToArchive, archived: ArchivedDelivery): string[] {
   const { closed, detail, timeline, summary, ...rest } = held;
   const known = JSON.parse(archived.record) as DeliveryRecord;
-  // Commitments need the salt of the event: those in the archive are taken for right.
-  const commitReceipt = (attempt: number) =>
-    known.attempts.find(({ number }) => number === attempt)?.receipt_commitment;
-  const record = canonicalJson(
-    deliveryRecord(held.account_id, closed, archived.revision, known.payload_commitment, commitReceipt),
-  );
+  // Commitments need the key of the event: whoever read the archive has checked those that stand there.
+  const { payload_commitment: payload, details_commitment: details, view_commitment } = known;
+  const made = deliveryRecord(held.account_id, closed, archived.revision, { payload, details });
+  const record = canonicalJson({ ...made, view_commitment });
   const parsed = (text: string | undefined) => (text === undefined ? undefined : JSON.parse(text));
   const compared = (one: Omit<ArchivedDelivery, 'revision' | 'record'>, text: string) => {
     const { id: _, position: __, ...fields } = one;

@@ -1,18 +1,20 @@
 import type { Change } from '../change/change.js';
 import type { Attempt, Intervention, ShownStatus } from '../delivery/delivery.js';
 
-import { receiptOf } from './receipt.js';
+import { changeDetails, commitToDetails } from './details.js';
 
 export { canonicalJson } from './canonical-json.js';
 
+/** Of the shape of records. Others are not read. */
+export const RECORD_FORMAT = 2;
+
 /**
  * The canonical record of a closed delivery: what the archive keeps longest and what a certificate proves. It holds ids, times and results. It
- * holds no payload, no text that a subscriber sent, and no URL; {@link payload_commitment} stands for the payload.
+ * holds no payload, no text that a subscriber sent, and no URL: commitments stand for them.
  */
 export interface DeliveryRecord {
   type: 'delivery';
-  /** Of this shape. */
-  format: 1;
+  format: typeof RECORD_FORMAT;
   /** 1 for the first record of a delivery, and one more each time that it closed again after it had been archived. */
   revision: number;
   account_id: string;
@@ -37,16 +39,17 @@ export interface DeliveryRecord {
   payload_bytes?: number;
   /** HMAC-SHA256 of the payload's bytes under the event's salt, hexadecimal: it says nothing about the payload to who lacks the salt. */
   payload_commitment?: string;
+  /** The same of the canonical JSON of its `DeliveryDetails`, under a salt of this record. Absent, as the next, if the key was erased before. */
+  details_commitment?: string;
+  /** The same of the record without this field and of all that the archive shows with it, under a salt that nobody is shown. */
+  view_commitment?: string;
 }
 
 /** An attempt in a {@link DeliveryRecord}. */
 export type RecordedAttempt = Pick<
   Attempt,
   'number' | 'at' | 'duration_ms' | 'trigger' | 'endpoint_version' | 'status_code' | 'error_code'
-> & {
-  /** Stands for the subscriber's receipt, if it sent one: see {@link commitToReceipt}. */
-  receipt_commitment?: string;
-};
+>;
 
 /** An intervention in a {@link DeliveryRecord}. */
 export type RecordedIntervention = Pick<Intervention, 'action' | 'at' | 'by' | 'replay'>;
@@ -60,10 +63,10 @@ export interface RecordedRun {
   attempts: number;
 }
 
-/** The canonical record of a change. States before and after, reasons and addresses can be personal data, so they are not in it. */
+/** The canonical record of a change. States before and after, reasons and addresses can be personal data, so a commitment stands for them. */
 export interface ChangeRecord {
   type: 'change';
-  format: 1;
+  format: typeof RECORD_FORMAT;
   account_id: string;
   change_id: string;
   /** Kind and id, such as `endpoint:ep_…`. */
@@ -75,6 +78,8 @@ export interface ChangeRecord {
   version?: number;
   changed: string[];
   replay?: string;
+  /** HMAC-SHA256 of the canonical JSON of its `ChangeDetails` under the salt that is kept with the change, hexadecimal. */
+  details_commitment?: string;
 }
 
 /** What a record is made of: a closed delivery as every view shows it. */
@@ -89,7 +94,8 @@ export interface ClosedDelivery {
   closed_at?: string | undefined;
   workflow_id: string;
   run_id: string;
-  attempts: readonly AttemptToRecord[];
+  reason?: string | undefined;
+  attempts: readonly Attempt[];
   interventions?: readonly Intervention[] | undefined;
   payload_bytes?: number | undefined;
   earlier_runs?:
@@ -103,34 +109,23 @@ export interface ClosedDelivery {
     | undefined;
 }
 
-/** An attempt that a record is made of. */
-type AttemptToRecord = RecordedAttempt & Pick<Attempt, 'response_headers'>;
-
-/** @param attempt its number */
-type CommitReceipt = (attempt: number, receipt: string) => string | undefined;
-
-/** Whether a delivery has receipts, for which its record needs the salt of its event. */
-export function hasReceipts({ attempts }: Pick<ClosedDelivery, 'attempts'>): boolean {
-  return attempts.some((attempt) => receiptOf(attempt) !== undefined);
+/** Commitments to what a record does not say. */
+interface Commitments {
+  payload: string | undefined;
+  details: string | undefined;
 }
 
-/**
- * The record of a closed delivery.
- *
- * @param commitment to its payload; absent if the payload could not be read
- * @param commitReceipt the commitment to the receipt of an attempt; absent if the key of the event was erased
- */
+/** The record of a closed delivery, without the commitment to what is shown with it. @param commitments absent of what could not be read */
 export function deliveryRecord(
   accountId: string,
   delivery: ClosedDelivery,
   revision: number,
-  commitment: string | undefined,
-  commitReceipt?: CommitReceipt,
+  { payload, details }: Commitments,
 ): DeliveryRecord {
   const { interventions = [], earlier_runs = [], closed_at, payload_bytes } = delivery;
   return {
     type: 'delivery',
-    format: 1,
+    format: RECORD_FORMAT,
     revision,
     account_id: accountId,
     delivery_id: delivery.id,
@@ -143,7 +138,7 @@ export function deliveryRecord(
     accepted_at: delivery.created_at,
     started_at: delivery.started_at,
     ...(closed_at !== undefined && { closed_at }),
-    attempts: delivery.attempts.map((attempt) => recordAttempt(attempt, commitReceipt)),
+    attempts: delivery.attempts.map(recordAttempt),
     ...(interventions.length > 0 && { interventions: interventions.map(recordIntervention) }),
     ...(earlier_runs.length > 0 && {
       earlier_runs: earlier_runs.map(({ run_id, status, started_at, closed_at, attempts }) => ({
@@ -155,14 +150,13 @@ export function deliveryRecord(
       })),
     }),
     ...(payload_bytes !== undefined && { payload_bytes }),
-    ...(commitment !== undefined && { payload_commitment: commitment }),
+    ...(payload !== undefined && { payload_commitment: payload }),
+    ...(details !== undefined && { details_commitment: details }),
   };
 }
 
-function recordAttempt(attempt: AttemptToRecord, commitReceipt: CommitReceipt | undefined): RecordedAttempt {
+function recordAttempt(attempt: Attempt): RecordedAttempt {
   const { number, at, duration_ms, trigger, endpoint_version, status_code, error_code } = attempt;
-  const receipt = receiptOf(attempt);
-  const receipt_commitment = receipt === undefined ? undefined : commitReceipt?.(number, receipt);
   return {
     number,
     at,
@@ -171,7 +165,6 @@ function recordAttempt(attempt: AttemptToRecord, commitReceipt: CommitReceipt | 
     ...(endpoint_version !== undefined && { endpoint_version }),
     ...(status_code !== undefined && { status_code }),
     ...(error_code !== undefined && { error_code }),
-    ...(receipt_commitment !== undefined && { receipt_commitment }),
   };
 }
 
@@ -179,12 +172,19 @@ function recordIntervention({ action, at, by, replay }: Intervention): RecordedI
   return { action, at, by, ...(replay !== undefined && { replay }) };
 }
 
+/** A change with the salt of its record. */
+export interface SaltedChange {
+  change: Change;
+  /** Random bytes, kept with the change alone: the commitment says nothing once that is gone. Absent if somebody has taken it away. */
+  salt: Buffer | undefined;
+}
+
 /** The record of a change. */
-export function changeRecord(accountId: string, change: Change): ChangeRecord {
+export function changeRecord(accountId: string, { change, salt }: SaltedChange): ChangeRecord {
   const { id, resource, action, at, actor, version, changed, replay } = change;
   return {
     type: 'change',
-    format: 1,
+    format: RECORD_FORMAT,
     account_id: accountId,
     change_id: id,
     resource,
@@ -195,5 +195,6 @@ export function changeRecord(accountId: string, change: Change): ChangeRecord {
     ...(version !== undefined && { version }),
     changed,
     ...(replay !== undefined && { replay }),
+    ...(salt && { details_commitment: commitToDetails(salt, changeDetails(change)) }),
   };
 }

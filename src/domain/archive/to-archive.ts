@@ -1,5 +1,6 @@
 import type { PayloadContext, SealedPayload } from '../privacy/payload-sealer.js';
 import type { ArchivedDelivery, ArchivedEvent } from './archived.js';
+import type { RecordKey, RecordSalts } from './commitments.js';
 import type { ClosedDelivery } from './record.js';
 
 /** What an execution leaves to the archive. */
@@ -74,8 +75,8 @@ export interface ArchiveWrites {
   known(ids: readonly string[]): Promise<Map<string, RunKey & { revision: number }>>;
   /** Keeps events. @returns what their deliveries need of them, by id */
   saveEvents(events: readonly EventToArchive[]): Promise<Map<string, SealedEvent>>;
-  /** The salt of an event; `undefined` if its key was erased. @param key of a {@link SealedEvent} */
-  saltOf(event: PayloadContext, key: string): Promise<Buffer | undefined>;
+  /** The salts of a record; `undefined` if the key of its event was erased. @param key of a {@link SealedEvent} */
+  saltsOf(event: PayloadContext, key: string, record: RecordKey): Promise<RecordSalts | undefined>;
   /** Keeps deliveries that are not kept yet. */
   addDeliveries(deliveries: readonly SealableDelivery[]): Promise<void>;
   /** Puts a later run in the place of an earlier one. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { canonicalJson } from '../archive/canonical-json.js';
-import { commitToReceipt } from '../archive/receipt.js';
+import { RECORD_FORMAT } from '../archive/record.js';
 import { CURRENT_VERSION } from '../http/versions.js';
 import { commitTo } from '../privacy/data-key.js';
 import { type Checkpoint, openCheckpoint } from './checkpoint.js';
@@ -9,30 +9,53 @@ import { HASH_BYTES, isConsistent, isIncluded, leafHash } from './merkle-tree.js
 import { NoteError, type NoteVerifier, readVerifierKey } from './signed-note.js';
 import { CertificateError, decodeBase64, readStrictly } from './strict-text.js';
 
+/** Of the shape of certificates. */
+export const CERTIFICATE_FORMAT = 2;
+
 const hash = z
   .string()
   .refine((text) => decodeBase64(text)?.length === HASH_BYTES, 'must be 32 bytes in base64');
 /** Hashes of a proof. A log that could be counted has no longer one. */
 export const proofSchema = z.array(hash).max(64);
 
+const saltSchema = z
+  .string()
+  // A short salt would let somebody look for a value and a salt that make the same commitment.
+  .refine((text) => decodeBase64(text)?.length === HASH_BYTES, 'must be 32 bytes in base64');
+
 /** What the log shows about one record. Only those fields of the record are named here that are looked at. */
 export const certificateSchema = z.strictObject({
   type: z.literal('certificate'),
-  format: z.literal(1),
+  format: z.literal(CERTIFICATE_FORMAT),
   record: z
     .looseObject({
+      format: z.literal(RECORD_FORMAT),
       type: z.enum(['delivery', 'change']),
       delivery_id: z.string().optional(),
       event_id: z.string().optional(),
       endpoint_id: z.string().optional(),
       status: z.string().optional(),
-      attempts: z
-        .array(z.looseObject({ number: z.number(), receipt_commitment: z.string().optional() }))
-        .optional(),
+      attempts: z.array(z.looseObject({ number: z.number() })).optional(),
       change_id: z.string().optional(),
       payload_commitment: z.string().optional(),
+      details_commitment: z.string().optional(),
     })
     .describe('The record. The leaf of the log is its canonical JSON text (RFC 8785)'),
+  details: z
+    .strictObject({
+      value: z
+        .record(z.string(), z.unknown())
+        .describe(
+          'Of a delivery: where each attempt went, and what came back. Of a change: what it was before and after, from where and why it was changed',
+        ),
+      salt: saltSchema.describe(
+        'Base64. The record’s details_commitment is HMAC-SHA256 of the canonical JSON text (RFC 8785) of the value with this key',
+      ),
+    })
+    .optional()
+    .describe(
+      'What the record commits to and does not say. Absent if it was not asked for, and if it was erased',
+    ),
   leaf_index: z.int().min(0).describe('Number of the record in the log, from 0'),
   inclusion_proof: proofSchema.describe(
     'Proof by RFC 6962, section 2.1.1: hashes in base64, the lowest first',
@@ -46,17 +69,12 @@ export type Certificate = z.output<typeof certificateSchema>;
 /** What opens a commitment: with it, everybody can see that a payload is the one that a record commits to. */
 export const openingSchema = z.strictObject({
   type: z.literal('opening'),
-  format: z.literal(1),
+  format: z.literal(CERTIFICATE_FORMAT),
   delivery_id: z.string(),
   payload: z.string().describe('The payload, as it was delivered'),
-  salt: z
-    .string()
-    .refine((text) => decodeBase64(text) !== undefined, 'must be base64')
-    .describe('Base64. The record’s payload_commitment is HMAC-SHA256 of the payload with this key'),
-  receipts: z
-    .array(z.strictObject({ attempt: z.int().min(1), receipt: z.string() }))
-    .optional()
-    .describe('What the subscriber sent as webhook-receipt, by attempt'),
+  salt: saltSchema.describe(
+    'Base64. The record’s payload_commitment is HMAC-SHA256 of the payload with this key',
+  ),
 });
 
 export type Opening = z.output<typeof openingSchema>;
@@ -85,6 +103,8 @@ export interface Evidence {
 /** A certificate that holds. */
 export interface VerifiedCertificate {
   record: Certificate['record'];
+  /** Whether the certificate has the details of the record, which hold then. */
+  hasDetails: boolean;
   index: number;
   /** Of the log in the certificate. */
   checkpoint: Checkpoint;
@@ -109,11 +129,13 @@ export function verifyCertificate(text: string, evidence: Evidence = {}): Verifi
       !isIncluded(leafHash(canonicalJson(record)), index, size, root, toHashes(certificate.inclusion_proof))
     )
       throw new CertificateError('the log does not hold this record at this place');
+    checkDetails(certificate);
     if (evidence.opening !== undefined)
       checkOpening(record, readStrictly('the opening', openingSchema, evidence.opening));
     const linkedTo = evidence.checkpoint === undefined ? undefined : linkTo(checkpoint, key, evidence);
     const witnessed = (evidence.witnesses ?? []).map((text) => witnessedBy(text, certificate.checkpoint));
-    return { record, index, checkpoint, key, linkedTo, witnessed };
+    const hasDetails = certificate.details !== undefined;
+    return { record, hasDetails, index, checkpoint, key, linkedTo, witnessed };
   } catch (error) {
     if (error instanceof NoteError) throw new CertificateError(error.message, { cause: error });
     throw error;
@@ -127,19 +149,18 @@ function witnessedBy(text: string, note: string): { name: string; at: Date } {
   return { name: witness.name, at: cosigned.at };
 }
 
-function checkOpening(record: Certificate['record'], opening: Opening): void {
-  const { delivery_id, payload, salt, receipts = [] } = opening;
+function checkDetails({ record, details }: Certificate): void {
+  if (!details) return;
+  const text = canonicalJson(details.value);
+  if (commitTo(Buffer.from(details.salt, 'base64'), text) !== record.details_commitment)
+    throw new CertificateError('the details are not those that the record commits to');
+}
+
+function checkOpening(record: Certificate['record'], { delivery_id, payload, salt }: Opening): void {
   if (delivery_id !== record.delivery_id)
     throw new CertificateError('the opening is of another delivery than the certificate');
-  const bytes = decodeBase64(salt) as Buffer;
-  // A short salt would let somebody look for a payload and a salt that make the same commitment.
-  if (bytes.length !== HASH_BYTES || commitTo(bytes, payload) !== record.payload_commitment)
+  if (commitTo(Buffer.from(salt, 'base64'), payload) !== record.payload_commitment)
     throw new CertificateError('the payload is not the one that the record commits to');
-  for (const { attempt, receipt } of receipts) {
-    const recorded = record.attempts?.find(({ number }) => number === attempt)?.receipt_commitment;
-    if (commitToReceipt(bytes, delivery_id, attempt, receipt) !== recorded)
-      throw new CertificateError(`the receipt of attempt ${attempt} is not the one that was recorded`);
-  }
 }
 
 /** Whether the log in the certificate and that of another checkpoint are one. @returns size of the other */

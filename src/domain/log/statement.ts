@@ -1,16 +1,14 @@
-import type { Evidence, Opening, VerifiedCertificate } from './certificate.js';
+import type { Evidence, VerifiedCertificate } from './certificate.js';
 
 /** What a certificate that holds proves, and what it does not: one sentence. */
 export function statementOf(
-  { record, index, checkpoint: { origin, size }, linkedTo, witnessed }: VerifiedCertificate,
+  { record, hasDetails, index, checkpoint: { origin, size }, linkedTo, witnessed }: VerifiedCertificate,
   { key, opening }: Evidence,
 ): string {
-  const receipts = receiptsOf(opening);
   const proven = [
     `when the log ${origin} signed its checkpoint of ${size} ${size === 1 ? 'record' : 'records'}, number ${index} was this record of ${describe(record)}`,
-    ...(opening === undefined
-      ? []
-      : [`the payload${receipts} given ${receipts ? 'are' : 'is'} what was recorded`]),
+    ...(hasDetails ? [`the details in the certificate, ${DETAILS[record.type]}, are what was recorded`] : []),
+    ...(opening === undefined ? [] : ['the payload given is what was recorded']),
     ...(linkedTo === undefined
       ? []
       : [`the log is the same as that of the checkpoint given, of ${linkedTo}`]),
@@ -29,14 +27,10 @@ export function statementOf(
   return `This proves that ${list(proven, 'and that')}; it does not prove ${list(unproven, 'or')}.`;
 }
 
-/** Receipts in an opening, as they are counted in a sentence. */
-function receiptsOf(opening: string | undefined): string {
-  const { receipts = [] } = opening === undefined ? {} : (JSON.parse(opening) as Partial<Opening>);
-  if (receipts.length === 0) return '';
-  return receipts.length === 1
-    ? " and the subscriber's receipt"
-    : ` and the subscriber's ${receipts.length} receipts`;
-}
+const DETAILS = {
+  delivery: 'where each attempt went and what came back',
+  change: 'what was changed, from where and why',
+};
 
 function describe(record: VerifiedCertificate['record']): string {
   if (record.type === 'change') return `change ${record.change_id}`;

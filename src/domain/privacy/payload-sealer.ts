@@ -30,8 +30,12 @@ export interface PayloadSealer {
   sealBeside(context: PayloadContext, sealed: string, text: string): Promise<string | undefined>;
   /** @returns `undefined` if the key was erased @throws SealedTextError if the text was altered, or is of another event */
   open(context: PayloadContext, sealed: string): Promise<string | undefined>;
-  /** The salt of an event's commitment ({@link commitTo}); `undefined` if the key was erased. @param sealed its payload */
-  salt(context: PayloadContext, sealed: string): Promise<Buffer | undefined>;
+  /**
+   * The salt of a commitment ({@link commitTo}) to something of an event; `undefined` if the key was erased.
+   *
+   * @param sealed its payload, or what was sealed beside it @param purpose absent: to the payload
+   */
+  salt(context: PayloadContext, sealed: string, purpose?: string): Promise<Buffer | undefined>;
   /** Hashes a text so that nobody can test a guess of it without the key that `seal` would use. Hexadecimal. */
   hash(context: Omit<SealContext, 'eventId'>, purpose: string, text: string | Buffer): Promise<string>;
 }
@@ -62,9 +66,9 @@ export function createPayloadSealer(keys: DataKeys, encrypts: boolean): PayloadS
       const key = await keys.find(context.accountId, keyIdOf(sealed));
       return key && openText(key, contextOf(context), sealed);
     },
-    async salt(context, sealed) {
+    async salt(context, sealed, purpose = 'commitment') {
       const key = await keys.find(context.accountId, keyIdOf(sealed));
-      return key && saltOf(key, contextOf(context), 'commitment');
+      return key && saltOf(key, contextOf(context), purpose);
     },
     async hash({ accountId, subject }, purpose, text) {
       const key = await keys.obtain(accountId, encrypts ? subject : undefined);

@@ -148,14 +148,6 @@ export function toListed({ _id, keys, marks: _, ...document }: ListedDocument): 
   };
 }
 
-/** A delivery as it is stored, whole. @param open opens what is sealed; `undefined` for what cannot be opened */
-export async function toDelivery(
-  { record, detail, timeline, ...listed }: DeliveryDocument,
-  open: (sealed: string | null | undefined) => Promise<string | undefined>,
-): Promise<ArchivedDelivery> {
-  return { ...toListed(listed), record, detail: await open(detail), timeline: await open(timeline) };
-}
-
 /** @param payload opened; absent if it is gone, or its key was erased */
 export function toEvent(document: EventDocument, payload?: string): ArchivedEvent {
   const { _id, account_id, event_kind, accepted_at, keys, payload_bytes, fan_out, position } = document;

@@ -7,17 +7,18 @@ import type {
   ListedDelivery,
   Range,
 } from '../../domain/archive/archived.js';
+import { type RecordKey, saltPurposes } from '../../domain/archive/commitments.js';
 import { isClosed, SHOWN_STATUSES, type ShownStatus } from '../../domain/delivery/delivery.js';
-import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
+import type { PayloadContext, PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import {
   type DeliveryDocument,
   type EventDocument,
   type ListedDocument,
-  toDelivery,
   toEvent,
   toListed,
 } from './archive-documents.js';
 import { ArchiveExport } from './archive-export.js';
+import { openDelivery } from './open-delivery.js';
 
 /** What lists leave in the database: it is most of a document. */
 const UNLISTED = { record: 0, detail: 0, timeline: 0 } as const;
@@ -42,11 +43,23 @@ export class ArchiveReader implements ArchiveReads {
     this.export = new ArchiveExport(deliveryModel, eventModel, sealer);
   }
 
+  /** @throws RecordAlteredError if it is not what was archived */
   async delivery(accountId: string, id: string): Promise<ArchivedDelivery | undefined> {
     const document = await this.deliveryModel.findOne({ _id: id }).lean();
     if (document?.account_id !== accountId) return undefined;
-    const context = { accountId, eventId: document.event_id };
-    return toDelivery(document, async (sealed) => (sealed ? this.sealer.open(context, sealed) : undefined));
+    const key = document.detail ?? (await this.keyOf(document.event_id));
+    return openDelivery(this.sealer, document, key);
+  }
+
+  /** The salt with which the details of a record are opened; `undefined` if the key of its event was erased. */
+  async detailsSalt(event: PayloadContext, record: RecordKey): Promise<Buffer | undefined> {
+    const key = await this.keyOf(event.eventId);
+    return key === undefined ? undefined : this.sealer.salt(event, key, saltPurposes(record).details);
+  }
+
+  /** Names the key of an event, as long as anything is kept of it. */
+  private async keyOf(eventId: string): Promise<string | undefined> {
+    return (await this.eventModel.findOne({ _id: eventId }, { key: 1 }).lean())?.key;
   }
 
   /** The canonical record of a delivery, and its number in the log. */

@@ -1,5 +1,6 @@
 import type { Connection, Model } from 'mongoose';
 import { type ArchivedDelivery, closedAt } from '../../domain/archive/archived.js';
+import { type RecordKey, type RecordSalts, saltPurposes } from '../../domain/archive/commitments.js';
 import type { KeptDays } from '../../domain/archive/kept-days.js';
 import type {
   ArchiveWrites,
@@ -152,8 +153,12 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveWrites {
     return commitTo(salt, payload);
   }
 
-  saltOf(event: PayloadContext, key: string): Promise<Buffer | undefined> {
-    return this.sealer.salt(event, key);
+  async saltsOf(event: PayloadContext, key: string, record: RecordKey): Promise<RecordSalts | undefined> {
+    const purposes = saltPurposes(record);
+    const [details, view] = await Promise.all(
+      [purposes.details, purposes.view].map((purpose) => this.sealer.salt(event, key, purpose)),
+    );
+    return details && view && { details, view };
   }
 
   /** Keeps deliveries that are not kept yet. One that somebody else has kept meanwhile stays as it is. */

@@ -1,4 +1,5 @@
 import { Schema } from 'mongoose';
+import type { SaltedChange } from '../../domain/archive/record.js';
 import type { Actor, Change, ChangeAction, ShownResource } from '../../domain/change/change.js';
 
 /** A change as it is stored. States are JSON texts, because names in them may be any. */
@@ -23,6 +24,8 @@ export interface ChangeDocument {
   before?: string | null;
   after?: string | null;
   expires_at: Date;
+  /** Of the commitment in its record, base64. */
+  salt?: string | null;
   /** Whether the log has its record; absent for changes that are older than the log. */
   in_log?: boolean | null;
   /** Number of its record in the log. */
@@ -50,6 +53,7 @@ const fields = {
   before: String,
   after: String,
   expires_at: { type: Date, required },
+  salt: String,
   in_log: Boolean,
   leaf_index: Number,
 };
@@ -63,6 +67,12 @@ changeSchema.index({ account_id: 1, resource: 1, _id: 1 });
 changeSchema.index({ account_id: 1, resource: 1, at: 1 });
 changeSchema.index({ in_log: 1 });
 changeSchema.index({ expires_at: 1 }, { expireAfterSeconds: 0 });
+
+/** A change with what makes its record. */
+export function toSalted(document: ChangeDocument): SaltedChange {
+  const { salt } = document;
+  return { change: toChange(document), salt: salt ? Buffer.from(salt, 'base64') : undefined };
+}
 
 export function toChange(document: ChangeDocument): Change {
   const { version, person, actor_account, address, request_id, reason, replay, before, after } = document;

@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import type { Connection, Model } from 'mongoose';
+import type { SaltedChange } from '../../domain/archive/record.js';
 import { derivedId, idsBeginAt, newId } from '../../domain/basics/ids.js';
 import {
   type Change,
@@ -9,9 +11,12 @@ import {
   type ShownResource,
 } from '../../domain/change/change.js';
 import { isDuplicateKey } from '../mongo/duplicate-key.js';
-import { type ChangeDocument, changeSchema, toChange } from './change-document.js';
+import { type ChangeDocument, changeSchema, toChange, toSalted } from './change-document.js';
 
 const DAY_MS = 24 * 3_600_000;
+
+/** Random bytes of the salt of a record: as many as its commitment has. */
+const SALT_BYTES = 32;
 
 /** Changes that are read at once. */
 const CHANGES_AT_ONCE = 200;
@@ -46,6 +51,7 @@ type NewChange = Omit<
   | 'reason'
   | 'replay'
   | 'expires_at'
+  | 'salt'
 >;
 
 /** Moves the changes that are still in the documents of one kind of resource. */
@@ -85,7 +91,11 @@ export class ChangeRepository {
   }
 
   /** Changes of an account that were made in a period, oldest first. @param after only those newer than the change of this id */
-  async *read(accountId: string, { from, to }: { from: Date; to: Date }, after = ''): AsyncIterable<Change> {
+  async *read(
+    accountId: string,
+    { from, to }: { from: Date; to: Date },
+    after = '',
+  ): AsyncIterable<SaltedChange> {
     await this.collect(accountId);
     const end = idsBeginAt('change', to.getTime());
     const begin = idsBeginAt('change', from.getTime());
@@ -97,7 +107,7 @@ export class ChangeRepository {
         .sort({ _id: 1 })
         .limit(CHANGES_AT_ONCE)
         .lean();
-      yield* documents.map(toChange);
+      yield* documents.map(toSalted);
       const newest = documents.at(-1);
       if (!newest) return;
       last = newest._id;
@@ -105,20 +115,20 @@ export class ChangeRepository {
   }
 
   /** A change of an account, and its number in the log if that has it; `undefined` if there is none of that id. */
-  async get(accountId: string, id: string): Promise<{ change: Change; leafIndex?: number } | undefined> {
+  async get(accountId: string, id: string): Promise<(SaltedChange & { leafIndex?: number }) | undefined> {
     const document = await this.model.findOne({ _id: id }).lean();
     if (document?.account_id !== accountId) return undefined;
     const { leaf_index: leafIndex } = document;
-    return { change: toChange(document), ...(typeof leafIndex === 'number' && { leafIndex }) };
+    return { ...toSalted(document), ...(typeof leafIndex === 'number' && { leafIndex }) };
   }
 
   /** Changes made before a time that the log does not have. */
-  async unlogged(before: Date, limit: number): Promise<{ accountId: string; change: Change }[]> {
+  async unlogged(before: Date, limit: number): Promise<(SaltedChange & { accountId: string })[]> {
     const found = await this.model
       .find({ in_log: false, at: { $lt: before } })
       .limit(limit)
       .lean();
-    return found.map((document) => ({ accountId: document.account_id, change: toChange(document) }));
+    return found.map((document) => ({ accountId: document.account_id, ...toSalted(document) }));
   }
 
   /** Records that the log has these changes. @param numbers of their records, by the ids of the changes */
@@ -224,6 +234,7 @@ export class ChangeRepository {
       ...(actor.account_id !== undefined && { actor_account: actor.account_id }),
       ...from,
       expires_at: new Date(change.at.getTime() + this.keptMs),
+      salt: randomBytes(SALT_BYTES).toString('base64'),
       in_log: false,
     };
   }

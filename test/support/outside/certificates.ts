@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { canonicalJson } from '../../../src/domain/archive/canonical-json.js';
-import { commitToReceipt } from '../../../src/domain/archive/receipt.js';
-import type { Certificate, Opening } from '../../../src/domain/log/certificate.js';
+import { commitToDetails, type DeliveryDetails } from '../../../src/domain/archive/details.js';
+import { RECORD_FORMAT } from '../../../src/domain/archive/record.js';
+import { CERTIFICATE_FORMAT, type Certificate, type Opening } from '../../../src/domain/log/certificate.js';
 import { signCheckpoint } from '../../../src/domain/log/checkpoint.js';
 import { inclusionProof, leafHash, rootHash } from '../../../src/domain/log/merkle-tree.js';
 import { newSigningKey, readSigningKey } from '../../../src/domain/log/signed-note.js';
@@ -10,17 +11,34 @@ import { TreeInMemory } from '../parts/log-tree.js';
 
 const PAYLOAD = '{"order_id":"1001","customer_email":"ada@example.com"}';
 
-/** What the subscriber of the sample answered to the last attempt. */
-const RECEIPT = 'v1,MEUCIQDbIWUpLzdV1VVi7zAVlDk8/Ga8O9';
+/** Where the attempts of the sample went, and what came back. */
+function detailsOf(attempts: number): DeliveryDetails {
+  return {
+    reason: 'Attempt 3 failed: connection refused. That was the last of the schedule.',
+    attempts: Array.from({ length: attempts }, (_, each) => ({
+      number: each + 1,
+      url: 'https://subscriber.example/hooks?tenant=7',
+      address: '192.0.2.1',
+      request_bytes: PAYLOAD.length,
+      ...(each % 2
+        ? { response_bytes: 4, response_sha256: 'f'.repeat(64), response_snippet: 'nope' }
+        : { error: 'connection refused' }),
+    })),
+  };
+}
 
 /** The record of a delivery with some attempts, as the archive makes it. */
-export function recordOf(number: number, attempts: number, salt: Buffer): Certificate['record'] {
+function recordOf(
+  number: number,
+  attempts: number,
+  [salt, detailsSalt]: readonly [Buffer, Buffer],
+): Certificate['record'] {
   const at = new Date(Date.UTC(2026, 10, 21, 12, 0, number % 60)).toISOString();
   const id = String(number).padStart(26, '0');
   const deliveryId = `dlv_${id}_${id}`;
   return {
     type: 'delivery',
-    format: 1,
+    format: RECORD_FORMAT,
     revision: 1,
     account_id: `acct_${id}`,
     delivery_id: deliveryId,
@@ -40,19 +58,17 @@ export function recordOf(number: number, attempts: number, salt: Buffer): Certif
       trigger: 'schedule',
       endpoint_version: 12,
       ...(each % 2 ? { status_code: 503 } : { error_code: 'connection_refused' }),
-      ...(each === attempts - 1 && {
-        receipt_commitment: commitToReceipt(salt, deliveryId, attempts, RECEIPT),
-      }),
     })),
     payload_bytes: PAYLOAD.length,
     payload_commitment: commitTo(salt, PAYLOAD),
+    details_commitment: commitToDetails(detailsSalt, detailsOf(attempts)),
   };
 }
 
 /** A log with records of deliveries, and certificates of them. */
 export async function sampleLog(size: number, attempts = 3) {
-  const salt = randomBytes(32);
-  const records = Array.from({ length: size }, (_, at) => recordOf(at, attempts, salt));
+  const salts = [randomBytes(32), randomBytes(32)] as const;
+  const records = Array.from({ length: size }, (_, at) => recordOf(at, attempts, salts));
   const tree = new TreeInMemory(records.map((record) => leafHash(canonicalJson(record))));
   const signer = readSigningKey(newSigningKey('hooks.example.com/log'));
   return {
@@ -63,8 +79,9 @@ export async function sampleLog(size: number, attempts = 3) {
       const proof = await inclusionProof(index, at, tree.read);
       return {
         type: 'certificate',
-        format: 1,
-        record: records[index] ?? recordOf(index, attempts, salt),
+        format: CERTIFICATE_FORMAT,
+        record: records[index] ?? recordOf(index, attempts, salts),
+        details: { value: { ...detailsOf(attempts) }, salt: salts[1].toString('base64') },
         leaf_index: index,
         inclusion_proof: proof.map((hash) => hash.toString('base64')),
         checkpoint: await this.checkpoint(at),
@@ -73,11 +90,10 @@ export async function sampleLog(size: number, attempts = 3) {
     },
     opening: (index: number): Opening => ({
       type: 'opening',
-      format: 1,
+      format: CERTIFICATE_FORMAT,
       delivery_id: String(records[index]?.delivery_id),
       payload: PAYLOAD,
-      salt: salt.toString('base64'),
-      receipts: [{ attempt: attempts, receipt: RECEIPT }],
+      salt: salts[0].toString('base64'),
     }),
   };
 }

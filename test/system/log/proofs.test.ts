@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import mongoose from 'mongoose';
+import type { DeliveryDetails } from '../../../src/domain/archive/details.js';
 import { canonicalJson } from '../../../src/domain/archive/record.js';
 import { type Certificate, verifyCertificate } from '../../../src/domain/log/certificate.js';
 import { type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
@@ -84,7 +85,7 @@ describe('proofs', () => {
   });
 
   it('show the record of a delivery to everybody, without the service', async () => {
-    const { record, index, checkpoint } = verifyCertificate(certificate, { key });
+    const { record, hasDetails, index, checkpoint } = verifyCertificate(certificate, { key });
     const delivery = await client.delivery(id);
     assert.equal(record.delivery_id, id);
     assert.equal(record.status, 'delivered');
@@ -101,8 +102,21 @@ describe('proofs', () => {
     );
     assert.equal(delivery.attempts.length, 2);
     assert.ok(index < checkpoint.size);
+    const { details } = JSON.parse(certificate) as Certificate;
+    assert.ok(details && hasDetails);
+    const { reason, attempts } = details.value as Partial<DeliveryDetails>;
+    assert.equal(reason, delivery.reason);
+    for (const [at, shown] of delivery.attempts.entries()) {
+      const { at: _, duration_ms, webhook_timestamp, url_host, endpoint_version, trigger, ...rest } = shown;
+      const { status_code, ...committed } = rest;
+      assert.deepEqual(attempts?.[at], committed);
+    }
+    assert.equal(attempts?.[1]?.response_headers?.['webhook-receipt'], RECEIPT);
+    const { text } = await client.request('GET', `/v18.0/deliveries/${id}/certificate?details=false`);
+    assert.equal(verifyCertificate(text, { key }).hasDetails, false);
     for (const secret of ['ada@example.com', 'Notebook', 'salt', receiver.url, RECEIPT])
-      assert.ok(!certificate.includes(secret), secret);
+      assert.ok(!text.includes(secret), secret);
+    for (const secret of ['ada@example.com', 'Notebook']) assert.ok(!certificate.includes(secret), secret);
   });
 
   it('are checked by hookline verify, with the payload and with another checkpoint', async () => {
@@ -138,11 +152,10 @@ describe('proofs', () => {
     );
     assert.match(
       stdout,
-      /\(delivered after 2 attempts\), the payload and the subscriber's receipt given are what was recorded, and that/,
+      /\(delivered after 2 attempts\), the details in the certificate, where each attempt went and what came back, are what was recorded, the payload given is what was recorded, and that/,
     );
     assert.match(stdout, /the log is the same as that of the checkpoint given, of \d+; it does not prove/);
     assert.equal(JSON.parse(opening).payload, PURCHASE);
-    assert.deepEqual(JSON.parse(opening).receipts, [{ attempt: 2, receipt: RECEIPT }]);
     const altered = opening.replace('ada@', 'eve@');
     assert.throws(
       () => verifyCertificate(certificate, { opening: altered }),
@@ -191,6 +204,7 @@ describe('proofs', () => {
     assert.equal(verifyCertificate(before, { key }).record.delivery_id, sent);
     const after = verifyCertificate((await certificateOf(sent)).text, { key });
     assert.deepEqual(after.record, JSON.parse(before).record);
+    assert.equal(after.hasDetails, false);
   });
 
   it('of a delivery that was sent again show both records, each as it was', async () => {

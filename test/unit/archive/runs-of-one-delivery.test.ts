@@ -17,6 +17,7 @@ describe('runs of one delivery that closed in one window', () => {
     known: async (ids: readonly string[]) =>
       new Map(ids.flatMap((id) => (kept.has(id) ? [[id, { ...kept.get(id) }]] : []))),
     saveEvents: async () => new Map(),
+    saltsOf: async () => undefined,
     addDeliveries: async (added: readonly SealableDelivery[]) => {
       for (const one of added) if (!kept.has(one.id)) kept.set(one.id, one);
     },

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { isRecordAltered } from '../../../domain/archive/commitments.js';
 import { Problem } from '../../../domain/http/problem.js';
 import { isLogAltered } from '../../../domain/log/log-altered.js';
 import {
@@ -34,7 +35,8 @@ export function answerProblems(logger: Logger, isUnavailable: (error: unknown) =
 
   /** A refusal of our own is logged without a stack: there may be thousands of them under overload. */
   const note = (problem: Problem, error: unknown, request_id: string): void => {
-    if (problem.code === 'log_altered') logger.error({ request_id }, problem.message);
+    if (problem.code === 'log_altered' || problem.code === 'record_altered')
+      logger.error({ request_id }, problem.message);
     if (problem.status < 500) return;
     // An outage is logged once, and thousands of requests may be answered like this meanwhile.
     if (problem.code === 'unavailable') logger.debug({ request_id, err: error }, problem.message);
@@ -91,6 +93,7 @@ function ledgerProblem(error: unknown): Problem | undefined {
     return new Problem('replay_limit_reached', error.message, { cause: error });
   if (isLogAltered(error))
     return new Problem('log_altered', `Nothing is proven: ${error.message}.`, { cause: error });
+  if (isRecordAltered(error)) return new Problem('record_altered', error.message, { cause: error });
   if (error instanceof InvalidCursorError)
     return new Problem('invalid_request', error.message, {
       errors: [{ parameter: 'after', detail: 'must be a cursor that an earlier page of this list gave' }],

@@ -1,7 +1,7 @@
+import { isRecordAltered } from '../../../domain/archive/commitments.js';
 import { payloadMembers, toLine } from '../../../domain/archive/payload-line.js';
-import { canonicalJson, changeRecord } from '../../../domain/archive/record.js';
+import { canonicalJson, changeRecord, type SaltedChange } from '../../../domain/archive/record.js';
 import { parseDeliveryId } from '../../../domain/basics/delivery-id.js';
-import type { Change } from '../../../domain/change/change.js';
 import type { ExportedEvent } from '../../../models/archive/archive-export.js';
 import { deliveryIn } from '../../../temporal/read/archive/archived-views.js';
 
@@ -18,7 +18,7 @@ export function placeOfCursor(after: string): Place {
 /** What an export reads, each in the order of ids. */
 interface Exported {
   events: AsyncIterable<ExportedEvent>;
-  changes: AsyncIterable<Change>;
+  changes: AsyncIterable<SaltedChange>;
 }
 
 /**
@@ -35,7 +35,11 @@ export async function* exportLines(
   const waiting = changes[Symbol.asyncIterator]();
   let change = await waiting.next();
   for await (const event of events) {
-    for (; !change.done && placeOf(change.value.id) < placeOf(event.event.id); change = await waiting.next())
+    for (
+      ;
+      !change.done && placeOf(change.value.change.id) < placeOf(event.event.id);
+      change = await waiting.next()
+    )
       yield changeLine(accountId, change.value);
     yield* eventLines(event, after);
   }
@@ -49,15 +53,21 @@ function* eventLines({ event, deliveries }: ExportedEvent, after: string | undef
   if (!isBegun) yield `${toLine(head).slice(0, -1)},${payloadMembers(payload)}}\n`;
   for (const delivery of deliveries) {
     if (isBegun && after.startsWith('dlv_') && delivery.id <= after) continue;
-    const { id: cursor, record } = delivery;
+    const { id: cursor } = delivery;
+    if (isRecordAltered(delivery)) {
+      yield `${toLine({ type: 'altered', after: cursor, id: cursor, detail: delivery.message })}\n`;
+      continue;
+    }
+    const { record } = delivery;
     yield withRecord({ type: 'delivery', after: cursor, delivery: deliveryIn(delivery) }, record);
   }
 }
 
-function changeLine(accountId: string, change: Change): string {
+function changeLine(accountId: string, salted: SaltedChange): string {
+  const { change } = salted;
   return withRecord(
     { type: 'change', after: change.id, change },
-    canonicalJson(changeRecord(accountId, change)),
+    canonicalJson(changeRecord(accountId, salted)),
   );
 }
 

@@ -41,6 +41,9 @@ const lineSchema = z
       delivery: deliverySchema,
       record: record.describe('The canonical record, of which the log has a leaf'),
     }),
+    z
+      .object({ type: z.literal('altered'), after, id: z.string(), detail: z.string() })
+      .describe('In the place of a delivery whose archived record somebody has altered in the database'),
     z.object({
       type: z.literal('change'),
       after,

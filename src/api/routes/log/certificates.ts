@@ -1,19 +1,31 @@
-import { receiptOf } from '../../../domain/archive/receipt.js';
+import { z } from 'zod';
+import { changeDetails, type Details, deliveryDetails } from '../../../domain/archive/details.js';
 import { canonicalJson, changeRecord } from '../../../domain/archive/record.js';
 import { parseDeliveryId } from '../../../domain/basics/delivery-id.js';
 import { formatDuration } from '../../../domain/basics/duration.js';
 import { isClosed } from '../../../domain/delivery/delivery.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
 import {
+  CERTIFICATE_FORMAT,
   type Certificate,
   certificateSchema,
   type Opening,
   openingSchema,
 } from '../../../domain/log/certificate.js';
 import { openedBy } from '../../../domain/log/checkpoint.js';
-import type { AttemptView } from '../../../temporal/read/attempt-view.js';
+import { deliveryIn } from '../../../temporal/read/archive/archived-views.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
+
+const query = z.strictObject({
+  details: z
+    .enum(['true', 'false'])
+    .default('true')
+    .describe('false: without the details of the record, to hand it to somebody who is not to see them'),
+});
+
+/** Reads what a certificate opens of its record. */
+type OpenDetails = () => Promise<Pick<Certificate, 'details'>>;
 
 /** Proofs of what was recorded: certificates, which everybody can check without this service. */
 export function certificateOperations({
@@ -39,15 +51,19 @@ export function certificateOperations({
   };
 
   /** @param index of the record in the log; absent if it is not in there */
-  const certify = async (what: string, record: string, index: number | undefined): Promise<Certificate> => {
+  const certify = async (
+    what: string,
+    { record, index, opening }: { record: string; index: number | undefined; opening?: OpenDetails },
+  ): Promise<Certificate> => {
     const keys = await logKeys.known();
     const found = index === undefined ? undefined : await log.prove(record, index, keys);
     const key = found && openedBy(found.head.note, keys);
     if (!found || !key || index === undefined) throw notYet(`${what} is not in the log yet`);
     return {
       type: 'certificate',
-      format: 1,
+      format: CERTIFICATE_FORMAT,
       record: JSON.parse(record),
+      ...(await opening?.()),
       leaf_index: index,
       inclusion_proof: found.proof.map((hash) => hash.toString('base64')),
       checkpoint: found.head.note,
@@ -77,14 +93,16 @@ export function certificateOperations({
     return Promise.all([sealer.open(context, stored), sealer.salt(context, stored)]);
   };
 
-  const receiptsOf = async (accountId: string, id: string): Promise<Pick<Opening, 'receipts'>> => {
-    const { detail = '{}' } = (await archive.delivery(accountId, id)) ?? {};
-    const { attempts = [] } = JSON.parse(detail) as { attempts?: AttemptView[] };
-    const receipts = attempts.flatMap((attempt) => {
-      const receipt = receiptOf(attempt);
-      return receipt === undefined ? [] : [{ attempt: attempt.number, receipt }];
-    });
-    return receipts.length > 0 ? { receipts } : {};
+  /** Shows what a record commits to. */
+  const shown = (value: Details, salt: Buffer | undefined): Pick<Certificate, 'details'> =>
+    salt ? { details: { value: { ...value }, salt: salt.toString('base64') } } : {};
+
+  /** Of an archived delivery, as long as the key of its event exists. @throws RecordAlteredError */
+  const deliveryOpening = async (accountId: string, id: string, eventId: string) => {
+    const delivery = await archive.delivery(accountId, id);
+    if (delivery?.detail === undefined) return {};
+    const salt = await archive.detailsSalt({ accountId, eventId }, delivery);
+    return shown(deliveryDetails(deliveryIn(delivery)), salt);
   };
 
   return [
@@ -98,10 +116,16 @@ export function certificateOperations({
       responses: {
         200: { description: 'The certificate. `hookline verify` checks it', schema: certificateSchema },
       },
-      problems: ['not_in_log', 'log_altered'],
-      async handle(ctx, { params: { id = '' } }) {
-        const { text, leafIndex } = await archived(ctx.state.caller.account_id, id);
-        ctx.body = await certify(`The delivery ${id}`, text, leafIndex);
+      query,
+      problems: ['not_in_log', 'log_altered', 'record_altered'],
+      async handle(ctx, { params: { id = '' }, query: { details } }) {
+        const { account_id } = ctx.state.caller;
+        const { text: record, leafIndex: index, eventId } = await archived(account_id, id);
+        ctx.body = await certify(`The delivery ${id}`, {
+          record,
+          index,
+          ...(details === 'true' && { opening: () => deliveryOpening(account_id, id, eventId) }),
+        });
       },
     }),
 
@@ -130,11 +154,10 @@ export function certificateOperations({
           );
         const opening: Opening = {
           type: 'opening',
-          format: 1,
+          format: CERTIFICATE_FORMAT,
           delivery_id: id,
           payload,
           salt: salt.toString('base64'),
-          ...(await receiptsOf(account_id, id)),
         };
         ctx.body = opening;
       },
@@ -148,13 +171,18 @@ export function certificateOperations({
         'Get the certificate of a change: who changed what and when, with a proof that the signed log holds it',
       scope: 'changes:read',
       responses: { 200: { description: 'The certificate', schema: certificateSchema } },
+      query,
       problems: ['not_in_log', 'log_altered'],
-      async handle(ctx, { params: { id = '' } }) {
+      async handle(ctx, { params: { id = '' }, query: { details } }) {
         const { account_id } = ctx.state.caller;
         const found = await changes.get(account_id, id);
         if (!found) throw notFound('change', id);
-        const record = canonicalJson(changeRecord(account_id, found.change));
-        ctx.body = await certify(`The change ${id}`, record, found.leafIndex);
+        const { change, salt, leafIndex: index } = found;
+        ctx.body = await certify(`The change ${id}`, {
+          record: canonicalJson(changeRecord(account_id, found)),
+          index,
+          ...(details === 'true' && { opening: async () => shown(changeDetails(change), salt) }),
+        });
       },
     }),
   ];

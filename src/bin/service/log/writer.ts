@@ -38,7 +38,7 @@ export function createLogWriter(
     async appendChanges(before) {
       const found = await changes.unlogged(before, CHANGES_AT_ONCE);
       const numbers = await log.append(
-        found.map(({ accountId, change }) => canonicalJson(changeRecord(accountId, change))),
+        found.map(({ accountId, ...salted }) => canonicalJson(changeRecord(accountId, salted))),
       );
       await changes.logged(new Map(found.map(({ change }, at) => [change.id, numbers[at] ?? -1])));
       return found.length;

@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { type ArchiveReads, positionAt, runOrder } from '../../../domain/archive/archived.js';
+import { isRecordAltered } from '../../../domain/archive/commitments.js';
 import { firstThatFit, MAX_EARLIER_RUNS_BYTES, MAX_TIMELINE_BYTES } from '../../../domain/archive/fitting.js';
 import type {
   DeliveryToArchive,
@@ -78,7 +79,7 @@ export async function readClosed(
     const started = startedIn(input, row.summary.event_id);
     if (!started) continue;
     // Of a delivery that was sent again, Temporal may have removed the runs before.
-    const before = previousRun(execution) && (await archive.delivery(accountId, row.summary.id));
+    const before = previousRun(execution) && (await intactIn(archive, accountId, row.summary.id));
     const known = { rows: reader, started, ...(before && { earlier: earlierRunsIn(before) }) };
     const delivery = await readDelivery(whole, opener, accountId, located, known);
     const items = await timelines.tell(accountId, located, started.event, delivery.closed_at);
@@ -101,6 +102,16 @@ export async function readFanOut(client: Client, execution: Execution): Promise<
   if (!event) return { deliveries: [], events: [] };
   const fan_out = JSON.stringify(fanOutProgress(parts));
   return { deliveries: [], events: [{ ...eventOf(event, execution), fan_out }] };
+}
+
+/** An archived delivery, if it is what was archived: what somebody has altered goes into no new record. */
+async function intactIn(archive: ArchiveReads, accountId: string, id: string) {
+  try {
+    return await archive.delivery(accountId, id);
+  } catch (error) {
+    if (isRecordAltered(error)) return undefined;
+    throw error;
+  }
 }
 
 function toArchive({

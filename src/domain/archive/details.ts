@@ -1,0 +1,74 @@
+import type { Change, ShownResource } from '../change/change.js';
+import type { Attempt } from '../delivery/delivery.js';
+import { commitTo } from '../privacy/data-key.js';
+import { toJson } from '../text/unicode.js';
+import { canonicalJson } from './canonical-json.js';
+
+/**
+ * What a record stands for and does not say, because it can be personal data: where each attempt of a delivery went and what came back, or what a
+ * change changed, from where and why. The record has a commitment to it, and certificates open that.
+ */
+export type Details = DeliveryDetails | ChangeDetails;
+
+/** Besides what the record says of the delivery. */
+export interface DeliveryDetails {
+  reason?: string;
+  attempts: AttemptDetails[];
+}
+
+/** An attempt besides what the record says of it, and besides what follows from that. */
+type AttemptDetails = Omit<Attempt, (typeof RECORDED)[number] | 'response_sealed'>;
+
+/** Besides what the record says of the change. */
+export interface ChangeDetails {
+  address?: string;
+  request_id?: string;
+  reason?: string;
+  /** The profile of the person for whom the actor acted. */
+  person?: string;
+  /** The actor's account, if it is another. */
+  actor_account_id?: string;
+  before?: ShownResource;
+  after?: ShownResource;
+}
+
+/** What a record says of an attempt itself, or what follows from it; `number` stands in both. */
+const RECORDED = [
+  'at',
+  'duration_ms',
+  'trigger',
+  'endpoint_version',
+  'status_code',
+  'error_code',
+  'url_host',
+] as const;
+const OMITTED = new Set<string>([...RECORDED, 'webhook_timestamp', 'response_sealed']);
+
+/** @param delivery as it is shown when it is read by itself */
+export function deliveryDetails({
+  reason,
+  attempts,
+}: {
+  reason?: string | undefined;
+  attempts: readonly Attempt[];
+}): DeliveryDetails {
+  const committed = attempts.map((attempt) =>
+    Object.fromEntries(Object.entries(attempt).filter(([name]) => !OMITTED.has(name))),
+  );
+  return plain({ reason, attempts: committed }) as DeliveryDetails;
+}
+
+export function changeDetails({ address, request_id, reason, actor, before, after }: Change): ChangeDetails {
+  const { person, account_id: actor_account_id } = actor;
+  return plain({ address, request_id, reason, person, actor_account_id, before, after });
+}
+
+/** The commitment to details. @param salt of the record, which nothing else is committed to with */
+export function commitToDetails(salt: Buffer, details: Details): string {
+  return commitTo(salt, canonicalJson(details));
+}
+
+/** As a reader of its JSON has it: without what is absent, in well-formed Unicode. What people send may hold half of a surrogate pair. */
+function plain<T extends object>(value: { [Name in keyof T]: T[Name] | undefined }): T {
+  return JSON.parse(toJson(value)) as T;
+}
