@@ -178,14 +178,17 @@ export interface HttpRequest {
   timeoutMs: number;
 }
 
-/** An answer, its body up to 16 KiB. */
+/** An answer, with as much of its body as was read: 16 KiB at most. */
 export interface HttpAnswer {
   statusCode: number;
   headers: Record<string, string | string[] | undefined>;
+  /** What was read, as text. */
   body: string;
-  /** Of the body as many bytes were read. */
+  /** How many bytes were read. */
   bodyBytes: number;
-  /** Whether the body was longer. */
+  /** SHA-256 of these bytes, hexadecimal; absent if there are none. */
+  bodySha256?: string | undefined;
+  /** Whether the body goes on: it is longer than what is read, or did not end in time. */
   isCut: boolean;
 }
 

@@ -16,7 +16,16 @@ const KEPT_HEADER_LENGTH = 256;
 const RECEIPT = /^[\x21-\x7e]{1,1024}$/;
 
 /** What is kept of an answer. */
-type Kept = Pick<Attempt, 'status_code' | 'response_bytes' | 'response_headers' | 'response_snippet'>;
+type Kept = Pick<
+  Attempt,
+  | 'status_code'
+  | 'response_bytes'
+  | 'response_sha256'
+  | 'response_cut'
+  | 'response_length'
+  | 'response_headers'
+  | 'response_snippet'
+>;
 
 /** An attempt that was made. */
 interface Sent {
@@ -91,11 +100,11 @@ export function createSend({
     };
   };
 
-  /** An endpoint may answer with what it was sent: what is kept of its answer can be read as long as the payload. */
+  /** An endpoint may answer with what it was sent: what is kept of its answer, and a digest of it, can be read as long as the payload. */
   async function seal(request: AttemptRequest, kept: Kept): Promise<Partial<Attempt>> {
-    const { response_headers, response_snippet, ...numbers } = kept;
-    if (!request.sealed || (!response_headers && response_snippet === undefined)) return kept;
-    const text = JSON.stringify({ response_headers, response_snippet });
+    const { response_sha256, response_headers, response_snippet, ...numbers } = kept;
+    if (!request.sealed || (!response_headers && response_sha256 === undefined)) return kept;
+    const text = JSON.stringify({ response_sha256, response_headers, response_snippet });
     const response_sealed = await sealer.sealBeside(contextOf(request), request.payload, text);
     return { ...numbers, ...(response_sealed !== undefined && { response_sealed }) };
   }
@@ -115,7 +124,7 @@ function sentTo(targetUrl: string, secrets: readonly string[]): string {
  * because the first half of a secret would stay.
  */
 function keptOf(
-  { statusCode, headers, body, bodyBytes, isCut }: HttpAnswer,
+  { statusCode, headers, body, bodyBytes, bodySha256, isCut }: HttpAnswer,
   secrets: readonly string[],
 ): Kept {
   const kept = KEPT_HEADERS.flatMap((name): [string, string][] => {
@@ -130,9 +139,18 @@ function keptOf(
   return {
     status_code: statusCode,
     response_bytes: bodyBytes,
+    ...(bodySha256 !== undefined && { response_sha256: bodySha256 }),
+    ...(isCut && { response_cut: true, ...declared(headers, bodyBytes) }),
     ...(kept.length > 0 && { response_headers: Object.fromEntries(kept) }),
     ...(snippet !== '' && { response_snippet: snippet }),
   };
+}
+
+/** The length that a body which goes on has by its header, if that can be. */
+function declared(headers: HttpAnswer['headers'], read: number): Pick<Attempt, 'response_length'> {
+  const text = single(headers['content-length']) ?? '';
+  const length = /^\d{1,15}$/.test(text) ? Number(text) : 0;
+  return length > read ? { response_length: length } : {};
 }
 
 function single(value: string | string[] | undefined): string | undefined {

@@ -1,12 +1,13 @@
 import { Agent, type Dispatcher } from 'undici';
 import type { HttpAnswer, HttpPoster, HttpTrace } from '../ports.js';
 import { type ConnectorOptions, createConnector } from './connector.js';
+import { digestOf } from './digest.js';
 import { ExchangeTrace, traced } from './exchange-trace.js';
 import { describeFailure } from './failure.js';
 import './informational.js';
 import { UnresolvedNameError } from './names/name-answer.js';
 
-/** The most that is read of an answer's body, bytes. */
+/** The most that is kept of an answer's body, bytes; with one more read, it is known to be longer. */
 const MAX_BODY_BYTES = 16 * 1024;
 /** The most that an answer's headers may take together, bytes. */
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -85,6 +86,7 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   private head: Pick<HttpAnswer, 'statusCode' | 'headers'> | undefined;
   private readonly chunks: Buffer[] = [];
   private length = 0;
+  private isWhole = false;
   private informational = 0;
   private controller: Dispatcher.DispatchController | undefined;
   private resolve: (answer: HttpAnswer) => void = () => {};
@@ -124,10 +126,11 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   onResponseData(_: unknown, chunk: Buffer): void {
     this.chunks.push(chunk);
     this.length += chunk.length;
-    if (this.length >= MAX_BODY_BYTES) this.stop();
+    if (this.length > MAX_BODY_BYTES) this.stop();
   }
 
   onResponseEnd(): void {
+    this.isWhole = this.length <= MAX_BODY_BYTES;
     this.end();
   }
 
@@ -143,9 +146,14 @@ class AnswerReader implements Dispatcher.DispatchHandler {
 
   private end(error?: Error): void {
     if (this.head) {
-      const body = Buffer.concat(this.chunks).subarray(0, MAX_BODY_BYTES).toString('utf8');
-      const isCut = this.length >= MAX_BODY_BYTES;
-      this.resolve({ ...this.head, body, bodyBytes: this.length, isCut });
+      const read = Buffer.concat(this.chunks).subarray(0, MAX_BODY_BYTES);
+      this.resolve({
+        ...this.head,
+        body: read.toString('utf8'),
+        bodyBytes: read.length,
+        bodySha256: digestOf(read),
+        isCut: !this.isWhole,
+      });
     } else {
       this.reject(error ?? new Error('no answer'));
     }

@@ -1,6 +1,5 @@
 import type { Settings } from '../../config/schema.js';
 import type { ArchivedEvent } from '../../domain/archive/archived.js';
-import { isRecordAltered } from '../../domain/archive/commitments.js';
 import { differencesOf } from '../../domain/archive/differences.js';
 import type { ClosedExecution, DeliveryToArchive, EventToArchive } from '../../domain/archive/to-archive.js';
 import { ClosedExecutionFinder } from '../../temporal/read/archive/closed-windows.js';
@@ -91,14 +90,11 @@ async function deliveryDifference(
   delivery: DeliveryToArchive,
   archive: Servers['database']['archive'],
 ): Promise<string | undefined> {
-  try {
-    const archived = await archive.delivery(delivery.account_id, delivery.id);
-    const pointers = archived ? differencesOf(delivery, archived) : [];
-    return pointers.length > 0 ? `differs in ${pointers.join(', ')}` : undefined;
-  } catch (error) {
-    if (isRecordAltered(error)) return `was altered. ${error.message}`;
-    throw error;
-  }
+  const { archived, altered } = (await archive.stored(delivery.account_id, delivery.id)) ?? {};
+  const pointers = archived ? differencesOf(delivery, archived) : [];
+  const differs = pointers.length > 0 ? `differs in ${pointers.join(', ')}` : undefined;
+  if (!altered) return differs;
+  return differs ? `was altered, and ${differs}` : altered.how;
 }
 
 /** A payload that is past its time is not in the archive any more, which is no difference. */

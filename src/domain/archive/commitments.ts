@@ -8,6 +8,7 @@ import {
   deliveryRecord,
   RECORD_FORMAT,
 } from './record.js';
+import { RecordAlteredError } from './record-altered.js';
 
 /** Names a record. */
 export type RecordKey = Pick<ArchivedDelivery, 'id' | 'revision'>;
@@ -46,24 +47,6 @@ export function committedRecord(
   return canonicalJson({ ...record, view_commitment: salts && commitToView(salts.view, record, view) });
 }
 
-/** An archived delivery is not the one that was archived: somebody has altered the database. */
-export class RecordAlteredError extends Error {
-  /** Of the delivery. */
-  readonly id: string;
-
-  /** @param how the end of a sentence */
-  constructor(id: string, how: string) {
-    super(`The archived record of ${id} does not hold: ${how}.`);
-    this.name = 'RecordAlteredError';
-    this.id = id;
-  }
-}
-
-/** By its name: the class can be loaded twice where modules are compiled as they are imported. */
-export function isRecordAltered(error: unknown): error is RecordAlteredError {
-  return error instanceof Error && error.name === 'RecordAlteredError';
-}
-
 /**
  * Checks that what the archive shows of a delivery is what was archived: whoever has the database alone can write no other that holds.
  * Whether the log has this record is another question, which a certificate answers.
@@ -78,18 +61,19 @@ export function requireIntact(archived: ArchivedDelivery, salt: Buffer | undefin
   const other = Object.entries(columnsOf(record)).find(
     ([name, value]) => textOf(archived[name as keyof ArchivedDelivery]) !== textOf(value),
   );
-  if (other) throw altered(`its ${other[0]} is not the one in the record`);
+  if (other) throw altered(`has another ${other[0]} than its record`);
   if (!salt) {
-    if (detail !== undefined || timeline !== undefined) throw altered('the key that sealed it is not there');
+    if (detail !== undefined || timeline !== undefined)
+      throw altered('was sealed with a key that is not there');
     const shown = JSON.parse(summary) as Record<string, unknown>;
     const differs = Object.entries(summaryOf(record)).find(([name, value]) => shown[name] !== value);
-    if (differs) throw altered(`the ${differs[0]} that lists show is not the one in the record`);
+    if (differs) throw altered(`differs in /summary/${differs[0]} from its record`);
     return;
   }
   if (canonicalJson(record) !== text || record.view_commitment === undefined)
-    throw altered('its record is not one that Hookline makes');
+    throw altered('has a record that Hookline does not make');
   if (commitToView(salt, record, archived) !== record.view_commitment)
-    throw altered('what is shown is not what was recorded');
+    throw altered('is not what its record commits to');
 }
 
 function parseRecord({ id, record }: ArchivedDelivery): DeliveryRecord {
@@ -97,12 +81,12 @@ function parseRecord({ id, record }: ArchivedDelivery): DeliveryRecord {
   try {
     parsed = JSON.parse(record) as DeliveryRecord;
   } catch {
-    throw new RecordAlteredError(id, 'its record is not JSON');
+    throw new RecordAlteredError(id, 'has a record that is not JSON');
   }
   if (parsed.format !== RECORD_FORMAT)
     throw new RecordAlteredError(
       id,
-      `its record has format ${parsed.format}, and this version of Hookline reads format ${RECORD_FORMAT} alone`,
+      `has a record of format ${parsed.format}, and this version of Hookline reads format ${RECORD_FORMAT} alone`,
     );
   return parsed;
 }

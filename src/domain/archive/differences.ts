@@ -12,7 +12,8 @@ import type { DeliveryToArchive } from './to-archive.js';
  */
 export function differencesOf(held: DeliveryToArchive, archived: ArchivedDelivery): string[] {
   const { closed, detail, timeline, summary, ...rest } = held;
-  const known = JSON.parse(archived.record) as DeliveryRecord;
+  const known = parseRecord(archived.record);
+  if (!known) return ['/record'];
   // Commitments need the key of the event: whoever read the archive has checked those that stand there.
   const { payload_commitment: payload, details_commitment: details, view_commitment } = known;
   const made = deliveryRecord(held.account_id, closed, archived.revision, { payload, details });
@@ -40,6 +41,14 @@ export function differencesOf(held: DeliveryToArchive, archived: ArchivedDeliver
   // Canonical texts are the same to the byte, or the log's leaf is not of this record.
   if (pointers.length === 0 && record !== text) return ['/record'];
   return pointers;
+}
+
+function parseRecord(text: string): DeliveryRecord | undefined {
+  try {
+    return JSON.parse(text) as DeliveryRecord;
+  } catch {
+    return undefined;
+  }
 }
 
 /** An endpoint's incidents are executions of their own, and can be past Temporal's retention before a delivery is. */

@@ -64,8 +64,14 @@ export interface Attempt {
   address?: string;
   /** Size of the body that was sent. */
   request_bytes?: number;
-  /** Of the answer's body as many bytes were read. */
+  /** How many bytes of the answer's body were read: all of it, or as many as are read at most. */
   response_bytes?: number;
+  /** SHA-256 of these bytes as they came, hexadecimal; absent if there are none. */
+  response_sha256?: string;
+  /** Present if the body goes on behind them: `true`. It is longer than what is read, or did not end in time. */
+  response_cut?: true;
+  /** The whole length of a body that goes on, as the endpoint declared it (`Content-Length`); absent if it did not. Bytes. */
+  response_length?: number;
   timings_ms?: AttemptTimings;
   status_code?: number;
   error_code?: AttemptErrorCode;
@@ -76,7 +82,7 @@ export interface Attempt {
   /** The beginning of the answer's body. */
   response_snippet?: string;
   /**
-   * Both of them, as JSON that is sealed with the payload's key: an endpoint may answer with what it was sent. In records of events with a
+   * The digest, the headers and the beginning, as JSON that is sealed with the payload's key: an endpoint may answer with what it was sent. In records of events with a
    * sealed payload.
    */
   response_sealed?: string;

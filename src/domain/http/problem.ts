@@ -35,7 +35,7 @@ export const PROBLEMS = {
   account_reference_taken: [409, 'The platform has an account with this reference'],
   account_state_conflict: [409, 'The account is in a state that does not allow this'],
   log_altered: [409, 'The log is not the one that was signed'],
-  record_altered: [409, 'The archived record is not the one that was archived'],
+  record_altered: [409, 'A record is not the one that was recorded'],
   endpoint_state_conflict: [409, 'The endpoint is in a state that does not allow this'],
   endpoint_limit_reached: [409, 'The account has reached its limit of endpoints'],
   filter_limit_reached: [409, 'The filters of the account have reached their limit'],

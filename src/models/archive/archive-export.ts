@@ -1,10 +1,9 @@
 import type { Model } from 'mongoose';
-import type { ArchivedDelivery, ArchivedEvent } from '../../domain/archive/archived.js';
-import { isRecordAltered, type RecordAlteredError } from '../../domain/archive/commitments.js';
+import type { ArchivedEvent } from '../../domain/archive/archived.js';
 import { idsBeginAt } from '../../domain/basics/ids.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import { type DeliveryDocument, type EventDocument, toEvent } from './archive-documents.js';
-import { openDelivery } from './open-delivery.js';
+import { type OpenedDelivery, openDelivery } from './open-delivery.js';
 
 /** Events that are read at once. */
 const EVENTS_AT_ONCE = 50;
@@ -12,11 +11,8 @@ const EVENTS_AT_ONCE = 50;
 /** An archived event with its archived deliveries, in the order of their ids. */
 export interface ExportedEvent {
   event: ArchivedEvent;
-  deliveries: ExportedDelivery[];
+  deliveries: OpenedDelivery[];
 }
-
-/** A delivery, or that there is one that somebody has altered. */
-export type ExportedDelivery = ArchivedDelivery | RecordAlteredError;
 
 /** What an export covers: events that were accepted from one time until before another. */
 export interface ExportPeriod {
@@ -72,12 +68,7 @@ export class ArchiveExport {
       .filter(({ event_id }) => event_id === event._id)
       .sort((a, b) => (a._id < b._id ? -1 : 1));
     const deliveries = await Promise.all(
-      own.map((document) =>
-        openDelivery(this.sealer, document, document.detail ?? event.key).catch((error: unknown) => {
-          if (isRecordAltered(error)) return error;
-          throw error;
-        }),
-      ),
+      own.map((document) => openDelivery(this.sealer, document, document.detail ?? event.key)),
     );
     return { event: toEvent(event, await open(event.sealed)), deliveries };
   }

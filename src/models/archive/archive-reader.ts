@@ -18,7 +18,7 @@ import {
   toListed,
 } from './archive-documents.js';
 import { ArchiveExport } from './archive-export.js';
-import { openDelivery } from './open-delivery.js';
+import { type OpenedDelivery, openDelivery } from './open-delivery.js';
 
 /** What lists leave in the database: it is most of a document. */
 const UNLISTED = { record: 0, detail: 0, timeline: 0 } as const;
@@ -45,10 +45,16 @@ export class ArchiveReader implements ArchiveReads {
 
   /** @throws RecordAlteredError if it is not what was archived */
   async delivery(accountId: string, id: string): Promise<ArchivedDelivery | undefined> {
+    const { archived, altered } = (await this.stored(accountId, id)) ?? {};
+    if (altered) throw altered;
+    return archived;
+  }
+
+  /** A delivery as it is stored, whether or not it is what was archived. */
+  async stored(accountId: string, id: string): Promise<OpenedDelivery | undefined> {
     const document = await this.deliveryModel.findOne({ _id: id }).lean();
     if (document?.account_id !== accountId) return undefined;
-    const key = document.detail ?? (await this.keyOf(document.event_id));
-    return openDelivery(this.sealer, document, key);
+    return openDelivery(this.sealer, document, document.detail ?? (await this.keyOf(document.event_id)));
   }
 
   /** The salt with which the details of a record are opened; `undefined` if the key of its event was erased. */

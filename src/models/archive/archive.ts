@@ -168,7 +168,7 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveWrites {
     const documents = await Promise.all(
       deliveries.map(async (delivery, at) => ({
         _id: delivery.id,
-        ...(await this.stored(delivery, numbers[at])),
+        ...(await this.toStored(delivery, numbers[at])),
       })),
     );
     await insertMissing(this.deliveryModel, documents);
@@ -181,7 +181,7 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveWrites {
     await this.deliveryModel.updateOne(
       { _id: id, revision: before.revision },
       {
-        $set: await this.stored(delivery, number),
+        $set: await this.toStored(delivery, number),
         $unset: {
           ...(error_code === undefined && { error_code: 1 }),
           ...(status_code === undefined && { status_code: 1 }),
@@ -190,7 +190,7 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveWrites {
     );
   }
 
-  private async stored(
+  private async toStored(
     { id: _, keys, error_code, status_code, key, ...delivery }: SealableDelivery,
     leaf_index = -1,
   ): Promise<Omit<DeliveryDocument, '_id'>> {

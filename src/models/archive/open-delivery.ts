@@ -1,32 +1,42 @@
 import type { ArchivedDelivery } from '../../domain/archive/archived.js';
-import { RecordAlteredError, requireIntact, saltPurposes } from '../../domain/archive/commitments.js';
+import { requireIntact, saltPurposes } from '../../domain/archive/commitments.js';
+import { RecordAlteredError } from '../../domain/archive/record-altered.js';
 import { SealedTextError } from '../../domain/privacy/data-key.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import { type DeliveryDocument, toListed } from './archive-documents.js';
 
-/**
- * A delivery as it is stored, whole and opened as far as its key exists.
- *
- * @param key a text that names the key of its event; absent if nothing does any more
- * @throws RecordAlteredError if it is not what was archived
- */
+/** A delivery as it is stored, opened as far as its key exists. */
+export interface OpenedDelivery {
+  archived: ArchivedDelivery;
+  /** It is not what was archived; absent if it is. */
+  altered?: RecordAlteredError;
+}
+
+/** @param key a text that names the key of its event; absent if nothing does any more */
 export async function openDelivery(
   sealer: PayloadSealer,
   { record, detail, timeline, ...listed }: DeliveryDocument,
   key: string | undefined,
-): Promise<ArchivedDelivery> {
+): Promise<OpenedDelivery> {
   const { _id: id, account_id: accountId, event_id: eventId, revision } = listed;
   const context = { accountId, eventId };
-  const open = async (sealed: string | null | undefined) =>
-    sealed ? sealer.open(context, sealed) : undefined;
+  let archived: ArchivedDelivery = { ...toListed(listed), record, detail: undefined, timeline: undefined };
   try {
-    const opened = { record, detail: await open(detail), timeline: await open(timeline) };
-    const archived = { ...toListed(listed), ...opened };
-    const salt = key && (await sealer.salt(context, key, saltPurposes({ id, revision }).view));
-    requireIntact(archived, salt || undefined);
-    return archived;
+    const [openedDetail, openedTimeline, salt] = await Promise.all([
+      detail ? sealer.open(context, detail) : undefined,
+      timeline ? sealer.open(context, timeline) : undefined,
+      key === undefined ? undefined : sealer.salt(context, key, saltPurposes({ id, revision }).view),
+    ]);
+    archived = { ...archived, detail: openedDetail, timeline: openedTimeline };
+    requireIntact(archived, salt);
+    return { archived };
   } catch (error) {
-    if (error instanceof SealedTextError) throw new RecordAlteredError(id, error.message);
+    if (error instanceof SealedTextError)
+      return {
+        archived,
+        altered: new RecordAlteredError(id, 'has a text that does not open', { cause: error }),
+      };
+    if (error instanceof RecordAlteredError) return { archived, altered: error };
     throw error;
   }
 }

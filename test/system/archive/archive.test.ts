@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { committedRecord } from '../../../src/domain/archive/commitments.js';
 import { MAX_TIMELINE_BYTES } from '../../../src/domain/archive/fitting.js';
 import type { TimelineItem } from '../../../src/domain/explain/timeline.js';
 import type { Delivery, DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
@@ -155,7 +156,18 @@ describe('the archive', () => {
     });
     const told = JSON.stringify([...waits, ...JSON.parse(before.timeline ?? '[]')]);
     const key = (await archive.storedPayload(client.accountId, event_id)) ?? '';
-    await archive.replaceDelivery({ ...before, timeline: told, key }, before);
+    const view = { ...before, timeline: told };
+    const shown = { ...JSON.parse(before.summary), ...JSON.parse(before.detail ?? '') };
+    const salts = await archive.saltsOf({ accountId: client.accountId, eventId: event_id }, key, before);
+    const { payload_commitment } = JSON.parse(before.record);
+    const record = committedRecord(
+      client.accountId,
+      { ...view, closed: shown },
+      1,
+      payload_commitment,
+      salts,
+    );
+    await archive.replaceDelivery({ ...view, record, key }, before);
     await forget(system, first ? [first] : []);
     assert.equal((await client.request('POST', `/v18.0/deliveries/${id}/resend`)).status, 202);
     const after = await until(

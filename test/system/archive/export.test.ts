@@ -163,7 +163,7 @@ describe('what is archived', () => {
     await connection.close();
     const second = await verify();
     assert.equal(second.code, 1);
-    assert.match(second.output, new RegExp(`${changed}  differs in /summary/status`));
+    assert.match(second.output, new RegExp(`${changed}  was altered, and differs in /summary/status`));
     assert.match(second.output, new RegExp(`${missing}  is not in the archive`));
     assert.match(second.output, /5 deliveries compared .*: 2 differ\./);
   });

@@ -60,6 +60,38 @@ describe('the record of a delivery', () => {
     assert.ok(!toJson(await fetchHistory(system, delivery.workflow_id)).includes(token));
   });
 
+  it('says how much of an answer was read, its digest, and how long the whole of it is', async () => {
+    const mebibyte = 'x'.repeat(1_048_576);
+    const read = mebibyte.slice(0, 16_384);
+    receiver.handle(
+      inTurn(
+        reply(503, { 'content-length': String(mebibyte.length) }, mebibyte),
+        reply(503, { 'transfer-encoding': 'chunked' }, mebibyte),
+        reply(200, {}, 'ok'),
+      ),
+    );
+    await client.register(receiver.url);
+    const { deliveries } = await client.purchase();
+    const { attempts } = await client.deliveryUntil(
+      deliveries[0]?.id ?? '',
+      ({ status }) => status === 'delivered',
+    );
+    const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+    assert.deepEqual(
+      attempts.map(({ response_bytes, response_sha256, response_cut, response_length }) => [
+        response_bytes,
+        response_sha256,
+        response_cut,
+        response_length,
+      ]),
+      [
+        [16_384, sha256(read), true, 1_048_576],
+        [16_384, sha256(read), true, undefined],
+        [2, sha256('ok'), undefined, undefined],
+      ],
+    );
+  });
+
   it(`takes less than 64 KiB of history for a group of ${MAX_GROUP_SIZE}, and is read all the same`, async () => {
     const { id: endpoint_id } = await client.register(`${receiver.url}/webhooks/hookline/orders`);
     const times = Array.from({ length: MAX_GROUP_SIZE }, () => Date.now());

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
@@ -201,13 +202,37 @@ describe('the poster', () => {
           response.write(start, () => end(response));
         });
         const answer = await post(one, receiver.url, 500);
+        const read = start.slice(0, 16_384);
         assert.deepEqual(
-          [answer.statusCode, answer.body, answer.isCut],
-          [500, start.slice(0, 16_384), start.length > 16_384],
+          [answer.statusCode, answer.body, answer.bodyBytes, answer.bodySha256, answer.isCut],
+          [500, read, read.length, hash('sha256', read), true],
         );
       }
       // No connection on which a body is unfinished is used again.
       assert.equal(connections.size, bodies.length);
+    } finally {
+      await receiver.close();
+    }
+  });
+
+  it('tells a body that ends from one that goes on, to the byte', async () => {
+    const receiver = await startReceiver();
+    const one = await poster();
+    try {
+      for (const [length, isCut] of [
+        [0, false],
+        [16_384, false],
+        [16_385, true],
+      ] as const)
+        for (const header of [
+          ['content-length', String(length)],
+          ['transfer-encoding', 'chunked'],
+        ] as const) {
+          receiver.handle(reply(200, Object.fromEntries([header]), 'x'.repeat(length)));
+          const answer = await post(one, receiver.url);
+          assert.deepEqual([answer.bodyBytes, answer.isCut], [Math.min(length, 16_384), isCut], `${length}`);
+          assert.equal(answer.bodySha256 === undefined, length === 0);
+        }
     } finally {
       await receiver.close();
     }

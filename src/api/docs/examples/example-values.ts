@@ -141,6 +141,8 @@ export const EXAMPLE_VALUES: Record<string, Json> = {
   'Attempt.address': '203.0.113.7',
   'Attempt.endpoint_version': 1,
   'Attempt.status_code': 200,
+  'Attempt.response_bytes': 2,
+  'Attempt.response_sha256': '2689367b205c16ce32ed4200942b8b8b1e262dfc70d9bc9fbc77c49699a4f1df',
   'Attempt.response_snippet': 'ok',
   'Attempt.trigger': 'schedule',
   'Attempt.timings_ms': { dns: 2, connect: 11, tls: 19, first_byte: 24 },

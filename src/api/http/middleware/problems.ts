@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { isRecordAltered } from '../../../domain/archive/commitments.js';
+import { RecordAlteredError } from '../../../domain/archive/record-altered.js';
 import { Problem } from '../../../domain/http/problem.js';
 import { isLogAltered } from '../../../domain/log/log-altered.js';
 import {
@@ -93,7 +93,10 @@ function ledgerProblem(error: unknown): Problem | undefined {
     return new Problem('replay_limit_reached', error.message, { cause: error });
   if (isLogAltered(error))
     return new Problem('log_altered', `Nothing is proven: ${error.message}.`, { cause: error });
-  if (isRecordAltered(error)) return new Problem('record_altered', error.message, { cause: error });
+  if (error instanceof RecordAlteredError)
+    return new Problem('record_altered', `The archive was altered in the database: ${error.message}.`, {
+      cause: error,
+    });
   if (error instanceof InvalidCursorError)
     return new Problem('invalid_request', error.message, {
       errors: [{ parameter: 'after', detail: 'must be a cursor that an earlier page of this list gave' }],

@@ -27,7 +27,24 @@ export const attemptSchema = z
         'Where the time went. Steps that did not happen or did not end are absent: a reused connection has none of the first three',
       ),
     request_bytes: z.number().int().optional().describe('Size of the body that was sent'),
-    response_bytes: z.number().int().optional().describe("Bytes of the answer's body that were read"),
+    response_bytes: z
+      .number()
+      .int()
+      .optional()
+      .describe("Bytes of the answer's body that were read: all of it, or the first 16,384"),
+    response_sha256: z
+      .string()
+      .optional()
+      .describe('SHA-256 of these bytes, hexadecimal; absent if there are none'),
+    response_cut: z
+      .literal(true)
+      .optional()
+      .describe('Present if the body goes on behind them: it is longer, or did not end in time'),
+    response_length: z
+      .number()
+      .int()
+      .optional()
+      .describe('Whole length of a body that goes on, as its Content-Length says; absent if none does'),
     status_code: z.number().int().optional(),
     error_code: z.string().optional(),
     error: z.string().optional(),

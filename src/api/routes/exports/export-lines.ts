@@ -1,4 +1,3 @@
-import { isRecordAltered } from '../../../domain/archive/commitments.js';
 import { payloadMembers, toLine } from '../../../domain/archive/payload-line.js';
 import { canonicalJson, changeRecord, type SaltedChange } from '../../../domain/archive/record.js';
 import { parseDeliveryId } from '../../../domain/basics/delivery-id.js';
@@ -51,15 +50,12 @@ function* eventLines({ event, deliveries }: ExportedEvent, after: string | undef
   const isBegun = after !== undefined && placeOfCursor(after) === placeOf(id);
   const head = { type: 'event', after: id, id, kind, created_at: accepted_at.toISOString(), payload_bytes };
   if (!isBegun) yield `${toLine(head).slice(0, -1)},${payloadMembers(payload)}}\n`;
-  for (const delivery of deliveries) {
-    if (isBegun && after.startsWith('dlv_') && delivery.id <= after) continue;
-    const { id: cursor } = delivery;
-    if (isRecordAltered(delivery)) {
-      yield `${toLine({ type: 'altered', after: cursor, id: cursor, detail: delivery.message })}\n`;
-      continue;
-    }
-    const { record } = delivery;
-    yield withRecord({ type: 'delivery', after: cursor, delivery: deliveryIn(delivery) }, record);
+  for (const { archived, altered } of deliveries) {
+    const { id: cursor, record } = archived;
+    if (isBegun && after.startsWith('dlv_') && cursor <= after) continue;
+    yield altered
+      ? `${toLine({ type: 'altered', after: cursor, id: cursor, detail: altered.message })}\n`
+      : withRecord({ type: 'delivery', after: cursor, delivery: deliveryIn(archived) }, record);
   }
 }
 

@@ -1,3 +1,4 @@
+import { digestOf } from '../../../../activities/http/digest.js';
 import type { ListenerExchange } from '../../../../activities/ports.js';
 import type { ListenerStreams } from '../../../api/listeners/streams.js';
 import type { Settings } from '../../../config/schema.js';
@@ -40,7 +41,9 @@ export function createListenerExchange(
     const trace = { timings: { first_byte: Math.round(performance.now() - began) } };
     if ('error_code' in result) return { ...result, trace };
     const { status_code: statusCode, ...answer } = result;
-    return { statusCode, ...answer, bodyBytes: Buffer.byteLength(answer.body), isCut: false, trace };
+    const read = Buffer.from(answer.body);
+    const facts = { bodyBytes: read.length, bodySha256: digestOf(read), isCut: false };
+    return { statusCode, ...answer, ...facts, trace };
   };
 }
 

@@ -91,7 +91,8 @@ function AttemptDetails({
         <p className="muted small">
           {attempt.address ? `Sent to ${attempt.address}. ` : ''}
           {attempt.endpoint_version !== undefined &&
-            `The endpoint was at version ${attempt.endpoint_version}.`}
+            `The endpoint was at version ${attempt.endpoint_version}. `}
+          {lengthOf(attempt)}
         </p>
       </div>
     </details>
@@ -138,6 +139,14 @@ function requestOf(
     `webhook-event-kind: ${delivery.event_kind}`,
     `webhook-attempt: ${number}`,
   ].join('\n');
+}
+
+/** How long the answer was, and the digest of what was read of it. */
+function lengthOf({ response_bytes = 0, response_cut, response_length, response_sha256 }: Attempt): string {
+  if (!response_sha256) return '';
+  const read = `${response_bytes.toLocaleString('en')} bytes`;
+  const whole = response_length === undefined ? 'more' : response_length.toLocaleString('en');
+  return `The answer has ${response_cut ? `${whole}, of which ${read} were read` : read}; SHA-256 of them: ${response_sha256}. `;
 }
 
 /** The answer as far as it was kept, or why there was none. */

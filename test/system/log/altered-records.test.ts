@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import mongoose, { type Connection } from 'mongoose';
+import type { ArchivedDelivery } from '../../../src/domain/archive/archived.js';
+import { committedRecord } from '../../../src/domain/archive/commitments.js';
+import { canonicalJson } from '../../../src/domain/archive/record.js';
+import { type Certificate, verifyCertificate } from '../../../src/domain/log/certificate.js';
+import { keyIdOf } from '../../../src/domain/privacy/data-key.js';
+import type { ApiClient } from '../../support/api-client.js';
+import { archived, forget, runArchive } from '../../support/parts/archive.js';
+import { newestChange, send } from '../../support/parts/changes.js';
+import { runHookline } from '../../support/programs/process.js';
+import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
+import { startSystem, type TestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+type Stored = { _id: string; detail?: string } & Record<string, string | null>;
+
+/** A part of what is stored, with other words in it. */
+type Forgery = [part: 'detail' | 'timeline' | 'summary' | 'record' | 'status', from: string, to: string];
+
+/** What somebody who has the database alone could write. */
+const FORGERIES: Record<string, Forgery> = {
+  'the URL of an attempt': ['detail', '/hooks', '/other'],
+  'the address that it went to': ['detail', '"address":"', '"address":"10.0.0.1","was":"'],
+  'a header of the answer': ['detail', '"server":"subscriber"', '"server":"somebody"'],
+  'the text of the answer': ['detail', 'out of stock', 'thank you'],
+  'the digest of the answer': ['detail', '"response_sha256":"', '"response_sha256":"00'],
+  'the status of the answer': ['detail', '"status_code":200', '"status_code":204'],
+  'the timeline': ['timeline', 'answered 200', 'answered 500'],
+  'a time in the record': ['record', '"duration_ms":', '"duration_ms":1'],
+  'the format of the record': ['record', '"format":2', '"format":1'],
+  'the reason in lists': ['summary', 'The endpoint', 'Nobody'],
+  'the status that lists are filtered by': ['status', 'delivered', 'exhausted'],
+};
+
+// A system of its own: `hookline archive verify` reads all of the archive.
+describe('a record that somebody has altered in the database', () => {
+  let system: TestSystem;
+  let receiver: Receiver;
+  let client: ApiClient;
+  let connection: Connection;
+  /** Archived; of the first one Temporal knows nothing any more. */
+  let gone = '';
+  let held = '';
+
+  const documents = () => connection.collection<Stored>('archived_deliveries');
+  const stored = async (id: string) => (await documents().findOne({ _id: id })) ?? assert.fail();
+  const get = (path: string) => client.request('GET', `/v18.0${path}`);
+  const exported = async () => {
+    const { text } = await get(`/exports?from=${new Date(Date.now() - 3_600_000).toISOString()}`);
+    return text
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line));
+  };
+  const verifyArchive = () =>
+    runHookline('archive', system.environment, ['verify']).then(
+      (output) => ({ code: 0, output }),
+      ({ code, stdout }: { code: number; stdout: string }) => ({ code, output: stdout }),
+    );
+
+  /** Does it to a delivery. @returns undoes it */
+  const forge = async (id: string, [part, from, to]: Forgery) => {
+    const document = await stored(id);
+    const text = document[part] ?? '';
+    const { account_id: accountId = '', event_id: eventId = '' } = document as Record<string, string>;
+    const isSealed = part === 'detail' || part === 'timeline';
+    const opened = isSealed ? ((await system.sealer.open({ accountId, eventId }, text)) ?? '') : text;
+    assert.ok(opened.includes(from), `${part} has ${from}: ${opened}`);
+    const forged = opened.replace(from, to);
+    // Nobody without the key can seal it, and a text may stand there as it is.
+    const written = isSealed ? `p1.${keyIdOf(text)}.${forged}` : forged;
+    await documents().updateOne({ _id: id }, { $set: { [part]: written } });
+    return () => documents().updateOne({ _id: id }, { $set: { [part]: text } });
+  };
+
+  before(async () => {
+    system = await startSystem();
+    connection = await mongoose.createConnection(system.environment['MONGODB_URI'] ?? '').asPromise();
+    receiver = await startReceiver({ handler: reply(200, { server: 'subscriber' }, 'out of stock') });
+    client = await system.account();
+    await client.register(`${receiver.url}/hooks`);
+    const ids: string[] = [];
+    for (let number = 0; number < 2; number++) {
+      const [{ id = '' } = {}] = (await client.purchase()).deliveries;
+      await client.deliveryUntil(id, ({ status }) => status === 'delivered');
+      ids.push(id);
+    }
+    [gone = '', held = ''] = ids;
+    await archived(system, client, ids);
+    await forget(system, [await client.delivery(gone)]);
+  });
+  after(async () => {
+    await connection.close();
+    await receiver.close();
+    await system.stop();
+  });
+
+  it('is what every view shows as long as nobody does', async () => {
+    assert.equal((await get(`/deliveries/${gone}`)).json.attempts[0].response_snippet, 'out of stock');
+    assert.deepEqual(
+      (await exported()).map(({ type }) => type),
+      ['event', 'delivery', 'event', 'delivery'],
+    );
+    const { output } = await verifyArchive();
+    assert.match(output, /1 deliveries compared .*: no difference\./);
+  });
+
+  for (const [what, forgery] of Object.entries(FORGERIES))
+    it(`is shown nowhere, and named, after ${what} was`, async () => {
+      const undo = await forge(gone, forgery);
+      for (const path of [`/deliveries/${gone}`, `/deliveries/${gone}/timeline`]) {
+        const { status, json } = await get(path);
+        assert.deepEqual([status, json.code], [409, 'record_altered'], path);
+        assert.match(json.detail, new RegExp(`^The archive was altered in the database: ${gone} `));
+      }
+      const certificate = await get(`/deliveries/${gone}/certificate`);
+      assert.equal(certificate.status, 409, certificate.text);
+      assert.match(certificate.json.code, forgery[0] === 'record' ? /^log_altered$/ : /^record_altered$/);
+      const lines = await exported();
+      assert.equal(lines.find(({ type }) => type === 'altered')?.id, gone);
+      assert.equal(lines.filter(({ type }) => type === 'delivery').length, 1);
+      await undo();
+      assert.equal((await get(`/deliveries/${gone}`)).status, 200);
+    });
+
+  it('is found by the comparison of the archive with the ledger', async () => {
+    const undo = await forge(held, ['detail', 'out of stock', 'thank you']);
+    const { code, output } = await verifyArchive();
+    assert.equal(code, 1);
+    assert.match(output, new RegExp(`${held}  was altered, and differs in /detail`));
+    await undo();
+  });
+
+  it('is found by its certificate if it was its operator, who has the keys', async () => {
+    const { archive } = system.database;
+    const before = (await archive.delivery(client.accountId, gone)) ?? assert.fail();
+    const original = await stored(gone);
+    const forged = async (detail: string): Promise<ArchivedDelivery> => {
+      const closed = { ...JSON.parse(before.summary), ...JSON.parse(detail) };
+      const event = { accountId: client.accountId, eventId: before.event_id };
+      const salts = await archive.saltsOf(event, original.detail ?? '', before);
+      const { payload_commitment } = JSON.parse(before.record);
+      const view = { ...before, detail, closed };
+      return {
+        ...before,
+        detail,
+        record: committedRecord(client.accountId, view, 1, payload_commitment, salts),
+      };
+    };
+    const { record, detail = '' } = await forged((before.detail ?? '').replace('/hooks', '/other'));
+    const written = `p1.${keyIdOf(original.detail ?? '')}.${detail}`;
+    await documents().updateOne({ _id: gone }, { $set: { record, detail: written } });
+    assert.match((await get(`/deliveries/${gone}`)).json.attempts[0].url, /\/other$/);
+    const { status, json } = await get(`/deliveries/${gone}/certificate`);
+    assert.deepEqual([status, json.code], [409, 'log_altered']);
+    await documents().updateOne({ _id: gone }, { $set: { record: before.record, detail: original.detail } });
+  });
+
+  it('does not become a part of the next record, if the delivery is sent again', async () => {
+    const undo = await forge(gone, ['detail', 'out of stock', 'thank you']);
+    const answer = await client.request('POST', `/v18.0/deliveries/${gone}/resend`);
+    assert.equal(answer.status, 202, answer.text);
+    await until(
+      async () => {
+        await runArchive(system);
+        return system.database.archive.record(client.accountId, gone);
+      },
+      (found) => JSON.parse(found?.text ?? '{}').revision === 2,
+    );
+    const { earlier_runs } = (await get(`/deliveries/${gone}`)).json;
+    assert.ok(!JSON.stringify(earlier_runs ?? []).includes('thank you'));
+    void undo;
+  });
+
+  it('is found by its certificate if it is a change', async () => {
+    const { id } = await client.register(`${receiver.url}/changed`);
+    await send(client, 'POST', `/endpoints/${id}/pause`, { reason: 'moves house' });
+    const change = await newestChange(client, `endpoint:${id}`);
+    const certify = () => get(`/changes/${change.id}/certificate`);
+    const { text } = await until(
+      async () => {
+        await runArchive(system);
+        return certify();
+      },
+      ({ status }) => status === 200,
+    );
+    const { record, hasDetails } = verifyCertificate(text);
+    assert.equal(record.change_id, change.id);
+    assert.ok(hasDetails);
+    const { details } = JSON.parse(text) as Certificate;
+    const { address, request_id, reason, before, after } = change;
+    assert.deepEqual(
+      details?.value,
+      JSON.parse(canonicalJson({ address, request_id, reason, before, after })),
+    );
+    assert.ok(!canonicalJson(record).includes('moves house'));
+    const forgedText = text.replace('moves house', 'is stolen!!');
+    assert.throws(() => verifyCertificate(forgedText), /details are not those/);
+
+    const changes = connection.collection<Stored>('changes');
+    const original = (await changes.findOne({ _id: change.id })) ?? assert.fail();
+    for (const [field, value] of Object.entries({
+      address: '198.51.100.9',
+      reason: 'somebody else asked for it',
+      request_id: 'another',
+      before: original['before']?.replace('/changed', '/other'),
+      after: original['after']?.replace('paused', 'active'),
+      salt: Buffer.alloc(32).toString('base64'),
+      action: 'disabled',
+    })) {
+      await changes.updateOne({ _id: change.id }, { $set: { [field]: value ?? null } });
+      const { status, json } = await certify();
+      assert.deepEqual([status, json.code], [409, 'log_altered'], field);
+      await changes.updateOne({ _id: change.id }, { $set: { [field]: original[field] ?? null } });
+    }
+    assert.equal((await certify()).status, 200);
+  });
+});
