@@ -42,7 +42,7 @@ import { exportOperations } from './routes/exports/exports.js';
 import { healthRoutes } from './routes/health.js';
 import { listenerOperations } from './routes/listeners/listeners.js';
 import { certificateOperations } from './routes/log/certificates.js';
-import { checkpointRoute, logOperations, tileRoutes } from './routes/log/log.js';
+import { checkpointRoute, logOperations, tileRoutes, timestampRoute } from './routes/log/log.js';
 import { meOperations } from './routes/profiles/me.js';
 import { profileOperations } from './routes/profiles/profiles.js';
 import { replayOperations } from './routes/replays/replays.js';
@@ -68,6 +68,7 @@ export function createApp(dependencies: ApiDependencies & { limiters: Limiters }
 
   const tiles = new Router<State>({ prefix: '/:version' });
   tileRoutes(tiles, dependencies);
+  timestampRoute(tiles, dependencies);
 
   const open = new Router<State>();
   healthRoutes(open, dependencies);
@@ -80,6 +81,7 @@ export function createApp(dependencies: ApiDependencies & { limiters: Limiters }
   // Without a version: clients of C2SP tlog-tiles take the log's name, `hooks.example.com/log`, for its address.
   checkpointRoute(open, dependencies);
   tileRoutes(open, dependencies);
+  timestampRoute(open, dependencies);
   open.all(OAUTH_PATH, oauthOnDemand(dependencies));
 
   const app = new Koa<State>();

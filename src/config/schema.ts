@@ -255,6 +255,12 @@ export const settingsSchema = z.object({
     .describe(
       'Witnesses that cosign each checkpoint (C2SP tlog-witness), such as `witness.example.com+1a2b3c4d+BAb…@https://witness.example.com`, separated by commas; `hookline witness` is one',
     ),
+  HOOKLINE_LOG_TIMESTAMP_URL: z
+    .url({ protocol: /^https$/, error: 'must be an https URL' })
+    .optional()
+    .describe(
+      'Time-stamping service (RFC 3161) that is asked about each checkpoint of the log, such as `https://timestamp.example.com`; user and password may stand in it. Its certificate may be signed by `HOOKLINE_EXTRA_CA_FILE`',
+    ),
   HOOKLINE_LOG_ABANDONED: z
     .string()
     .default('')

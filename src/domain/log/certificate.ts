@@ -61,6 +61,13 @@ export const certificateSchema = z.strictObject({
     'Proof by RFC 6962, section 2.1.1: hashes in base64, the lowest first',
   ),
   checkpoint: z.string().describe('Checkpoint of the log: a signed note (C2SP tlog-checkpoint)'),
+  timestamp: z
+    .string()
+    .refine((text) => decodeBase64(text) !== undefined, 'must be base64')
+    .optional()
+    .describe(
+      'Base64. A time stamp (RFC 3161, TimeStampResp) of the checkpoint as the log signed it, without cosignatures; absent if there is none',
+    ),
   log_key: z.string().describe('Public key of the log, as Go’s golang.org/x/mod/sumdb/note reads it'),
 });
 
@@ -108,6 +115,9 @@ export interface VerifiedCertificate {
   index: number;
   /** Of the log in the certificate. */
   checkpoint: Checkpoint;
+  /** The signed note that it was read from, and what a time-stamping service answered about that, base64: nothing of it is verified. */
+  note: string;
+  timestamp: string | undefined;
   key: NoteVerifier;
   /** Size of the log at the other checkpoint, if one was given. */
   linkedTo: number | undefined;
@@ -135,7 +145,8 @@ export function verifyCertificate(text: string, evidence: Evidence = {}): Verifi
     const linkedTo = evidence.checkpoint === undefined ? undefined : linkTo(checkpoint, key, evidence);
     const witnessed = (evidence.witnesses ?? []).map((text) => witnessedBy(text, certificate.checkpoint));
     const hasDetails = certificate.details !== undefined;
-    return { record, hasDetails, index, checkpoint, key, linkedTo, witnessed };
+    const { checkpoint: note, timestamp } = certificate;
+    return { record, hasDetails, index, checkpoint, note, timestamp, key, linkedTo, witnessed };
   } catch (error) {
     if (error instanceof NoteError) throw new CertificateError(error.message, { cause: error });
     throw error;

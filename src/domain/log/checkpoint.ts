@@ -1,5 +1,13 @@
 import { HASH_BYTES } from './merkle-tree.js';
-import { NoteError, type NoteSigner, type NoteVerifier, openNote, signNote } from './signed-note.js';
+import {
+  NoteError,
+  type NoteSigner,
+  type NoteVerifier,
+  openNote,
+  readSignature,
+  signNote,
+  textOf,
+} from './signed-note.js';
 import { decodeBase64 } from './strict-text.js';
 
 /** State of a log: how many leaves it has, and the root of their tree. */
@@ -22,6 +30,15 @@ export function signCheckpoint(size: number, root: Buffer, signers: readonly Not
 /** Which log a checkpoint says it is of; nothing is verified. */
 export function originOf(note: string): string {
   return note.slice(0, Math.max(note.indexOf('\n'), 0));
+}
+
+/** A checkpoint as the log signed it: without the cosignatures of witnesses, which can come later. @throws NoteError */
+export function asSigned(note: string): string {
+  const text = textOf(note);
+  const origin = originOf(note);
+  const lines = note.slice(text.length + 1, -1).split('\n');
+  const own = lines.filter((line) => readSignature(line).name === origin);
+  return `${text}\n${own.map((line) => `${line}\n`).join('')}`;
 }
 
 /** The first of some keys that has signed a checkpoint; `undefined` if none has. */

@@ -5,6 +5,8 @@ import { NoteError, type NoteVerifier } from './signed-note.js';
 /** A checkpoint and the note that it was read from, after its signature was verified. */
 export interface OpenedCheckpoint extends Checkpoint {
   note: string;
+  /** What a time-stamping service answered about it, base64; absent if there is none yet. Nothing is verified. */
+  timestamp?: string | undefined;
 }
 
 /** A checkpoint as MongoDB keeps it. Nothing but its note is believed. */
@@ -12,6 +14,7 @@ export interface StoredCheckpoint {
   size: number;
   root: Buffer;
   note: string;
+  timestamp?: string | undefined;
 }
 
 /** Signed notes, by where they are kept. */
@@ -87,7 +90,7 @@ export function openStored(stored: StoredCheckpoint, keys: readonly NoteVerifier
       'checkpoint_altered',
       'size and root of the last checkpoint are not those in its signed note',
     );
-  return opened;
+  return { ...opened, timestamp: stored.timestamp };
 }
 
 function open(where: string, note: string, keys: readonly NoteVerifier[]): OpenedCheckpoint {

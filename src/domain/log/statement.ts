@@ -2,9 +2,11 @@ import type { Evidence, VerifiedCertificate } from './certificate.js';
 
 /** What a certificate that holds proves, and what it does not: one sentence. */
 export function statementOf(
-  { record, hasDetails, index, checkpoint: { origin, size }, linkedTo, witnessed }: VerifiedCertificate,
+  verified: VerifiedCertificate & { stamped?: { at: Date; by: string } | undefined },
   { key, opening }: Evidence,
 ): string {
+  const { record, hasDetails, index, linkedTo, witnessed, stamped } = verified;
+  const { origin, size } = verified.checkpoint;
   const proven = [
     `when the log ${origin} signed its checkpoint of ${size} ${size === 1 ? 'record' : 'records'}, number ${index} was this record of ${describe(record)}`,
     ...(hasDetails ? [`the details in the certificate, ${DETAILS[record.type]}, are what was recorded`] : []),
@@ -16,6 +18,9 @@ export function statementOf(
       ({ name, at }) =>
         `the witness ${name} cosigned that checkpoint at ${at.toISOString()}, as a continuation of all that it had cosigned before`,
     ),
+    ...(stamped
+      ? [`that checkpoint was there at ${stamped.at.toISOString()}, as the time stamp of ${stamped.by} says`]
+      : []),
   ];
   const unproven = [
     'that the operator recorded the truth before that checkpoint',

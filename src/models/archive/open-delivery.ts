@@ -1,6 +1,6 @@
 import type { ArchivedDelivery } from '../../domain/archive/archived.js';
 import { requireIntact, saltPurposes } from '../../domain/archive/commitments.js';
-import { RecordAlteredError } from '../../domain/archive/record-altered.js';
+import { isRecordAltered, RecordAlteredError } from '../../domain/archive/record-altered.js';
 import { SealedTextError } from '../../domain/privacy/data-key.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import { type DeliveryDocument, toListed } from './archive-documents.js';
@@ -36,7 +36,7 @@ export async function openDelivery(
         archived,
         altered: new RecordAlteredError(id, 'has a text that does not open', { cause: error }),
       };
-    if (error instanceof RecordAlteredError) return { archived, altered: error };
+    if (isRecordAltered(error)) return { archived, altered: error };
     throw error;
   }
 }

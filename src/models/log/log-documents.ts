@@ -20,6 +20,8 @@ export interface HeadDocument {
   /** The signed note. */
   note: string;
   signed_at: Date;
+  /** What a time-stamping service answered about the note, base64. */
+  timestamp?: string | null;
 }
 
 /** The key that signs checkpoints, where the settings name none. */
@@ -42,6 +44,7 @@ export const headSchema = new Schema<HeadDocument>(
     root: { type: String, required },
     note: { type: String, required },
     signed_at: { type: Date, required },
+    timestamp: String,
   },
   { versionKey: false },
 );

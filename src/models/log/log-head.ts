@@ -9,6 +9,8 @@ export interface LogHead {
   /** The signed note. */
   note: string;
   signed_at: Date;
+  /** What a time-stamping service answered about the note, base64; absent if there is nothing yet. */
+  timestamp?: string | undefined;
 }
 
 const HEAD = 'head';
@@ -30,6 +32,7 @@ export class LogHeads {
           root: Buffer.from(found.root, 'base64'),
           note: found.note,
           signed_at: found.signed_at,
+          timestamp: found.timestamp ?? undefined,
         }
       : undefined;
   }
@@ -39,9 +42,14 @@ export class LogHeads {
    *
    * @param replaces the note whose place it takes whatever its size: one of the same tree, or of a log that was given up
    */
-  async advance({ root, ...head }: LogHead, replaces?: string): Promise<void> {
-    const fields = { ...head, root: root.toString('base64') };
+  async advance({ root, timestamp, ...head }: LogHead, replaces?: string): Promise<void> {
+    const fields = { ...head, timestamp: timestamp ?? null, root: root.toString('base64') };
     if (replaces !== undefined) await this.model.updateOne({ _id: HEAD, note: replaces }, { $set: fields });
     else await insertOrRaise(this.model, [{ _id: HEAD, ...fields }], 'size');
+  }
+
+  /** Keeps the time stamp of a checkpoint, unless another has taken its place. */
+  async stamp(note: string, timestamp: string): Promise<void> {
+    await this.model.updateOne({ _id: HEAD, note }, { $set: { timestamp } });
   }
 }

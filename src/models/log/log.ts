@@ -1,5 +1,5 @@
 import type { Connection } from 'mongoose';
-import { openedBy, signCheckpoint } from '../../domain/log/checkpoint.js';
+import { asSigned, openedBy, signCheckpoint } from '../../domain/log/checkpoint.js';
 import type { CheckpointCopy } from '../../domain/log/checkpoint-copy.js';
 import { LogAlteredError } from '../../domain/log/log-altered.js';
 import {
@@ -51,6 +51,13 @@ export type Cosign = (asked: {
   proofFrom(size: number): Promise<Buffer[]>;
 }) => Promise<string>;
 
+/**
+ * Asks a time-stamping service about a checkpoint.
+ *
+ * @returns its answer, base64; `undefined` if there is none now: it does not fail because the service does
+ */
+export type Stamp = (note: string) => Promise<string | undefined>;
+
 /** What remembers, outside of MongoDB, what was signed. */
 export interface Memory {
   /** Keys besides those that sign now whose checkpoints are this log's. */
@@ -60,6 +67,8 @@ export interface Memory {
   copy?: CheckpointCopy | undefined;
   /** Witnesses, whose cosignatures stand in the note. */
   cosign?: Cosign | undefined;
+  /** A service that says when the note was there. */
+  stamp?: Stamp | undefined;
   /** Origins of logs that the operator has given up. */
   abandoned?: readonly string[];
 }
@@ -163,7 +172,7 @@ export class LogRepository {
 
   private async publishNow(
     signers: readonly NoteSigner[],
-    { known = [], ledger, copy, cosign, abandoned }: Memory,
+    { known = [], ledger, copy, cosign, stamp, abandoned }: Memory,
   ): Promise<LogHead> {
     const keys = [...signers.map(({ verifier }) => verifier), ...known];
     const stored = await this.heads.read();
@@ -181,13 +190,17 @@ export class LogRepository {
     const proofFrom = async (from: number) => (from === 0 ? [] : this.consistency(from, tree.size));
     const note =
       cosign && tree.size > 0 ? await cosign({ note: signed, size: tree.size, proofFrom }) : signed;
-    const next = { ...tree, note, signed_at: new Date() };
+    const isStamped = head?.timestamp !== undefined && asSigned(head.note) === asSigned(note);
+    const next = { ...tree, note, signed_at: new Date(), ...(isStamped && { timestamp: head.timestamp }) };
     if (note !== head?.note) {
       const isInPlace = stored && (!head || head.size === tree.size);
       await this.heads.advance(next, isInPlace ? stored.note : undefined);
     }
     if (note !== (head && !isSigned ? signed : copied)) await copy?.write(note);
-    return next;
+    const timestamp = isStamped || tree.size === 0 ? undefined : await stamp?.(note);
+    if (timestamp === undefined) return next;
+    await this.heads.stamp(note, timestamp);
+    return { ...next, timestamp };
   }
 
   /** Adds to the tree what was appended since a checkpoint. @returns the tree of all leaves, as it is stored */

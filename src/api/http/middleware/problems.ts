@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { RecordAlteredError } from '../../../domain/archive/record-altered.js';
+import { isRecordAltered } from '../../../domain/archive/record-altered.js';
 import { Problem } from '../../../domain/http/problem.js';
 import { isLogAltered } from '../../../domain/log/log-altered.js';
 import {
@@ -93,7 +93,7 @@ function ledgerProblem(error: unknown): Problem | undefined {
     return new Problem('replay_limit_reached', error.message, { cause: error });
   if (isLogAltered(error))
     return new Problem('log_altered', `Nothing is proven: ${error.message}.`, { cause: error });
-  if (error instanceof RecordAlteredError)
+  if (isRecordAltered(error))
     return new Problem('record_altered', `The archive was altered in the database: ${error.message}.`, {
       cause: error,
     });

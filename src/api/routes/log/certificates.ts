@@ -67,6 +67,7 @@ export function certificateOperations({
       leaf_index: index,
       inclusion_proof: found.proof.map((hash) => hash.toString('base64')),
       checkpoint: found.head.note,
+      ...(found.head.timestamp !== undefined && { timestamp: found.head.timestamp }),
       log_key: key.text,
     };
   };

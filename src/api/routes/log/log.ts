@@ -97,6 +97,21 @@ export function checkpointRoute(
   });
 }
 
+/** The time stamp of the latest checkpoint as the log signed it, without cosignatures: what a service answered (RFC 3161, section 3.4). */
+export function timestampRoute(router: Router<State>, { database: { log }, logKeys }: ApiDependencies): void {
+  router.get('/log/timestamp', async (ctx) => {
+    const { timestamp } = (await log.head(await logKeys.known())) ?? {};
+    if (timestamp === undefined)
+      throw notFound(
+        'time stamp',
+        'of the latest checkpoint: HOOKLINE_LOG_TIMESTAMP_URL names who makes them',
+      );
+    ctx.type = 'application/timestamp-reply';
+    ctx.set('cache-control', 'no-store');
+    ctx.body = Buffer.from(timestamp, 'base64');
+  });
+}
+
 /** Tiles of the log, as C2SP tlog-tiles has them: with the checkpoint beside them, its readers follow the log from `/log` or `/v18.0/log`. */
 export function tileRoutes(router: Router<State>, { database: { log }, logKeys }: ApiDependencies): void {
   router.get('/log/tile/*path', async (ctx) => {

@@ -10,6 +10,10 @@ export interface LogWatch {
   signed(size: number): void;
   /** A witness did not cosign a checkpoint. */
   notCosigned(witness: { name: string }, why: string): void;
+  /** A time-stamping service stamped a checkpoint. @param at the time in it */
+  stamped(at: Date): void;
+  /** It did not. */
+  notStamped(why: string): void;
   /** Nothing was signed, because the log was altered. */
   refused(error: LogAlteredError): Promise<void>;
 }
@@ -43,6 +47,16 @@ export function createLogWatch(
     labelNames: ['witness'],
     registers: [registry],
   });
+  const stampedAt = new Gauge({
+    name: 'hookline_log_stamped_timestamp_seconds',
+    help: 'The time in the last time stamp of a checkpoint that this process was given, seconds since the epoch',
+    registers: [registry],
+  });
+  const unstamped = new Counter({
+    name: 'hookline_log_unstamped_total',
+    help: 'Times that the time-stamping service did not stamp a checkpoint when it was asked to',
+    registers: [registry],
+  });
   for (const reason of LOG_ALTERED_REASONS) refusals.inc({ reason }, 0);
   for (const { key } of witnesses) uncosigned.inc({ witness: key.name }, 0);
   return {
@@ -53,6 +67,13 @@ export function createLogWatch(
     notCosigned({ name: witness }, why) {
       uncosigned.inc({ witness });
       logger.warn({ witness }, `The witness ${witness} did not cosign a checkpoint: ${why}.`);
+    },
+    stamped(at) {
+      stampedAt.set(at.getTime() / 1_000);
+    },
+    notStamped(why) {
+      unstamped.inc();
+      logger.warn(`The time-stamping service did not stamp a checkpoint: ${why}.`);
     },
     async refused({ reason, message }) {
       refusals.inc({ reason });

@@ -7,6 +7,7 @@ import type { Servers } from '../servers.js';
 import { createCheckpointCopy } from './checkpoint-copy.js';
 import type { LogWatch } from './log-watch.js';
 import { createLogSigners } from './signers.js';
+import { createStamp } from './timestamps.js';
 import { createCosign, parseWitnesses } from './witnesses.js';
 
 /** Changes that are appended at once. */
@@ -22,6 +23,7 @@ export function createLogWriter(
   const { signers, known } = createLogSigners(settings, database);
   const copy = createCheckpointCopy(settings.HOOKLINE_LOG_COPY);
   const cosign = createCosign(parseWitnesses(settings.HOOKLINE_LOG_WITNESSES), watch.notCosigned);
+  const stamp = createStamp(settings, watch);
   const abandoned = settings.HOOKLINE_LOG_ABANDONED;
 
   /** Tells people of a log that was altered, besides failing. */
@@ -49,7 +51,7 @@ export function createLogWriter(
         // Before MongoDB is read, which is never behind what Temporal has.
         const recorded = await publishedCheckpoints(client, settings.HOOKLINE_TASK_QUEUE);
         const ledger = [...(last === undefined ? [] : [last]), ...recorded];
-        const memory = { known: await known(), ledger, copy, cosign, abandoned };
+        const memory = { known: await known(), ledger, copy, cosign, stamp, abandoned };
         const { size, note } = await log.publish(await signers(), memory);
         watch.signed(size);
         return { size, checkpoint: note };

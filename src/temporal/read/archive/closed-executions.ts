@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { type ArchiveReads, positionAt, runOrder } from '../../../domain/archive/archived.js';
 import { firstThatFit, MAX_EARLIER_RUNS_BYTES, MAX_TIMELINE_BYTES } from '../../../domain/archive/fitting.js';
-import { RecordAlteredError } from '../../../domain/archive/record-altered.js';
+import { isRecordAltered } from '../../../domain/archive/record-altered.js';
 import type {
   DeliveryToArchive,
   EventToArchive,
@@ -109,7 +109,7 @@ async function intactIn(archive: ArchiveReads, accountId: string, id: string) {
   try {
     return await archive.delivery(accountId, id);
   } catch (error) {
-    if (error instanceof RecordAlteredError) return undefined;
+    if (isRecordAltered(error)) return undefined;
     throw error;
   }
 }

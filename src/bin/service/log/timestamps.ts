@@ -1,0 +1,84 @@
+import { readFile } from 'node:fs/promises';
+import { rootCertificates } from 'node:tls';
+import { Agent, request } from 'undici';
+import type { Settings } from '../../../config/schema.js';
+import type { Stamp } from '../../../models/log/log.js';
+
+/** A service is not waited for longer, milliseconds. */
+const TIMEOUT_MS = 5_000;
+
+/** Who hears how a time-stamping service answers. */
+export interface StampWatch {
+  stamped(at: Date): void;
+  notStamped(why: string): void;
+}
+
+/**
+ * Asks a time-stamping service about each checkpoint (RFC 3161, over HTTPS). If it does not answer, it is asked again with the next run: a log does not
+ * stand still because a service does.
+ */
+export function createStamp(
+  { HOOKLINE_LOG_TIMESTAMP_URL: service, HOOKLINE_EXTRA_CA_FILE: caFile }: Settings,
+  watch: StampWatch,
+): Stamp | undefined {
+  if (service === undefined) return undefined;
+  const { username, password, ...at } = credentialsOf(new URL(service));
+  const basic = Buffer.from(`${username}:${password}`).toString('base64');
+
+  const post = async (body: Buffer, most: number): Promise<Buffer> => {
+    const ca = caFile ? [...rootCertificates, await readFile(caFile, 'utf8')] : undefined;
+    const agent = new Agent({ ...(ca && { connect: { ca } }) });
+    try {
+      const answer = await request(at.url, {
+        dispatcher: agent,
+        method: 'POST',
+        headers: {
+          'content-type': 'application/timestamp-query',
+          accept: 'application/timestamp-reply',
+          ...(username !== '' && { authorization: `Basic ${basic}` }),
+        },
+        body,
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      });
+      if (answer.statusCode !== 200) throw new Error(`it answered ${answer.statusCode}`);
+      const chunks: Buffer[] = [];
+      let length = 0;
+      for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+        length += chunk.length;
+        if (length > most) throw new Error(`its answer is longer than ${most} bytes`);
+        chunks.push(chunk);
+      }
+      return Buffer.concat(chunks);
+    } finally {
+      await agent.destroy();
+    }
+  };
+
+  return async (note) => {
+    try {
+      // What reads ASN.1 is loaded where there is something to read.
+      const { checkAnswer, MAX_TIMESTAMP_BYTES, timestampQuery } = await import(
+        '../../../domain/log/timestamp.js'
+      );
+      const { body, nonce } = timestampQuery(note);
+      const answer = await post(body, MAX_TIMESTAMP_BYTES);
+      watch.stamped(await checkAnswer(answer, note, nonce));
+      return answer.toString('base64');
+    } catch (error) {
+      watch.notStamped(error instanceof Error ? error.message : String(error));
+      return undefined;
+    }
+  };
+}
+
+/** User and password of a URL are sent as Basic authentication, and stand in no error. */
+function credentialsOf(url: URL): { url: URL; username: string; password: string } {
+  const address = new URL(url);
+  address.username = '';
+  address.password = '';
+  return {
+    url: address,
+    username: decodeURIComponent(url.username),
+    password: decodeURIComponent(url.password),
+  };
+}
