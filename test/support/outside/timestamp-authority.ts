@@ -31,6 +31,8 @@ export interface TimestampAuthority {
   caFile: string;
   /** Answers a query, DER. */
   answer(query: Buffer): Promise<Buffer>;
+  /** Signs a TSTInfo as it is, whatever its certificate is for. @returns an answer, DER */
+  sign(info: Buffer): Promise<Buffer>;
   /** Answers queries over HTTP. */
   handler: Handler;
   /** As a person checks an answer. @returns what `openssl ts -verify` says @throws if it does not hold */
@@ -93,6 +95,38 @@ export async function createTimestampAuthority(
     ca: await readFile(join(folder, 'ca.pem'), 'utf8'),
     caFile: join(folder, 'ca.pem'),
     answer,
+    async sign(info) {
+      await writeFile(join(folder, 'info'), info);
+      await openssl(
+        ...[
+          'cms',
+          '-sign',
+          '-in',
+          'info',
+          '-binary',
+          '-nodetach',
+          '-econtent_type',
+          '1.2.840.113549.1.9.16.1.4',
+        ],
+        ...[
+          '-cades',
+          '-md',
+          'sha256',
+          '-signer',
+          'tsa.pem',
+          '-inkey',
+          'tsa.key',
+          '-outform',
+          'DER',
+          '-out',
+          'token',
+        ],
+      );
+      const token = await readFile(join(folder, 'token'));
+      // TimeStampResp: granted, and the token.
+      const content = Buffer.concat([Buffer.from('3003020100', 'hex'), token]);
+      return Buffer.concat([Buffer.of(0x30, 0x82, content.length >> 8, content.length & 0xff), content]);
+    },
     async handler({ headers }, response, body) {
       const isQuery = headers['content-type'] === 'application/timestamp-query';
       response.writeHead(isQuery ? 200 : 415, { 'content-type': 'application/timestamp-reply' });

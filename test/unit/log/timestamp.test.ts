@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { SignedData, TimeStampResp } from 'pkijs';
 import { asSigned, signCheckpoint } from '../../../src/domain/log/checkpoint.js';
 import { leafHash } from '../../../src/domain/log/merkle-tree.js';
 import { newSigningKey, readSigningKey } from '../../../src/domain/log/signed-note.js';
@@ -56,10 +57,17 @@ describe('a time stamp', () => {
   it('is refused if nobody who is trusted vouches for it, or its certificate is not one for time stamps', async () => {
     await assert.rejects(verifyTimestamp(answer, note, stranger.ca), TimestampError);
     await assert.rejects(verifyTimestamp(answer, note, 'no certificate'), /must be certificates, as PEM/);
+    const garbled = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----';
     await assert.rejects(
-      verifyTimestamp(answer, note, authority.ca.replace(/[A-Za-z]{8}\n/, 'AAAAAAAA\n')),
-      TimestampError,
+      verifyTimestamp(answer, note, garbled),
+      /a certificate of the authorities cannot be read/,
     );
+    const { timeStampToken } = TimeStampResp.fromBER(answer);
+    const { encapContentInfo } = new SignedData({ schema: timeStampToken?.content });
+    const info = Buffer.from(encapContentInfo.eContent?.getValue() ?? new ArrayBuffer(0));
+    await verifyTimestamp(await authority.sign(info), note, authority.ca);
+    const byServer = await stranger.sign(info);
+    await assert.rejects(verifyTimestamp(byServer, note, stranger.ca), /is not one for time stamps/);
   });
 
   it('is refused with any byte changed, and cut off anywhere', async () => {
