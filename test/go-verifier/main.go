@@ -1,9 +1,12 @@
 // Verifies a log with the standard packages of Go: checkpoints with golang.org/x/mod/sumdb/note, inclusion and consistency with
-// golang.org/x/mod/sumdb/tlog. It reads a JSON document from standard input and prints what it has verified.
+// golang.org/x/mod/sumdb/tlog, and commitments with crypto/hmac. It reads a JSON document from standard input and prints what it has verified.
 package main
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -23,6 +26,9 @@ type input struct {
 		Record string
 		Index  int64
 		Proof  []string // in the tree of the newer checkpoint
+		// What the record commits to: canonical JSON, and the salt.
+		Details string
+		Salt    []byte
 	}
 	Tiles map[string]string // by path, such as "tile/8/0/000"
 }
@@ -68,6 +74,11 @@ func run() error {
 		if err := tlog.CheckRecord(proof, newer.N, newer.Hash, entry.Index, leaf); err != nil {
 			return fmt.Errorf("inclusion of %d: %w", entry.Index, err)
 		}
+		if entry.Details != "" {
+			if err := checkDetails(entry.Record, entry.Details, entry.Salt); err != nil {
+				return fmt.Errorf("details of %d: %w", entry.Index, err)
+			}
+		}
 		if in.Tiles == nil {
 			continue
 		}
@@ -81,6 +92,22 @@ func run() error {
 		}
 	}
 	fmt.Printf("%s: %d of %d leaves, consistent with %d\n", verifier.Name(), len(in.Inclusion), newer.N, older.N)
+	return nil
+}
+
+// checkDetails compares what a certificate shows with what its record commits to: HMAC-SHA256 under a salt of 32 bytes.
+func checkDetails(record, details string, salt []byte) error {
+	var committed struct {
+		Commitment string `json:"details_commitment"`
+	}
+	if err := json.Unmarshal([]byte(record), &committed); err != nil {
+		return err
+	}
+	mac := hmac.New(sha256.New, salt)
+	mac.Write([]byte(details))
+	if len(salt) != sha256.Size || hex.EncodeToString(mac.Sum(nil)) != committed.Commitment {
+		return fmt.Errorf("not those that the record commits to")
+	}
 	return nil
 }
 

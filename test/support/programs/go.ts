@@ -16,7 +16,14 @@ export interface GoVerifierInput {
   /** Consistency of the two, base64. */
   proof: readonly string[];
   /** Records, with proofs in the tree of the newer checkpoint. */
-  inclusion: readonly { record: string; index: number; proof: readonly string[] }[];
+  inclusion: readonly {
+    record: string;
+    index: number;
+    proof: readonly string[];
+    /** What the record commits to, canonical JSON, and the salt, base64. */
+    details?: string;
+    salt?: string;
+  }[];
   /** Tiles of the newer tree, base64, by Go's path, such as `tile/8/0/000`. */
   tiles?: Readonly<Record<string, string>>;
 }

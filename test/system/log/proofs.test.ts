@@ -176,16 +176,24 @@ describe('proofs', () => {
     const tile = await fetch(`${system.url}/log/tile/${path}`);
     assert.equal((await fetch(`${system.url}/v18.0/log/tile/${path}`)).status, 200);
     assert.match(tile.headers.get('cache-control') ?? '', /immutable/);
-    const { record, leaf_index: index, inclusion_proof } = newer;
+    const { record, leaf_index: index, inclusion_proof, details } = newer;
+    const shown = { details: canonicalJson(details?.value), salt: details?.salt ?? '' };
     const input = {
       key: key.trim(),
       older: older.checkpoint,
       newer: newer.checkpoint,
       proof,
-      inclusion: [{ record: canonicalJson(record), index, proof: inclusion_proof }],
+      inclusion: [{ record: canonicalJson(record), index, proof: inclusion_proof, ...shown }],
       tiles: { [`tile/8/${path}`]: Buffer.from(await tile.arrayBuffer()).toString('base64') },
     };
     assert.match(await go.verify(input), new RegExp(`: 1 of ${size} leaves, consistent with ${from}\n$`));
+    const [own = assert.fail()] = input.inclusion;
+    const forged = { ...own, details: shown.details.replace(receiver.url, 'https://other.example') };
+    assert.notEqual(forged.details, shown.details);
+    await assert.rejects(
+      go.verify({ ...input, inclusion: [forged] }),
+      /not those that the record commits to/,
+    );
     await go.remove();
   });
 
