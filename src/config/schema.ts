@@ -6,8 +6,9 @@ import { DEFAULT_ARCHIVE_DAYS, DEFAULT_PAYLOAD_DAYS, parseKeptDays } from '../do
 import { parseDuration } from '../domain/basics/duration.js';
 import { DEFAULT_CHANGES_DAYS } from '../domain/change/change.js';
 import { DEFAULT_RETRY_SCHEDULE, parseRetrySchedule } from '../domain/delivery/retry-schedule.js';
-import { readSigningKeys } from '../domain/log/signed-note.js';
 import { scaledTimings } from '../domain/timings.js';
+import { logSettings } from './log-settings.js';
+import { asIssue, splitList } from './parse.js';
 
 const duration = (fallback: string) => z.string().default(fallback).transform(asIssue(parseDuration));
 const rateLimits = (fallback: string) => z.string().default(fallback).transform(asIssue(parseRateLimits));
@@ -15,11 +16,6 @@ const PORT = 'must be a port, a whole number from 0 to 65535';
 const port = (fallback: number) =>
   z.coerce.number(PORT).int(PORT).min(0, PORT).max(65_535, PORT).default(fallback);
 const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
-const splitList = (text: string): string[] =>
-  text
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
 const keptDays = (fallback: string) => z.string().default(fallback).transform(asIssue(parseKeptDays));
 const list = z.string().default('').transform(splitList);
 
@@ -235,39 +231,7 @@ export const settingsSchema = z.object({
     .describe(
       'Keys that payloads are encrypted with, written like HOOKLINE_SECRET_KEYS; without it payloads stay plain in Temporal and cannot be erased; `hookline dev` keeps one in its data folder',
     ),
-  HOOKLINE_LOG_KEY: z
-    .string()
-    .transform(asIssue(readSigningKeys))
-    .optional()
-    .describe(
-      'Key that signs the checkpoints of the log; `hookline log-key` makes one. Several, separated by commas, all sign. Default: one that is made when it is first needed, and kept in MongoDB, encrypted with `HOOKLINE_SECRET_KEYS`',
-    ),
-  HOOKLINE_LOG_COPY: z
-    .string()
-    .min(1)
-    .optional()
-    .describe(
-      'Where the last checkpoint of the log is kept outside MongoDB and Temporal: a path of a file that all workers share, or an `https` URL that answers GET and takes PUT. Nothing is signed that does not continue it',
-    ),
-  HOOKLINE_LOG_WITNESSES: z
-    .string()
-    .default('')
-    .describe(
-      'Witnesses that cosign each checkpoint (C2SP tlog-witness), such as `witness.example.com+1a2b3c4d+BAb…@https://witness.example.com`, separated by commas; `hookline witness` is one',
-    ),
-  HOOKLINE_LOG_TIMESTAMP_URL: z
-    .url({ protocol: /^https$/, error: 'must be an https URL' })
-    .optional()
-    .describe(
-      'Time-stamping service (RFC 3161) that is asked about each checkpoint of the log, such as `https://timestamp.example.com`; user and password may stand in it. Its certificate may be signed by `HOOKLINE_EXTRA_CA_FILE`',
-    ),
-  HOOKLINE_LOG_ABANDONED: z
-    .string()
-    .default('')
-    .transform(splitList)
-    .describe(
-      'Names of logs that were lost and are given up, after a restore from an old backup: checkpoints of them do not keep the log of `HOOKLINE_LOG_KEY`, whose name is another, from beginning again',
-    ),
+  ...logSettings,
   HOOKLINE_CODEC_TOKEN: z
     .string()
     .min(32, 'must have at least 32 characters')
@@ -380,18 +344,6 @@ export const settingsSchema = z.object({
 });
 
 export type Settings = z.output<typeof settingsSchema>;
-
-/** Lets a parser that throws speak through the schema, so that the setting is named. */
-function asIssue<T>(parse: (text: string) => T) {
-  return (text: string, context: z.RefinementCtx): T => {
-    try {
-      return parse(text);
-    } catch (error) {
-      context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
-      return z.NEVER;
-    }
-  };
-}
 
 /** Headers as the OpenTelemetry specification writes them: W3C Baggage without its properties. */
 function parseOtlpHeaders(text: string): Record<string, string> {
