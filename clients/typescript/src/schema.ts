@@ -2018,8 +2018,17 @@ export interface components {
             };
             /** @description Size of the body that was sent */
             request_bytes?: number;
-            /** @description Bytes of the answer's body that were read */
+            /** @description Bytes of the answer's body that were read: all of it, or the first 16,384 */
             response_bytes?: number;
+            /** @description SHA-256 of these bytes, hexadecimal; absent if there are none */
+            response_sha256?: string;
+            /**
+             * @description Present if the body goes on behind them: it is longer, or did not end in time
+             * @constant
+             */
+            response_cut?: true;
+            /** @description Whole length of a body that goes on, as its Content-Length says; absent if none does */
+            response_length?: number;
             status_code?: number;
             error_code?: string;
             error?: string;
@@ -2404,6 +2413,13 @@ export interface components {
             delivery: components["schemas"]["Delivery"];
             /** @description The canonical record, of which the log has a leaf */
             record: Record<string, never>;
+        } | {
+            /** @constant */
+            type: "altered";
+            /** @description Where an export goes on that ended with this line */
+            after: string;
+            id: string;
+            detail: string;
         } | {
             /** @constant */
             type: "change";
@@ -4043,8 +4059,8 @@ export interface components {
                 };
             };
         };
-        /** @description `log_altered`: The log is not the one that was signed */
-        log_altered: {
+        /** @description `log_altered`: The log is not the one that was signed. `record_altered`: A record is not the one that was recorded */
+        "log_altered.record_altered": {
             headers: {
                 "x-request-id": components["headers"]["x-request-id"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -4064,7 +4080,7 @@ export interface components {
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "log_altered";
+                    code?: "log_altered" | "record_altered";
                     /** @enum {unknown} */
                     status?: 409;
                 };
@@ -4094,6 +4110,33 @@ export interface components {
                     code?: "payload_gone";
                     /** @enum {unknown} */
                     status?: 410;
+                };
+            };
+        };
+        /** @description `log_altered`: The log is not the one that was signed */
+        log_altered: {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:hookline:problem:log_altered",
+                 *       "title": "The log is not the one that was signed",
+                 *       "status": 409,
+                 *       "detail": "The log is not the one that was signed.",
+                 *       "code": "log_altered",
+                 *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "log_altered";
+                    /** @enum {unknown} */
+                    status?: 409;
                 };
             };
         };
@@ -6096,6 +6139,8 @@ export interface operations {
                      *             "tls": 19,
                      *             "first_byte": 24
                      *           },
+                     *           "response_bytes": 2,
+                     *           "response_sha256": "2689367b205c16ce32ed4200942b8b8b1e262dfc70d9bc9fbc77c49699a4f1df",
                      *           "status_code": 200,
                      *           "response_snippet": "ok",
                      *           "trigger": "schedule"
@@ -6221,6 +6266,8 @@ export interface operations {
                      *             "tls": 19,
                      *             "first_byte": 24
                      *           },
+                     *           "response_bytes": 2,
+                     *           "response_sha256": "2689367b205c16ce32ed4200942b8b8b1e262dfc70d9bc9fbc77c49699a4f1df",
                      *           "status_code": 200,
                      *           "response_snippet": "ok",
                      *           "trigger": "schedule"
@@ -6296,6 +6343,8 @@ export interface operations {
                      *             "tls": 19,
                      *             "first_byte": 24
                      *           },
+                     *           "response_bytes": 2,
+                     *           "response_sha256": "2689367b205c16ce32ed4200942b8b8b1e262dfc70d9bc9fbc77c49699a4f1df",
                      *           "status_code": 200,
                      *           "response_snippet": "ok",
                      *           "trigger": "schedule"
@@ -6372,6 +6421,8 @@ export interface operations {
                      *             "tls": 19,
                      *             "first_byte": 24
                      *           },
+                     *           "response_bytes": 2,
+                     *           "response_sha256": "2689367b205c16ce32ed4200942b8b8b1e262dfc70d9bc9fbc77c49699a4f1df",
                      *           "status_code": 200,
                      *           "response_snippet": "ok",
                      *           "trigger": "schedule"
@@ -6447,6 +6498,8 @@ export interface operations {
                      *             "tls": 19,
                      *             "first_byte": 24
                      *           },
+                     *           "response_bytes": 2,
+                     *           "response_sha256": "2689367b205c16ce32ed4200942b8b8b1e262dfc70d9bc9fbc77c49699a4f1df",
                      *           "status_code": 200,
                      *           "response_snippet": "ok",
                      *           "trigger": "schedule"
@@ -6527,7 +6580,9 @@ export interface operations {
     };
     getDeliveryCertificate: {
         parameters: {
-            query?: never;
+            query?: {
+                details?: "true" | "false";
+            };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -6551,8 +6606,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "certificate",
-                     *       "format": 1,
+                     *       "format": 2,
                      *       "record": {
+                     *         "format": 2,
                      *         "type": "delivery",
                      *         "delivery_id": "dlv_01M7Y2V07RS2Y47QBBGSV7HTCR_01M7Y2TZZ9K3C5R4Q0V8W1XHPN",
                      *         "status": "delivered"
@@ -6569,9 +6625,11 @@ export interface operations {
                         /** @constant */
                         type: "certificate";
                         /** @constant */
-                        format: 1;
+                        format: 2;
                         /** @description The record. The leaf of the log is its canonical JSON text (RFC 8785) */
                         record: {
+                            /** @constant */
+                            format: 2;
                             /** @enum {string} */
                             type: "delivery" | "change";
                             delivery_id?: string;
@@ -6580,10 +6638,17 @@ export interface operations {
                             status?: string;
                             attempts?: {
                                 number: number;
-                                receipt_commitment?: string;
                             }[];
                             change_id?: string;
                             payload_commitment?: string;
+                            details_commitment?: string;
+                        };
+                        /** @description What the record commits to and does not say. Absent if it was not asked for, and if it was erased */
+                        details?: {
+                            /** @description Of a delivery: where each attempt went, and what came back. Of a change: what it was before and after, from where and why it was changed */
+                            value: Record<string, never>;
+                            /** @description Base64. The record’s details_commitment is HMAC-SHA256 of the canonical JSON text (RFC 8785) of the value with this key */
+                            salt: string;
                         };
                         /** @description Number of the record in the log, from 0 */
                         leaf_index: number;
@@ -6591,6 +6656,8 @@ export interface operations {
                         inclusion_proof: string[];
                         /** @description Checkpoint of the log: a signed note (C2SP tlog-checkpoint) */
                         checkpoint: string;
+                        /** @description Base64. A time stamp (RFC 3161, TimeStampResp) of the checkpoint as the log signed it, without cosignatures; absent if there is none */
+                        timestamp?: string;
                         /** @description Public key of the log, as Go’s golang.org/x/mod/sumdb/note reads it */
                         log_key: string;
                     };
@@ -6601,7 +6668,7 @@ export interface operations {
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found.not_in_log"];
             406: components["responses"]["not_acceptable"];
-            409: components["responses"]["log_altered"];
+            409: components["responses"]["log_altered.record_altered"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["unavailable"];
@@ -6633,7 +6700,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "opening",
-                     *       "format": 1,
+                     *       "format": 2,
                      *       "delivery_id": "dlv_01M7Y2V07RS2Y47QBBGSV7HTCR_01M7Y2TZZ9K3C5R4Q0V8W1XHPN",
                      *       "payload": "{\"order_id\":\"order-1001\",\"total\":12.5}",
                      *       "salt": "l6ppco1GfkJtBUUAE7KqTODlk8OrN5oovX5lZNF5qVs="
@@ -6643,17 +6710,12 @@ export interface operations {
                         /** @constant */
                         type: "opening";
                         /** @constant */
-                        format: 1;
+                        format: 2;
                         delivery_id: string;
                         /** @description The payload, as it was delivered */
                         payload: string;
                         /** @description Base64. The record’s payload_commitment is HMAC-SHA256 of the payload with this key */
                         salt: string;
-                        /** @description What the subscriber sent as webhook-receipt, by attempt */
-                        receipts?: {
-                            attempt: number;
-                            receipt: string;
-                        }[];
                     };
                 };
             };
@@ -6670,7 +6732,9 @@ export interface operations {
     };
     getChangeCertificate: {
         parameters: {
-            query?: never;
+            query?: {
+                details?: "true" | "false";
+            };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -6694,8 +6758,9 @@ export interface operations {
                     /**
                      * @example {
                      *       "type": "certificate",
-                     *       "format": 1,
+                     *       "format": 2,
                      *       "record": {
+                     *         "format": 2,
                      *         "type": "delivery",
                      *         "delivery_id": "dlv_01M7Y2V07RS2Y47QBBGSV7HTCR_01M7Y2TZZ9K3C5R4Q0V8W1XHPN",
                      *         "status": "delivered"
@@ -6712,9 +6777,11 @@ export interface operations {
                         /** @constant */
                         type: "certificate";
                         /** @constant */
-                        format: 1;
+                        format: 2;
                         /** @description The record. The leaf of the log is its canonical JSON text (RFC 8785) */
                         record: {
+                            /** @constant */
+                            format: 2;
                             /** @enum {string} */
                             type: "delivery" | "change";
                             delivery_id?: string;
@@ -6723,10 +6790,17 @@ export interface operations {
                             status?: string;
                             attempts?: {
                                 number: number;
-                                receipt_commitment?: string;
                             }[];
                             change_id?: string;
                             payload_commitment?: string;
+                            details_commitment?: string;
+                        };
+                        /** @description What the record commits to and does not say. Absent if it was not asked for, and if it was erased */
+                        details?: {
+                            /** @description Of a delivery: where each attempt went, and what came back. Of a change: what it was before and after, from where and why it was changed */
+                            value: Record<string, never>;
+                            /** @description Base64. The record’s details_commitment is HMAC-SHA256 of the canonical JSON text (RFC 8785) of the value with this key */
+                            salt: string;
                         };
                         /** @description Number of the record in the log, from 0 */
                         leaf_index: number;
@@ -6734,6 +6808,8 @@ export interface operations {
                         inclusion_proof: string[];
                         /** @description Checkpoint of the log: a signed note (C2SP tlog-checkpoint) */
                         checkpoint: string;
+                        /** @description Base64. A time stamp (RFC 3161, TimeStampResp) of the checkpoint as the log signed it, without cosignatures; absent if there is none */
+                        timestamp?: string;
                         /** @description Public key of the log, as Go’s golang.org/x/mod/sumdb/note reads it */
                         log_key: string;
                     };

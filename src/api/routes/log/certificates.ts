@@ -98,10 +98,10 @@ export function certificateOperations({
   const shown = (value: Details, salt: Buffer | undefined): Pick<Certificate, 'details'> =>
     salt ? { details: { value: { ...value }, salt: salt.toString('base64') } } : {};
 
-  /** Of an archived delivery, as long as the key of its event exists. @throws RecordAlteredError */
-  const deliveryOpening = async (accountId: string, id: string, eventId: string) => {
+  /** Of an archived delivery, as long as the key of its event exists, and no later record has taken its place. @throws RecordAlteredError */
+  const deliveryOpening = async (accountId: string, id: string, eventId: string, record: string) => {
     const delivery = await archive.delivery(accountId, id);
-    if (delivery?.detail === undefined) return {};
+    if (delivery?.detail === undefined || delivery.record !== record) return {};
     const salt = await archive.detailsSalt({ accountId, eventId }, delivery);
     return shown(deliveryDetails(deliveryIn(delivery)), salt);
   };
@@ -125,7 +125,7 @@ export function certificateOperations({
         ctx.body = await certify(`The delivery ${id}`, {
           record,
           index,
-          ...(details === 'true' && { opening: () => deliveryOpening(account_id, id, eventId) }),
+          ...(details === 'true' && { opening: () => deliveryOpening(account_id, id, eventId, record) }),
         });
       },
     }),
