@@ -1,0 +1,51 @@
+import type { AttemptFacts, Collected, DeliveryViews, FullRow, Received } from './collected.js';
+
+/** What receivers got of one delivery, beside what its record says. */
+export interface Matched {
+  views: DeliveryViews;
+  received: Received[];
+  /** Each run's attempts, the oldest run first, each with the request that it is of. */
+  runs: { attempt: AttemptFacts; request?: Received }[][];
+  /** Requests that no attempt is of. */
+  unrecorded: Received[];
+}
+
+/** Puts requests and recorded attempts side by side: the same number and `webhook-timestamp` name one attempt. */
+export function matchAll({ deliveries, endpoints, received }: Collected): Matched[] {
+  const paths = new Map(endpoints.map(({ id, path }) => [id, path]));
+  const byDelivery = new Map<string, Received[]>();
+  for (const request of received) {
+    const key = `${request.path} ${request.eventId}`;
+    byDelivery.set(key, [...(byDelivery.get(key) ?? []), request]);
+  }
+  return deliveries.map((views) => {
+    const requests = byDelivery.get(`${paths.get(views.endpointId)} ${views.eventId}`) ?? [];
+    return match(views, requests);
+  });
+}
+
+function match(views: DeliveryViews, received: Received[]): Matched {
+  const left = [...received];
+  const runs = runsOf(views.single).map((attempts) =>
+    attempts.map((attempt) => {
+      const index = left.findIndex(
+        ({ attempt: number, timestamp }) =>
+          number === attempt.number && timestamp === attempt.webhook_timestamp,
+      );
+      const [request] = index >= 0 ? left.splice(index, 1) : [];
+      return { attempt, ...(request && { request }) };
+    }),
+  );
+  return { views, received, runs, unrecorded: left };
+}
+
+/** The attempts of a delivery's runs, the oldest run first. */
+export function runsOf(delivery: FullRow | undefined): AttemptFacts[][] {
+  if (!delivery) return [];
+  return [...(delivery.earlier_runs ?? []).map(({ attempts }) => attempts).reverse(), delivery.attempts];
+}
+
+/** Whether an answer means that the event was delivered. */
+export function isSuccess({ answered }: Received): boolean {
+  return answered !== undefined && answered >= 200 && answered < 300;
+}
