@@ -9,13 +9,14 @@ import { kindsIn, planOf, tell } from './plan/plan.js';
 import { reportOn, tellReport } from './report.js';
 import { run } from './run.js';
 
-const USAGE = `npm run chaos -- [--seed 1] [--minutes 2] [--rate 30] [--nodes 2] [--only name,…] [--out report.json] [--keep folder] [--plan]
+const USAGE = `npm run chaos -- [--seed 1] [--minutes 2] [--rate 30] [--nodes 2] [--sample 300] [--only name,…] [--out report.json] [--keep folder] [--plan]
 
 Runs Temporal, the MongoDB server, Hookline processes, producers and receivers, makes faults that the seed chooses, and checks every view
 afterwards. Ends with code 1 if a rule was broken.
 
   --only name,…   these kinds of fault alone; --plan lists all
   --rate 30       events a second, of all accounts
+  --sample 300    deliveries to which nothing happened are compared in lists, the export, the archive and Temporal; so many of them in every view
   --out FILE      the report as JSON
   --keep FOLDER   copies what the processes wrote, and all that was collected
   --plan          prints the plan, and does nothing`;
@@ -29,6 +30,7 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '2' },
     rate: { type: 'string', default: '30' },
     nodes: { type: 'string', default: '2' },
+    sample: { type: 'string', default: '300' },
     only: { type: 'string' },
     out: { type: 'string' },
     keep: { type: 'string' },
@@ -36,19 +38,25 @@ const { values } = parseArgs({
     help: { type: 'boolean', default: false },
   },
 });
-const [seed, minutes, rate, nodes] = [values.seed, values.minutes, values.rate, values.nodes].map(Number) as [
-  number,
-  number,
-  number,
-  number,
-];
+const [seed, minutes, rate, nodes, sample] = [
+  values.seed,
+  values.minutes,
+  values.rate,
+  values.nodes,
+  values.sample,
+].map(Number) as [number, number, number, number, number];
 const possible = FAULT_KINDS.filter(({ strikes }) => strikes !== 'disk' || canFillDisks).map(
   ({ name }) => name,
 );
 const names = values.only?.split(',') ?? possible;
 const unknown = names.filter((name) => !FAULT_KINDS.some((kind) => kind.name === name));
 const isWrong =
-  !Number.isInteger(seed) || !(minutes > 0) || !(rate > 0) || !(nodes >= 1) || unknown.length > 0;
+  !Number.isInteger(seed) ||
+  !(minutes > 0) ||
+  !(rate > 0) ||
+  !(nodes >= 1) ||
+  !(sample >= 1) ||
+  unknown.length > 0;
 if (isWrong || values.help) {
   say(USAGE);
   if (unknown.length > 0) say(`\nThere is no kind of fault ${unknown.join(', ')}.`);
@@ -73,6 +81,7 @@ const { collected, ended } = await run({
   plan,
   nodes,
   perSecond: rate,
+  sample,
   report: progress,
   ...(keep !== undefined && { atEnd: ({ logFolder }) => cp(logFolder, keep, { recursive: true }) }),
 });

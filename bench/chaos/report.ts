@@ -79,6 +79,7 @@ export function tellReport({
     row('accepted', counts.accepted, '202, whatever came before'),
     row('without an answer', counts.unknown, 'sent without a key, or their account was deleted'),
     row('deliveries', counts.deliveries, JSON.stringify(counts.statuses)),
+    row('read by themselves', counts.readSingly, 'of these, in every view'),
     row('requests at receivers', counts.requests),
     row('repeated', counts.repeated, '2xx answers beyond one for each run'),
     row('not in a record', counts.unrecorded, 'requests that no record has'),

@@ -19,6 +19,8 @@ export interface RunOptions {
   plan: Plan;
   nodes: number;
   perSecond: number;
+  /** Deliveries that are read by themselves although nothing happened to them. */
+  sample: number;
   /** Takes a line of progress. */
   report(line: string): void;
   /** Sees what is left at the end, before everything is stopped. */
@@ -30,6 +32,7 @@ export async function run({
   plan,
   nodes,
   perSecond,
+  sample,
   report,
   atEnd,
 }: RunOptions): Promise<{ collected: Collected; ended: number }> {
@@ -48,9 +51,9 @@ export async function run({
     const disruptions = await makeFaults(context, plan, say);
     say('the last fault is over');
     const reader = new Reader(world);
-    await settle(context, reader, say);
+    const unsettled = await settle(context, reader, say);
     world.receivers.verify((path) => world.secrets.get(path) ?? []);
-    const views = await collectViews(world, temporal, say);
+    const views = await collectViews(world, temporal, sample, say);
     const [logViews, archiveDifferences] = [await log.end(), await verifyArchive(world)];
     say('checking');
     await atEnd?.(world);
@@ -61,6 +64,7 @@ export async function run({
         endpoints: world.endpoints,
         disruptions,
         acts: done,
+        unsettled,
         ...views,
         log: logViews,
         archiveDifferences,

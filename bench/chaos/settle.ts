@@ -1,30 +1,30 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Posted } from './check/collected.js';
+import { connectDatabase } from '../../src/models/database.js';
 import type { Reader } from './check/reader.js';
-import { type ActContext, askSomeNode, startArchive } from './faults/acts.js';
+import { type ActContext, askSomeNode } from './faults/acts.js';
 import type { ChaosAccount, World } from './world/world.js';
 
-/** How long everything may take to come to rest, milliseconds: it says that something is stuck, not how fast it should be. */
-const LIMIT_MS = 300_000;
+/** How long each of these may take to come to rest, milliseconds: it says that something is stuck, not how fast it should be. */
+const LIMIT_MS = 180_000;
 const ASK_EVERY_MS = 1_000;
 const OPEN_REPLAYS = new Set(['running', 'paused']);
 
-/** Waits for a condition, and says what it waits for. @returns whether it came, in time */
+/** Waits until nothing of something remains, and says what it waits for. @returns what was in vain, empty if nothing was */
 async function wait(
   what: string,
-  deadline: number,
   report: (line: string) => void,
   remaining: () => Promise<number>,
-): Promise<boolean> {
+): Promise<string[]> {
+  const deadline = performance.now() + LIMIT_MS;
   let last = -1;
   for (;;) {
     const left = await remaining().catch(() => Number.POSITIVE_INFINITY);
-    if (left === 0) return true;
+    if (left === 0) return [];
     if (left !== last) report(`${what}: ${Number.isFinite(left) ? left : 'cannot be asked'}`);
     last = left;
     if (performance.now() > deadline) {
       report(`${what}: given up`);
-      return false;
+      return [`${what}: ${left}`];
     }
     await delay(ASK_EVERY_MS);
   }
@@ -32,45 +32,54 @@ async function wait(
 
 /**
  * After the last fault: has all endpoints take deliveries, and waits until all events have their 202, nothing is open, acts have ended and
- * everything is in the archive. What is not so in time is for the checker to find.
+ * everything is in the archive.
+ *
+ * @returns what was waited for in vain
  */
 export async function settle(
   context: ActContext,
   reader: Reader,
   report: (line: string) => void,
-): Promise<void> {
-  const { world, producers, temporal, done } = context;
-  const deadline = performance.now() + LIMIT_MS;
+): Promise<string[]> {
+  const { world, producers } = context;
+  const inVain: string[] = [];
+  const none = async (what: string, remaining: () => Promise<number>) => {
+    inVain.push(...(await wait(what, report, remaining)));
+  };
   producers.stop();
-  await wait('processes that are not ready', deadline, report, async () => {
+  await none('processes that are not ready', async () => {
     const ready = await Promise.all(world.nodes.map((node) => node.isReady()));
     return ready.filter((isReady) => !isReady).length;
   });
-  await wait('events without a 202', deadline, report, async () => producers.waiting);
+  await none('events without a 202', async () => producers.waiting);
   await producers.end();
-  await wait('accounts that are half deleted', deadline, report, () => deleteAgain(context));
+  await none('accounts that are half deleted', () => deleteAgain(context));
   const lasting = world.accounts.filter(({ id }) => !isDeleted(context, id));
-  await wait('endpoints that take nothing', deadline, report, () => resumeAll(world, lasting));
-  await wait('deliveries that are paused', deadline, report, () => resumeDeliveries(context));
-  await wait('replays and erasures', deadline, report, async () => {
-    const open = await Promise.all(lasting.map(({ id }) => openActs(reader, id)));
-    return open.reduce((sum, count) => sum + count, 0);
-  });
-  const isOpen = async ({ id }: ChaosAccount) => {
-    const { json } = await reader.get(id, '/v18.0/stats');
-    const listed = await reader.all(id, '/v18.0/deliveries?open=true');
-    return Math.max(Number(json.open.deliveries), listed.length);
-  };
-  await wait('open deliveries', deadline, report, async () => {
-    const open = await Promise.all(world.accounts.map(isOpen));
-    return open.reduce((sum, count) => sum + count, 0);
-  });
-  report(`asked for ${done.length} acts; archiving`);
-  await wait('deliveries that are not in the archive', deadline, report, async () => {
-    const run = await startArchive(world, temporal);
-    await run.result();
-    return missing(world, reader, producers.posted);
-  });
+  await none('endpoints that take nothing', () => resumeAll(world, lasting));
+  await none('deliveries that are paused', () => resumeDeliveries(context));
+  await none('replays and erasures', () => sum(lasting.map(({ id }) => openActs(reader, id))));
+  await none('open deliveries', () => sum(world.accounts.map(({ id }) => openDeliveries(reader, id))));
+  const database = await connectDatabase(world.settings.MONGODB_URI ?? '');
+  const restedMs = Date.now();
+  try {
+    await none('seconds that the archive is behind', async () => {
+      const upTo = await database.archive.upTo();
+      return Math.max(0, Math.ceil((restedMs - (upTo?.getTime() ?? 0)) / 1_000));
+    });
+  } finally {
+    await database.close();
+  }
+  return inVain;
+}
+
+async function sum(counts: readonly Promise<number>[]): Promise<number> {
+  return (await Promise.all(counts)).reduce((total, count) => total + count, 0);
+}
+
+async function openDeliveries(reader: Reader, account: string): Promise<number> {
+  const { json } = await reader.get(account, '/v18.0/stats');
+  const listed = await reader.all(account, '/v18.0/deliveries?open=true');
+  return Math.max(Number(json.open.deliveries), listed.length);
 }
 
 function isDeleted({ done }: ActContext, accountId: string): boolean {
@@ -119,23 +128,6 @@ async function openActs(reader: Reader, account: string): Promise<number> {
   const erasures = await reader.all<{ status: string }>(account, '/v18.0/erasures');
   return (
     replays.filter(({ state }) => OPEN_REPLAYS.has(state)).length +
-    erasures.filter(({ status }) => status !== 'erased').length
+    erasures.filter(({ status }) => status !== 'complete').length
   );
-}
-
-/** Deliveries of acknowledged events that are not in the export of their account, or not under a checkpoint. */
-async function missing(world: World, reader: Reader, posted: readonly Posted[]): Promise<number> {
-  let count = 0;
-  for (const { id } of world.accounts) {
-    const lines = await reader.exported(id);
-    const exported = new Set(
-      lines.flatMap((line) =>
-        line['type'] === 'delivery' ? [String((line['delivery'] as { event_id: string }).event_id)] : [],
-      ),
-    );
-    count += posted.filter(
-      ({ accountId, eventIds }) => accountId === id && eventIds.some((eventId) => !exported.has(eventId)),
-    ).length;
-  }
-  return count;
 }

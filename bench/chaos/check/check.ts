@@ -1,7 +1,7 @@
 import type { Collected } from './collected.js';
 import { early, genuine, lost, repeated, stuck, twice } from './delivery-rules.js';
 import type { Check, Finding } from './finding.js';
-import { isSuccess, matchAll } from './matching.js';
+import { isSuccess, matchAll, recordOf } from './matching.js';
 import { deliveryViews, erased, eventViews, proofs } from './view-rules.js';
 
 const CHECKS: readonly Check[] = [
@@ -24,6 +24,8 @@ export interface Counts {
   accepted: number;
   unknown: number;
   deliveries: number;
+  /** Of these, so many were read in every view, and not in lists, the export, the archive and Temporal alone. */
+  readSingly: number;
   /** Deliveries by their status. */
   statuses: Record<string, number>;
   requests: number;
@@ -45,8 +47,8 @@ export function countAll(collected: Collected): Counts {
   const matched = matchAll(collected);
   const accepted = posted.filter(({ eventIds }) => eventIds.length > 0).length;
   const statuses: Record<string, number> = {};
-  for (const { single } of deliveries) {
-    const status = single?.status ?? 'missing';
+  for (const views of deliveries) {
+    const status = (recordOf(views) ?? views.listed)?.status ?? 'missing';
     statuses[status] = (statuses[status] ?? 0) + 1;
   }
   const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
@@ -55,6 +57,7 @@ export function countAll(collected: Collected): Counts {
     accepted,
     unknown: posted.length - accepted,
     deliveries: deliveries.length,
+    readSingly: deliveries.filter(({ isRead }) => isRead).length,
     statuses,
     requests: received.length,
     repeated: sum(matched.map((one) => Math.max(one.received.filter(isSuccess).length - one.runs.length, 0))),

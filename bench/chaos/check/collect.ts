@@ -7,7 +7,7 @@ import { everyDeliveryOf } from '../../../src/temporal/read/delivery-view.js';
 import type { TemporalConnection } from '../../../src/temporal/server/connection.js';
 import type { Answer } from '../world/client.js';
 import type { World } from '../world/world.js';
-import type { Collected, DeliveryViews, EventViews, FullRow, Row } from './collected.js';
+import type { Collected, DeliveryViews, EventViews, FullRow, Received, Row } from './collected.js';
 import { Reader } from './reader.js';
 
 const HOOKLINE = fileURLToPath(new URL('../../../bin/hookline.js', import.meta.url));
@@ -15,10 +15,16 @@ const HOOKLINE = fileURLToPath(new URL('../../../bin/hookline.js', import.meta.u
 /** What all views say of all accounts. */
 export type Views = Pick<Collected, 'deliveries' | 'events' | 'openInStats'>;
 
-/** Reads every view of every delivery and event. */
+/**
+ * Reads what all views say: lists, exports and Temporal's list of everything; each delivery by itself, its timeline, `explain`, its certificate
+ * and its event where something happened to it, and of a sample of the others.
+ *
+ * @param sample so many deliveries to which nothing happened are read by themselves as well
+ */
 export async function collectViews(
   world: World,
   temporal: TemporalConnection,
+  sample: number,
   progress: (line: string) => void,
 ): Promise<Views> {
   const reader = new Reader(world);
@@ -70,7 +76,11 @@ export async function collectViews(
       });
     }
   }
-  progress(`${deliveries.size} deliveries of ${events.size} events are listed; reading each of them`);
+  const chosen = choose([...deliveries.values()], world.receivers.received, sample);
+  const chosenEvents = new Set(chosen.map(({ eventId }) => eventId));
+  progress(
+    `${deliveries.size} deliveries of ${events.size} events are listed; reading ${chosen.length} by themselves`,
+  );
 
   let read = 0;
   const tick = () => {
@@ -78,10 +88,34 @@ export async function collectViews(
     if (read % 1_000 === 0) progress(`${read} read`);
   };
   await Promise.all([
-    ...[...deliveries.values()].map((views) => readDelivery(reader, views, logKey).then(tick)),
-    ...[...events.values()].map((views) => readEvent(reader, views, deliveries).then(tick)),
+    ...chosen.map((views) => readDelivery(reader, views, logKey).then(tick)),
+    ...[...events.values()]
+      .filter(({ id, exported }) => chosenEvents.has(id) || exported === undefined || exported.isErased)
+      .map((views) => readEvent(reader, views, deliveries).then(tick)),
   ]);
   return { deliveries: [...deliveries.values()], events: [...events.values()], openInStats };
+}
+
+/** Deliveries with which anything was out of the ordinary, and some of the others, spread over all. */
+function choose(
+  deliveries: readonly DeliveryViews[],
+  received: readonly Received[],
+  sample: number,
+): DeliveryViews[] {
+  const requests = new Map<string, number>();
+  for (const { eventId } of received) requests.set(eventId, (requests.get(eventId) ?? 0) + 1);
+  const perEvent = new Map<string, number>();
+  for (const { eventId } of deliveries) perEvent.set(eventId, (perEvent.get(eventId) ?? 0) + 1);
+  const isOrdinary = ({ eventId, listed, exported, executions }: DeliveryViews) =>
+    requests.get(eventId) === perEvent.get(eventId) &&
+    exported?.attempts.length === 1 &&
+    exported.status === 'delivered' &&
+    exported.run_id === listed?.run_id &&
+    executions.length === 1;
+  const ordinary = deliveries.filter(isOrdinary);
+  const step = Math.max(1, ordinary.length / sample);
+  const some = new Set(ordinary.filter((_, index) => Math.floor(index % step) === 0).slice(0, sample));
+  return deliveries.filter((views) => some.has(views) || !isOrdinary(views));
 }
 
 async function readDelivery(reader: Reader, views: DeliveryViews, logKey: string): Promise<void> {
@@ -107,6 +141,7 @@ async function readDelivery(reader: Reader, views: DeliveryViews, logKey: string
     views.explained = { code, ...(delivery && { status: delivery.status, attempts: delivery.attempts }) };
   }
   views.certified = certified(certificate, id, logKey);
+  views.isRead = true;
 }
 
 function certified({ status, text }: Answer, id: string, key: string): DeliveryViews['certified'] {

@@ -9,6 +9,8 @@ export interface Collected {
   /** Faults as they were made. */
   disruptions: Disruption[];
   acts: DoneAct[];
+  /** What had not come to rest long after the last fault. */
+  unsettled: string[];
   deliveries: DeliveryViews[];
   events: EventViews[];
   /** Open deliveries that `GET /stats` counts, by account. */
@@ -129,6 +131,7 @@ export interface FullRow extends Row {
     interventions?: Intervention[];
   }[];
   payload_sha256?: string;
+  payload_erased?: true;
 }
 
 /** One delivery in all views; absent where a view does not have it. */
@@ -138,6 +141,8 @@ export interface DeliveryViews {
   eventId: string;
   endpointId: string;
   listed?: Row;
+  /** It was read by itself: if not, `single`, `timeline`, `explained`, `certified` and `ofEvent` were not asked for. */
+  isRead?: true;
   ofEvent?: Row;
   single?: FullRow;
   timeline?: { status?: string; attempts: number };
@@ -154,6 +159,7 @@ export interface EventViews {
   id: string;
   accountId: string;
   isListed: boolean;
+  /** Absent: it was not asked for. */
   single?: { status: number; orderId?: string; isErased: boolean; deliveries: string[] };
   exported?: { orderId?: string; isErased: boolean };
 }

@@ -1,6 +1,6 @@
 import type { Collected, DeliveryViews, EndpointFacts, Posted, Received } from './collected.js';
 import { type Check, type Finding, isNearFault } from './finding.js';
-import { isSuccess, type Matched, matchAll } from './matching.js';
+import { isSuccess, type Matched, matchAll, recordOf } from './matching.js';
 
 const OPEN = new Set(['delivering', 'retrying', 'parked']);
 /** Clocks and timers are exact to a millisecond or two; attempts are noted as they begin, requests as they have arrived. Milliseconds. */
@@ -21,12 +21,13 @@ export const lost: Check = (collected) => {
 };
 
 /** Nothing is open, in any view. */
-export const stuck: Check = ({ deliveries, openInStats, posted }) => [
+export const stuck: Check = ({ deliveries, openInStats, posted, unsettled }) => [
+  ...unsettled.map((text): Finding => ({ rule: 'stuck', id: 'after the last fault', text })),
   ...deliveries
-    .filter(({ single, listed }) => OPEN.has(single?.status ?? listed?.status ?? ''))
-    .map(({ id, single, listed }): Finding => {
-      const { status, reason } = single ?? listed ?? {};
-      return { rule: 'stuck', id, text: `is ${status}: ${reason}` };
+    .map((views) => ({ id: views.id, shown: recordOf(views) ?? views.listed }))
+    .filter(({ shown }) => OPEN.has(shown?.status ?? ''))
+    .map(({ id, shown }): Finding => {
+      return { rule: 'stuck', id, text: `is ${shown?.status}: ${shown?.reason}` };
     }),
   ...Object.entries(openInStats)
     .filter(([, open]) => open !== 0)
@@ -114,7 +115,7 @@ export const genuine: Check = (collected) => {
       ];
     }),
     ...events
-      .filter(({ id, single }) => !eventOf(id) && single?.isErased === false)
+      .filter(({ id, single, exported }) => !eventOf(id) && !(single ?? exported)?.isErased)
       .map(({ id }): Finding => ({ rule: 'invented', id, text: 'no producer posted it' })),
     ...matchAll(collected).flatMap(({ views, runs }) =>
       runs.flat().flatMap(({ attempt, request }): Finding[] => {
@@ -138,7 +139,8 @@ function expectedOf({ endpoints }: Collected, event: Posted, eventId: string): s
 
 function whyLost(collected: Collected, event: Posted, one: Matched): string | undefined {
   const { views, received } = one;
-  const status = views.single?.status;
+  const record = recordOf(views);
+  const status = record?.status;
   if (status === undefined || OPEN.has(status)) return undefined; // the rules of views and of what is stuck have it
   if (received.some(isSuccess)) return undefined;
   if (status === 'delivered') return 'is shown as delivered, and its receiver never answered 2xx';
@@ -150,7 +152,7 @@ function whyLost(collected: Collected, event: Posted, one: Matched): string | un
       : `is exhausted after ${made} attempts of ${schedule.length + 1}`;
   }
   if (status === 'cancelled' && mayBeCancelled(collected, event, views)) return undefined;
-  return `is ${status}: ${views.single?.reason}`;
+  return `is ${status}: ${record?.reason}`;
 }
 
 function mayBeCancelled({ acts }: Collected, { accountId, subject }: Posted, { id }: DeliveryViews): boolean {
@@ -163,9 +165,10 @@ function mayBeCancelled({ acts }: Collected, { accountId, subject }: Posted, { i
 }
 
 /** Whether somebody sent it again, or for the first time by a replay. */
-function wasResent({ single }: DeliveryViews): boolean {
-  if ((single?.earlier_runs?.length ?? 0) > 0) return true;
-  return (single?.interventions ?? []).some(({ action }) => action === 'resend' || action === 'replay');
+function wasResent(views: DeliveryViews): boolean {
+  const record = recordOf(views);
+  if ((record?.earlier_runs?.length ?? 0) > 0) return true;
+  return (record?.interventions ?? []).some(({ action }) => action === 'resend' || action === 'replay');
 }
 
 function wasRefused(answers: readonly number[]): boolean {

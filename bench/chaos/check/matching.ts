@@ -26,7 +26,7 @@ export function matchAll({ deliveries, endpoints, received }: Collected): Matche
 
 function match(views: DeliveryViews, received: Received[]): Matched {
   const left = [...received];
-  const runs = runsOf(views.single).map((attempts) =>
+  const runs = runsOf(recordOf(views)).map((attempts) =>
     attempts.map((attempt) => {
       const index = left.findIndex(
         ({ attempt: number, timestamp }) =>
@@ -37,6 +37,11 @@ function match(views: DeliveryViews, received: Received[]): Matched {
     }),
   );
   return { views, received, runs, unrecorded: left };
+}
+
+/** A delivery's record: its own, or where it was not read by itself the one in the export. */
+export function recordOf({ single, exported }: DeliveryViews): FullRow | undefined {
+  return single ?? exported;
 }
 
 /** The attempts of a delivery's runs, the oldest run first. */

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { type Answer, ask } from '../world/client.js';
 import type { World } from '../world/world.js';
@@ -5,7 +6,8 @@ import type { World } from '../world/world.js';
 /** Requests of the checker at once: processes and servers share the machine with it. */
 const AT_ONCE = 16;
 /** An answer that is none of what was asked is asked for again so often. */
-const TRIES = 5;
+const TRIES = 10;
+const WAIT_MS = 1_000;
 const PAGE = 100;
 
 /** Reads as the operator, of one process after another, past the networks that faults were made in. */
@@ -18,7 +20,7 @@ export class Reader {
     this.world = world;
   }
 
-  /** @throws where the answer is neither 2xx nor 4xx, again and again */
+  /** Asks again for what is not answered, or not in the log yet. @returns the last answer */
   get(account: string | undefined, path: string): Promise<Answer> {
     return this.limited(async () => {
       for (let tries = 1; ; tries += 1) {
@@ -27,8 +29,10 @@ export class Reader {
         const answer = await ask(url, this.world.operatorKey, 'GET', path, {
           ...(account !== undefined && { account }),
         });
-        if (answer.status >= 200 && answer.status < 500 && answer.status !== 429) return answer;
+        const isLate = answer.json?.code === 'not_in_log';
+        if (answer.status >= 200 && answer.status < 500 && answer.status !== 429 && !isLate) return answer;
         if (tries === TRIES) return answer;
+        await delay(WAIT_MS);
       }
     });
   }

@@ -1,6 +1,6 @@
-import type { Collected, DeliveryViews, EventViews, FullRow, Row } from './collected.js';
+import type { AttemptFacts, Collected, DeliveryViews, EventViews, FullRow, Row } from './collected.js';
 import type { Check, Finding } from './finding.js';
-import { runsOf } from './matching.js';
+import { recordOf, runsOf } from './matching.js';
 
 /** Fields that a delivery has in lists, in its event, by itself and in an export. */
 const SHARED = [
@@ -17,57 +17,68 @@ const SHARED = [
 export const deliveryViews: Check = ({ deliveries }) => deliveries.flatMap(disagreements);
 
 function disagreements(views: DeliveryViews): Finding[] {
-  const { id, single, listed, ofEvent, timeline, explained, exported, certified, executions } = views;
+  const { id, single, listed, ofEvent, exported, executions, isRead } = views;
   const found: Finding[] = [];
   const say = (text: string) => void found.push({ rule: 'views', id, text });
-  if (!single) {
-    say(`GET /deliveries/${id} does not have it; ${listed ? 'the list does' : 'Temporal does'}`);
+  const record = recordOf(views);
+  if (!record || (isRead && !single)) {
+    say(`no record has it; ${listed ? 'the list does' : 'Temporal does'}`);
     return found;
   }
   const compare = (name: string, row: Row | undefined) => {
     if (!row) return say(`${name} does not have it`);
     for (const field of SHARED)
-      if (row[field] !== single[field])
-        say(`${field}: ${name} has ${row[field]}, the delivery ${single[field]}`);
+      if (row[field] !== record[field])
+        say(`${field}: ${name} has ${row[field]}, the delivery ${record[field]}`);
   };
   compare('the list', listed);
-  compare('the event', ofEvent);
   compare('the export', exported);
   if (exported) {
-    const attempts = describe(exported);
-    if (attempts !== describe(single))
-      say(`attempts: the export has ${attempts}, the delivery ${describe(single)}`);
+    const [of, its] = exported.payload_erased
+      ? [newest(exported), newest(record)]
+      : [all(exported), all(record)];
+    if (of !== its) say(`attempts: the export has ${of}, the delivery ${its}`);
   }
-  const all = runsOf(single).flat().length;
-  if (!timeline) say('it has no timeline');
-  else if (timeline.attempts !== all)
-    say(`attempts: the timeline has ${timeline.attempts}, the delivery ${all}`);
-  if (timeline && timeline.status !== single.status)
-    say(`status: the timeline has ${timeline.status}, the delivery ${single.status}`);
-  if (explained?.status !== single.status || explained.attempts !== single.attempts.length)
-    say(
-      `explain has ${explained?.code}, ${explained?.status}, ${explained?.attempts} attempts, the delivery ${single.status}, ${single.attempts.length}`,
-    );
-  if (!certified) say('it was not certified');
-  else if ('problem' in certified)
-    found.push({ rule: 'log', id, text: `its certificate ${certified.problem}` });
-  else if (certified.status !== single.status || certified.attempts !== single.attempts.length)
-    say(
-      `the certificate has ${certified.status}, ${certified.attempts} attempts, the delivery ${single.status}, ${single.attempts.length}`,
-    );
-  const own = executions.find(({ runId }) => runId === single.run_id);
-  if (!own)
-    say(
-      `Temporal lists it in ${executions.map(({ runId }) => runId).join(', ') || 'no run'}, not in ${single.run_id}`,
-    );
-  else if (own.status !== single.status)
-    say(`status: Temporal lists ${own.status}, the delivery has ${single.status}`);
+  const own = executions.find(({ runId }) => runId === record.run_id);
+  if (!own) {
+    const others = executions.map(({ runId }) => runId).join(', ') || 'no run';
+    say(`Temporal lists it in ${others}, not in ${record.run_id}`);
+  } else if (own.status !== record.status)
+    say(`status: Temporal lists ${own.status}, the delivery has ${record.status}`);
+  if (isRead) {
+    compare('the event', ofEvent);
+    found.push(...singleReads(views, record));
+  }
   return found;
 }
 
+/** What is read of one delivery at a time. */
+function singleReads({ id, timeline, explained, certified }: DeliveryViews, record: FullRow): Finding[] {
+  const found: Finding[] = [];
+  const say = (text: string) => void found.push({ rule: 'views', id, text });
+  const { status, attempts } = record;
+  const made = runsOf(record).flat().length;
+  const its = `the delivery ${status}, ${attempts.length} attempts`;
+  if (timeline?.attempts !== made)
+    say(`the timeline has ${timeline?.attempts} attempts, the delivery ${made}`);
+  if (timeline?.status !== status)
+    say(`status: the timeline has ${timeline?.status}, the delivery ${status}`);
+  if (explained?.status !== status || explained.attempts !== attempts.length)
+    say(`explain has ${explained?.code}, ${explained?.status}, ${explained?.attempts} attempts, ${its}`);
+  if (!certified || 'problem' in certified)
+    found.push({ rule: 'log', id, text: `its certificate ${certified?.problem ?? 'was not read'}` });
+  else if (certified.status !== status || certified.attempts !== attempts.length)
+    say(`the certificate has ${certified.status}, ${certified.attempts} attempts, ${its}`);
+  return found;
+}
+
+/** After an erasure, the archive keeps of earlier runs that they were: `docs/archive.md`. */
+const newest = (delivery: FullRow) => describe([delivery.attempts]);
+const all = (delivery: FullRow) => describe(runsOf(delivery));
+
 /** Numbers, times and results of all attempts. */
-function describe(delivery: FullRow): string {
-  return runsOf(delivery)
+function describe(runs: AttemptFacts[][]): string {
+  return runs
     .map((attempts) =>
       attempts
         .map(
@@ -98,10 +109,10 @@ export const eventViews: Check = (collected) => {
 function eventDisagreements({ id, isListed, single, exported }: EventViews, deliveries: string[]): Finding[] {
   const found: Finding[] = [];
   const say = (text: string) => void found.push({ rule: 'views', id, text });
-  if (single?.status !== 200) say(`GET /events/${id} answered ${single?.status}`);
+  if (single && single.status !== 200) say(`GET /events/${id} answered ${single.status}`);
   if (!isListed) say('the list of events does not have it');
   if (!exported) say('the export does not have it');
-  else if (exported.isErased !== single?.isErased || exported.orderId !== single.orderId)
+  else if (single && (exported.isErased !== single.isErased || exported.orderId !== single.orderId))
     say(`the export has ${exported.orderId ?? 'no payload'}, the event ${single?.orderId ?? 'none'}`);
   const shown = [...(single?.deliveries ?? [])].sort().join();
   if (single?.status === 200 && shown !== [...deliveries].sort().join())

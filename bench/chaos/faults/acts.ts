@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { archiveScheduleId } from '../../../src/domain/ledger/workflow-ids.js';
 import type { TemporalConnection } from '../../../src/temporal/server/connection.js';
-import type { archiveDeliveries } from '../../../workflows/index.js';
 import type { DoneAct } from '../check/collected.js';
 import type { ActName } from '../plan/kinds.js';
 import type { PlannedAct } from '../plan/plan.js';
@@ -11,7 +10,6 @@ import type { ChaosAccount, World } from '../world/world.js';
 
 /** How long an endpoint or a delivery is paused. Milliseconds. */
 const PAUSED_MS = 2_000;
-const HOUR_MS = 3_600_000;
 
 /** What acts are done with. */
 export interface ActContext {
@@ -84,7 +82,10 @@ const ACTS: Record<ActName, Act> = {
     ]);
   },
   async 'run-archive'({ world, temporal }) {
-    await startArchive(world, temporal).catch(() => {});
+    const schedule = temporal.client.schedule.getHandle(
+      archiveScheduleId(world.settings.HOOKLINE_TASK_QUEUE),
+    );
+    await schedule.trigger().catch(() => {});
   },
   async 'delete-account'(context) {
     const account = context.world.accounts.find(({ name }) => name === 'leaving');
@@ -104,15 +105,6 @@ const ACTS: Record<ActName, Act> = {
 /** Does an act of the plan. What comes of it is noted, whatever it is. */
 export async function perform(context: ActContext, { name, pick }: PlannedAct): Promise<void> {
   await ACTS[name](context, pick);
-}
-
-/** Starts a run of the archive besides the scheduled ones, over everything that has closed. */
-export async function startArchive({ settings }: World, { client }: TemporalConnection) {
-  return client.workflow.start<typeof archiveDeliveries>('archiveDeliveries', {
-    workflowId: `archive:${settings.HOOKLINE_TASK_QUEUE}-${randomUUID()}`,
-    taskQueue: settings.HOOKLINE_TASK_QUEUE,
-    args: [{ reach_ms: HOUR_MS, settled_after_ms: 0 }],
-  });
 }
 
 let turn = 0;
