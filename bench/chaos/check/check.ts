@@ -2,7 +2,7 @@ import type { Collected } from './collected.js';
 import { early, genuine, lost, repeated, stuck, twice } from './delivery-rules.js';
 import type { Check, Finding } from './finding.js';
 import { isSuccess, matchAll, recordOf } from './matching.js';
-import { deliveryViews, erased, eventViews, proofs } from './view-rules.js';
+import { acts, deliveryViews, erased, eventViews, proofs } from './view-rules.js';
 
 const CHECKS: readonly Check[] = [
   lost,
@@ -13,6 +13,7 @@ const CHECKS: readonly Check[] = [
   genuine,
   deliveryViews,
   eventViews,
+  acts,
   erased,
   proofs,
 ];

@@ -7,13 +7,16 @@ import { everyDeliveryOf } from '../../../src/temporal/read/delivery-view.js';
 import type { TemporalConnection } from '../../../src/temporal/server/connection.js';
 import type { Answer } from '../world/client.js';
 import type { World } from '../world/world.js';
-import type { Collected, DeliveryViews, EventViews, FullRow, Received, Row } from './collected.js';
+import type { ActChange, Collected, DeliveryViews, EventViews, FullRow, Received, Row } from './collected.js';
 import { Reader } from './reader.js';
 
 const HOOKLINE = fileURLToPath(new URL('../../../bin/hookline.js', import.meta.url));
 
+/** A change, as far as it is looked at. */
+type ShownChange = Omit<ActChange, 'deliveryId'> & { resource: string };
+
 /** What all views say of all accounts. */
-export type Views = Pick<Collected, 'deliveries' | 'events' | 'openInStats'>;
+export type Views = Pick<Collected, 'deliveries' | 'events' | 'changes' | 'openInStats'>;
 
 /**
  * Reads what all views say: lists, exports and Temporal's list of everything; each delivery by itself, its timeline, `explain`, its certificate
@@ -32,6 +35,8 @@ export async function collectViews(
   const deliveries = new Map<string, DeliveryViews>();
   const events = new Map<string, EventViews>();
   const openInStats: Record<string, number> = {};
+  const changes: ActChange[] = [];
+  const acted = new Set<string>();
   const deliveryOf = (id: string, accountId: string) => {
     const found = deliveries.get(id);
     if (found) return found;
@@ -63,6 +68,13 @@ export async function collectViews(
         deliveryOf(row.id, account).exported = row;
       }
     }
+    for (const change of await reader.all<ShownChange>(account, '/v18.0/changes')) {
+      const [kind, id = ''] = change.resource.split(':');
+      if (kind !== 'delivery') continue;
+      const { action, at, outcome } = change;
+      changes.push({ deliveryId: id, action, at, ...(outcome !== undefined && { outcome }) });
+      acted.add(id);
+    }
     openInStats[account] = (await reader.get(account, '/v18.0/stats')).json?.open?.deliveries ?? -1;
   }
   for await (const execution of temporal.client.workflow.list({ query: inLedger(world), pageSize: 1_000 })) {
@@ -76,7 +88,7 @@ export async function collectViews(
       });
     }
   }
-  const chosen = choose([...deliveries.values()], world.receivers.received, sample);
+  const chosen = choose([...deliveries.values()], world.receivers.received, acted, sample);
   const chosenEvents = new Set(chosen.map(({ eventId }) => eventId));
   progress(
     `${deliveries.size} deliveries of ${events.size} events are listed; reading ${chosen.length} by themselves`,
@@ -93,20 +105,22 @@ export async function collectViews(
       .filter(({ id, exported }) => chosenEvents.has(id) || exported === undefined || exported.isErased)
       .map((views) => readEvent(reader, views, deliveries).then(tick)),
   ]);
-  return { deliveries: [...deliveries.values()], events: [...events.values()], openInStats };
+  return { deliveries: [...deliveries.values()], events: [...events.values()], changes, openInStats };
 }
 
 /** Deliveries with which anything was out of the ordinary, and some of the others, spread over all. */
 function choose(
   deliveries: readonly DeliveryViews[],
   received: readonly Received[],
+  acted: ReadonlySet<string>,
   sample: number,
 ): DeliveryViews[] {
   const requests = new Map<string, number>();
   for (const { eventId } of received) requests.set(eventId, (requests.get(eventId) ?? 0) + 1);
   const perEvent = new Map<string, number>();
   for (const { eventId } of deliveries) perEvent.set(eventId, (perEvent.get(eventId) ?? 0) + 1);
-  const isOrdinary = ({ eventId, listed, exported, executions }: DeliveryViews) =>
+  const isOrdinary = ({ id, eventId, listed, exported, executions }: DeliveryViews) =>
+    !acted.has(id) &&
     requests.get(eventId) === perEvent.get(eventId) &&
     exported?.attempts.length === 1 &&
     exported.status === 'delivered' &&

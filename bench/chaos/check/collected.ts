@@ -13,6 +13,8 @@ export interface Collected {
   unsettled: string[];
   deliveries: DeliveryViews[];
   events: EventViews[];
+  /** What was done to deliveries, by `GET /changes`. */
+  changes: ActChange[];
   /** Open deliveries that `GET /stats` counts, by account. */
   openInStats: Record<string, number>;
   log: LogViews;
@@ -84,6 +86,16 @@ export interface DoneAct {
   accountId: string;
   /** What it was done to: a delivery, an endpoint, a subject. */
   resource: string;
+}
+
+/** A change of a delivery. */
+export interface ActChange {
+  deliveryId: string;
+  /** As changes name it, such as `cancelled`. */
+  action: string;
+  at: string;
+  /** Whether it was done; absent where changes do not say so, because all of them were. */
+  outcome?: string;
 }
 
 /** An attempt as a view shows it. */

@@ -12,6 +12,7 @@ export const RULES = {
   views: 'two views of one thing disagree',
   altered: 'a receiver got another body than was posted',
   unsigned: 'a signature is not valid',
+  acts: 'a change says that something was done to a delivery, and its record does not',
   erased: 'something can be read after its erasure',
   log: 'checkpoints are not consistent, or a certificate does not hold',
 } as const;
@@ -30,7 +31,7 @@ export interface Finding {
 export type Check = (collected: Collected) => Finding[];
 
 /** What was under way when a fault began may be repeated for so long after it ended: connections and workers are given up late. */
-const AFTERMATH_MS = 20_000;
+const AFTERMATH_MS = 10_000;
 /** An attempt under way may have begun so long before the fault. */
 const BEFORE_MS = 5_000;
 

@@ -139,6 +139,36 @@ export const erased: Check = ({ acts, posted, events }) => {
   );
 };
 
+/** Names of acts in changes, and of what they leave in a record. */
+const DONE: Record<string, string> = {
+  retried: 'retry',
+  cancelled: 'cancel',
+  paused: 'pause',
+  resumed: 'resume',
+  resent: 'resend',
+  replayed: 'replay',
+};
+
+/** What changes say was done to a delivery stands in its record, as often. */
+export const acts: Check = ({ changes, deliveries }) => {
+  const views = new Map(deliveries.map((one) => [one.id, one]));
+  const claimed = new Map<string, number>();
+  for (const { deliveryId, action, outcome } of changes) {
+    const key = `${deliveryId} ${action}`;
+    if (outcome === undefined || outcome === 'done') claimed.set(key, (claimed.get(key) ?? 0) + 1);
+  }
+  return [...claimed].flatMap(([key, count]): Finding[] => {
+    const [id = '', action = ''] = key.split(' ');
+    const one = views.get(id);
+    const record = one && recordOf(one);
+    const runs = record ? [record, ...(record.earlier_runs ?? [])] : [];
+    const all = runs.flatMap(({ interventions }) => interventions ?? []);
+    const done = all.filter((intervention) => intervention.action === DONE[action]).length;
+    if (done >= count) return [];
+    return [{ rule: 'acts', id, text: `changes have it ${action} ${count} times, its record ${done}` }];
+  });
+};
+
 /** The log only grew, and the archive is what the histories in Temporal say. */
 export const proofs: Check = ({ log, archiveDifferences }: Collected) => [
   ...log.problems.map((text): Finding => ({ rule: 'log', id: 'checkpoint', text })),

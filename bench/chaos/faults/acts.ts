@@ -8,6 +8,9 @@ import { type Answer, ask } from '../world/client.js';
 import type { Producers } from '../world/producers.js';
 import type { ChaosAccount, World } from '../world/world.js';
 
+/** What is not answered, or answered 503, is asked for again so often, after this time in milliseconds. */
+const TRIES = 5;
+const AGAIN_MS = 1_000;
 /** How long an endpoint or a delivery is paused. Milliseconds. */
 const PAUSED_MS = 2_000;
 
@@ -135,9 +138,13 @@ async function act(
 ): Promise<Answer> {
   const entry: DoneAct = { name, atMs: Date.now(), status: 0, accountId, resource };
   done.push(entry);
-  const answer = await askSomeNode(world, isOperators ? undefined : accountId, method, path, body);
-  entry.status = answer.status;
-  return answer;
+  for (let tries = 1; ; tries += 1) {
+    const answer = await askSomeNode(world, isOperators ? undefined : accountId, method, path, body);
+    entry.status = answer.status;
+    const isOpen = answer.status === 0 || answer.status === 429 || answer.status === 503;
+    if (!isOpen || tries === TRIES) return answer;
+    await delay(AGAIN_MS);
+  }
 }
 
 /** @returns the delivery that it was done to */

@@ -35,6 +35,8 @@ export interface Plan {
 
 /** Bounds of the times in a plan, milliseconds. */
 const FAULT_MS = [1_000, 4_500] as const;
+/** One of so many faults is a long one: longer than a request waits for servers. */
+const LONG = { oneOf: 6, ms: [9_000, 12_000] as const };
 const DELAY_MS = [0, 1_500] as const;
 const REST_MS = [500, 2_500] as const;
 /** How many faults a round has: one as often as two or three. */
@@ -63,7 +65,8 @@ export function planOf(
     while (round.faults.length < size) {
       const name = faults((each) => goesWith(each, round.faults));
       if (!name) break;
-      round.faults.push({ name, afterMs: between(DELAY_MS), forMs: between(FAULT_MS), pick: random() });
+      const forMs = between(random() * LONG.oneOf < 1 ? LONG.ms : FAULT_MS);
+      round.faults.push({ name, afterMs: between(DELAY_MS), forMs, pick: random() });
     }
     const ends = Math.max(...round.faults.map(({ afterMs, forMs }) => afterMs + forMs));
     // At most once: an account that was deleted stays so.

@@ -107,6 +107,7 @@ function wellRun() {
     unsettled: [] as string[],
     deliveries: [delivery],
     events: [event],
+    changes: [] as Collected['changes'],
     openInStats: { [ACCOUNT]: 0 } as Record<string, number>,
     log: { checkpoints: [{ atMs: BEGAN, size: 1, root: 'root' }], problems: [] as string[] },
     archiveDifferences: [] as string[],
@@ -339,6 +340,24 @@ describe('the rules of the chaos checker', () => {
       brokenBy((run) => void Object.assign(only(run.received), { isSigned: false })),
       ['unsigned'],
     );
+  });
+
+  it('acts: a change that says what the record does not, unless it says that it was not done', () => {
+    const cancelled = { deliveryId: DELIVERY, action: 'cancelled', at: iso(BEGAN) };
+    assert.deepEqual(
+      brokenBy((run) => void run.changes.push(cancelled)),
+      ['acts'],
+    );
+    assert.deepEqual(
+      brokenBy((run) => void run.changes.push({ ...cancelled, outcome: 'refused' })),
+      [],
+    );
+    const done = brokenBy((run) => {
+      run.changes.push(cancelled);
+      for (const record of [delivery(run).single, delivery(run).exported])
+        record.interventions = [{ action: 'cancel', at: iso(BEGAN), by: 'key_1' }];
+    });
+    assert.deepEqual(done, []);
   });
 
   it('erased: a payload that can be read after its erasure', () => {
