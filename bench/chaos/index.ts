@@ -9,14 +9,15 @@ import { kindsIn, planOf, tell } from './plan/plan.js';
 import { reportOn, tellReport } from './report.js';
 import { run } from './run.js';
 
-const USAGE = `npm run chaos -- [--seed 1] [--minutes 2] [--rate 30] [--nodes 2] [--sample 300] [--only name,…] [--out report.json] [--keep folder] [--plan]
+const USAGE = `npm run chaos -- [--seed 1] [--minutes 2] [--rate 30] [--nodes 2] [--sample 300] [--only name,…]
+                 [--out report.json] [--keep folder] [--plan]
 
 Runs Temporal, the MongoDB server, Hookline processes, producers and receivers, makes faults that the seed chooses, and checks every view
 afterwards. Ends with code 1 if a rule was broken.
 
   --only name,…   these kinds of fault alone; --plan lists all
   --rate 30       events a second, of all accounts
-  --sample 300    deliveries to which nothing happened are compared in lists, the export, the archive and Temporal; so many of them in every view
+  --sample 300    what happened to no other is compared in lists, the export, the archive and Temporal; so many of it in every view
   --out FILE      the report as JSON
   --keep FOLDER   copies what the processes wrote, and all that was collected
   --plan          prints the plan, and does nothing`;
