@@ -1,7 +1,7 @@
 import type { Collected } from './collected.js';
 import { early, genuine, lost, repeated, stuck, twice } from './delivery-rules.js';
 import type { Check, Finding } from './finding.js';
-import { isSuccess, matchAll, recordOf } from './matching.js';
+import { matchAll, recordOf, successesOf } from './matching.js';
 import { acts, deliveryViews, erased, eventViews, proofs } from './view-rules.js';
 
 const CHECKS: readonly Check[] = [
@@ -61,7 +61,7 @@ export function countAll(collected: Collected): Counts {
     readSingly: deliveries.filter(({ isRead }) => isRead).length,
     statuses,
     requests: received.length,
-    repeated: sum(matched.map((one) => Math.max(one.received.filter(isSuccess).length - one.runs.length, 0))),
+    repeated: sum(matched.map((one) => Math.max(successesOf(one).length - one.runs.length, 0))),
     unrecorded: sum(matched.map(({ unrecorded }) => unrecorded.length)),
     checkpoints: log.checkpoints.length,
     logSize: Math.max(0, ...log.checkpoints.map(({ size }) => size)),

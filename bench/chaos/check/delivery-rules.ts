@@ -1,6 +1,6 @@
 import type { Collected, DeliveryViews, EndpointFacts, Posted, Received } from './collected.js';
 import { type Check, type Finding, isNearFault } from './finding.js';
-import { isSuccess, type Matched, matchAll, recordOf } from './matching.js';
+import { isSuccess, type Matched, matchAll, recordOf, successesOf } from './matching.js';
 
 const OPEN = new Set(['delivering', 'retrying', 'parked']);
 /** Clocks and timers are exact to a millisecond or two; attempts are noted as they begin, requests as they have arrived. Milliseconds. */
@@ -74,8 +74,9 @@ export const early: Check = (collected) => {
 
 /** What had succeeded was not sent again, nor what the record lacks sent, unless a fault was near. */
 export const repeated: Check = (collected) =>
-  matchAll(collected).flatMap(({ views, received, unrecorded, runs }) => {
-    const successes = received.filter(isSuccess).sort((a, b) => a.atMs - b.atMs);
+  matchAll(collected).flatMap((one) => {
+    const { views, unrecorded, runs } = one;
+    const successes = successesOf(one);
     // Each run may succeed once.
     const extra = successes.slice(1).filter((request, index) => {
       const before = successes[index] as Received;

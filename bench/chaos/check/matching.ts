@@ -50,6 +50,18 @@ export function runsOf(delivery: FullRow | undefined): AttemptFacts[][] {
   return [...(delivery.earlier_runs ?? []).map(({ attempts }) => attempts).reverse(), delivery.attempts];
 }
 
+/** Requests that were answered 2xx, without those that came too late: Hookline recorded that there was no answer, and went on. */
+export function successesOf({ received, runs }: Matched): Received[] {
+  const late = new Set(
+    runs
+      .flat()
+      .flatMap(({ attempt, request }) => (attempt.error_code !== undefined && request ? [request] : [])),
+  );
+  return received
+    .filter((request) => isSuccess(request) && !late.has(request))
+    .sort((a, b) => a.atMs - b.atMs);
+}
+
 /** Whether an answer means that the event was delivered. */
 export function isSuccess({ answered }: Received): boolean {
   return answered !== undefined && answered >= 200 && answered < 300;

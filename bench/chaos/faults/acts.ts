@@ -9,7 +9,7 @@ import type { Producers } from '../world/producers.js';
 import type { ChaosAccount, World } from '../world/world.js';
 
 /** What is not answered, or answered 503, is asked for again so often, after this time in milliseconds. */
-const TRIES = 5;
+const TRIES = 20;
 const AGAIN_MS = 1_000;
 /** How long an endpoint or a delivery is paused. Milliseconds. */
 const PAUSED_MS = 2_000;
@@ -63,13 +63,11 @@ const ACTS: Record<ActName, Act> = {
     const endpoint_id = picked(account?.endpointIds ?? [], pick * 7 - Math.floor(pick * 7));
     if (!account || !endpoint_id) return;
     const created_after = new Date(Date.now() - 10_000).toISOString();
-    const { json } = await act(context, 'replay', account.id, endpoint_id, [
+    await act(context, 'replay', account.id, endpoint_id, [
       'POST',
       '/v18.0/replays',
       { mode: 'all', filter: { endpoint_id, created_after }, rate: 20, reason: 'chaos' },
     ]);
-    const last = context.done.at(-1);
-    if (json?.id && last) last.resource = `${endpoint_id} ${json.id}`;
   },
   async 'erase-subject'(context, pick) {
     const account = lasting(context, pick);

@@ -162,6 +162,13 @@ describe('the rules of the chaos checker about deliveries', () => {
     it('a request that no record has, and that came after a success, without a fault', () => {
       assert.deepEqual(brokenBy(again), ['repeated', 'unrecorded']);
     });
+    it('but not after an answer that came too late', () => {
+      const run = wellRun();
+      only(run.received).answered = 200;
+      for (const record of [delivery(run).single, delivery(run).exported])
+        record.attempts[0] = { ...attempt(1, 0), status_code: undefined, error_code: 'timeout' };
+      assert.deepEqual(checkAll(run), []);
+    });
     it('but not near a fault: then it is a number', () => {
       const run = wellRun();
       again(run);
