@@ -32,7 +32,8 @@ export interface Counts {
   requests: number;
   /** Requests answered 2xx beyond one for each run. */
   repeated: number;
-  /** Requests that no record has. */
+  /** Requests of tries that a record says were lost and may have arrived, and those that no record knows of. */
+  told: number;
   unrecorded: number;
   checkpoints: number;
   logSize: number;
@@ -62,6 +63,7 @@ export function countAll(collected: Collected): Counts {
     statuses,
     requests: received.length,
     repeated: sum(matched.map((one) => Math.max(successesOf(one).length - one.runs.length, 0))),
+    told: sum(matched.map(({ told }) => told.length)),
     unrecorded: sum(matched.map(({ unrecorded }) => unrecorded.length)),
     checkpoints: log.checkpoints.length,
     logSize: Math.max(0, ...log.checkpoints.map(({ size }) => size)),

@@ -108,8 +108,8 @@ export interface AttemptFacts {
   webhook_timestamp?: number;
   status_code?: number;
   error_code?: string;
-  /** It began, and how it ended was lost. */
-  outcome?: string;
+  /** Earlier tries of it whose end was lost: their requests may have arrived. */
+  lost_tries?: number;
 }
 
 /** A delivery as a list, an event or the delivery itself shows it. */

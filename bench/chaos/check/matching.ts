@@ -6,7 +6,9 @@ export interface Matched {
   received: Received[];
   /** Each run's attempts, the oldest run first, each with the request that it is of. */
   runs: { attempt: AttemptFacts; request?: Received }[][];
-  /** Requests that no attempt is of. */
+  /** Requests of tries that an attempt says were lost and may have arrived. */
+  told: Received[];
+  /** Requests that no record knows of. */
   unrecorded: Received[];
 }
 
@@ -36,7 +38,12 @@ function match(views: DeliveryViews, received: Received[]): Matched {
       return { attempt, ...(request && { request }) };
     }),
   );
-  return { views, received, runs, unrecorded: left };
+  const told = runs.flat().flatMap(({ attempt: { number, lost_tries = 0 } }) => {
+    const some = left.filter((request) => request.attempt === number).slice(0, lost_tries);
+    for (const request of some) left.splice(left.indexOf(request), 1);
+    return some;
+  });
+  return { views, received, runs, told, unrecorded: left };
 }
 
 /** A delivery's record: its own, or where it was not read by itself the one in the export. */

@@ -162,6 +162,15 @@ describe('the rules of the chaos checker about deliveries', () => {
     it('a request that no record has, and that came after a success, without a fault', () => {
       assert.deepEqual(brokenBy(again), ['repeated', 'unrecorded']);
     });
+    it('a request of a try that its attempt says was lost is told', () => {
+      const run = wellRun();
+      run.received.push(request(1, 400, { answered: 503 }));
+      for (const record of [delivery(run).single, delivery(run).exported])
+        record.attempts[0] = attempt(1, 0, { status_code: 503, lost_tries: 1 });
+      assert.deepEqual(checkAll(run), []);
+      const { told, unrecorded } = countAll(run);
+      assert.deepEqual([told, unrecorded], [1, 0]);
+    });
     it('but not after an answer that came too late', () => {
       const run = wellRun();
       only(run.received).answered = 200;
