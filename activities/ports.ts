@@ -76,8 +76,10 @@ export interface DeliveryTurns {
 
 /** The stored endpoints. */
 export interface EndpointDirectory {
-  /** The endpoint as it is now; `undefined` if it was deleted. */
+  /** The endpoint as it was a second ago at most; `undefined` if it was deleted. */
   load(accountId: string, endpointId: string): Promise<EndpointForAttempt | undefined>;
+  /** The same as it is now, for what is not looked at again. */
+  loadFresh(accountId: string, endpointId: string): Promise<EndpointForAttempt | undefined>;
   /** Records that an endpoint is failing, or, with `null`, that it is not. */
   setFailing(accountId: string, endpointId: string, failing: FailingMark | null): Promise<void>;
   /**

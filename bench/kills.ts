@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { saturate } from './support/load.js';
+import { seeded } from './support/random.js';
 import { startReceiver } from './support/receiver.js';
 import { type BenchServers, restartBenchSystem, startBenchSystem } from './support/system.js';
 import { until } from './support/until.js';
@@ -32,7 +33,7 @@ export async function killOnce(
   seed: number,
   noneOpen: (taskQueue: string) => Promise<void>,
 ): Promise<Kill> {
-  const afterMs = Math.floor(randomOf(seed) * LATEST_KILL_MS);
+  const afterMs = Math.floor(seeded(seed)() * LATEST_KILL_MS);
   let status = 503;
   const good = await startReceiver();
   const bad = await startReceiver(undefined, 0, () => status);
@@ -69,12 +70,4 @@ export async function killOnce(
     await good.close();
     await bad.close();
   }
-}
-
-/** From 0 up to 1, the same for the same seed: a step of mulberry32. */
-function randomOf(seed: number): number {
-  let t = (seed * 0x6d2b79f5) | 0;
-  t = Math.imul(t ^ (t >>> 15), t | 1);
-  t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-  return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
 }

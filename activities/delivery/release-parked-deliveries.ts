@@ -37,7 +37,8 @@ export function createReleaseParkedDeliveries({
         maxRate: per_second,
         retries,
         async endpoint() {
-          const endpoint = await endpoints.load(account_id, endpoint_id);
+          // This process may remember it as it was before another one resumed it, and a release that stops is not taken up again.
+          const endpoint = await endpoints.loadFresh(account_id, endpoint_id);
           if (!endpoint) return 'gone';
           const { status, failing } = endpoint;
           const isNoted =

@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { pino } from 'pino';
 import { installRuntime } from '../../src/temporal/server/connection.js';
 import { warmUp } from '../support/load.js';
+import { seeded } from '../support/random.js';
 import { percentile } from '../support/statistics.js';
 import { type BenchServers, startBenchSystem, startServers } from '../support/system.js';
 import { Answers, type Attack, type Hostile, makeAccount, type Probe, type Target } from './attack.js';
@@ -44,17 +45,6 @@ if (unknown.length > 0 || !(seconds >= 1)) {
   process.exit(1);
 }
 const isChosen = ({ name }: { name: string }) => positionals.length === 0 || positionals.includes(name);
-
-/** Numbers from 0 to 1 that a seed decides (mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 /** Has a system for an attack or a probe, of its own. */
 async function against<T>(

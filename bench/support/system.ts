@@ -26,6 +26,8 @@ export interface BenchServers {
   environment(overrides?: Record<string, string>): Record<string, string>;
   authority: Awaited<ReturnType<typeof loadOrCreateAuthority>>;
   folder: string;
+  /** A server's process; undefined if there is none now, or on a system without /proc. */
+  pid(server: ServerName): Promise<number | undefined>;
   /** Sends a signal to a server's process. @throws if it is not found, as on a system without /proc */
   signal(server: ServerName, signal: NodeJS.Signals): Promise<void>;
   /** Starts a killed server again, at the same address with the same data. */
@@ -52,6 +54,8 @@ export async function startServers(report: (line: string) => void): Promise<Benc
     MongoDB: new URL(mongo.uri).port,
   };
   const started: { stop(): Promise<void> }[] = [temporal, mongo];
+  // Its data is in our folder, so that no other server on that port is used by mistake.
+  const pidOf = (server: ServerName) => findProcess(folder, ports[server]);
   const secretKey = newSecretKey();
   const payloadKey = newSecretKey();
   const environment = (overrides: Record<string, string> = {}) => {
@@ -87,9 +91,9 @@ export async function startServers(report: (line: string) => void): Promise<Benc
     environment,
     authority,
     folder,
+    pid: pidOf,
     async signal(server, signal) {
-      // Its data is in our folder, so that no other server on that port is used by mistake.
-      const pid = await findProcess(folder, ports[server]);
+      const pid = await pidOf(server);
       if (pid === undefined) throw new Error(`the process of ${server} is not found`);
       process.kill(pid, signal);
     },

@@ -11,13 +11,11 @@ const TOKEN_BYTES = 24;
 
 /** What activities need of endpoints, on the repository that has them. */
 export function endpointDirectory(endpoints: EndpointRepository): EndpointDirectory {
+  const forAttempt = (endpoint: StoredEndpoint | undefined) =>
+    endpoint && { ...endpoint, ...rateLimitOf(endpoint), secrets: () => endpoints.secretsOf(endpoint) };
   return {
-    async load(accountId, endpointId) {
-      const endpoint = await endpoints.get(accountId, endpointId);
-      return (
-        endpoint && { ...endpoint, ...rateLimitOf(endpoint), secrets: () => endpoints.secretsOf(endpoint) }
-      );
-    },
+    load: async (...key) => forAttempt(await endpoints.get(...key)),
+    loadFresh: async (...key) => forAttempt(await endpoints.getFresh(...key)),
     disable: (accountId, endpointId, reason, cause, verificationRevision) =>
       endpoints.disable(accountId, endpointId, reason, cause, disabledBy(reason), verificationRevision),
     setFailing: (...args) => endpoints.setFailing(...args),

@@ -1,0 +1,184 @@
+/**
+ * Everything that a run saw, as plain data: what producers were answered, what receivers got, what every view of Hookline says afterwards.
+ * The rules of the checker are functions of it.
+ */
+export interface Collected {
+  posted: Posted[];
+  received: Received[];
+  endpoints: EndpointFacts[];
+  /** Faults as they were made. */
+  disruptions: Disruption[];
+  acts: DoneAct[];
+  /** What had not come to rest long after the last fault. */
+  unsettled: string[];
+  deliveries: DeliveryViews[];
+  events: EventViews[];
+  /** What was done to deliveries, by `GET /changes`. */
+  changes: ActChange[];
+  /** Open deliveries that `GET /stats` counts, by account. */
+  openInStats: Record<string, number>;
+  log: LogViews;
+  /** What `hookline archive verify` said is different. */
+  archiveDifferences: string[];
+}
+
+/** An event that a producer wanted accepted, and what came of it. */
+export interface Posted {
+  accountId: string;
+  /** In the payload: it says which post an event is of. */
+  orderId: string;
+  /** Of the payload. */
+  sha256: string;
+  subject: string;
+  /** Absent: it was sent without `Idempotency-Key`, and not again after an answer that left open whether it was accepted. */
+  key?: string;
+  /** Every answer, 0 for a connection that was lost. */
+  answers: number[];
+  /** The event's ids in all 202, each once. */
+  eventIds: string[];
+  /** Of the first 202, milliseconds since the epoch. */
+  acknowledgedMs?: number;
+  /** Deliveries that the 202 named, or their number. */
+  deliveryIds?: string[];
+  deliveryCount?: number;
+}
+
+/** A request at a receiver. Times are milliseconds since the epoch. */
+export interface Received {
+  path: string;
+  eventId: string;
+  /** `webhook-attempt` and `webhook-timestamp`. */
+  attempt: number;
+  timestamp: number;
+  atMs: number;
+  sha256: string;
+  isSigned: boolean;
+  /** The status that was sent; absent where there was no answer, or none that is HTTP. */
+  answered?: number;
+  answeredMs?: number;
+  /** What its `Retry-After` asked for. */
+  notBeforeMs?: number;
+}
+
+export interface EndpointFacts {
+  id: string;
+  accountId: string;
+  /** Path of its receiver. */
+  path: string;
+  /** Waits between attempts, milliseconds. */
+  schedule: readonly number[];
+}
+
+/** Something that was made to fail. Milliseconds since the epoch. */
+export interface Disruption {
+  name: string;
+  fromMs: number;
+  /** When it was over, with what had to start again. */
+  toMs: number;
+}
+
+/** Something that was asked for while faults happened. */
+export interface DoneAct {
+  name: string;
+  atMs: number;
+  /** 0: no answer. */
+  status: number;
+  accountId: string;
+  /** What it was done to: a delivery, an endpoint, a subject. */
+  resource: string;
+}
+
+/** A change of a delivery. */
+export interface ActChange {
+  deliveryId: string;
+  /** As changes name it, such as `cancelled`. */
+  action: string;
+  at: string;
+  /** Whether it was done; absent where changes do not say so, because all of them were. */
+  outcome?: string;
+}
+
+/** An attempt as a view shows it. */
+export interface AttemptFacts {
+  number: number;
+  /** ISO 8601, UTC. */
+  at: string;
+  duration_ms: number;
+  trigger: string;
+  webhook_timestamp?: number;
+  status_code?: number;
+  error_code?: string;
+  /** Earlier tries of it whose end was lost: their requests may have arrived. */
+  lost_tries?: number;
+}
+
+/** A delivery as a list, an event or the delivery itself shows it. */
+export interface Row {
+  id: string;
+  event_id: string;
+  endpoint_id: string;
+  status: string;
+  created_at: string;
+  started_at: string;
+  closed_at?: string;
+  reason?: string;
+  workflow_id: string;
+  run_id: string;
+}
+
+export interface Intervention {
+  action: string;
+  at: string;
+  by: string;
+}
+
+/** A delivery by itself, or as an export has it. */
+export interface FullRow extends Row {
+  attempts: AttemptFacts[];
+  interventions?: Intervention[];
+  earlier_runs?: {
+    run_id: string;
+    status: string;
+    attempts: AttemptFacts[];
+    interventions?: Intervention[];
+  }[];
+  payload_sha256?: string;
+  payload_erased?: true;
+}
+
+/** One delivery in all views; absent where a view does not have it. */
+export interface DeliveryViews {
+  id: string;
+  accountId: string;
+  eventId: string;
+  endpointId: string;
+  listed?: Row;
+  /** It was read by itself: if not, `single`, `timeline`, `explained`, `certified` and `ofEvent` were not asked for. */
+  isRead?: true;
+  ofEvent?: Row;
+  single?: FullRow;
+  timeline?: { status?: string; attempts: number };
+  explained?: { code: string; status?: string; attempts?: number };
+  exported?: FullRow;
+  /** The record in its certificate, or why there is none that holds. */
+  certified?: { status: string; attempts: number } | { problem: string };
+  /** Each execution in Temporal that stands for it, with what it says. */
+  executions: { workflowId: string; runId: string; status: string }[];
+}
+
+/** One event in all views. */
+export interface EventViews {
+  id: string;
+  accountId: string;
+  isListed: boolean;
+  /** Absent: it was not asked for. */
+  single?: { status: number; orderId?: string; isErased: boolean; deliveries: string[] };
+  exported?: { orderId?: string; isErased: boolean };
+}
+
+export interface LogViews {
+  /** Checkpoints that were read, in the order in which they were. */
+  checkpoints: { atMs: number; size: number; root: string }[];
+  /** What did not hold: a signature, a proof between two of them. */
+  problems: string[];
+}

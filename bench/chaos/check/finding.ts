@@ -1,0 +1,45 @@
+import type { Collected } from './collected.js';
+
+/** The rules that a run is checked by. None may be broken once. */
+export const RULES = {
+  lost: 'an accepted event was not delivered where it should have been',
+  stuck: 'something is open although nothing hinders it',
+  twice: 'a producer that sent an event again got another one, or it was started twice',
+  early: 'an attempt came before the schedule or its Retry-After allowed it',
+  repeated: 'a delivery that had succeeded was sent again, and no fault was near',
+  unrecorded: 'a receiver got a request that the record lacks, and no fault was near',
+  invented: 'a view shows what nobody posted, or an attempt that no receiver saw',
+  views: 'two views of one thing disagree',
+  altered: 'a receiver got another body than was posted',
+  unsigned: 'a signature is not valid',
+  acts: 'a change says that something was done to a delivery, and its record does not',
+  erased: 'something can be read after its erasure',
+  log: 'checkpoints are not consistent, or a certificate does not hold',
+} as const;
+
+export type RuleName = keyof typeof RULES;
+
+/** A rule that was broken, with what each view said. */
+export interface Finding {
+  rule: RuleName;
+  /** What it is about: the id of a delivery, an event or an account. */
+  id: string;
+  text: string;
+}
+
+/** A rule, or some of them that look at the same things. */
+export type Check = (collected: Collected) => Finding[];
+
+/** What was under way when a fault began may be repeated for so long after it ended: connections and workers are given up late. */
+const AFTERMATH_MS = 10_000;
+/** An attempt under way may have begun so long before the fault. */
+const BEFORE_MS = 5_000;
+
+/** Whether a fault may have hit what happened in a period. Milliseconds since the epoch. */
+export function isNearFault(
+  { disruptions }: Pick<Collected, 'disruptions'>,
+  fromMs: number,
+  toMs = fromMs,
+): boolean {
+  return disruptions.some((fault) => fromMs <= fault.toMs + AFTERMATH_MS && toMs >= fault.fromMs - BEFORE_MS);
+}
