@@ -172,7 +172,7 @@ export class DeliveryStarter {
     groups?: GroupRange,
   ): Promise<void> {
     const own = this.underWay.get(accepted.event_id);
-    if (own) return own;
+    if (own !== undefined) return own;
     // The ids of others say what they start.
     if (targets.length === 0 || targets.length > MAX_ADMITTED)
       return this.accept(accepted, targets, hints, subject);
