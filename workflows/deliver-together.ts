@@ -100,8 +100,8 @@ class TogetherDelivery {
       status: typedSearchAttributes.get(STATUS_ATTRIBUTE) ?? groupStatus([]),
       at: Date.now(),
     };
-    setHandler(releaseMembers, ({ endpoint_id, limit, most, direct }) => {
-      this.machine.release(endpoint_id, limit, most);
+    setHandler(releaseMembers, ({ endpoint_id, limit, most, direct, probe }) => {
+      this.machine.release(endpoint_id, limit, most, probe);
       if (direct) this.answering.add(endpoint_id);
       this.stirred = true;
     });

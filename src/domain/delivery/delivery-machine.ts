@@ -6,6 +6,7 @@ import {
   type DeliveryState,
   nextAttemptOf,
   type PlannedAttempt,
+  type Probed,
   parkedSince,
   planOf,
 } from './delivery-state.js';
@@ -23,6 +24,9 @@ import { nextAttempt } from './retry-schedule.js';
 
 /** After this many attempts a delivery is over, whatever its schedule says: its history must stay readable. */
 export const MAX_ATTEMPTS = 100;
+
+/** A delivery with so many attempts is no longer chosen for probes: what is left is for its schedule, for releases and for people. */
+export const MAX_PROBED_ATTEMPTS = MAX_ATTEMPTS / 2;
 
 /** After this many interventions a delivery accepts only `cancel`. */
 export const MAX_INTERVENTIONS = 100;
@@ -109,10 +113,13 @@ export class DeliveryMachine {
     if (state.kind !== 'attempting') throw new Error(`no attempt is in flight: ${state.kind}`);
     if (report.kind === 'not_attempted') {
       if (report.endpoint === 'deleted') return this.close('cancelled', DELETED_REASON);
+      if (state.probed) return this.endProbe(state.probed, state.endpoint_changed);
       const reason = endpointReason(report.endpoint, report.reason);
       return this.park(reason, report.look_again_at);
     }
     if (report.kind === 'erased') return this.close('cancelled', ERASED_REASON);
+    if (report.kind === 'deferred' && state.probed)
+      return this.endProbe(state.probed, state.endpoint_changed);
     if (report.kind === 'deferred') return this.defer(report, state.trigger);
     const { attempt, outcome } = report;
     this.record.attempts.push(attempt);
@@ -123,6 +130,8 @@ export class DeliveryMachine {
     delete state.parked_since;
     if (outcome === 'gone') return this.park(`${result} ${DISABLED_NOW}`);
     if (outcome === 'blocked') return this.park(`${result} ${BLOCKED_NOW}`);
+    if (state.probed)
+      return this.endProbe(state.probed, state.endpoint_changed, { result, retry_after: report.retry_after });
     const extra = attempt.trigger === 'manual' || attempt.trigger === 'released';
     return this.planNext(result, report.retry_after, extra);
   }
@@ -222,12 +231,46 @@ export class DeliveryMachine {
       return false;
     }
     const now = this.surroundings.now();
-    const { at, trigger, not_before = trigger === 'retry_after' ? at : 0 } = state.plan;
-    const latest = this.record.attempts.slice(-most);
+    const latest = this.record.attempts.filter((attempt) => attempt.trigger !== 'probe').slice(-most);
     const isSpent = latest.length === most && latest.every((attempt) => attempt.trigger === 'released');
-    if (isSpent || at <= now || not_before > now) return false;
+    if (isSpent || state.plan.at <= now || notBefore(state.plan) > now) return false;
     this.state = { kind: 'called', trigger: 'released', ...this.kept() };
     return true;
+  }
+
+  /**
+   * The endpoint is to be tried: a delivery that waits is attempted, unless the endpoint asked for a later time. If that fails, the delivery
+   * waits as it did.
+   *
+   * @returns whether an attempt is due that was not due before
+   */
+  probe(): boolean {
+    const { state } = this;
+    const now = this.surroundings.now();
+    if (state.kind !== 'parked' && state.kind !== 'waiting') return false;
+    const isFree =
+      state.kind === 'parked' ? !state.endpoint_changed : state.plan.at > now && notBefore(state.plan) <= now;
+    if (!isFree || this.record.attempts.length >= MAX_PROBED_ATTEMPTS) return false;
+    this.state = { kind: 'called', trigger: 'probe', ...this.kept(), probed: state };
+    return true;
+  }
+
+  /** @param failed the attempt, if one was made */
+  private endProbe(
+    probed: Probed,
+    hasChanged: boolean,
+    failed?: { result: string; retry_after?: string | undefined },
+  ): 'open' {
+    const asked = failed?.retry_after === undefined ? undefined : Date.parse(failed.retry_after);
+    if (probed.kind === 'parked' && asked === undefined) {
+      this.state = { ...probed, endpoint_changed: hasChanged };
+      if (failed) this.surroundings.changed(this.record, false);
+    } else if (failed) {
+      this.enter({ kind: 'waiting', plan: planAfterProbe(probed, asked) }, 'retrying', failed.result);
+    } else {
+      this.state = probed;
+    }
+    return 'open';
   }
 
   private defer({ turn, reason }: Extract<AttemptReport, { kind: 'deferred' }>, trigger: Trigger): 'open' {
@@ -282,14 +325,23 @@ export class DeliveryMachine {
    * @param turn the turn for which it has waited. ISO 8601, UTC
    */
   begin(trigger: Trigger, turn?: string): Step {
+    const probed = trigger === 'probe' ? this.probed : undefined;
     this.state = {
       kind: 'attempting',
       trigger,
       ...(turn !== undefined && { turn }),
       ...this.kept(),
       endpoint_changed: false,
+      ...(probed && { probed }),
     };
     return { kind: 'attempt', trigger };
+  }
+
+  /** What a probe that begins now interrupts. */
+  private get probed(): Probed | undefined {
+    const { state } = this;
+    if (state.kind === 'waiting' || state.kind === 'parked') return state;
+    return state.kind === 'called' ? state.probed : undefined;
   }
 
   /** What an attempt must not lose: the plan of the schedule, and since when the delivery is parked. */
@@ -347,4 +399,17 @@ export class DeliveryMachine {
     const last = this.record.attempts.at(-1);
     return last ? `attempt ${last.number} ${describeAttempt(last)}` : 'waiting';
   }
+}
+
+/** Before this the endpoint asked not to be called. Milliseconds since the epoch. */
+function notBefore({ at, trigger, not_before = trigger === 'retry_after' ? at : 0 }: PlannedAttempt): number {
+  return not_before;
+}
+
+/** The next attempt of a delivery after a probe that failed. @param asked the endpoint asked not to be called before; milliseconds since the epoch */
+function planAfterProbe(probed: Probed, asked: number | undefined): PlannedAttempt {
+  const planned = probed.kind === 'waiting' ? probed.plan : undefined;
+  const at = Math.max(planned?.at ?? 0, asked ?? 0);
+  const plan = planned?.at === at ? planned : { at, trigger: 'retry_after' as const };
+  return asked === undefined ? plan : { ...plan, not_before: asked };
 }

@@ -9,6 +9,23 @@ export interface PlannedAttempt {
   not_before?: number;
 }
 
+/** It waits for the time of its next attempt. */
+interface Waiting {
+  kind: 'waiting';
+  plan: PlannedAttempt;
+}
+
+/** Its endpoint takes no deliveries at the moment. */
+interface Parked {
+  kind: 'parked';
+  since: number;
+  look_again_at?: number;
+  endpoint_changed: boolean;
+}
+
+/** What a delivery goes back to if a probe with it fails. */
+export type Probed = Waiting | Parked;
+
 /**
  * What a delivery is doing. `plan` is the attempt that the schedule holds: an attempt by hand and a pause leave it as it is. Times are
  * milliseconds since the epoch.
@@ -25,15 +42,21 @@ export type DeliveryState =
       parked_since?: number;
       /** The endpoint changed after the attempt began, so the attempt may have seen it as it was before. */
       endpoint_changed: boolean;
+      /** Of a probe. */
+      probed?: Probed;
     }
   /** An attempt is to be made now; the next step makes it. `released`: its endpoint takes deliveries again. */
-  | { kind: 'called'; trigger?: 'released'; plan?: PlannedAttempt; parked_since?: number }
-  /** It waits for the time of its next attempt. */
-  | { kind: 'waiting'; plan: PlannedAttempt }
+  | {
+      kind: 'called';
+      trigger?: 'released' | 'probe';
+      plan?: PlannedAttempt;
+      parked_since?: number;
+      probed?: Probed;
+    }
+  | Waiting
   /** It waits for its turn under the endpoint's rate limit. */
   | { kind: 'deferred'; turn: PlannedAttempt; plan?: PlannedAttempt }
-  /** Its endpoint takes no deliveries at the moment. */
-  | { kind: 'parked'; since: number; look_again_at?: number; endpoint_changed: boolean }
+  | Parked
   /** Somebody paused it. */
   | { kind: 'paused'; since: number; plan?: PlannedAttempt }
   | { kind: 'closed' };

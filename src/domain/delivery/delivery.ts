@@ -26,8 +26,10 @@ export function isClosed(status: ShownStatus): boolean {
   return status !== 'delivering' && status !== 'retrying' && status !== 'parked';
 }
 
-/** What made an attempt happen. */
-export type Trigger = 'schedule' | 'retry_after' | 'manual' | 'released';
+/** What made an attempt happen. `probe`: the endpoint's incident, to see whether the endpoint answers again. */
+export const TRIGGERS = ['schedule', 'retry_after', 'manual', 'released', 'probe'] as const;
+
+export type Trigger = (typeof TRIGGERS)[number];
 
 /**
  * Where the time of an attempt went, milliseconds. A step that did not take place, or did not end, is absent: a connection that was kept from

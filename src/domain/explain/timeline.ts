@@ -17,6 +17,7 @@ export const TIMELINE_TYPES = [
   'parked',
   'incident',
   'released',
+  'probed',
   'act',
   'left_group',
   'reset',
@@ -70,6 +71,7 @@ const BECAUSE: Record<Attempt['trigger'], string> = {
   retry_after: ' (when its Retry-After asked for it)',
   manual: ' (made by hand)',
   released: ' (released)',
+  probe: ' (a probe of its endpoint)',
 };
 
 const ACTS: Record<Intervention['action'], string> = {

@@ -34,7 +34,7 @@ import { startFanOut } from './fan-out.js';
 import type { Incidents } from './incidents.js';
 import { CandidateGroups } from './once/candidate-groups.js';
 import { NumberedGroups } from './once/numbered-groups.js';
-import { findOldest, release } from './parked-deliveries.js';
+import { findOldest, probe } from './parked-deliveries.js';
 import { releaseBacklog } from './release-backlog.js';
 import { type Sender, type StartCallOptions, StartCalls } from './start-calls.js';
 import { StartSlots } from './start-slots.js';
@@ -306,7 +306,7 @@ export class DeliveryStarter {
     const oldest =
       (await findOldest(client, endpoint, 'parked', since)) ??
       (await findOldest(client, endpoint, 'retrying', since));
-    if (oldest) await release(client, [oldest], endpoint.endpoint_id);
+    if (oldest) await probe(client, oldest, endpoint.endpoint_id);
   }
 
   private isIsolated({ failing, target }: PendingDelivery): boolean {

@@ -1,9 +1,13 @@
 import { z } from 'zod';
-import { DELIVERY_STATUSES, SHOWN_STATUSES } from '../../../domain/delivery/delivery.js';
+import { DELIVERY_STATUSES, SHOWN_STATUSES, TRIGGERS } from '../../../domain/delivery/delivery.js';
 import { TIMELINE_TYPES } from '../../../domain/explain/timeline.js';
 import { timeSchema as time } from '../../http/schemas.js';
 
-const triggerSchema = z.enum(['schedule', 'retry_after', 'manual', 'released']);
+const triggerSchema = z
+  .enum(TRIGGERS)
+  .describe(
+    'released: the endpoint answers again; probe: to see whether it does, which uses up none of the schedule',
+  );
 
 export const attemptSchema = z
   .object({
