@@ -5,9 +5,11 @@ import {
   type DeliverySnapshot,
   type DeliveryState,
   nextAttemptOf,
+  notBefore,
   type PlannedAttempt,
   type Probed,
   parkedSince,
+  planAfterProbe,
   planOf,
 } from './delivery-state.js';
 import { describeAttempt } from './outcome.js';
@@ -111,15 +113,13 @@ export class DeliveryMachine {
   settle(report: AttemptReport): 'open' | 'closed' {
     const { state } = this;
     if (state.kind !== 'attempting') throw new Error(`no attempt is in flight: ${state.kind}`);
-    if (report.kind === 'not_attempted') {
-      if (report.endpoint === 'deleted') return this.close('cancelled', DELETED_REASON);
-      if (state.probed) return this.endProbe(state.probed, state.endpoint_changed);
-      const reason = endpointReason(report.endpoint, report.reason);
-      return this.park(reason, report.look_again_at);
-    }
     if (report.kind === 'erased') return this.close('cancelled', ERASED_REASON);
-    if (report.kind === 'deferred' && state.probed)
+    if (report.kind === 'not_attempted' && report.endpoint === 'deleted')
+      return this.close('cancelled', DELETED_REASON);
+    if (report.kind !== 'attempted' && state.probed)
       return this.endProbe(state.probed, state.endpoint_changed);
+    if (report.kind === 'not_attempted')
+      return this.park(endpointReason(report.endpoint, report.reason), report.look_again_at);
     if (report.kind === 'deferred') return this.defer(report, state.trigger);
     const { attempt, outcome } = report;
     this.record.attempts.push(attempt);
@@ -130,8 +130,7 @@ export class DeliveryMachine {
     delete state.parked_since;
     if (outcome === 'gone') return this.park(`${result} ${DISABLED_NOW}`);
     if (outcome === 'blocked') return this.park(`${result} ${BLOCKED_NOW}`);
-    if (state.probed)
-      return this.endProbe(state.probed, state.endpoint_changed, { result, retry_after: report.retry_after });
+    if (state.probed) return this.endProbe(state.probed, state.endpoint_changed, result, report.retry_after);
     const extra = attempt.trigger === 'manual' || attempt.trigger === 'released';
     return this.planNext(result, report.retry_after, extra);
   }
@@ -255,18 +254,14 @@ export class DeliveryMachine {
     return true;
   }
 
-  /** @param failed the attempt, if one was made */
-  private endProbe(
-    probed: Probed,
-    hasChanged: boolean,
-    failed?: { result: string; retry_after?: string | undefined },
-  ): 'open' {
-    const asked = failed?.retry_after === undefined ? undefined : Date.parse(failed.retry_after);
+  /** @param result of its attempt, which failed; absent if none was made */
+  private endProbe(probed: Probed, hasChanged: boolean, result?: string, retryAfter?: string): 'open' {
+    const asked = retryAfter === undefined ? undefined : Date.parse(retryAfter);
     if (probed.kind === 'parked' && asked === undefined) {
       this.state = { ...probed, endpoint_changed: hasChanged };
-      if (failed) this.surroundings.changed(this.record, false);
-    } else if (failed) {
-      this.enter({ kind: 'waiting', plan: planAfterProbe(probed, asked) }, 'retrying', failed.result);
+      if (result !== undefined) this.surroundings.changed(this.record, false);
+    } else if (result !== undefined) {
+      this.enter({ kind: 'waiting', plan: planAfterProbe(probed, asked) }, 'retrying', result);
     } else {
       this.state = probed;
     }
@@ -399,17 +394,4 @@ export class DeliveryMachine {
     const last = this.record.attempts.at(-1);
     return last ? `attempt ${last.number} ${describeAttempt(last)}` : 'waiting';
   }
-}
-
-/** Before this the endpoint asked not to be called. Milliseconds since the epoch. */
-function notBefore({ at, trigger, not_before = trigger === 'retry_after' ? at : 0 }: PlannedAttempt): number {
-  return not_before;
-}
-
-/** The next attempt of a delivery after a probe that failed. @param asked the endpoint asked not to be called before; milliseconds since the epoch */
-function planAfterProbe(probed: Probed, asked: number | undefined): PlannedAttempt {
-  const planned = probed.kind === 'waiting' ? probed.plan : undefined;
-  const at = Math.max(planned?.at ?? 0, asked ?? 0);
-  const plan = planned?.at === at ? planned : { at, trigger: 'retry_after' as const };
-  return asked === undefined ? plan : { ...plan, not_before: asked };
 }

@@ -85,3 +85,20 @@ export function parkedSince(state: DeliveryState): number | undefined {
 export function planOf(state: DeliveryState): PlannedAttempt | undefined {
   return 'plan' in state ? state.plan : undefined;
 }
+
+/** Before this the endpoint asked not to be called. Milliseconds since the epoch. */
+export function notBefore({
+  at,
+  trigger,
+  not_before = trigger === 'retry_after' ? at : 0,
+}: PlannedAttempt): number {
+  return not_before;
+}
+
+/** The next attempt of a delivery after a probe that failed. @param asked the endpoint asked not to be called before; milliseconds since the epoch */
+export function planAfterProbe(probed: Probed, asked: number | undefined): PlannedAttempt {
+  const planned = probed.kind === 'waiting' ? probed.plan : undefined;
+  const at = Math.max(planned?.at ?? 0, asked ?? 0);
+  const plan = planned?.at === at ? planned : { at, trigger: 'retry_after' as const };
+  return asked === undefined ? plan : { ...plan, not_before: asked };
+}
