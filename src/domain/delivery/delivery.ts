@@ -83,6 +83,11 @@ export interface Attempt {
    */
   response_sealed?: string;
   trigger: Trigger;
+  /**
+   * So many tries of this attempt began before, and nobody knows how they ended: the process that made them died, or stood still for too
+   * long. Their requests may have arrived.
+   */
+  lost_tries?: number;
 }
 
 /** Why an attempt got no answer that counts. Stable: part of the HTTP interface. */

@@ -38,6 +38,13 @@ export const attemptSchema = z
     response_headers: z.record(z.string(), z.string()).optional(),
     response_snippet: z.string().optional(),
     trigger: triggerSchema,
+    lost_tries: z
+      .number()
+      .int()
+      .optional()
+      .describe(
+        'So many tries of this attempt began before and were lost with the process that made them: their requests may have arrived, too',
+      ),
   })
   .meta({ id: 'Attempt' });
 
