@@ -2030,6 +2030,8 @@ export interface components {
              * @enum {string}
              */
             trigger: "schedule" | "retry_after" | "manual" | "released" | "probe";
+            /** @description So many tries of this attempt began before and were lost with the process that made them: their requests may have arrived, too */
+            lost_tries?: number;
         };
         Intervention: {
             /** @enum {string} */
