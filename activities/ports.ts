@@ -34,6 +34,8 @@ import type { Tracing } from '../src/domain/trace/tracing.js';
 /** First attempts to make side by side. */
 export interface GroupAttemptRequest extends DeliveryGroup {
   timeout_ms: number;
+  /** See {@link AttemptRequest.lost_tries}. */
+  lost_tries?: number;
 }
 
 /** Attempts at released deliveries of a group to make side by side. */

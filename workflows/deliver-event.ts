@@ -14,6 +14,7 @@ import { attemptPriority, isolatedQueue } from '../src/domain/delivery/lanes.js'
 import { closingOf } from '../src/domain/stats/closing.js';
 import type { DeliverEventInput } from './inputs.js';
 import { LiveDelivery } from './live-delivery.js';
+import { lostFirstTasks } from './lost-tasks.js';
 import { deliveries } from './sinks.js';
 
 /** Beyond the attempt's own limit: reading the endpoint, signing, and the way back to Temporal. */
@@ -30,12 +31,14 @@ export async function deliverEvent(input: DeliverEventInput): Promise<DeliveryRe
   const delivery = new LiveDelivery(input, input);
   const startToCloseTimeout = input.attempt_timeout_ms + ATTEMPT_OVERHEAD_MS;
   const local = proxyLocalActivities<Activities>({ startToCloseTimeout, retry: { maximumAttempts: 1 } });
+  const lost = input.so_far ? 0 : lostFirstTasks();
   const request = (trigger: Trigger, isolated = false) =>
     attemptRequest(input, input.endpoint_id, input.attempt_timeout_ms, {
       number: delivery.nextNumber,
       trigger,
       isolated,
       turn: delivery.turn,
+      lostTries: delivery.nextNumber === 1 && !input.isolated ? lost : undefined,
     });
 
   const attemptDirectly = (trigger: Trigger): Promise<AttemptReport> =>

@@ -35,6 +35,7 @@ import { closingOf } from '../src/domain/stats/closing.js';
 import { continueWithMemo } from './continue-with-memo.js';
 import { ATTEMPT_OVERHEAD_MS, deliverEvent } from './deliver-event.js';
 import type { DeliverTogetherResult } from './inputs.js';
+import { lostFirstTasks } from './lost-tasks.js';
 import { type HandOver, handOver, releaseMembers } from './messages.js';
 import { deliveries as sink } from './sinks.js';
 
@@ -100,8 +101,8 @@ class TogetherDelivery {
       status: typedSearchAttributes.get(STATUS_ATTRIBUTE) ?? groupStatus([]),
       at: Date.now(),
     };
-    setHandler(releaseMembers, ({ endpoint_id, limit, most, direct }) => {
-      this.machine.release(endpoint_id, limit, most);
+    setHandler(releaseMembers, ({ endpoint_id, limit, most, direct, probe }) => {
+      this.machine.release(endpoint_id, limit, most, probe);
       if (direct) this.answering.add(endpoint_id);
       this.stirred = true;
     });
@@ -159,7 +160,9 @@ class TogetherDelivery {
     let reports: readonly (AttemptReport | null)[] = [];
     if (!this.input.isolated) {
       const { events, deliveries, attempt_timeout_ms: timeout_ms } = this.input;
-      reports = await this.direct.attemptGroup({ events, deliveries, timeout_ms }).catch(() => []);
+      const lost_tries = lostFirstTasks();
+      const request = { events, deliveries, timeout_ms, ...(lost_tries > 0 && { lost_tries }) };
+      reports = await this.direct.attemptGroup(request).catch(() => []);
     }
     const unmade = this.machine.settle(first, reports, Date.now());
     if (unmade.length > 0) this.begin(unmade);

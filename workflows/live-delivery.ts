@@ -40,8 +40,9 @@ export class LiveDelivery {
         },
       );
     }
-    setHandler(endpointChanged, (endpointId, most) => {
+    setHandler(endpointChanged, (endpointId, most, isProbe) => {
       if (endpointId === undefined) this.machine.endpointChanged();
+      else if (isProbe) this.machine.probe();
       else this.machine.release(most);
       this.stirred = true;
     });

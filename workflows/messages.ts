@@ -67,9 +67,10 @@ export const endpointGone = defineSignal<[string, number?]>('endpointGone');
 
 /**
  * The endpoint of a delivery takes deliveries again, or is gone. The argument is the endpoint's id: a delivery that is parked, or waits for a
- * retry, is attempted now. Without it, as older code sent it, only a parked delivery reacts. The number is {@link Release.most}.
+ * retry, is attempted now. Without it, as older code sent it, only a parked delivery reacts. The others are {@link Release.most} and
+ * {@link Release.probe}.
  */
-export const endpointChanged = defineSignal<[string?, number?]>('endpointChanged');
+export const endpointChanged = defineSignal<[string?, number?, boolean?]>('endpointChanged');
 
 /** Deliveries of a group to release. */
 export interface Release {
@@ -80,6 +81,8 @@ export interface Release {
   most?: number;
   /** The endpoint answers well: the attempts are made in the direct lane, inside the workflow task. */
   direct?: boolean;
+  /** Nobody knows whether the endpoint takes deliveries again: they are attempted to see that, and wait as before if it does not. */
+  probe?: boolean;
 }
 
 /** An endpoint of a group takes deliveries again, or is gone: those that are parked for it, or wait for a retry, are due. */

@@ -45,7 +45,7 @@ export function createAttemptDelivery(dependencies: AttemptDependencies) {
     const { failing, verification_revision: verificationRevision } = endpoint;
     return {
       kind: 'attempted',
-      attempt,
+      attempt: request.lost_tries ? { ...attempt, lost_tries: request.lost_tries } : attempt,
       outcome: await conclude(request, { attempt, outcome, failing, verificationRevision, wasUnhealthy }),
       ...(not_before !== undefined && { retry_after: new Date(not_before).toISOString() }),
     };

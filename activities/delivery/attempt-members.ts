@@ -4,6 +4,7 @@ import { memberAttemptRequest } from '../../src/domain/delivery/attempt-request.
 import type { MemberAttempt } from '../../src/domain/delivery/delivery-group.js';
 import type { ActivityDependencies } from '../ports.js';
 import { callerOf } from './caller.js';
+import { LostTries } from './lost-tries.js';
 import { isolatedLane } from './side-by-side.js';
 
 /** Attempts at deliveries of the group that calls. The payloads are in the group's own input, so they are not sent again. */
@@ -22,11 +23,18 @@ const SLOT_WAIT_MS = 2_000;
 
 /** Makes attempts of a group side by side, in the isolated lane. */
 export function createAttemptMembers({ ledger, attempt }: Pick<ActivityDependencies, 'ledger' | 'attempt'>) {
+  const tries = new LostTries();
   /**
    * @returns a report for each attempt, in their order; `null` for one that could not be made
    * @throws if none could be made
    */
-  return async function attemptMembers({ attempts }: MembersRequest): Promise<(AttemptReport | null)[]> {
+  return ({ attempts }: MembersRequest): Promise<(AttemptReport | null)[]> =>
+    tries.counted(Context.current().info, (lost) => make(attempts, lost));
+
+  async function make(
+    attempts: readonly MemberAttempt[],
+    lostTries: number,
+  ): Promise<(AttemptReport | null)[]> {
     const context = Context.current();
     const { workflowId, runId } = callerOf(context.info);
     const earlier = (context.info.heartbeatDetails ?? []) as (AttemptReport | null)[];
@@ -40,6 +48,7 @@ export function createAttemptMembers({ ledger, attempt }: Pick<ActivityDependenc
           ...one,
           isolated: true,
           slotWaitMs: SLOT_WAIT_MS,
+          lostTries,
         });
         if (reports[position] || !request) return;
         try {
@@ -53,5 +62,5 @@ export function createAttemptMembers({ ledger, attempt }: Pick<ActivityDependenc
     }
     if (errors.length === attempts.length) throw errors[0];
     return reports;
-  };
+  }
 }

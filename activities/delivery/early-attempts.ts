@@ -71,9 +71,13 @@ export class EarlyAttempts implements Port {
     return made;
   }
 
-  private makeSideBySide({ timeout_ms, ...group }: GroupAttemptRequest): Promise<(AttemptReport | null)[]> {
+  private makeSideBySide({
+    timeout_ms,
+    lost_tries: lostTries,
+    ...group
+  }: GroupAttemptRequest): Promise<(AttemptReport | null)[]> {
     return directLane([...group.deliveries.keys()], async (index) => {
-      const request = memberAttemptRequest(group, timeout_ms, { index, ...FIRST_ATTEMPT });
+      const request = memberAttemptRequest(group, timeout_ms, { index, ...FIRST_ATTEMPT, lostTries });
       return request ? this.make(request) : null;
     });
   }

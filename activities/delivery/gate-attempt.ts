@@ -49,7 +49,7 @@ export function createGate({ endpoints, turns, health, slots, incidents }: Attem
 
     const turn = await waitForTurn(request, endpoint);
     if (turn) return turn;
-    const chosen = trigger === 'manual' || trigger === 'released';
+    const chosen = trigger === 'manual' || trigger === 'released' || trigger === 'probe';
     const slot = await slots.take(endpoint_id, request.slot_wait_ms ?? SLOT_WAIT_MS, chosen);
     if (slot.kind === 'full') return waitForSlot(slot);
     const over = health.begin(endpoint_id, !request.isolated);

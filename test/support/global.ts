@@ -55,7 +55,7 @@ export async function startServersOfRun(suggestContinueAsNewAfter?: number): Pro
       persistent: false,
       suggestContinueAsNewAfter,
     }),
-    startMongo({ dataDir: folder, port: 0, report }),
+    startMongo({ dataDir: folder, port: 0, report, persistent: false }),
     buildOnce(),
   ]);
   setServers({ temporalAddress: temporal.address, namespace, mongodbUri: mongo.uri });

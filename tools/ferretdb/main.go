@@ -24,6 +24,7 @@ const version = "v1.24.2" // the FerretDB release pinned in go.mod
 func main() {
 	listen := flag.String("listen", "127.0.0.1:27017", "TCP address to listen on")
 	data := flag.String("data", "", "folder of the SQLite files; made if missing")
+	synchronous := flag.String("synchronous", "full", "full: what was acknowledged outlives a power cut; normal: it can be lost in one; off: so can all data")
 	showVersion := flag.Bool("version", false, "print the version and exit")
 	flag.Parse()
 	if *showVersion {
@@ -37,8 +38,14 @@ func main() {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		log.Fatal(err)
 	}
-	// FerretDB turns the write-ahead log on; with it, NORMAL loses nothing when the process dies.
-	location := url.URL{Scheme: "file", OmitHost: true, Path: folder + "/", RawQuery: "_pragma=synchronous(normal)"}
+	switch *synchronous {
+	case "full", "normal", "off":
+	default:
+		log.Fatal("-synchronous must be full, normal or off")
+	}
+	// FerretDB turns the write-ahead log on. https://www.sqlite.org/pragma.html#pragma_synchronous
+	pragma := "_pragma=synchronous(" + *synchronous + ")"
+	location := url.URL{Scheme: "file", OmitHost: true, Path: folder + "/", RawQuery: pragma}
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

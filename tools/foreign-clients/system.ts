@@ -31,7 +31,7 @@ export async function startForeignSystem(report: (line: string) => void): Promis
   installRuntime(pino({ level: 'silent' }), undefined);
   const [temporal, mongo] = await Promise.all([
     startTemporal({ dataDir: folder, namespace, port: 0, uiPort: undefined, report, persistent: false }),
-    startMongo({ dataDir: folder, port: 0, report }),
+    startMongo({ dataDir: folder, port: 0, report, persistent: false }),
     buildWorkflowBundle(BUNDLE_PATH),
   ]);
   const unlimited = '1000000/1m';

@@ -2034,8 +2034,13 @@ export interface components {
             error?: string;
             response_headers?: Record<string, never>;
             response_snippet?: string;
-            /** @enum {string} */
-            trigger: "schedule" | "retry_after" | "manual" | "released";
+            /**
+             * @description released: the endpoint answers again; probe: to see whether it does, which uses up none of the schedule
+             * @enum {string}
+             */
+            trigger: "schedule" | "retry_after" | "manual" | "released" | "probe";
+            /** @description So many tries of this attempt began before and were lost with the process that made them: their requests may have arrived, too */
+            lost_tries?: number;
         };
         Intervention: {
             /** @enum {string} */
@@ -2059,14 +2064,17 @@ export interface components {
              */
             at: string;
             /** @enum {string} */
-            type: "accepted" | "started" | "attempt" | "wait" | "parked" | "incident" | "released" | "act" | "left_group" | "reset" | "closed" | "terminated";
+            type: "accepted" | "started" | "attempt" | "wait" | "parked" | "incident" | "released" | "probed" | "act" | "left_group" | "reset" | "closed" | "terminated";
             /** @description Human-readable */
             text: string;
             workflow_id?: string;
             run_id?: string;
             number?: number;
-            /** @enum {string} */
-            trigger?: "schedule" | "retry_after" | "manual" | "released";
+            /**
+             * @description released: the endpoint answers again; probe: to see whether it does, which uses up none of the schedule
+             * @enum {string}
+             */
+            trigger?: "schedule" | "retry_after" | "manual" | "released" | "probe";
             duration_ms?: number;
             url?: string;
             status_code?: number;

@@ -34,6 +34,8 @@ export interface State {
   route?: string;
   /** Where what the request starts continues, if requests are traced: a `traceparent` header. */
   traceparent?: string;
+  /** Of an event without an idempotency key whose deliveries are being started. */
+  event_id?: string;
   caller: Caller;
   /** The account that the caller acts for; absent of what is older than accounts. */
   account: Account | undefined;

@@ -18,6 +18,8 @@ export interface AttemptRequest {
   turn?: string;
   /** How long it may wait for one of the endpoint's slots, even if the endpoint is slow. Milliseconds. */
   slot_wait_ms?: number;
+  /** So many tries of it may have been sent before: `lost_tries` of its record. */
+  lost_tries?: number;
   /** Of its event. */
   traceparent?: string;
 }
@@ -32,6 +34,7 @@ export interface AttemptDetails {
   turn?: string | undefined;
   /** Milliseconds. */
   slotWaitMs?: number;
+  lostTries?: number | undefined;
 }
 
 /** The first attempt of a delivery that was just accepted, in the direct lane. */
@@ -47,7 +50,7 @@ export function attemptRequest(
   { account_id, event_id, event_kind, payload, sealed, traceparent }: AcceptedEvent,
   endpointId: string,
   timeoutMs: number,
-  { number, trigger, isolated, turn, slotWaitMs }: AttemptDetails,
+  { number, trigger, isolated, turn, slotWaitMs, lostTries }: AttemptDetails,
 ): AttemptRequest {
   return {
     account_id,
@@ -62,6 +65,7 @@ export function attemptRequest(
     ...(isolated && { isolated }),
     ...(turn !== undefined && { turn }),
     ...(slotWaitMs !== undefined && { slot_wait_ms: slotWaitMs }),
+    ...(lostTries && { lost_tries: lostTries }),
     ...(traceparent !== undefined && { traceparent }),
   };
 }

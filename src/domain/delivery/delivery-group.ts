@@ -179,19 +179,20 @@ export class GroupMachine {
    *
    * @param limit no more than this many, the parked ones and the oldest first; absent for all, also those that an attempt in flight parks
    * @param most see {@link DeliveryMachine.release}
+   * @param isProbe they are attempted to see whether the endpoint answers: see {@link DeliveryMachine.probe}
    */
-  release(endpointId: string, limit?: number, most?: number): void {
+  release(endpointId: string, limit?: number, most?: number, isProbe = false): void {
     const ofEndpoint = this.members.filter(
       (machine, index) => machine && this.group.deliveries[index]?.endpoint_id === endpointId,
     );
-    if (limit === undefined)
+    if (limit === undefined && !isProbe)
       for (const machine of ofEndpoint) if (machine?.isAttempting) machine.endpointChanged();
     let released = 0;
     for (const status of ['parked', 'retrying'] as const) {
       for (const machine of ofEndpoint) {
         if (limit !== undefined && released >= limit) return;
-        if (machine?.record.status === status && !machine.isAttempting && machine.release(most))
-          released += 1;
+        if (machine?.record.status !== status || machine.isAttempting) continue;
+        if (isProbe ? machine.probe() : machine.release(most)) released += 1;
       }
     }
   }

@@ -5,8 +5,11 @@ import {
   type DeliverySnapshot,
   type DeliveryState,
   nextAttemptOf,
+  notBefore,
   type PlannedAttempt,
+  type Probed,
   parkedSince,
+  planAfterProbe,
   planOf,
 } from './delivery-state.js';
 import { describeAttempt } from './outcome.js';
@@ -23,6 +26,9 @@ import { nextAttempt } from './retry-schedule.js';
 
 /** After this many attempts a delivery is over, whatever its schedule says: its history must stay readable. */
 export const MAX_ATTEMPTS = 100;
+
+/** A delivery with so many attempts is no longer chosen for probes: what is left is for its schedule, for releases and for people. */
+export const MAX_PROBED_ATTEMPTS = MAX_ATTEMPTS / 2;
 
 /** After this many interventions a delivery accepts only `cancel`. */
 export const MAX_INTERVENTIONS = 100;
@@ -107,12 +113,13 @@ export class DeliveryMachine {
   settle(report: AttemptReport): 'open' | 'closed' {
     const { state } = this;
     if (state.kind !== 'attempting') throw new Error(`no attempt is in flight: ${state.kind}`);
-    if (report.kind === 'not_attempted') {
-      if (report.endpoint === 'deleted') return this.close('cancelled', DELETED_REASON);
-      const reason = endpointReason(report.endpoint, report.reason);
-      return this.park(reason, report.look_again_at);
-    }
     if (report.kind === 'erased') return this.close('cancelled', ERASED_REASON);
+    if (report.kind === 'not_attempted' && report.endpoint === 'deleted')
+      return this.close('cancelled', DELETED_REASON);
+    if (report.kind !== 'attempted' && state.probed)
+      return this.endProbe(state.probed, state.endpoint_changed);
+    if (report.kind === 'not_attempted')
+      return this.park(endpointReason(report.endpoint, report.reason), report.look_again_at);
     if (report.kind === 'deferred') return this.defer(report, state.trigger);
     const { attempt, outcome } = report;
     this.record.attempts.push(attempt);
@@ -123,6 +130,7 @@ export class DeliveryMachine {
     delete state.parked_since;
     if (outcome === 'gone') return this.park(`${result} ${DISABLED_NOW}`);
     if (outcome === 'blocked') return this.park(`${result} ${BLOCKED_NOW}`);
+    if (state.probed) return this.endProbe(state.probed, state.endpoint_changed, result, report.retry_after);
     const extra = attempt.trigger === 'manual' || attempt.trigger === 'released';
     return this.planNext(result, report.retry_after, extra);
   }
@@ -222,12 +230,42 @@ export class DeliveryMachine {
       return false;
     }
     const now = this.surroundings.now();
-    const { at, trigger, not_before = trigger === 'retry_after' ? at : 0 } = state.plan;
-    const latest = this.record.attempts.slice(-most);
+    const latest = this.record.attempts.filter((attempt) => attempt.trigger !== 'probe').slice(-most);
     const isSpent = latest.length === most && latest.every((attempt) => attempt.trigger === 'released');
-    if (isSpent || at <= now || not_before > now) return false;
+    if (isSpent || state.plan.at <= now || notBefore(state.plan) > now) return false;
     this.state = { kind: 'called', trigger: 'released', ...this.kept() };
     return true;
+  }
+
+  /**
+   * The endpoint is to be tried: a delivery that waits is attempted, unless the endpoint asked for a later time. If that fails, the delivery
+   * waits as it did.
+   *
+   * @returns whether an attempt is due that was not due before
+   */
+  probe(): boolean {
+    const { state } = this;
+    const now = this.surroundings.now();
+    if (state.kind !== 'parked' && state.kind !== 'waiting') return false;
+    const isFree =
+      state.kind === 'parked' ? !state.endpoint_changed : state.plan.at > now && notBefore(state.plan) <= now;
+    if (!isFree || this.record.attempts.length >= MAX_PROBED_ATTEMPTS) return false;
+    this.state = { kind: 'called', trigger: 'probe', ...this.kept(), probed: state };
+    return true;
+  }
+
+  /** @param result of its attempt, which failed; absent if none was made */
+  private endProbe(probed: Probed, hasChanged: boolean, result?: string, retryAfter?: string): 'open' {
+    const asked = retryAfter === undefined ? undefined : Date.parse(retryAfter);
+    if (probed.kind === 'parked' && asked === undefined) {
+      this.state = { ...probed, endpoint_changed: hasChanged };
+      if (result !== undefined) this.surroundings.changed(this.record, false);
+    } else if (result !== undefined) {
+      this.enter({ kind: 'waiting', plan: planAfterProbe(probed, asked) }, 'retrying', result);
+    } else {
+      this.state = probed;
+    }
+    return 'open';
   }
 
   private defer({ turn, reason }: Extract<AttemptReport, { kind: 'deferred' }>, trigger: Trigger): 'open' {
@@ -282,14 +320,23 @@ export class DeliveryMachine {
    * @param turn the turn for which it has waited. ISO 8601, UTC
    */
   begin(trigger: Trigger, turn?: string): Step {
+    const probed = trigger === 'probe' ? this.probed : undefined;
     this.state = {
       kind: 'attempting',
       trigger,
       ...(turn !== undefined && { turn }),
       ...this.kept(),
       endpoint_changed: false,
+      ...(probed && { probed }),
     };
     return { kind: 'attempt', trigger };
+  }
+
+  /** What a probe that begins now interrupts. */
+  private get probed(): Probed | undefined {
+    const { state } = this;
+    if (state.kind === 'waiting' || state.kind === 'parked') return state;
+    return state.kind === 'called' ? state.probed : undefined;
   }
 
   /** What an attempt must not lose: the plan of the schedule, and since when the delivery is parked. */

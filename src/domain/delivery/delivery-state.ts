@@ -9,6 +9,23 @@ export interface PlannedAttempt {
   not_before?: number;
 }
 
+/** It waits for the time of its next attempt. */
+interface Waiting {
+  kind: 'waiting';
+  plan: PlannedAttempt;
+}
+
+/** Its endpoint takes no deliveries at the moment. */
+interface Parked {
+  kind: 'parked';
+  since: number;
+  look_again_at?: number;
+  endpoint_changed: boolean;
+}
+
+/** What a delivery goes back to if a probe with it fails. */
+export type Probed = Waiting | Parked;
+
 /**
  * What a delivery is doing. `plan` is the attempt that the schedule holds: an attempt by hand and a pause leave it as it is. Times are
  * milliseconds since the epoch.
@@ -25,15 +42,21 @@ export type DeliveryState =
       parked_since?: number;
       /** The endpoint changed after the attempt began, so the attempt may have seen it as it was before. */
       endpoint_changed: boolean;
+      /** Of a probe. */
+      probed?: Probed;
     }
   /** An attempt is to be made now; the next step makes it. `released`: its endpoint takes deliveries again. */
-  | { kind: 'called'; trigger?: 'released'; plan?: PlannedAttempt; parked_since?: number }
-  /** It waits for the time of its next attempt. */
-  | { kind: 'waiting'; plan: PlannedAttempt }
+  | {
+      kind: 'called';
+      trigger?: 'released' | 'probe';
+      plan?: PlannedAttempt;
+      parked_since?: number;
+      probed?: Probed;
+    }
+  | Waiting
   /** It waits for its turn under the endpoint's rate limit. */
   | { kind: 'deferred'; turn: PlannedAttempt; plan?: PlannedAttempt }
-  /** Its endpoint takes no deliveries at the moment. */
-  | { kind: 'parked'; since: number; look_again_at?: number; endpoint_changed: boolean }
+  | Parked
   /** Somebody paused it. */
   | { kind: 'paused'; since: number; plan?: PlannedAttempt }
   | { kind: 'closed' };
@@ -61,4 +84,21 @@ export function parkedSince(state: DeliveryState): number | undefined {
 /** The attempt that the schedule holds. */
 export function planOf(state: DeliveryState): PlannedAttempt | undefined {
   return 'plan' in state ? state.plan : undefined;
+}
+
+/** Before this the endpoint asked not to be called. Milliseconds since the epoch. */
+export function notBefore({
+  at,
+  trigger,
+  not_before = trigger === 'retry_after' ? at : 0,
+}: PlannedAttempt): number {
+  return not_before;
+}
+
+/** The next attempt of a delivery after a probe that failed. @param asked the endpoint asked not to be called before; milliseconds since the epoch */
+export function planAfterProbe(probed: Probed, asked: number | undefined): PlannedAttempt {
+  const planned = probed.kind === 'waiting' ? probed.plan : undefined;
+  const at = Math.max(planned?.at ?? 0, asked ?? 0);
+  const plan = planned?.at === at ? planned : { at, trigger: 'retry_after' as const };
+  return asked === undefined ? plan : { ...plan, not_before: asked };
 }

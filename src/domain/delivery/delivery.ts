@@ -26,8 +26,10 @@ export function isClosed(status: ShownStatus): boolean {
   return status !== 'delivering' && status !== 'retrying' && status !== 'parked';
 }
 
-/** What made an attempt happen. */
-export type Trigger = 'schedule' | 'retry_after' | 'manual' | 'released';
+/** What made an attempt happen. `probe`: the endpoint's incident, to see whether the endpoint answers again. */
+export const TRIGGERS = ['schedule', 'retry_after', 'manual', 'released', 'probe'] as const;
+
+export type Trigger = (typeof TRIGGERS)[number];
 
 /**
  * Where the time of an attempt went, milliseconds. A step that did not take place, or did not end, is absent: a connection that was kept from
@@ -87,6 +89,11 @@ export interface Attempt {
    */
   response_sealed?: string;
   trigger: Trigger;
+  /**
+   * So many tries of this attempt began before, and nobody knows how they ended: the process that made them died, or stood still for too
+   * long. Their requests may have arrived.
+   */
+  lost_tries?: number;
 }
 
 /** Why an attempt got no answer that counts. Stable: part of the HTTP interface. */

@@ -18,5 +18,5 @@ const PRIORITIES = { fresh: 2, retry: 3, replay: 4 } as const;
  */
 export function attemptPriority(trigger: Trigger, number: number, isResend: boolean): number {
   if (trigger === 'released' || (isResend && number === 1)) return PRIORITIES.replay;
-  return trigger === 'manual' || number === 1 ? PRIORITIES.fresh : PRIORITIES.retry;
+  return trigger === 'manual' || trigger === 'probe' || number === 1 ? PRIORITIES.fresh : PRIORITIES.retry;
 }

@@ -17,6 +17,7 @@ export const TIMELINE_TYPES = [
   'parked',
   'incident',
   'released',
+  'probed',
   'act',
   'left_group',
   'reset',
@@ -70,6 +71,7 @@ const BECAUSE: Record<Attempt['trigger'], string> = {
   retry_after: ' (when its Retry-After asked for it)',
   manual: ' (made by hand)',
   released: ' (released)',
+  probe: ' (a probe of its endpoint)',
 };
 
 const ACTS: Record<Intervention['action'], string> = {
@@ -144,11 +146,12 @@ function tellAct({ action, at, by, replay }: Intervention): TimelineItem {
 }
 
 function tellAttempt(attempt: Attempt): TimelineItem {
-  const { number, at, trigger, duration_ms, url, status_code, error_code } = attempt;
+  const { number, at, trigger, duration_ms, url, status_code, error_code, lost_tries } = attempt;
+  const lost = lost_tries === undefined ? '' : ` An earlier try of it was lost, and may have arrived, too.`;
   return {
     at,
     type: 'attempt',
-    text: `Attempt ${number}${BECAUSE[trigger]} ${describeAttempt(attempt)}, after ${duration_ms} ms.`,
+    text: `Attempt ${number}${BECAUSE[trigger]} ${describeAttempt(attempt)}, after ${duration_ms} ms.${lost}`,
     number,
     trigger,
     duration_ms,

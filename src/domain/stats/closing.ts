@@ -13,6 +13,7 @@ export type ClosedStatus = (typeof CLOSED_STATUSES)[number];
 /** The end of a delivery, as it is counted. What workflows pass to the worker's process. */
 export interface Closing {
   account_id: string;
+  event_id: string;
   endpoint_id: string;
   event_kind: string;
   status: ClosedStatus;
@@ -24,7 +25,6 @@ export interface Closing {
 
 interface ClosingTrace {
   traceparent: string;
-  event_id: string;
   /** ISO 8601, UTC. */
   accepted_at: string;
 }
@@ -40,11 +40,12 @@ export function closingOf(
   return (
     status && {
       account_id,
+      event_id,
       endpoint_id,
       event_kind,
       status,
       attempts: attempts.length,
-      ...(traceparent !== undefined && { traced: { traceparent, event_id, accepted_at } }),
+      ...(traceparent !== undefined && { traced: { traceparent, accepted_at } }),
     }
   );
 }

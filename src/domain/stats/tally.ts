@@ -52,7 +52,10 @@ export class Tally {
   private lost = 0;
 
   /** @param at when it was closed, milliseconds since the epoch */
-  add({ account_id, endpoint_id, event_kind, status, attempts }: Closing, at: number): void {
+  add(
+    { account_id, endpoint_id, event_kind, status, attempts }: Omit<Closing, 'event_id' | 'traced'>,
+    at: number,
+  ): void {
     for (const resolution of Object.keys(RESOLUTIONS) as Resolution[]) {
       const span = spanOf(resolution, at);
       const slot = Math.floor((at - span) / RESOLUTIONS[resolution].slotMs);

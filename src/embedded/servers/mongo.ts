@@ -20,6 +20,8 @@ export interface EmbeddedMongoOptions {
   uri?: string;
   /** Port to listen on; 0 chooses a free one. */
   port: number;
+  /** false for data that need not outlive the machine, for tests. Default: true. */
+  persistent?: boolean;
   /** Receives one line for each thing that is done, and progress where it takes long. */
   report: Report;
   /** Folder of downloads and builds. Default: `hookline` in the user's cache folder. */
@@ -49,7 +51,7 @@ export interface EmbeddedMongo {
  * @throws EmbeddedStartError when the server ends or stays silent
  */
 export async function startMongo(options: EmbeddedMongoOptions): Promise<EmbeddedMongo> {
-  const { uri: configured, report } = options;
+  const { uri: configured, report, persistent = true } = options;
   if (configured !== undefined) {
     report(`${SERVICE}: using the server of MONGODB_URI.`); // not the string itself: it may hold a password
     return { uri: configured, how: 'configured', failed: new Promise(() => {}), stop: async () => {} };
@@ -74,7 +76,7 @@ export async function startMongo(options: EmbeddedMongoOptions): Promise<Embedde
   const server = await startServer({
     service: SERVICE,
     binary,
-    args: kind === 'ferretdb' ? ferretArguments(port, folder) : mongodArguments(port, folder),
+    args: kind === 'ferretdb' ? ferretArguments(port, folder, persistent) : mongodArguments(port, folder),
     logFile: join(dataDir, 'logs', 'mongodb.log'),
     probe: () => accepts(port),
     report,
@@ -83,8 +85,10 @@ export async function startMongo(options: EmbeddedMongoOptions): Promise<Embedde
   });
 
   report(`${SERVICE}: ready at ${LOOPBACK}:${port}, data in ${folder}.`);
+  // Alone, mongod acknowledges a write up to 100 ms before it is on the disk, unless it is asked to wait. FerretDB always waits.
+  const written = kind === 'mongodb' && persistent ? '?journal=true' : '';
   return {
-    uri: `mongodb://${LOOPBACK}:${port}/hookline`,
+    uri: `mongodb://${LOOPBACK}:${port}/hookline${written}`,
     how,
     failed: server.failed,
     stop: () => server.stop(),
@@ -96,8 +100,10 @@ function mongodArguments(port: number, folder: string): string[] {
   return ['--bind_ip', LOOPBACK, '--port', String(port), '--dbpath', folder, '--nounixsocket', '--quiet'];
 }
 
-function ferretArguments(port: number, folder: string): string[] {
-  return ['-listen', `${LOOPBACK}:${port}`, '-data', folder];
+/** The arguments of FerretDB. @param persistent what it has acknowledged outlives a power cut */
+export function ferretArguments(port: number, folder: string, persistent: boolean): string[] {
+  const synchronous = persistent ? 'full' : 'off';
+  return ['-listen', `${LOOPBACK}:${port}`, '-data', folder, '-synchronous', synchronous];
 }
 
 /** Both servers begin to listen when they can serve. */

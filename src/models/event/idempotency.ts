@@ -1,5 +1,6 @@
 import { type Connection, type Model, Schema } from 'mongoose';
 import type { DeliveryTarget } from '../../domain/delivery/delivery.js';
+import type { GroupRange } from '../../domain/ledger/group-series.js';
 
 /** What an idempotency key was first used for. */
 export interface IdempotencyRecord {
@@ -10,13 +11,23 @@ export interface IdempotencyRecord {
   targets: DeliveryTarget[];
   /** ISO 8601, UTC. */
   accepted_at: string;
+  /** The groups in which the request that claimed the key starts deliveries, if it starts any in groups that their ids do not tell. */
+  groups?: GroupRange | undefined;
 }
+
+/**
+ * What is known of the deliveries of a claim:
+ * - `pending`: the request that made the claim is starting them, or died.
+ * - `repeated`: another request is, too.
+ * - `refused`: none was started, and none will be: the claim counts for nothing.
+ * - `confirmed`: all were started.
+ */
+export type ClaimState = 'pending' | 'repeated' | 'refused' | 'confirmed';
 
 interface IdempotencyDocument extends IdempotencyRecord {
   /** Account and key. */
   _id: string;
-  /** `confirmed` once all deliveries of the event are known to have been started. */
-  state: 'pending' | 'confirmed';
+  state: ClaimState;
   created_at: Date;
 }
 
@@ -33,6 +44,7 @@ const schema = new Schema<IdempotencyDocument>(
       required: true,
     },
     accepted_at: { type: String, required: true },
+    groups: { type: { _id: false, series: String, first: Number, last: Number }, default: undefined },
     state: { type: String, required: true },
     created_at: { type: Date, required: true, expires: LIFETIME_S },
   },
@@ -48,25 +60,27 @@ export class IdempotencyRepository {
   }
 
   /**
-   * Claims a key for an event, unless it has been claimed before.
+   * Claims a key for an event, unless it has been claimed before. A claim that was refused makes room for another one of the same body.
    *
-   * @returns the first claim. Its state is `new` if this call made it, and `pending` while the deliveries of an earlier one are not
-   *   known to have been started
+   * @returns the claim that counts, and its state, which is `new` if this call made it
    */
   async claim(
     accountId: string,
     key: string,
     record: IdempotencyRecord,
-  ): Promise<{ record: IdempotencyRecord; state: 'new' | 'pending' | 'confirmed' }> {
+  ): Promise<{ record: IdempotencyRecord; state: ClaimState | 'new' }> {
+    const _id = idOf(accountId, key);
     const claim = { ...record, state: 'pending', created_at: new Date() } as const;
-    const earlier = await this.model
-      .findOneAndUpdate(
-        { _id: idOf(accountId, key) },
-        { $setOnInsert: claim },
-        { upsert: true, returnDocument: 'before' },
-      )
-      .lean();
+    const options = { upsert: true, returnDocument: 'before' } as const;
+    const earlier = await this.model.findOneAndUpdate({ _id }, { $setOnInsert: claim }, options).lean();
     if (!earlier) return { record, state: 'new' };
+    if (earlier.state === 'refused' && earlier.body_hash === record.body_hash) {
+      const { event_id } = earlier;
+      const { groups, ...rest } = claim;
+      const renewal = groups ? { $set: claim } : { $set: rest, $unset: { groups: true } };
+      const { matchedCount } = await this.model.updateOne({ _id, event_id, state: 'refused' }, renewal);
+      return matchedCount > 0 ? { record, state: 'new' } : this.claim(accountId, key, record);
+    }
     // A server that stands in for MongoDB once left an empty list out.
     return { record: { ...earlier, targets: earlier.targets ?? [] }, state: earlier.state };
   }
@@ -79,6 +93,27 @@ export class IdempotencyRepository {
   /** Records that all deliveries of the event have been started. */
   async confirm(accountId: string, key: string): Promise<void> {
     await this.model.updateOne({ _id: idOf(accountId, key) }, { $set: { state: 'confirmed' } });
+  }
+
+  /**
+   * Records that another request starts the deliveries of a claim, too: from now on it cannot be refused.
+   *
+   * @returns whether the claim still waits for its deliveries
+   */
+  async repeat(accountId: string, key: string, event_id: string): Promise<boolean> {
+    const { matchedCount } = await this.model.updateOne(
+      { _id: idOf(accountId, key), event_id, state: { $in: ['pending', 'repeated'] } },
+      { $set: { state: 'repeated' } },
+    );
+    return matchedCount > 0;
+  }
+
+  /** Records that no delivery of a claim was started, and none will be, unless another request is starting them. */
+  async refuse(accountId: string, key: string, event_id: string): Promise<void> {
+    await this.model.updateOne(
+      { _id: idOf(accountId, key), event_id, state: 'pending' },
+      { $set: { state: 'refused' } },
+    );
   }
 }
 

@@ -49,6 +49,10 @@ export function isoTimeOf(event: HistoryEvent): string {
 
 /** The first of some payloads; `undefined` if there is none. */
 export async function decodeFirst(client: Client, payloads: Payloads): Promise<unknown> {
-  const [value] = await decodeArrayFromPayloads(client.options.loadedDataConverter, payloads);
+  const [value] = await decodeAll(client, payloads);
   return value;
+}
+
+export async function decodeAll(client: Client, payloads: Payloads): Promise<unknown[]> {
+  return (await decodeArrayFromPayloads(client.options.loadedDataConverter, payloads)) ?? [];
 }

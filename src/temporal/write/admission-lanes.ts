@@ -28,6 +28,11 @@ export class AdmissionLanes {
     this.isolated = new Admission(isolatedSlots, starts, PATIENCE_MS);
   }
 
+  /** How many deliveries wait, in both lanes. */
+  get waiting(): number {
+    return this.direct.waiting + this.isolated.waiting;
+  }
+
   /**
    * Starts deliveries of one event, each in its lane. Resolves once every one of them is persisted.
    *

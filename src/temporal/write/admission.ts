@@ -1,5 +1,6 @@
 import { type AcceptedEvent, type DeliveryTarget, MAX_GROUP_SIZE } from '../../domain/delivery/delivery.js';
 import type { FailingMark } from '../../domain/endpoint/incident.js';
+import type { GroupRange } from '../../domain/ledger/group-series.js';
 import { bytesInList, MAX_ATTRIBUTE_BYTES } from '../../domain/ledger/search-attributes.js';
 import { LedgerBusyError } from '../errors.js';
 import type { StartSlots } from './start-slots.js';
@@ -14,6 +15,8 @@ export interface PendingDelivery {
   failing?: FailingMark | undefined;
   /** The host of its endpoint, if it is known: for people who read summaries. */
   host?: (() => string | undefined) | undefined;
+  /** The groups that it may be started in, if its request can be repeated; absent: any. */
+  groups?: GroupRange | undefined;
 }
 
 /** Starts deliveries. Both functions resolve once the starts are persisted. */
@@ -115,6 +118,11 @@ export class Admission {
   checkRoom(deliveries: number): void {
     if (this.queue.length + deliveries > MAX_WAITING)
       throw new LedgerBusyError('Too many events wait to be accepted.');
+  }
+
+  /** How many deliveries wait. */
+  get waiting(): number {
+    return this.queue.length;
   }
 
   private askForSlot(): void {

@@ -2,6 +2,7 @@ import type { releaseParked } from '../../../workflows/index.js';
 import type { FanOutEventInput } from '../../../workflows/inputs.js';
 import { type ReleaseScope, releaseAgain } from '../../../workflows/messages.js';
 import { queuesByKey } from '../../domain/basics/bounded-queue.js';
+import { deliveryId } from '../../domain/basics/delivery-id.js';
 import {
   type AcceptedEvent,
   type DeliveryTarget,
@@ -16,6 +17,7 @@ import type { AttemptSlots } from '../../domain/endpoint/attempt-slots.js';
 import type { EndpointHealth } from '../../domain/endpoint/endpoint-health.js';
 import type { FailingMark } from '../../domain/endpoint/incident.js';
 import type { ReleaseOptions, ReleaseResult } from '../../domain/endpoint/release.js';
+import { type GroupRange, GroupSeries } from '../../domain/ledger/group-series.js';
 import { openEvent, sealEvent } from '../../domain/ledger/sealed-event.js';
 import { endpointAttributes } from '../../domain/ledger/search-attributes.js';
 import { endpointSummary, type NamedEndpoint } from '../../domain/ledger/summaries.js';
@@ -30,7 +32,9 @@ import { AdmissionLanes } from './admission-lanes.js';
 import { EventGroups } from './event-groups.js';
 import { startFanOut } from './fan-out.js';
 import type { Incidents } from './incidents.js';
-import { findOldest, release } from './parked-deliveries.js';
+import { CandidateGroups } from './once/candidate-groups.js';
+import { NumberedGroups } from './once/numbered-groups.js';
+import { findOldest, probe } from './parked-deliveries.js';
 import { releaseBacklog } from './release-backlog.js';
 import { type Sender, type StartCallOptions, StartCalls } from './start-calls.js';
 import { StartSlots } from './start-slots.js';
@@ -39,6 +43,8 @@ import { StartSlots } from './start-slots.js';
 const MAX_ADMITTED = 10;
 /** Up to this many are started as groups before the event is answered; more are started by a workflow. */
 export const MAX_STARTED_AT_ONCE = 5 * MAX_GROUP_SIZE;
+/** Start calls in flight for deliveries of repeated requests. */
+const REPEATS_IN_FLIGHT = 4;
 /** So many of these groups share a start slot: Temporal writes one while attempts of the other begin. */
 const GROUPS_PER_SLOT = 2;
 /** Fan-outs of an account, events without an endpoint among them, that are being started at once. */
@@ -85,8 +91,12 @@ export class DeliveryStarter {
   private readonly fanOutsOf = queuesByKey(MAX_FAN_OUT_STARTS, MAX_QUEUES);
   /** Absent if there are no groups. */
   private readonly grouping:
-    | { slots: StartSlots; admission: AdmissionLanes; groups: EventGroups }
+    | { slots: StartSlots; admission: AdmissionLanes; groups: EventGroups; series: GroupSeries }
     | undefined;
+  private readonly repeats = new StartSlots(REPEATS_IN_FLIGHT);
+  private readonly candidates: CandidateGroups;
+  /** What this process is starting and somebody may ask to be started again, by event. */
+  private readonly underWay = new Map<string, Promise<void>>();
 
   constructor(options: DeliveryStarterOptions) {
     this.options = options;
@@ -98,29 +108,95 @@ export class DeliveryStarter {
       isIsolated,
       holdBack: (delivery) => this.holdBack(delivery),
     });
+    this.candidates = new CandidateGroups(options);
     if (options.startsInFlight === 0) return;
+    const series = new GroupSeries(MAX_GROUP_SIZE);
+    const numbered = new NumberedGroups(series, this.calls);
     const slots = new StartSlots(options.startsInFlight);
     const isolatedSlots = new StartSlots(options.startsInFlight);
     this.grouping = {
       slots,
-      admission: new AdmissionLanes(slots, isolatedSlots, this.calls, isIsolated),
+      admission: new AdmissionLanes(slots, isolatedSlots, numbered, isIsolated),
       groups: new EventGroups(this.calls),
+      series,
     };
   }
 
   /**
-   * Starts the deliveries of an event. Repeated, it starts those that are missing; an attempt may then be made twice.
+   * The groups in which deliveries of an event can be started that is accepted now. What is written down of them before the event is
+   * accepted says to {@link acceptAgain} where to look. `undefined` if there are no groups.
+   */
+  nextGroups(): GroupRange | undefined {
+    const { grouping } = this;
+    return grouping?.series.ahead(grouping.admission.waiting);
+  }
+
+  /**
+   * Starts the deliveries of an event.
    *
    * @param hints what is known of the endpoints
    * @param subject token of the person that the event is about
-   * @throws LedgerBusyError if too many deliveries wait to be started
+   * @param groups of {@link nextGroups}, if the same event may be asked for again; it is put into no other one
+   * @throws LedgerBusyError if too many deliveries wait to be started; then none was started
    */
   async accept(
+    event: AcceptedEvent,
+    targets: readonly DeliveryTarget[],
+    hints: EndpointHints = {},
+    subject?: string,
+    groups?: GroupRange,
+  ): Promise<void> {
+    const started = this.start(event, targets, hints, subject, groups);
+    if (!groups) return started;
+    this.underWay.set(event.event_id, started);
+    try {
+      await started;
+    } finally {
+      this.underWay.delete(event.event_id);
+    }
+  }
+
+  /**
+   * Starts those deliveries of an event that nobody has started, after a first call of {@link accept}, in whichever process, of which
+   * nobody knows how it ended. That process may be dead, or slow and go on later: either way each delivery is started once.
+   *
+   * Deliveries that are not in a group are started by themselves: under their own ids, which are the same for everybody.
+   *
+   * @param groups those in which the first call could start them
+   */
+  async acceptAgain(
     accepted: AcceptedEvent,
     targets: readonly DeliveryTarget[],
-    { failing, hostOf }: EndpointHints = {},
+    hints: EndpointHints = {},
     subject?: string,
+    groups?: GroupRange,
   ): Promise<void> {
+    const own = this.underWay.get(accepted.event_id);
+    if (own !== undefined) return own;
+    // The ids of others say what they start.
+    if (targets.length === 0 || targets.length > MAX_ADMITTED)
+      return this.accept(accepted, targets, hints, subject);
+    const started = groups ? await this.candidates.settle(groups) : new Map<string, string>();
+    const { event_id } = accepted;
+    const missing: PendingDelivery[] = [];
+    const { deliveries } = await this.pending(accepted, targets, hints, subject);
+    for (const delivery of deliveries) {
+      const { endpoint_id } = delivery.target;
+      const group = started.get(deliveryId({ event_id, endpoint_id }));
+      if (group === undefined) missing.push(delivery);
+      else this.recentGroups.add(group, [{ event_id, endpoint_id }]);
+    }
+    if (missing.length > 0) await this.repeats.run(() => this.calls.startAlone(missing));
+  }
+
+  /** An event, sealed, and its deliveries. */
+  private async pending(
+    accepted: AcceptedEvent,
+    targets: readonly DeliveryTarget[],
+    { failing, hostOf }: EndpointHints,
+    subject: string | undefined,
+    groups?: GroupRange,
+  ): Promise<{ event: AcceptedEvent; deliveries: PendingDelivery[] }> {
     const event = await sealEvent(this.options.sealer, accepted, subject);
     const deliveries = targets.map((target, index) => ({
       event,
@@ -128,7 +204,19 @@ export class DeliveryStarter {
       head: index === 0,
       failing: failing?.get(target.endpoint_id),
       host: hostOf && (() => hostOf(target.endpoint_id)),
+      groups,
     }));
+    return { event, deliveries };
+  }
+
+  private async start(
+    accepted: AcceptedEvent,
+    targets: readonly DeliveryTarget[],
+    hints: EndpointHints,
+    subject: string | undefined,
+    groups: GroupRange | undefined,
+  ): Promise<void> {
+    const { event, deliveries } = await this.pending(accepted, targets, hints, subject, groups);
     const { grouping, options, calls } = this;
     const atOnce = grouping ? MAX_STARTED_AT_ONCE : MAX_ADMITTED;
     if (targets.length === 0 || targets.length > atOnce) {
@@ -218,7 +306,7 @@ export class DeliveryStarter {
     const oldest =
       (await findOldest(client, endpoint, 'parked', since)) ??
       (await findOldest(client, endpoint, 'retrying', since));
-    if (oldest) await release(client, [oldest], endpoint.endpoint_id);
+    if (oldest) await probe(client, oldest, endpoint.endpoint_id);
   }
 
   private isIsolated({ failing, target }: PendingDelivery): boolean {

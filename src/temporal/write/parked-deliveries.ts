@@ -4,6 +4,8 @@ import type { deliverTogether } from '../../../workflows/index.js';
 import { endpointChanged, type Release, releaseMembers } from '../../../workflows/messages.js';
 import type { EndpointKey } from '../../domain/delivery/delivery.js';
 import type { LiveGroup } from '../../domain/delivery/delivery-group.js';
+import { MAX_PROBED_ATTEMPTS } from '../../domain/delivery/delivery-machine.js';
+import { parkedFor } from '../../domain/delivery/reasons.js';
 import { MOST_RELEASES_IN_A_ROW, type ReleaseSample } from '../../domain/endpoint/release.js';
 import { ACCOUNT_ATTRIBUTE, ENDPOINT_ATTRIBUTE } from '../../domain/ledger/search-attributes.js';
 import { deliveriesOf, recordInMemo, startedAt } from '../read/delivery-view.js';
@@ -33,6 +35,8 @@ export interface WaitingDelivery {
   begins?: string;
   /** ISO 8601, UTC. */
   startedAt: string;
+  /** Somebody paused it. */
+  isPaused?: true;
   /** How many attempts it had when it was listed; not known of a member of a group. */
   attempts: number;
 }
@@ -63,7 +67,7 @@ export async function listWaiting(
 }
 
 /**
- * The oldest of an endpoint's waiting deliveries, or of a large backlog one of the oldest: visibility lists the latest first, so it is asked
+ * The oldest of an endpoint's waiting deliveries that can be probed with, or of a large backlog one of the oldest: visibility lists the latest first, so it is asked
  * for those of the first seconds.
  *
  * @param since when the endpoint began to fail
@@ -76,7 +80,8 @@ export async function findOldest(
 ): Promise<WaitingDelivery | undefined> {
   const few = async (...when: Clause[]) => {
     const found: WaitingDelivery[][] = [];
-    for await (const waiting of readWaiting(client, endpoint, [status], FEW, when)) {
+    for await (const all of readWaiting(client, endpoint, [status], FEW, when)) {
+      const waiting = all.filter(({ attempts, isPaused }) => !isPaused && attempts < MAX_PROBED_ATTEMPTS);
       if (waiting.length > 0) found.push(waiting);
       if (found.length === FEW) break;
     }
@@ -127,6 +132,7 @@ async function* readWaiting(
           waiting.push({
             ...common,
             id: summary.id,
+            ...(parkedFor(summary.reason ?? '') === 'delivery_paused' && { isPaused: true }),
             attempts: recordInMemo(execution)?.attempts.length ?? 0,
             ...(index === undefined ? { runId } : wasDelayed && { begins: taskQueue }),
           });
@@ -165,12 +171,23 @@ export async function release(
   endpointId: string,
   direct = false,
 ): Promise<void> {
+  await notify(client, unit, { endpoint_id: endpointId, ...(direct && { direct }) });
+}
+
+/** Has a waiting delivery attempted to see whether its endpoint answers again. Nothing else of it changes. */
+export async function probe(client: Client, waiting: WaitingDelivery, endpointId: string): Promise<void> {
+  await notify(client, [waiting], { endpoint_id: endpointId, probe: true });
+}
+
+async function notify(client: Client, unit: ReleaseUnit, what: Release): Promise<void> {
   const [{ workflowId, runId, begins }] = unit;
   const handle = client.workflow.getHandle(workflowId, runId);
   const most = MOST_RELEASES_IN_A_ROW;
-  const some = { endpoint_id: endpointId, limit: unit.length, most, ...(direct && { direct }) };
+  const some: Release = { ...what, limit: unit.length, most };
+  const { endpoint_id, probe } = what;
   try {
-    if (runId !== undefined) await handle.signal(endpointChanged, endpointId, most);
+    if (runId !== undefined)
+      await handle.signal(endpointChanged, endpoint_id, most, ...(probe ? [probe] : []));
     else if (begins !== undefined) await beginEarly(client, workflowId, begins, some);
     else await handle.signal(releaseMembers, some);
   } catch (error) {

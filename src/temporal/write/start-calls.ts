@@ -12,7 +12,6 @@ import { TypedSearchAttributes } from '@temporalio/common';
 import type { deliverEvent, deliverTogether } from '../../../workflows/index.js';
 import type { DeliverEventInput } from '../../../workflows/inputs.js';
 import { deliveryId } from '../../domain/basics/delivery-id.js';
-import { newId } from '../../domain/basics/ids.js';
 import type {
   AcceptedEvent,
   DeliveryGroup,
@@ -39,7 +38,10 @@ import { deliveryWorkflowId, groupWorkflowId } from '../../domain/ledger/workflo
 import { REPLAY_MEMO, RESEND_MEMO, type ResendMemo } from '../read/earlier-runs.js';
 import { type GroupMemo, indexMembers } from '../read/group/group-memo.js';
 import type { RecentGroups } from '../read/group/recent-groups.js';
-import type { PendingDelivery, Starts } from './admission.js';
+import { describeExecution } from '../read/visibility/visibility.js';
+import type { PendingDelivery } from './admission.js';
+import { deliveriesIn } from './once/candidate-groups.js';
+import type { GroupStarts } from './once/numbered-groups.js';
 
 /** Begins first attempts when their start is persisted, before their workflows run, which then receive the same reports. */
 export interface EarlyAttempts {
@@ -68,7 +70,7 @@ export interface StartCallOptions {
 }
 
 /** The calls that start executions of deliveries. A delivery or group that has been started already is not started again. */
-export class StartCalls implements Starts {
+export class StartCalls implements GroupStarts {
   private readonly options: StartCallOptions;
 
   constructor(options: StartCallOptions) {
@@ -79,9 +81,22 @@ export class StartCalls implements Starts {
     await Promise.all(deliveries.map((delivery) => unlessStarted(this.startDelivery(delivery))));
   }
 
-  /** @param id names the group, if it must not be started twice */
-  async startGroup(pending: readonly PendingDelivery[], id = newId('group')): Promise<void> {
-    await unlessStarted(this.startOneGroup(pending, id));
+  /** @param id names what is in the group, so that it is not started twice */
+  async startGroup(pending: readonly PendingDelivery[], id: string): Promise<void> {
+    await unlessStarted(this.startOneGroup(pending, id, 'USE_EXISTING'));
+  }
+
+  async startIfFree(pending: readonly PendingDelivery[], id: string): Promise<boolean> {
+    try {
+      await this.startOneGroup(pending, id, 'FAIL');
+      return true;
+    } catch (error) {
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      // Temporal answers a call that it is given twice as it did before; if it did not, the group would be this one.
+      const execution = await describeExecution(this.options.client, groupWorkflowId(id));
+      const there = new Set(execution && deliveriesIn(execution));
+      return pending.every(({ event, target }) => there.has(deliveryId({ ...event, ...target })));
+    }
   }
 
   /**
@@ -187,7 +202,11 @@ export class StartCalls implements Starts {
     return result;
   }
 
-  private async startOneGroup(pending: readonly PendingDelivery[], id: string): Promise<void> {
+  private async startOneGroup(
+    pending: readonly PendingDelivery[],
+    id: string,
+    workflowIdConflictPolicy: 'FAIL' | 'USE_EXISTING',
+  ): Promise<void> {
     const { client, taskQueue, settings, earlyAttempts, recentGroups } = this.options;
     const group = toGroup(pending);
     const isolated = pending.every((delivery) => this.options.isIsolated(delivery));
@@ -220,7 +239,7 @@ export class StartCalls implements Starts {
         taskQueue,
         args: [waiting?.group ?? input],
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
-        workflowIdConflictPolicy: 'USE_EXISTING',
+        workflowIdConflictPolicy,
         ...(waiting
           ? // Until it is released, or its wait is over, it needs no workflow task.
             { startDelay: waiting.waitMs, staticDetails: `At its start:\n\n${describeStates(states)}` }

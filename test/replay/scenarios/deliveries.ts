@@ -1,7 +1,9 @@
 import { registerDirectly } from '../../../bench/support/endpoints.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import type { AttemptReport } from '../../../src/domain/delivery/attempt-report.js';
+import { MOST_RELEASES_IN_A_ROW } from '../../../src/domain/endpoint/release.js';
 import { deliveryWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
+import { endpointChanged } from '../../../workflows/messages.js';
 import { PURCHASE } from '../../support/api-client.js';
 import { workflowIdOf } from '../../support/history.js';
 import { startStubWorker } from '../../support/parts/stub-worker.js';
@@ -167,6 +169,19 @@ export const DELIVERIES: Scenarios = {
       await Promise.all(Array.from({ length: 12 }, send));
       await until(send, ({ status }) => status === 'parked');
       stage.receiver.handle(reply(200));
+      return closed(stage, id);
+    },
+  },
+  'deliver-event-probed': {
+    settings: SLOW,
+    async play(stage) {
+      const id = await retrying(stage);
+      const { endpoint_id, workflow_id } = await stage.client.delivery(id);
+      const handle = stage.system.temporal.client.workflow.getHandle(workflow_id);
+      await handle.signal(endpointChanged, endpoint_id, MOST_RELEASES_IN_A_ROW, true);
+      await stage.client.deliveryUntil(id, ({ attempts }) => attempts.length === 2);
+      stage.receiver.handle(reply(200));
+      await handle.signal(endpointChanged, endpoint_id, MOST_RELEASES_IN_A_ROW);
       return closed(stage, id);
     },
   },

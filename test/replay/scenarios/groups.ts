@@ -3,6 +3,7 @@ import { newId } from '../../../src/domain/basics/ids.js';
 import type { GroupMember } from '../../../src/domain/delivery/delivery.js';
 import { fanOutWorkflowId, groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { MAX_STARTED_AT_ONCE } from '../../../src/temporal/write/delivery-starter.js';
+import { CandidateGroups } from '../../../src/temporal/write/once/candidate-groups.js';
 import type { deliverGroup } from '../../../workflows/index.js';
 import { PURCHASE } from '../../support/api-client.js';
 import { reply } from '../../support/receiver.js';
@@ -10,6 +11,18 @@ import { execution, type Run, type Scenarios, type Stage } from './stage.js';
 
 /** Every way through `deliverGroup` and `fanOutEvent`. */
 export const GROUPS: Scenarios = {
+  fence: {
+    async play(stage) {
+      const { client } = stage.system.temporal;
+      const candidates = new CandidateGroups({
+        client,
+        taskQueue: stage.system.settings.HOOKLINE_TASK_QUEUE,
+      });
+      const range = { series: newId('group'), first: 1, last: 1 };
+      await candidates.settle(range);
+      return execution(stage, groupWorkflowId(`${range.series}:1`));
+    },
+  },
   'fan-out-event-to-none': {
     async play(stage) {
       const event = await stage.client.purchase();

@@ -155,6 +155,30 @@ export const LIVE_GROUPS: Scenarios = {
       );
     },
   },
+  'deliver-together-probed': {
+    async play({ system }) {
+      const look_again_at = new Date(Date.now() + 3_600_000).toISOString();
+      const reports = [[delivered(), delivered()], [failed()], [delivered(2)]];
+      return withStub({ system }, reports, async (group, run) => {
+        const endpoint_id = group.deliveries[0]?.endpoint_id ?? '';
+        const reason: HeldBack = {
+          kind: 'not_attempted',
+          endpoint: 'failing',
+          reason: 'since',
+          look_again_at,
+        };
+        const handle = await run({ ...group, isolated: true, held: { [endpoint_id]: reason } });
+        const ended = async (count: number) =>
+          eventTypes(await fetchHistory(system, handle.workflowId)).filter(
+            (type) => type === 'ACTIVITY_TASK_COMPLETED',
+          ).length === count;
+        await until(() => ended(1), Boolean);
+        await handle.signal(releaseMembers, { endpoint_id, limit: 1, probe: true });
+        await until(() => ended(2), Boolean);
+        await handle.signal(releaseMembers, { endpoint_id });
+      });
+    },
+  },
   'deliver-together-waiting-from-its-start': {
     async play({ system }) {
       const { client } = system.temporal;

@@ -55,8 +55,12 @@ describe('a process of the service', () => {
       ({ status }) => status === 'delivered',
     );
     assert.equal(delivery.attempts.at(-1)?.status_code, 200);
-    // The attempt that was under way is the only one that came twice.
+    // The attempt that was under way is the only one that came twice, and its record says so.
     assert.equal(receiver.received.length, 2);
+    assert.deepEqual(
+      delivery.attempts.map(({ lost_tries }) => lost_tries),
+      [1],
+    );
     for (const { headers, body } of receiver.received) {
       assert.equal(headers['webhook-id'], event.id);
       assert.equal(body.toString(), PURCHASE);

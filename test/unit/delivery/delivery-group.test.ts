@@ -120,6 +120,32 @@ describe('a group of deliveries that is open', () => {
     );
   });
 
+  it('probes an endpoint with one member, which waits on if that fails', () => {
+    const machine = new GroupMachine(group(4, 2, { held: { ep_1: held } }), START);
+    machine.settle(machine.firstAttempts, [null, null], START);
+    machine.release('ep_1', 1, 3, true);
+    const { due } = machine.step(START);
+    assert.deepEqual(
+      due.map(({ index, trigger }) => [index, trigger]),
+      [[1, 'probe']],
+    );
+    machine.settle(
+      due,
+      due.map((attempt) => answered(attempt, 503, START)),
+      START,
+    );
+    assert.equal(machine.records[1]?.status, 'parked');
+    assert.deepEqual(machine.records[1]?.attempts.length, 1);
+    machine.release('ep_1', 2, 3);
+    assert.deepEqual(
+      machine.step(START).due.map(({ index, trigger }) => [index, trigger]),
+      [
+        [1, 'released'],
+        [3, 'released'],
+      ],
+    );
+  });
+
   it('waits from its start if all of its deliveries do, until the first of them looks again', () => {
     const later = { ...held, look_again_at: new Date(START + 2 * HOUR).toISOString() };
     const waiting = waitFromStart(group(4, 2, { held: { ep_0: later, ep_1: held } }), START);

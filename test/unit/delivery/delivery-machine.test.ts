@@ -1,87 +1,16 @@
 import assert from 'node:assert/strict';
 import type { AttemptReport } from '../../../src/domain/delivery/attempt-report.js';
-import {
-  type DeliveryRecord,
-  type DeliverySettings,
-  type Intervention,
-  isClosed,
-  type Trigger,
-} from '../../../src/domain/delivery/delivery.js';
+import { type DeliveryRecord, isClosed, type Trigger } from '../../../src/domain/delivery/delivery.js';
 import {
   type Action,
-  DeliveryMachine,
   MAX_ATTEMPTS,
   MAX_INTERVENTIONS,
-  type Surroundings,
 } from '../../../src/domain/delivery/delivery-machine.js';
-import { decide } from '../../../src/domain/delivery/outcome.js';
 import { DEFAULT_RETRY_SCHEDULE } from '../../../src/domain/delivery/retry-schedule.js';
 import { MOST_RELEASES_IN_A_ROW } from '../../../src/domain/endpoint/release.js';
+import { Bench, HOUR, PARK_LIMIT, START } from '../../support/parts/delivery-bench.js';
 
-const START = Date.parse('2026-03-01T12:00:00Z');
-const HOUR = 3_600_000;
-const PARK_LIMIT = 7 * 24 * HOUR;
 const ACTIONS = ['retry', 'cancel', 'pause', 'resume'] as const satisfies Action[];
-
-/** A machine with a clock of its own, whose waits pass at once. */
-class Bench {
-  now = START;
-  attempts = 0;
-  readonly seen: DeliveryRecord[] = [];
-  machine: DeliveryMachine;
-  private readonly settings: DeliverySettings;
-  private readonly surroundings: Surroundings;
-
-  constructor(
-    random: () => number = () => 0,
-    schedule: readonly number[] = DEFAULT_RETRY_SCHEDULE,
-    resent?: Intervention,
-  ) {
-    this.settings = { schedule, attempt_timeout_ms: 5_000, park_limit_ms: PARK_LIMIT };
-    this.surroundings = {
-      now: () => this.now,
-      random,
-      changed: (record) => void this.seen.push(structuredClone(record)),
-    };
-    this.machine = new DeliveryMachine(this.settings, this.surroundings, resent);
-  }
-
-  /** Has another execution carry on with the delivery. */
-  handOver(): void {
-    const snapshot = JSON.parse(JSON.stringify(this.machine.snapshot));
-    this.machine = DeliveryMachine.from(this.settings, this.surroundings, snapshot);
-  }
-
-  answer(trigger: Trigger, status: number, retryAfter?: string): AttemptReport {
-    this.attempts += 1;
-    const retry_after = retryAfter === undefined ? {} : { retry_after: retryAfter };
-    const { outcome, not_before } = decide({ status_code: status, ...retry_after }, this.now);
-    return {
-      kind: 'attempted',
-      attempt: {
-        number: this.machine.nextNumber,
-        at: new Date(this.now).toISOString(),
-        duration_ms: 1,
-        url_host: 'example.com',
-        status_code: status,
-        trigger,
-      },
-      outcome,
-      ...(not_before !== undefined && { retry_after: new Date(not_before).toISOString() }),
-    };
-  }
-
-  /** Lets waits pass until an attempt is asked for, or the end. */
-  next(): Trigger | undefined {
-    for (;;) {
-      const step = this.machine.step();
-      if (step.kind === 'attempt') return step.trigger;
-      if (step.kind === 'closed') return undefined;
-      assert.ok(step.until > this.now, 'a wait that is over is no wait');
-      this.now = step.until;
-    }
-  }
-}
 
 describe('the delivery machine', () => {
   it('goes through the whole schedule, never early, and is exhausted', () => {

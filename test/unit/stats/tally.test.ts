@@ -7,6 +7,7 @@ import { spansWithin, Tally, type TallyRow } from '../../../src/domain/stats/tal
 
 const closing: Closing = {
   account_id: 'acct_1',
+  event_id: 'evt_1',
   endpoint_id: 'ep_1',
   event_kind: 'purchase',
   status: 'delivered',

@@ -62,16 +62,26 @@ const EVENTS_PATH = /^\/[^/]+\/events\//;
  * The answer when a server behind Hookline cannot be reached or stays silent. What was asked of it may have been done all the same, so
  * the answer claims nothing.
  */
-export function outOfReach({ method, path }: Context): Problem {
+export function outOfReach(ctx: Context): Problem {
+  const { method, path } = ctx;
   const advice =
     method === 'GET' || method === 'HEAD'
       ? 'Try again.'
       : EVENTS_PATH.test(path)
-        ? 'It is not known whether the event was accepted: send it again with the same Idempotency-Key.'
+        ? adviceOfEvent(ctx)
         : 'It is not known whether the request took effect: check, or send it again.';
   return new Problem('unavailable', `A server that Hookline needs does not answer. ${advice}`, {
     headers: { 'retry-after': String(UNAVAILABLE_RETRY_AFTER_S) },
   });
+}
+
+/** What a producer should do who does not know whether an event was accepted. */
+function adviceOfEvent({ state: { event_id }, req }: Context): string {
+  const unknown = 'It is not known whether the event was accepted';
+  if (req.headers['idempotency-key'] !== undefined)
+    return `${unknown}: send it again with the same Idempotency-Key.`;
+  const found = event_id === undefined ? '' : ` If it was accepted, GET /events/${event_id} has it.`;
+  return `${unknown}, and it has no Idempotency-Key: sent again, it is another event.${found}`;
 }
 
 /** The problem that an error of the ledger stands for. */

@@ -1,9 +1,13 @@
 import { z } from 'zod';
-import { DELIVERY_STATUSES, SHOWN_STATUSES } from '../../../domain/delivery/delivery.js';
+import { DELIVERY_STATUSES, SHOWN_STATUSES, TRIGGERS } from '../../../domain/delivery/delivery.js';
 import { TIMELINE_TYPES } from '../../../domain/explain/timeline.js';
 import { timeSchema as time } from '../../http/schemas.js';
 
-const triggerSchema = z.enum(['schedule', 'retry_after', 'manual', 'released']);
+const triggerSchema = z
+  .enum(TRIGGERS)
+  .describe(
+    'released: the endpoint answers again; probe: to see whether it does, which uses up none of the schedule',
+  );
 
 export const attemptSchema = z
   .object({
@@ -51,6 +55,13 @@ export const attemptSchema = z
     response_headers: z.record(z.string(), z.string()).optional(),
     response_snippet: z.string().optional(),
     trigger: triggerSchema,
+    lost_tries: z
+      .number()
+      .int()
+      .optional()
+      .describe(
+        'So many tries of this attempt began before and were lost with the process that made them: their requests may have arrived, too',
+      ),
   })
   .meta({ id: 'Attempt' });
 

@@ -1,4 +1,5 @@
 import { newId } from '../../../domain/basics/ids.js';
+import type { AcceptedEvent } from '../../../domain/delivery/delivery.js';
 import { recipientsOf } from '../../../domain/delivery/recipients.js';
 import { type BusinessKey, keysInPayload } from '../../../domain/event/business-keys.js';
 import { subjectInPayload } from '../../../domain/event/subject.js';
@@ -27,6 +28,8 @@ export interface AcceptOptions {
   platformId?: string | undefined;
   /** The request's, if it is traced. */
   traceparent?: string | undefined;
+  /** Told the id that an event without an idempotency key is about to be started under. */
+  onNamed?: ((eventId: string) => void) | undefined;
 }
 
 /**
@@ -54,6 +57,7 @@ export async function acceptEvent(
     subject: person,
     platformId,
     traceparent,
+    onNamed,
   }: AcceptOptions = {},
 ): Promise<Acceptance> {
   const kind = await findKind(database, accountId, kindName, schemaVersion);
@@ -79,20 +83,19 @@ export async function acceptEvent(
     failing: new Map(endpoints.flatMap(({ id, failing }) => (failing ? [[id, failing]] : []))),
     hostOf: (endpointId) => hostOf(endpoints.find(({ id }) => id === endpointId)?.target_url),
   };
-  const start = ({ event_id, targets, accepted_at }: Acceptance) => {
-    const event = {
-      account_id: accountId,
-      event_id,
-      event_kind: kind.name,
-      payload,
-      accepted_at,
-      traceparent,
-    };
-    return starter.accept({ ...event, ...(keys.length > 0 && { keys }) }, targets, hints, subject);
-  };
+  const eventOf = ({ event_id, accepted_at }: Acceptance): AcceptedEvent => ({
+    account_id: accountId,
+    event_id,
+    event_kind: kind.name,
+    payload,
+    accepted_at,
+    traceparent,
+    ...(keys.length > 0 && { keys }),
+  });
 
   if (idempotencyKey === undefined) {
-    await start(fresh);
+    onNamed?.(fresh.event_id);
+    await starter.accept(eventOf(fresh), fresh.targets, hints, subject);
     return fresh;
   }
 
@@ -102,5 +105,10 @@ export async function acceptEvent(
     Buffer.from(`\n${JSON.stringify([named.map(({ name, value }) => [name, value]), person])}`),
   ];
   const body_hash = await sealer.hash({ accountId, subject }, 'idempotency', Buffer.concat(said));
-  return withIdempotency(database.idempotency, [accountId, idempotencyKey], { ...fresh, body_hash }, start);
+  const groups = starter.nextGroups();
+  const claim: IdempotencyRecord = { ...fresh, body_hash, ...(groups && { groups }) };
+  return withIdempotency(database.idempotency, [accountId, idempotencyKey], claim, {
+    first: (record) => starter.accept(eventOf(record), record.targets, hints, subject, record.groups),
+    again: (record) => starter.acceptAgain(eventOf(record), record.targets, hints, subject, record.groups),
+  });
 }

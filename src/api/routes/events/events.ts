@@ -65,6 +65,9 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
           subject: readSubject(ctx),
           platformId: ctx.state.account?.platform_id,
           traceparent: ctx.state.traceparent,
+          onNamed: (eventId) => {
+            ctx.state.event_id = eventId;
+          },
         });
         ctx.status = 202;
         ctx.set('location', pathTo(ctx, '/events/:id', { id: acceptance.event_id }));

@@ -131,13 +131,12 @@ export class OpenTelemetry implements Tracing {
     for (const { traced, status, attempts, ...about } of closings) {
       const origin = parseTraceparent(traced?.traceparent);
       if (!traced || !origin) continue;
-      const key = { ...about, event_id: traced.event_id };
-      const span = this.ids.using(deliverySpanId(traced.traceparent, key), () =>
+      const span = this.ids.using(deliverySpanId(traced.traceparent, about), () =>
         this.tracer.startSpan(
           `deliver ${about.event_kind}`,
           {
             startTime: new Date(traced.accepted_at),
-            attributes: { ...attributesOf(key), 'hookline.status': status, 'hookline.attempts': attempts },
+            attributes: { ...attributesOf(about), 'hookline.status': status, 'hookline.attempts': attempts },
           },
           contextOf(origin),
         ),

@@ -83,7 +83,7 @@ export async function readGroup(
     const signal = event.workflowExecutionSignaledEventAttributes;
     if (signal?.signalName === releaseMembers.name) {
       const release = (await decodeFirst(client, signal.input?.payloads)) as Release;
-      machine.release(release.endpoint_id, release.limit, release.most);
+      machine.release(release.endpoint_id, release.limit, release.most, release.probe);
     }
     if (event.workflowTaskStartedEventAttributes) taskStartedAt = at;
     // What it was to tell is told by the next one.

@@ -8,6 +8,7 @@ import {
   type ShownRecord,
   shownReason,
 } from '../../../domain/delivery/delivery.js';
+import type { DeliverySnapshot } from '../../../domain/delivery/delivery-state.js';
 import {
   NOTHING_YET,
   type RunAccount,
@@ -15,7 +16,7 @@ import {
   type TimelineItem,
 } from '../../../domain/explain/timeline.js';
 import { readGroup } from '../group/group-history.js';
-import { decodeFirst, eventsOf, type HistoryEvent, isoTimeOf } from '../history-events.js';
+import { decodeAll, decodeFirst, eventsOf, type HistoryEvent, isoTimeOf } from '../history-events.js';
 import { terminationOf } from '../termination.js';
 import type { Execution } from '../visibility/visibility.js';
 
@@ -41,8 +42,11 @@ export async function readSingleRun(client: Client, run: Run): Promise<RunRead> 
     }
     const memo = event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields?.['delivery'];
     if (memo) told.record(event, (await decodeFirst(client, [memo])) as DeliveryRecord);
-    if (event.workflowExecutionSignaledEventAttributes?.signalName === endpointChanged.name)
-      if (told.isWaiting) told.item(released(event));
+    const signal = event.workflowExecutionSignaledEventAttributes;
+    if (signal?.signalName === endpointChanged.name && told.isWaiting) {
+      const [, , isProbe] = await decodeAll(client, signal.input?.payloads);
+      told.item(released(event, isProbe === true));
+    }
     const completed = event.workflowExecutionCompletedEventAttributes;
     if (completed)
       told.record(event, (await decodeFirst(client, completed.result?.payloads)) as DeliveryRecord);
@@ -80,7 +84,7 @@ export async function readGroupRun(
         told.begin(event, started, isLater ? copyOf(member?.record) : undefined, { type: 'started', text });
       }
       const now = JSON.stringify(member?.snapshot.state);
-      if (isRelease && now !== telling.state) told.item(released(event));
+      if (isRelease && member && now !== telling.state) told.item(released(event, isProbed(member.snapshot)));
       telling.state = now;
       if (member) told.record(event, member.record ?? NOTHING_YET);
       told.note(event);
@@ -175,9 +179,16 @@ function startOf({ so_far, resent }: DeliverEventInput): Pick<TimelineItem, 'typ
   };
 }
 
-function released(event: HistoryEvent): TimelineItem {
-  const text = 'Released: its endpoint takes deliveries again, or was changed.';
-  return { at: isoTimeOf(event), type: 'released', text };
+function released(event: HistoryEvent, isProbe: boolean): TimelineItem {
+  const at = isoTimeOf(event);
+  if (isProbe)
+    return { at, type: 'probed', text: 'Chosen for a probe, to see whether its endpoint answers again.' };
+  return { at, type: 'released', text: 'Released: its endpoint takes deliveries again, or was changed.' };
+}
+
+/** Whether the next attempt of a delivery is a probe. */
+function isProbed({ state }: DeliverySnapshot): boolean {
+  return state.kind === 'called' && state.trigger === 'probe';
 }
 
 /** The machine goes on changing its record. */

@@ -10,6 +10,7 @@ const TRIGGERS: Record<Attempt['trigger'], string> = {
   retry_after: 'when the endpoint asked for it',
   manual: 'made by hand',
   released: 'when the endpoint answered again',
+  probe: 'probe of its endpoint',
 };
 
 const STEPS = [

@@ -90,7 +90,8 @@ function Verdict({ delivery }: { delivery: DeliveryType }) {
 }
 
 function headline({ status, attempts }: DeliveryType): string {
-  const count = attempts.length === 1 ? '1 attempt' : `${attempts.length} attempts`;
+  const least = attempts.some(({ lost_tries }) => lost_tries !== undefined) ? 'at least ' : '';
+  const count = least + (attempts.length === 1 ? '1 attempt' : `${attempts.length} attempts`);
   if (status === 'delivered') return `Delivered after ${count}.`;
   if (status === 'retrying') return `Not delivered yet: ${count} so far.`;
   if (status === 'parked') return 'Waiting: no attempt is made for now.';

@@ -1,0 +1,78 @@
+import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { LRUCache } from 'lru-cache';
+import type { fence } from '../../../../workflows/index.js';
+import { roomFor } from '../../../domain/basics/bounded-memory.js';
+import { deliveryId } from '../../../domain/basics/delivery-id.js';
+import { type GroupRange, groupsOf } from '../../../domain/ledger/group-series.js';
+import { groupWorkflowId } from '../../../domain/ledger/workflow-ids.js';
+import { membersOf } from '../../read/group/group-memo.js';
+import { describeExecution, type Execution } from '../../read/visibility/visibility.js';
+
+/** Groups that are asked at once. */
+const ASKED_AT_ONCE = 8;
+/** Groups whose deliveries are remembered: they never change. After a crash many repeats ask for the same ones. */
+const MAX_REMEMBERED = 500;
+
+/**
+ * Finds out which deliveries a process has started in groups, and keeps it from starting more of them there: it may be dead, or only slow,
+ * and its start call may still be on its way. Temporal refuses a second execution with the same id, so a group that does not exist is
+ * made impossible by a {@link fence} under its id. What is known after that stays true.
+ */
+export class CandidateGroups {
+  private readonly client: Client;
+  private readonly taskQueue: string;
+  private readonly remembered = new LRUCache<string, Promise<readonly string[]>>(roomFor(MAX_REMEMBERED));
+
+  constructor({ client, taskQueue }: { client: Client; taskQueue: string }) {
+    this.client = client;
+    this.taskQueue = taskQueue;
+  }
+
+  /** In which of some groups deliveries are, by the delivery's id: the group's workflow id. None comes into them from now on. */
+  async settle(range: GroupRange): Promise<Map<string, string>> {
+    const ids = groupsOf(range).map(groupWorkflowId);
+    const found = new Map<string, string>();
+    for (let first = 0; first < ids.length; first += ASKED_AT_ONCE) {
+      const some = ids.slice(first, first + ASKED_AT_ONCE);
+      const members = await Promise.all(some.map((id) => this.membersIn(id)));
+      for (const [index, id] of some.entries())
+        for (const delivery of members[index] ?? []) found.set(delivery, id);
+    }
+    return found;
+  }
+
+  private membersIn(workflowId: string): Promise<readonly string[]> {
+    const known = this.remembered.get(workflowId);
+    if (known) return known;
+    const members = this.settleOne(workflowId);
+    this.remembered.set(workflowId, members);
+    members.catch(() => this.remembered.delete(workflowId));
+    return members;
+  }
+
+  private async settleOne(workflowId: string): Promise<readonly string[]> {
+    for (;;) {
+      const execution = await describeExecution(this.client, workflowId);
+      if (execution) return deliveriesIn(execution);
+      try {
+        await this.client.workflow.start<typeof fence>('fence', {
+          workflowId,
+          taskQueue: this.taskQueue,
+          args: [],
+          workflowIdReusePolicy: 'REJECT_DUPLICATE',
+          workflowIdConflictPolicy: 'FAIL',
+          staticSummary: 'no group may be started under this id',
+        });
+        return [];
+      } catch (error) {
+        // The group has been started in between, or somebody else's fence.
+        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+      }
+    }
+  }
+}
+
+/** The ids of the deliveries that a group was started with; none are in a fence. */
+export function deliveriesIn(execution: Execution): string[] {
+  return membersOf(execution).flatMap((member) => (member ? [deliveryId(member)] : []));
+}
