@@ -258,7 +258,7 @@ describe('in a browser', () => {
       },
     });
     assert.equal(client.status, 201, client.text);
-    const person = await newPerson(stage.shop, reads);
+    const person = await newPerson(stage.system, stage.shop, reads);
     const tab = await openTab(browser);
     const { page } = tab;
     await page.goto(`${stage.system.url}/portal?client=${client.json.id}`);

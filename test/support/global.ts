@@ -36,7 +36,16 @@ export const mochaHooks = {
  * Starts a Temporal and a MongoDB server for the whole run, empty, on free ports. Servers of the environment are not used: tests must
  * not write to them.
  */
-export const mochaGlobalSetup = () => startServersOfRun();
+export async function mochaGlobalSetup(): Promise<void> {
+  try {
+    await startServersOfRun();
+  } catch (error) {
+    // Mocha says why, and would then wait for these servers.
+    process.exitCode = 1;
+    await mochaGlobalTeardown();
+    throw error;
+  }
+}
 
 /** @param suggestContinueAsNewAfter the length of a history, in events, from which Temporal suggests to continue in a new run */
 export async function startServersOfRun(suggestContinueAsNewAfter?: number): Promise<void> {
