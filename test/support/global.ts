@@ -11,10 +11,10 @@ import {
   startTemporal,
 } from '../../src/embedded/index.js';
 import { installRuntime } from '../../src/temporal/server/connection.js';
+import { endShared } from './at-end.js';
 import { buildOnce } from './programs/build.js';
 import { setServers } from './servers.js';
 import { countIn } from './started.js';
-import { stopSharedSystems } from './system.js';
 import { forgetWarnings, warnings } from './warnings.js';
 
 let folder: string | undefined;
@@ -79,7 +79,7 @@ export async function startServersOfRun(suggestContinueAsNewAfter?: number): Pro
 }
 
 export async function mochaGlobalTeardown(): Promise<void> {
-  await stopSharedSystems();
+  await endShared();
   await temporal?.stop();
   await mongo?.stop();
   if (folder) await rm(folder, { recursive: true, force: true });
