@@ -75,7 +75,8 @@ describe('an act of a replay', () => {
       async () => (await client.request('GET', '/v18.0/deliveries?status=delivered')).json.data,
       ([row]) => row !== undefined && row.run_id !== run_id,
     );
-    const { items } = await ledgerOf(system).find({ ...plan, filter: { ...plan.filter, created_after } });
+    const lately = { ...plan, filter: { ...plan.filter, created_after } };
+    const { items } = await ledgerOf(system).find(lately, undefined);
     assert.deepEqual(
       items.map((item) => item.run_id),
       [run_id],
