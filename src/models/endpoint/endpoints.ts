@@ -44,11 +44,9 @@ export class EndpointRepository {
       accountField: 'account_id',
       show: (document) => renderEndpoint(this.codec.toEndpoint(document)),
     });
-    const source = {
-      some: (endpointIds: readonly string[]) => this.read({ _id: { $in: endpointIds } }),
-      all: (account_id: string) => this.read({ account_id }),
-    };
-    this.cache = new EndpointCache(source, timings);
+    const some = (endpointIds: readonly string[]) => this.read({ _id: { $in: endpointIds } });
+    const all = (account_id: string) => this.read({ account_id });
+    this.cache = new EndpointCache({ some, all }, timings);
   }
 
   /** Registers an endpoint, or makes a listener, with a new signing secret. */
