@@ -232,6 +232,8 @@ export interface AttemptDependencies {
   listenerExchange: ListenerExchange;
   health: EndpointWatch;
   incidents: IncidentLog;
+  /** Absent: as usual. */
+  timings?: Timings;
   observer?: AttemptObserver | undefined;
   /** Absent if nothing is traced. */
   tracing?: Pick<Tracing, 'attempt'> | undefined;

@@ -32,6 +32,7 @@ import { deliveryAttributes, groupStatus, STATUS_ATTRIBUTE } from '../src/domain
 import { deliverySummary, fitSummary } from '../src/domain/ledger/summaries.js';
 import { deliveryWorkflowId } from '../src/domain/ledger/workflow-ids.js';
 import { closingOf } from '../src/domain/stats/closing.js';
+import { TIMINGS, type Timings } from '../src/domain/timings.js';
 import { continueWithMemo } from './continue-with-memo.js';
 import { ATTEMPT_OVERHEAD_MS, deliverEvent } from './deliver-event.js';
 import type { DeliverTogetherResult } from './inputs.js';
@@ -57,12 +58,6 @@ const MAX_LEAVING_CHARACTERS = 500_000;
 /** Attempts at an endpoint that hangs are made a few at a time: an activity that has not ended after so long is lost. */
 const BATCH_TIMEOUT = '5m';
 
-/** If none of some attempts could be made, nor repeated by Temporal, they are asked for again after this. */
-const BROKEN_PAUSE = '10s';
-
-/** While attempts are in flight all the time, lists see what has happened so far this often. Milliseconds. */
-const SHOW_INTERVAL_MS = 5_000;
-
 /**
  * Delivers events that arrived while Temporal was busy: like a database that commits waiting transactions together, one execution
  * stands for many deliveries, from their first attempts to their ends. Those that wait share a timer, those that are due share an
@@ -78,6 +73,7 @@ export async function deliverTogether(input: LiveGroup): Promise<DeliverTogether
 
 class TogetherDelivery {
   private readonly input: LiveGroup;
+  private readonly timings: Timings;
   private readonly machine: GroupMachine;
   /** Deliveries that are about to leave, with the size of what they go on with. */
   private readonly leaving = new Map<number, number>();
@@ -92,6 +88,7 @@ class TogetherDelivery {
 
   constructor(input: LiveGroup) {
     this.input = input;
+    this.timings = { ...TIMINGS, ...input.timings };
     this.machine = new GroupMachine(input, Date.now());
     // What earlier runs have closed, they have counted.
     for (const index of input.so_far ? this.closed : []) this.counted.add(index);
@@ -219,7 +216,7 @@ class TogetherDelivery {
     for (let left = batch; left.length > 0; ) {
       const reports = await attemptMembers({ attempts: left }).catch(() => []);
       const unmade = this.machine.settle(left, reports, Date.now());
-      if (unmade.length === left.length) await sleep(BROKEN_PAUSE);
+      if (unmade.length === left.length) await sleep(this.timings.group_broken_ms);
       left = unmade;
     }
   }
@@ -370,7 +367,7 @@ class TogetherDelivery {
   /** Writes how the deliveries stand where lists and operators look. */
   private show(now: number): void {
     const { records, isOpen } = this.machine;
-    const settled = this.batchesInFlight === 0 || now - this.shown.at >= SHOW_INTERVAL_MS;
+    const settled = this.batchesInFlight === 0 || now - this.shown.at >= this.timings.group_shown_ms;
     // A signal in the same task as the last reports is noticed before their batch has ended.
     if (!settled && !(this.isOver && patched('shows-its-end'))) return;
     const summary = summarizeMembers(records, isOpen);

@@ -1,11 +1,10 @@
 import { Context } from '@temporalio/activity';
+import type { Timings } from '../../src/domain/timings.js';
 import type { ActivityDependencies } from '../ports.js';
 import { whileBeating } from '../while-beating.js';
 
 /** A part of an append ends after this, even if more is to be appended. Milliseconds. */
 const PART_TIME_MS = 20_000;
-/** A change that is younger than this is left to the next run: an act that was not done takes the record of it back. */
-const SETTLED_AFTER_MS = 300_000;
 
 /** What a part of an append has done. */
 export interface LogPart {
@@ -21,7 +20,7 @@ export interface LogPart {
 
 /** What to append. A Temporal payload. */
 export interface LogRequest {
-  /** Changes made later than this before now are left to the next run, milliseconds; absent: {@link SETTLED_AFTER_MS}. */
+  /** Changes made later than this before now are left to the next run, milliseconds; absent: as {@link Timings} have it. */
   settled_after_ms?: number;
   /** The signed note of the last checkpoint, as far as Temporal knows. */
   checkpoint?: string;
@@ -31,9 +30,9 @@ export interface LogRequest {
  * Appends to the log what was changed since the last run, looks at the log if it is time to, and signs a checkpoint of that and of what was archived.
  * Repeated after a crash, it goes on from what was appended.
  */
-export function createAppendToLog({ log }: Pick<ActivityDependencies, 'log'>) {
+export function createAppendToLog({ log, timings }: Pick<ActivityDependencies, 'log' | 'timings'>) {
   return function appendToLog({
-    settled_after_ms = SETTLED_AFTER_MS,
+    settled_after_ms = timings.log_settles_ms,
     checkpoint: known,
   }: LogRequest): Promise<LogPart> {
     return whileBeating(async () => {

@@ -9,6 +9,7 @@ import type {
   RunKey,
   SealableDelivery,
 } from '../../src/domain/archive/to-archive.js';
+import type { Timings } from '../../src/domain/timings.js';
 import type { ActivityDependencies } from '../ports.js';
 import { whileBeating } from '../while-beating.js';
 import { whileSigning } from './while-signing.js';
@@ -17,8 +18,6 @@ import { whileSigning } from './while-signing.js';
 const READS_AT_ONCE = 4;
 /** A part of a run ends after this, even if more is to be archived. Milliseconds. */
 const PART_TIME_MS = 20_000;
-/** What closed later than this before now is left to the next run: an incident ends a moment after the attempt that ends it. */
-const SETTLED_AFTER_MS = 15_000;
 /** Visibility can list an execution late: what closed shortly before the last run's end is looked at again. Milliseconds. */
 const OVERLAP_MS = 60_000;
 const FIRST_WIDTH_MS = 60_000;
@@ -42,7 +41,7 @@ export interface ArchivePart {
 export interface ArchiveRequest {
   /** How far back the first run looks: Temporal keeps nothing longer. Milliseconds. */
   reach_ms: number;
-  /** What closed later than this before now is left to the next run, milliseconds; absent: {@link SETTLED_AFTER_MS}. */
+  /** What closed later than this before now is left to the next run, milliseconds; absent: as {@link Timings} have it. */
   settled_after_ms?: number;
   /** The signed note of the last checkpoint, as far as Temporal knows. */
   checkpoint?: string;
@@ -53,7 +52,8 @@ export function createArchiveClosed({
   archive,
   closed,
   log,
-}: Pick<ActivityDependencies, 'archive' | 'closed' | 'log'>) {
+  timings,
+}: Pick<ActivityDependencies, 'archive' | 'closed' | 'log' | 'timings'>) {
   return function archiveClosed(request: ArchiveRequest): Promise<ArchivePart> {
     return whileBeating(() => whileSigning(log, request.checkpoint, () => archivePart(request)));
   };
@@ -61,7 +61,7 @@ export function createArchiveClosed({
   async function archivePart(request: ArchiveRequest): Promise<ArchivePart> {
     const { cancellationSignal } = Context.current();
     const deadline = Date.now() + PART_TIME_MS;
-    const end = new Date(Date.now() - (request.settled_after_ms ?? SETTLED_AFTER_MS));
+    const end = new Date(Date.now() - (request.settled_after_ms ?? timings.archive_settles_ms));
     const upTo = await archive.upTo();
     let from = upTo ? new Date(upTo.getTime() - OVERLAP_MS) : new Date(end.getTime() - request.reach_ms);
     let width = upTo ? Math.max(end.getTime() - from.getTime(), 1) : FIRST_WIDTH_MS;

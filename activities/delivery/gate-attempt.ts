@@ -25,7 +25,7 @@ const TURN_VALID_MS = 1_000;
  * Decides whether an attempt may be made now: by the endpoint as it is now, its health, its rate limit, and the attempts in flight to
  * it. None of this is an attempt, so no time that passes here is charged to the endpoint.
  */
-export function createGate({ endpoints, turns, health, slots, incidents }: AttemptDependencies) {
+export function createGate({ endpoints, turns, health, slots, incidents, timings }: AttemptDependencies) {
   /** @throws ApplicationFailure if the attempt belongs in the isolated lane */
   return async function gate(request: AttemptRequest): Promise<Passed | NotNow> {
     const { account_id, endpoint_id, number, trigger } = request;
@@ -41,8 +41,8 @@ export function createGate({ endpoints, turns, health, slots, incidents }: Attem
 
     // Attempts that a person or the endpoint's incident chose are not held back.
     const isFirst = number === 1 && trigger === 'schedule';
-    const held =
-      isFirst && holdBack([endpoint.failing, incidents.mark(endpoint_id)], Date.now(), Math.random());
+    const marks = [endpoint.failing, incidents.mark(endpoint_id)];
+    const held = isFirst && holdBack(marks, Date.now(), Math.random(), timings);
     if (held) return held;
     const isUnhealthy = endpoint.failing !== undefined || health.isUnhealthy(endpoint_id);
     if (isUnhealthy && !request.isolated) throw needsIsolation();

@@ -23,6 +23,7 @@ import { parseWitnesses } from './service/log/witnesses.js';
 import { createLogWriter } from './service/log/writer.js';
 import { createReadiness, type Readiness } from './service/readiness.js';
 import { connectServers, type Servers } from './service/servers.js';
+import { warnOfShortWaits } from './service/short-waits.js';
 import { Stops } from './service/stops.js';
 import { createAlerts } from './service/watch/alerts.js';
 import { startTracing } from './service/watch/tracing.js';
@@ -48,6 +49,7 @@ export async function startService(
   logger: Logger,
   bundlePath = BUNDLE_PATH,
 ): Promise<Service> {
+  warnOfShortWaits(settings.HOOKLINE_TEST_TIME_SCALE, logger);
   const stops = new Stops();
   try {
     const servers = await connectServers(settings);

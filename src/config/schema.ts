@@ -332,7 +332,7 @@ export const settingsSchema = z.object({
     .default(1)
     .transform(scaledTimings)
     .describe(
-      'For Hookline’s own tests only: the part of the time that it waits where a rule fixes the wait and no setting, such as between the first probes of an endpoint. A service that is not in a test must wait all of it',
+      'For Hookline’s own tests only: the part of the time that it waits where a rule fixes the wait and no setting, such as between the first probes of an endpoint. A service that is not in a test must wait all of it; one that does not warns of that when it starts',
     ),
   HOOKLINE_TEMPORAL_METRICS_ADDRESS: z
     .string()

@@ -56,6 +56,34 @@ export interface Timings {
   keys_remembered_ms: number;
   /** How often what was counted is written: one write for each endpoint, kind and resolution. */
   tally_interval_ms: number;
+  /**
+   * How long a process goes by what it remembers of accounts, profiles, event kinds and endpoints, and of what a token stands for: after this
+   * it sees what another process has changed.
+   */
+  resource_lifetime_ms: number;
+  token_lifetime_ms: number;
+  /**
+   * The same of the endpoints that watch others. They are remembered longer: where thousands begin to fail together, each has an event for
+   * them, and the account's whole list would be read again each second.
+   */
+  watchers_lifetime_ms: number;
+  /** A success at an endpoint is not reported again within this time, unless a failure came between. */
+  success_known_ms: number;
+  /**
+   * A delivery that waits for a failing endpoint is told when to go on. Where it is not, because the incident was terminated by hand, it
+   * looks so long after the time by which it should have been.
+   */
+  untold_ms: number;
+  /** If none of some attempts of a group could be made, nor repeated by Temporal, they are asked for again after this. */
+  group_broken_ms: number;
+  /** While attempts of a group are in flight all the time, lists see what has happened so far this often. */
+  group_shown_ms: number;
+  /** What closed later than this before now is left to the next run of the archive: an incident ends a moment after the attempt that ends it. */
+  archive_settles_ms: number;
+  /** A change that is younger than this is not appended to the log yet: an act that was not done takes the record of it back. */
+  log_settles_ms: number;
+  /** How often a process renews that it holds the stream of a listener. */
+  listener_renewal_ms: number;
 }
 
 /** What the service waits. */
@@ -79,6 +107,16 @@ export const TIMINGS: Timings = {
   data_key_lifetime_ms: 10_000,
   keys_remembered_ms: 12_000,
   tally_interval_ms: 5_000,
+  resource_lifetime_ms: 1_000,
+  token_lifetime_ms: 2_000,
+  watchers_lifetime_ms: 10_000,
+  success_known_ms: 2_000,
+  untold_ms: 10 * 60_000,
+  group_broken_ms: 10_000,
+  group_shown_ms: 5_000,
+  archive_settles_ms: 15_000,
+  log_settles_ms: 300_000,
+  listener_renewal_ms: 10_000,
 };
 
 /** All waits, shorter in the same proportion, for tests. @param scale above 0, up to 1 */

@@ -140,24 +140,24 @@ export async function connectDatabase(
   });
   const log = new LogRepository(connection);
   const changes = new ChangeRepository(connection, changesDays);
-  const profiles = new ProfileRepository(connection, changes);
+  const profiles = new ProfileRepository(connection, changes, timings);
   const logins = new LoginRepository(connection, changes);
   const oauthClients = new OAuthClientRepository(connection, changes);
   const oauthRecords = new OAuthRecordRepository(connection);
   const dataKeys = new DataKeyRepository(connection, keyBox, timings);
   const accountLocks = new AccountLocks(connection);
   return {
-    accessTokens: new AccessTokenRepository(oauthRecords, { oauthClients, logins }),
+    accessTokens: new AccessTokenRepository(oauthRecords, { oauthClients, logins }, timings),
     accountLocks,
-    accounts: new AccountRepository(connection, profiles, changes),
-    apiKeys: new ApiKeyRepository(connection, changes),
+    accounts: new AccountRepository(connection, profiles, changes, timings),
+    apiKeys: new ApiKeyRepository(connection, changes, timings),
     archive: new ArchiveRepository(connection, archive, createPayloadSealer(dataKeys, encryptsPayloads), log),
     changes,
     dataKeys,
     erasures: new ErasureRepository(connection, changes),
-    endpoints: new EndpointRepository(connection, box, changes),
+    endpoints: new EndpointRepository(connection, box, changes, timings),
     deliveryTurns: new DeliveryTurnRepository(connection),
-    eventKinds: new EventKindRepository(connection, changes),
+    eventKinds: new EventKindRepository(connection, changes, timings),
     idempotency: new IdempotencyRepository(connection),
     installationSecrets: new InstallationSecretRepository(connection),
     keySecrets: new KeySecretRepository(connection, box),
@@ -167,7 +167,7 @@ export async function connectDatabase(
     logins,
     oauthClients,
     oauthRecords,
-    portalSessions: new PortalSessionRepository(connection, changes),
+    portalSessions: new PortalSessionRepository(connection, changes, timings),
     profiles,
     rateWindows: new RateWindowRepository(connection),
     startedReplays: new StartedReplays(connection, accountLocks),

@@ -2,6 +2,7 @@ import { accessSync, constants, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { delimiter, join } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { atEnd } from '../support/at-end.js';
 import { PATIENCE_MS } from '../support/until.js';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome', 'chrome'];
@@ -28,9 +29,16 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** Starts Chromium with a profile of its own; it calls nobody by itself. */
-export function startBrowser(executablePath: string): Promise<Browser> {
-  return chromium.launch({ executablePath, args: FLAGS });
+let shared: Promise<Browser> | undefined;
+
+/** The Chromium that all tests of this process share, with a profile of its own; it calls nobody by itself. Each tab knows nothing of others. */
+export function sharedBrowser(executablePath: string): Promise<Browser> {
+  if (!shared) {
+    const launched = chromium.launch({ executablePath, args: FLAGS });
+    atEnd(async () => (await launched).close());
+    shared = launched;
+  }
+  return shared;
 }
 
 /** A tab of a browser that knows nothing yet. */

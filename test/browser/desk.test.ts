@@ -5,7 +5,7 @@ import { PLATFORM_SCOPES, type Scope } from '../../src/domain/access/api-key.js'
 import { OPERATOR } from '../../src/domain/change/change.js';
 import { type ApiClient, apiClient } from '../support/api-client.js';
 import { until } from '../support/until.js';
-import { findBarriers, findChromium, openTab, startBrowser } from './chromium.js';
+import { findBarriers, findChromium, openTab, sharedBrowser } from './chromium.js';
 import { purchaseOf, type Stage, startStage } from './stage.js';
 import { button, clickTwiceAtOnce, goTo, inDialog, pasteKey, says } from './steps.js';
 
@@ -15,12 +15,9 @@ describe('at the desk', () => {
   before(async function () {
     const chromium = findChromium();
     if (!chromium) return this.skip();
-    [stage, browser] = await Promise.all([startStage(), startBrowser(chromium)]);
+    [stage, browser] = await Promise.all([startStage(), sharedBrowser(chromium)]);
   });
-  after(async () => {
-    await browser?.close();
-    await stage?.stop();
-  });
+  after(() => stage?.stop());
 
   /** A new account of the installation, with all that an account's own key may do. */
   const account = async (name: string): Promise<ApiClient> => {

@@ -8,7 +8,7 @@ import { OPERATOR } from '../../src/domain/change/change.js';
 import type { ApiClient } from '../support/api-client.js';
 import { archived } from '../support/parts/archive.js';
 import { promised } from '../support/promised.js';
-import { findBarriers, findChromium, openTab, startBrowser } from './chromium.js';
+import { findBarriers, findChromium, openTab, sharedBrowser } from './chromium.js';
 import { type Stage, startStage } from './stage.js';
 import { button, says } from './steps.js';
 
@@ -66,7 +66,7 @@ describe('an export in a browser', () => {
   before(async function () {
     const chromium = findChromium();
     if (!chromium) return this.skip();
-    [stage, browser] = await Promise.all([startStage(), startBrowser(chromium)]);
+    [stage, browser] = await Promise.all([startStage(), sharedBrowser(chromium)]);
     const { shop, ids, system } = stage;
     const { json } = await shop.request('GET', `/v18.0/deliveries?endpoint_id=${ids.warehouse}&limit=100`);
     const delivered: string[] = json.data.map(({ id }: { id: string }) => id);
@@ -75,10 +75,7 @@ describe('an export in a browser', () => {
     whole = (await shop.request('GET', `/v18.0/exports?${new URLSearchParams(PERIOD)}`)).text;
     assert.ok(whole.split('\n').length > 5, whole);
   });
-  after(async () => {
-    await browser?.close();
-    await stage?.stop();
-  });
+  after(() => stage?.stop());
 
   const PERIOD = { from: '2026-01-01T11:00:00.000Z', to: '2099-01-01T11:00:00.000Z' };
   const ADDRESS = `/desk/exports?${new URLSearchParams(PERIOD)}`;

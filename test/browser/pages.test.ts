@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import { until } from '../support/until.js';
-import { findBarriers, findChromium, openTab, startBrowser, type Tab } from './chromium.js';
+import { findBarriers, findChromium, openTab, sharedBrowser, type Tab } from './chromium.js';
 import { purchaseOf, type Stage, startStage } from './stage.js';
 
 const PICTURES = 'docs/images';
@@ -25,7 +25,7 @@ describe('every page of the web application', () => {
   before(async function () {
     const chromium = findChromium();
     if (!chromium) return this.skip();
-    [stage, browser] = await Promise.all([startStage(), startBrowser(chromium)]);
+    [stage, browser] = await Promise.all([startStage(), sharedBrowser(chromium)]);
     const { json } = await stage.shop.request(
       'GET',
       `/v18.0/deliveries?endpoint_id=${stage.ids.loyalty}&limit=1`,
@@ -40,10 +40,7 @@ describe('every page of the web application', () => {
     const { status } = await stage.shop.request('POST', '/v18.0/listeners', { body: listener });
     assert.equal(status, 201);
   });
-  after(async () => {
-    await browser?.close();
-    await stage?.stop();
-  });
+  after(() => stage?.stop());
 
   const pages = (): Shown[] => {
     const event = `evt_${deliveryId.split('_')[1]}`;

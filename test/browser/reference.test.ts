@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Browser } from 'playwright-core';
 import { type ApiClient, PURCHASE } from '../support/api-client.js';
 import { type SharedSystem, sharedSystem } from '../support/system.js';
-import { findChromium, openTab, startBrowser } from './chromium.js';
+import { findChromium, openTab, sharedBrowser } from './chromium.js';
 
 describe('the API reference in a browser', () => {
   let system: SharedSystem;
@@ -11,10 +11,9 @@ describe('the API reference in a browser', () => {
   before(async function () {
     const chromium = findChromium();
     if (!chromium) return this.skip();
-    [system, browser] = await Promise.all([sharedSystem(), startBrowser(chromium)]);
+    [system, browser] = await Promise.all([sharedSystem(), sharedBrowser(chromium)]);
     shop = await system.account();
   });
-  after(() => browser?.close());
 
   it('opens the operation that its address names, tries it with a token, and calls no other server', async () => {
     const tab = await openTab(browser);

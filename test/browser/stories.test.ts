@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import { Webhook } from 'standardwebhooks';
 import { newPerson } from '../support/oauth.js';
 import { type Receiver, reply, startReceiver } from '../support/receiver.js';
-import { findBarriers, findChromium, openTab, startBrowser } from './chromium.js';
+import { findBarriers, findChromium, openTab, sharedBrowser } from './chromium.js';
 import { purchaseOf, type Stage, startStage, unavailable, verified } from './stage.js';
 import { button, goTo, inDialog, pasteKey, says } from './steps.js';
 
@@ -14,10 +14,9 @@ describe('in a browser', () => {
   before(async function () {
     const chromium = findChromium();
     if (!chromium) return this.skip();
-    [stage, browser, receiver] = await Promise.all([startStage(), startBrowser(chromium), startReceiver()]);
+    [stage, browser, receiver] = await Promise.all([startStage(), sharedBrowser(chromium), startReceiver()]);
   });
   after(async () => {
-    await browser?.close();
     await stage?.stop();
     await receiver?.close();
   });
@@ -258,7 +257,7 @@ describe('in a browser', () => {
       },
     });
     assert.equal(client.status, 201, client.text);
-    const person = await newPerson(stage.shop, reads);
+    const person = await newPerson(stage.system, stage.shop, reads);
     const tab = await openTab(browser);
     const { page } = tab;
     await page.goto(`${stage.system.url}/portal?client=${client.json.id}`);

@@ -11,10 +11,10 @@ import {
   startTemporal,
 } from '../../src/embedded/index.js';
 import { installRuntime } from '../../src/temporal/server/connection.js';
+import { endShared } from './at-end.js';
 import { buildOnce } from './programs/build.js';
 import { setServers } from './servers.js';
 import { countIn } from './started.js';
-import { stopSharedSystems } from './system.js';
 import { forgetWarnings, warnings } from './warnings.js';
 
 let folder: string | undefined;
@@ -36,7 +36,16 @@ export const mochaHooks = {
  * Starts a Temporal and a MongoDB server for the whole run, empty, on free ports. Servers of the environment are not used: tests must
  * not write to them.
  */
-export const mochaGlobalSetup = () => startServersOfRun();
+export async function mochaGlobalSetup(): Promise<void> {
+  try {
+    await startServersOfRun();
+  } catch (error) {
+    // Mocha says why, and would then wait for these servers.
+    process.exitCode = 1;
+    await mochaGlobalTeardown();
+    throw error;
+  }
+}
 
 /** @param suggestContinueAsNewAfter the length of a history, in events, from which Temporal suggests to continue in a new run */
 export async function startServersOfRun(suggestContinueAsNewAfter?: number): Promise<void> {
@@ -70,7 +79,7 @@ export async function startServersOfRun(suggestContinueAsNewAfter?: number): Pro
 }
 
 export async function mochaGlobalTeardown(): Promise<void> {
-  await stopSharedSystems();
+  await endShared();
   await temporal?.stop();
   await mongo?.stop();
   if (folder) await rm(folder, { recursive: true, force: true });

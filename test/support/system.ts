@@ -12,6 +12,7 @@ import { createPayloadSealer, type PayloadSealer } from '../../src/domain/privac
 import { connectDatabase, type Database } from '../../src/models/database.js';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/server/connection.js';
 import { type ApiClient, apiClient } from './api-client.js';
+import { atEnd } from './at-end.js';
 import { testAuthority } from './receiver.js';
 import { servers, TEST_PAYLOAD_KEYS } from './servers.js';
 import { countStart } from './started.js';
@@ -127,16 +128,12 @@ export function sharedSystem(
   const name = JSON.stringify([role, Object.entries(overrides).sort()]);
   let system = shared.get(name);
   if (!system) {
-    system = startSystem(overrides, role);
+    const started = startSystem(overrides, role);
+    atEnd(async () => (await started).stop());
+    system = started;
     shared.set(name, system);
   }
   return system;
-}
-
-/** Stops what this process shares; the processes of a parallel run end without. */
-export async function stopSharedSystems(): Promise<void> {
-  await Promise.all([...shared.values()].map(async (system) => (await system).stop()));
-  shared.clear();
 }
 
 /** Makes an account with a key, and a client that uses it. */

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { warnOfShortWaits } from '../../src/bin/service/short-waits.js';
+import { loadSettings } from '../../src/config/load.js';
 import { probeWait } from '../../src/domain/endpoint/incident.js';
+import { LEASE_MS } from '../../src/domain/listener/listener.js';
 import { scaledTimings, TIMINGS, timingsOfInput } from '../../src/domain/timings.js';
 
 describe('timings', () => {
@@ -29,5 +32,18 @@ describe('timings', () => {
     assert.ok(TIMINGS.keys_remembered_ms > TIMINGS.data_key_lifetime_ms);
     // A release rests as long as an incident waits before its first probe.
     assert.equal(TIMINGS.release_rest_ms, TIMINGS.early_probes_ms[0]);
+    // An account that is deleted takes no more once no process remembers it, and none of its tokens.
+    assert.ok(TIMINGS.deletion_settles_ms > TIMINGS.resource_lifetime_ms + TIMINGS.token_lifetime_ms);
+    // A process loses a stream only if several renewals fail.
+    assert.ok(LEASE_MS >= 3 * TIMINGS.listener_renewal_ms);
+  });
+
+  it('that are shorter are warned of when a service starts', () => {
+    const warnings: unknown[] = [];
+    const logger = { warn: (message: unknown) => void warnings.push(message) };
+    warnOfShortWaits(scaledTimings(1), logger);
+    assert.deepEqual(warnings, []);
+    warnOfShortWaits(loadSettings({ HOOKLINE_TEST_TIME_SCALE: '0.5' }).HOOKLINE_TEST_TIME_SCALE, logger);
+    assert.match(String(warnings), /^HOOKLINE_TEST_TIME_SCALE is set/);
   });
 });

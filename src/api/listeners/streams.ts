@@ -4,13 +4,9 @@ import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { WebSocket } from 'ws';
 import { roomFor } from '../../domain/basics/bounded-memory.js';
-import {
-  disconnected,
-  type ListenerRequest,
-  type ListenerResult,
-  RENEW_MS,
-} from '../../domain/listener/listener.js';
+import { disconnected, type ListenerRequest, type ListenerResult } from '../../domain/listener/listener.js';
 import { StreamBudget } from '../../domain/listener/stream-budget.js';
+import { TIMINGS, type Timings } from '../../domain/timings.js';
 import type { EndpointRepository } from '../../models/endpoint/endpoints.js';
 import type { ListenerRepository } from '../../models/endpoint/listeners.js';
 import { ListenerStream } from './stream.js';
@@ -33,8 +29,8 @@ export interface ListenerStreamsOptions {
   /** Sends again what failed while nobody was connected. */
   release(endpoint: Key): Promise<void>;
   logger: Logger;
-  /** How often it is renewed that this process holds a stream, milliseconds. */
-  renewMs?: number;
+  /** Absent: as usual. */
+  timings?: Timings;
 }
 
 interface Held extends Ticket {
@@ -56,7 +52,8 @@ export class ListenerStreams {
 
   constructor(options: ListenerStreamsOptions) {
     this.options = options;
-    this.renewals = setInterval(() => void this.renewAll(), options.renewMs ?? RENEW_MS);
+    const { listener_renewal_ms } = options.timings ?? TIMINGS;
+    this.renewals = setInterval(() => void this.renewAll(), listener_renewal_ms);
   }
 
   /** @param nodeUrl where other processes reach this one */

@@ -51,6 +51,7 @@ export async function createAttempts(
     poster,
     listenerExchange,
     ...knowledge,
+    timings: settings.HOOKLINE_TEST_TIME_SCALE,
     observer,
     tracing,
     userAgent: USER_AGENT,

@@ -1,3 +1,4 @@
+import type { Timings } from '../timings.js';
 import type { AttemptReport } from './attempt-report.js';
 import {
   type DeliveryGroup,
@@ -22,6 +23,7 @@ export interface LiveGroup extends DeliveryGroup, DeliverySettings {
   isolated?: boolean;
   /** An endpoint that took longer than this last time is attempted apart from others, milliseconds; absent in older groups: 1,000. */
   slow_ms?: number;
+  timings?: Timings;
   /** If the group goes on from an earlier run: its members then, `null` for those that had left it. */
   so_far?: (DeliverySnapshot | null)[];
 }

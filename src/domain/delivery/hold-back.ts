@@ -1,15 +1,11 @@
 import type { NoSlot } from '../endpoint/attempt-slots.js';
 import type { FailingMark } from '../endpoint/incident.js';
+import { TIMINGS, type Timings } from '../timings.js';
 import { MAX_JITTER } from './retry-schedule.js';
 
 /**
- * A delivery that waits for a failing endpoint is told when to go on. Where it is not, because the incident was terminated by hand, it
- * looks so long after the time by which it should have been, milliseconds.
- */
-const UNTOLD_MS = 10 * 60_000;
-/**
- * When a probe is due, the mark is renewed and the probe is made. Deliveries go on waiting so long for that, milliseconds: a busy machine
- * needs some, and all that came meanwhile would be attempted.
+ * When a probe is due, the mark is renewed and the probe is made. Within this time, milliseconds, or deliveries go on: a busy machine needs
+ * some of it, and all that came meanwhile would be attempted.
  */
 const RENEWAL_MS = 30_000;
 
@@ -34,12 +30,13 @@ export function holdBack(
   marks: readonly (FailingMark | undefined)[],
   now: number,
   random: number,
+  { untold_ms }: Timings = TIMINGS,
 ): HeldBack | undefined {
   const endOf = (mark: FailingMark | undefined) => Date.parse(mark?.backoff_until ?? '') + RENEWAL_MS;
   const failing = marks.find((mark) => endOf(mark) > now);
   if (!failing) return undefined;
   const until = endOf(failing);
-  const wait = until - now + UNTOLD_MS;
+  const wait = until - now + untold_ms;
   return {
     kind: 'not_attempted',
     endpoint: 'failing',

@@ -7,10 +7,8 @@ import type { AttemptErrorCode } from '../delivery/delivery.js';
 
 /** Without a connection for this long, a listener is deleted, milliseconds. */
 export const LISTENER_LIMIT_MS = 10 * 60_000;
-/** How long a process holds a listener without renewing that it does, milliseconds. */
+/** How long a process holds a listener without renewing that it does, milliseconds: for several renewals ({@link Timings}). */
 export const LEASE_MS = 30_000;
-/** How often it renews that, milliseconds. */
-export const RENEW_MS = 10_000;
 /** How long a ticket may be used, milliseconds. */
 export const TICKET_MS = 60_000;
 /** The WebSocket subprotocol of the stream. */

@@ -1,4 +1,5 @@
 import { profileOfSubject } from '../../domain/access/subject.js';
+import { TIMINGS, type Timings } from '../../domain/timings.js';
 import { ShortCache } from '../mongo/short-cache.js';
 import { effectiveRecord } from './effective-record.js';
 import type { LoginRepository } from './logins.js';
@@ -18,24 +19,24 @@ export interface OAuthToken {
   revoked: boolean;
 }
 
-/** A token that was revoked, or lost a scope, may be honoured this long, milliseconds. */
-const CACHE_MS = 2_000;
-
 /** Access tokens, with the scopes that they have now. */
 export class AccessTokenRepository {
-  private readonly cache = new ShortCache<OAuthToken | undefined>(CACHE_MS);
+  /** A token that was revoked, or lost a scope, may be honoured for as long as it is remembered. */
+  private readonly cache: ShortCache<OAuthToken | undefined>;
   private readonly records: OAuthRecordRepository;
   private readonly owners: { oauthClients: OAuthClientRepository; logins: LoginRepository };
 
   constructor(
     records: OAuthRecordRepository,
     owners: { oauthClients: OAuthClientRepository; logins: LoginRepository },
+    { token_lifetime_ms }: Timings = TIMINGS,
   ) {
+    this.cache = new ShortCache(token_lifetime_ms);
     this.records = records;
     this.owners = owners;
   }
 
-  /** The token of a hash, even if it is expired or revoked; cached for two seconds. */
+  /** The token of a hash, even if it is expired or revoked; remembered for a moment. */
   ofHash(hash: string): Promise<OAuthToken | undefined> {
     return this.cache.get(hash, async () => {
       const found = await this.records.findAccessToken(hash);

@@ -3,6 +3,7 @@ import type { Account, AccountLimits, AccountStatus } from '../../domain/access/
 import type { AccountDeletion, PayloadRule } from '../../domain/access/account-deletion.js';
 import { newId } from '../../domain/basics/ids.js';
 import { type Origin, systemOrigin } from '../../domain/change/change.js';
+import { TIMINGS, type Timings } from '../../domain/timings.js';
 import type { ChangeRepository } from '../change/changes.js';
 import { Recorded } from '../change/recorded.js';
 import { type RecordedFields, recordedFields } from '../change/recorded-fields.js';
@@ -50,9 +51,6 @@ const schema = new Schema<AccountDocument>(
 );
 schema.index({ platform_id: 1, _id: 1 });
 
-/** A change made by another process is seen after this long at the latest, milliseconds. */
-const CACHE_MS = 1_000;
-
 /** What an account is made with besides its name. */
 export interface AccountInput {
   id?: string;
@@ -78,10 +76,17 @@ export class AccountRepository {
   private readonly documents: Recorded<AccountDocument>;
   private readonly profiles: ProfileRepository;
   private readonly references: AccountReferences;
-  private readonly byId = new ShortCache<Account | undefined>(CACHE_MS);
-  private readonly byReference = new ShortCache<Account | undefined>(CACHE_MS);
+  private readonly byId: ShortCache<Account | undefined>;
+  private readonly byReference: ShortCache<Account | undefined>;
 
-  constructor(connection: Connection, profiles: ProfileRepository, changes: ChangeRepository) {
+  constructor(
+    connection: Connection,
+    profiles: ProfileRepository,
+    changes: ChangeRepository,
+    { resource_lifetime_ms }: Timings = TIMINGS,
+  ) {
+    this.byId = new ShortCache(resource_lifetime_ms);
+    this.byReference = new ShortCache(resource_lifetime_ms);
     const model = connection.model<AccountDocument>('account', schema, 'accounts');
     this.documents = new Recorded(model, changes, {
       kind: 'account',

@@ -5,6 +5,7 @@ import { hashSecret } from '../../domain/access/secret-hash.js';
 import { roomFor } from '../../domain/basics/bounded-memory.js';
 import { newId } from '../../domain/basics/ids.js';
 import type { Origin } from '../../domain/change/change.js';
+import { TIMINGS, type Timings } from '../../domain/timings.js';
 import type { ChangeRepository } from '../change/changes.js';
 import { Recorded } from '../change/recorded.js';
 import { type RecordedFields, recordedFields } from '../change/recorded-fields.js';
@@ -63,8 +64,6 @@ const schema = new Schema<ApiKeyDocument>(
 );
 schema.index({ account_id: 1, key_id: 1 });
 
-/** A revoked key may still be accepted for this long, milliseconds. */
-const CACHE_MS = 2_000;
 /** How exact `last_used_at` is, milliseconds: one update per key, process and minute. */
 const USE_PRECISION_MS = 60_000;
 /** Keys whose use is remembered; of more than these, some are noted more often. */
@@ -73,10 +72,12 @@ const MAX_NOTED = 10_000;
 export class ApiKeyRepository {
   private readonly model: Model<ApiKeyDocument>;
   private readonly documents: Recorded<ApiKeyDocument>;
-  private readonly cache = new ShortCache<ApiKey | undefined>(CACHE_MS);
+  /** A revoked key may still be accepted for as long as it is remembered. */
+  private readonly cache: ShortCache<ApiKey | undefined>;
   private readonly noted = new LRUCache<string, true>({ ...roomFor(MAX_NOTED), ttl: USE_PRECISION_MS });
 
-  constructor(connection: Connection, changes: ChangeRepository) {
+  constructor(connection: Connection, changes: ChangeRepository, { token_lifetime_ms }: Timings = TIMINGS) {
+    this.cache = new ShortCache(token_lifetime_ms);
     this.model = connection.model<ApiKeyDocument>('api_key', schema, 'api_keys');
     this.documents = new Recorded(this.model, changes, {
       kind: 'api_key',

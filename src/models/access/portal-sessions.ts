@@ -8,6 +8,7 @@ import {
 import { hashSecret } from '../../domain/access/secret-hash.js';
 import { newId } from '../../domain/basics/ids.js';
 import type { Origin } from '../../domain/change/change.js';
+import { TIMINGS, type Timings } from '../../domain/timings.js';
 import type { ChangeRepository } from '../change/changes.js';
 import { Recorded } from '../change/recorded.js';
 import { type RecordedFields, recordedFields } from '../change/recorded-fields.js';
@@ -51,14 +52,13 @@ const schema = new Schema<SessionDocument>(
 );
 schema.index({ account_id: 1, session_id: 1 });
 
-/** A revoked session may still be accepted for this long, milliseconds. */
-const CACHE_MS = 2_000;
-
 export class PortalSessionRepository {
   private readonly documents: Recorded<SessionDocument>;
-  private readonly cache = new ShortCache<PortalSession | undefined>(CACHE_MS);
+  /** A revoked session may still be accepted for as long as it is remembered. */
+  private readonly cache: ShortCache<PortalSession | undefined>;
 
-  constructor(connection: Connection, changes: ChangeRepository) {
+  constructor(connection: Connection, changes: ChangeRepository, { token_lifetime_ms }: Timings = TIMINGS) {
+    this.cache = new ShortCache(token_lifetime_ms);
     const model = connection.model<SessionDocument>('portal_session', schema, 'portal_sessions');
     this.documents = new Recorded(model, changes, {
       kind: 'portal_session',

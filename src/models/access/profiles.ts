@@ -2,6 +2,7 @@ import { type Connection, Schema } from 'mongoose';
 import { ownProfileId, type Profile, type ProfileInput } from '../../domain/access/profile.js';
 import { newId } from '../../domain/basics/ids.js';
 import type { Origin } from '../../domain/change/change.js';
+import { TIMINGS, type Timings } from '../../domain/timings.js';
 import type { ChangeRepository } from '../change/changes.js';
 import { Recorded } from '../change/recorded.js';
 import { type RecordedFields, recordedFields } from '../change/recorded-fields.js';
@@ -40,14 +41,16 @@ const schema = new Schema<ProfileDocument>(
 );
 schema.index({ account_id: 1, _id: 1 });
 
-/** A change made by another process is seen after this long at the latest, milliseconds. */
-const CACHE_MS = 1_000;
-
 export class ProfileRepository {
   private readonly documents: Recorded<ProfileDocument>;
-  private readonly cache = new ShortCache<StoredProfile | undefined>(CACHE_MS);
+  private readonly cache: ShortCache<StoredProfile | undefined>;
 
-  constructor(connection: Connection, changes: ChangeRepository) {
+  constructor(
+    connection: Connection,
+    changes: ChangeRepository,
+    { resource_lifetime_ms }: Timings = TIMINGS,
+  ) {
+    this.cache = new ShortCache(resource_lifetime_ms);
     const model = connection.model<ProfileDocument>('profile', schema, 'profiles');
     this.documents = new Recorded(model, changes, {
       kind: 'profile',

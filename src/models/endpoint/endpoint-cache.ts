@@ -1,15 +1,9 @@
 import DataLoader from 'dataloader';
 import { isOperational } from '../../domain/event/event-kinds.js';
+import { TIMINGS, type Timings } from '../../domain/timings.js';
 import { ShortCache } from '../mongo/short-cache.js';
 import type { StoredEndpoint } from './endpoint-document.js';
 
-/** A change made by another process is seen after this long at the latest, milliseconds. */
-const CACHE_MS = 1_000;
-/**
- * The endpoints that watch others are remembered longer, milliseconds: where thousands begin to fail together, each has an event for them, and
- * the account's whole list would be read again each second.
- */
-const WATCHERS_CACHE_MS = 10_000;
 /** The most endpoints that are read by one query that names them. */
 export const MAX_READ_TOGETHER = 200;
 
@@ -23,9 +17,9 @@ export interface EndpointSource {
 
 /** What a process remembers of endpoints, so that attempts and events do not each ask the database. */
 export class EndpointCache {
-  private readonly single = new ShortCache<StoredEndpoint | undefined>(CACHE_MS);
-  private readonly lists = new ShortCache<Map<string, StoredEndpoint>>(CACHE_MS);
-  private readonly watchers = new ShortCache<StoredEndpoint[]>(WATCHERS_CACHE_MS);
+  private readonly single: ShortCache<StoredEndpoint | undefined>;
+  private readonly lists: ShortCache<Map<string, StoredEndpoint>>;
+  private readonly watchers: ShortCache<StoredEndpoint[]>;
   private readonly source: EndpointSource;
   /** Thousands of endpoints may be attempted at once: those that are asked for at the same moment are read together. */
   private readonly together = new DataLoader<string, StoredEndpoint | undefined>(
@@ -36,7 +30,10 @@ export class EndpointCache {
     { cache: false, maxBatchSize: MAX_READ_TOGETHER, batchScheduleFn: setImmediate },
   );
 
-  constructor(source: EndpointSource) {
+  constructor(source: EndpointSource, { resource_lifetime_ms, watchers_lifetime_ms }: Timings = TIMINGS) {
+    this.single = new ShortCache(resource_lifetime_ms);
+    this.lists = new ShortCache(resource_lifetime_ms);
+    this.watchers = new ShortCache(watchers_lifetime_ms);
     this.source = source;
   }
 

@@ -5,6 +5,7 @@ import { type Origin, subscriberOrigin, systemOrigin } from '../../domain/change
 import { newSigningSecret, type SignatureScheme } from '../../domain/delivery/signature.js';
 import type { DisableResult } from '../../domain/endpoint/endpoint.js';
 import type { FailingMark } from '../../domain/endpoint/incident.js';
+import type { Timings } from '../../domain/timings.js';
 import type { ChangeRepository } from '../change/changes.js';
 import { type Decide, Recorded } from '../change/recorded.js';
 import { EndpointCache } from './endpoint-cache.js';
@@ -26,13 +27,15 @@ export class EndpointRepository {
   private readonly model: Model<EndpointDocument>;
   private readonly documents: Recorded<EndpointDocument>;
   private readonly codec: EndpointCodec;
-  private readonly cache = new EndpointCache({
-    some: (endpointIds) => this.read({ _id: { $in: endpointIds } }),
-    all: (account_id) => this.read({ account_id }),
-  });
+  private readonly cache: EndpointCache;
 
   /** @param box encrypts the secrets; absent in a process that neither writes endpoints nor needs their secrets */
-  constructor(connection: Connection, box: SecretBox | undefined, changes: ChangeRepository) {
+  constructor(
+    connection: Connection,
+    box: SecretBox | undefined,
+    changes: ChangeRepository,
+    timings?: Timings,
+  ) {
     this.model = connection.model<EndpointDocument>('endpoint', endpointSchema, 'endpoints');
     this.codec = new EndpointCodec(box);
     this.documents = new Recorded(this.model, changes, {
@@ -41,6 +44,9 @@ export class EndpointRepository {
       accountField: 'account_id',
       show: (document) => renderEndpoint(this.codec.toEndpoint(document)),
     });
+    const some = (endpointIds: readonly string[]) => this.read({ _id: { $in: endpointIds } });
+    const all = (account_id: string) => this.read({ account_id });
+    this.cache = new EndpointCache({ some, all }, timings);
   }
 
   /** Registers an endpoint, or makes a listener, with a new signing secret. */
@@ -99,7 +105,7 @@ export class EndpointRepository {
     return this.read({ account_id: accountId }, limit);
   }
 
-  /** The endpoints of an account that are registered for operational events, as they were ten seconds ago at the earliest. */
+  /** The endpoints of an account that are registered for operational events, as they were a moment ago (`watchers_lifetime_ms`). */
   watchersOf(accountId: string): Promise<StoredEndpoint[]> {
     return this.cache.watchersOf(accountId);
   }

@@ -1,6 +1,7 @@
 import { type Connection, Schema } from 'mongoose';
 import type { Origin } from '../../domain/change/change.js';
 import type { EventKind } from '../../domain/event/event-kinds.js';
+import { TIMINGS, type Timings } from '../../domain/timings.js';
 import type { ChangeRepository } from '../change/changes.js';
 import { Recorded } from '../change/recorded.js';
 import { type RecordedFields, recordedFields } from '../change/recorded-fields.js';
@@ -42,16 +43,19 @@ const schema = new Schema<EventKindDocument>(
   { versionKey: false },
 );
 
-/** A change made by another process is seen after this long at the latest, milliseconds. */
-const CACHE_MS = 1_000;
-
 /** The event kinds that accounts have added to the built-in ones. */
 export class EventKindRepository {
   private readonly documents: Recorded<EventKindDocument>;
-  private readonly byName = new ShortCache<StoredEventKind | undefined>(CACHE_MS);
-  private readonly byAccount = new ShortCache<StoredEventKind[]>(CACHE_MS);
+  private readonly byName: ShortCache<StoredEventKind | undefined>;
+  private readonly byAccount: ShortCache<StoredEventKind[]>;
 
-  constructor(connection: Connection, changes: ChangeRepository) {
+  constructor(
+    connection: Connection,
+    changes: ChangeRepository,
+    { resource_lifetime_ms }: Timings = TIMINGS,
+  ) {
+    this.byName = new ShortCache(resource_lifetime_ms);
+    this.byAccount = new ShortCache(resource_lifetime_ms);
     const model = connection.model<EventKindDocument>('event_kind', schema, 'event_kinds');
     this.documents = new Recorded(model, changes, {
       kind: 'event_kind',

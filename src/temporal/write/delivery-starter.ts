@@ -23,7 +23,7 @@ import { endpointAttributes } from '../../domain/ledger/search-attributes.js';
 import { endpointSummary, type NamedEndpoint } from '../../domain/ledger/summaries.js';
 import { releaseWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
-import { TIMINGS, type Timings, timingsOfInput } from '../../domain/timings.js';
+import { TIMINGS, timingsOfInput } from '../../domain/timings.js';
 import type { ResendMemo } from '../read/earlier-runs.js';
 import { RecentGroups } from '../read/group/recent-groups.js';
 import { readInput } from '../read/history.js';
@@ -61,7 +61,10 @@ export interface EndpointHints {
 }
 
 export interface DeliveryStarterOptions
-  extends Pick<StartCallOptions, 'client' | 'taskQueue' | 'settings' | 'earlyAttempts' | 'observer'> {
+  extends Pick<
+    StartCallOptions,
+    'client' | 'taskQueue' | 'settings' | 'earlyAttempts' | 'observer' | 'timings'
+  > {
   sealer: PayloadSealer;
   /** What this process knows of endpoints. */
   health: EndpointHealth;
@@ -74,8 +77,6 @@ export interface DeliveryStarterOptions
   releasePerSecond: number;
   /** Start calls in flight at once in a lane; what arrives meanwhile is committed in groups. 0: no groups, every delivery by itself. */
   startsInFlight: number;
-  /** Absent: as usual. */
-  timings?: Timings;
 }
 
 /**
@@ -321,8 +322,9 @@ export class DeliveryStarter {
 
   /** What the gate would answer is answered here, so that no attempt has to be begun for it. */
   private holdBack({ failing, target }: PendingDelivery): HeldBack | undefined {
-    const { incidents, slots } = this.options;
-    const held = holdBack([failing, incidents.mark(target.endpoint_id)], Date.now(), Math.random());
+    const { incidents, slots, timings } = this.options;
+    const marks = [failing, incidents.mark(target.endpoint_id)];
+    const held = holdBack(marks, Date.now(), Math.random(), timings);
     if (held) return held;
     const noSlot = slots.refusal(target.endpoint_id);
     return noSlot && waitForSlot(noSlot);

@@ -41,8 +41,6 @@ export interface IncidentSettings {
 const REPORT_SOON_AFTER = BACKOFF_AFTER_FAILURES / 2;
 /** Nothing is kept for longer than this part of the time between probes. */
 const REPORTS_PER_PROBE = 2;
-/** A success is not reported again within this time, unless a failure came between, milliseconds. */
-export const SUCCESS_KNOWN_MS = 2_000;
 /** How long a process that stops sends reports of successes, milliseconds. */
 const STOP_LIMIT_MS = 3_000;
 /** So long after the report that has deliveries wait, the endpoint's mark says so at the latest, even if the machine is busy. Milliseconds. */
@@ -87,10 +85,8 @@ export class Incidents {
   private readonly settings: IncidentSettings;
   private readonly timings: Timings;
   private readonly known = new Map<string, Reported>();
-  private readonly succeeding = new LRUCache<string, Promise<boolean>>({
-    ...roomFor(MAX_REMEMBERED),
-    ttl: SUCCESS_KNOWN_MS,
-  });
+  /** A success is not reported again while one is known, unless a failure came between. */
+  private readonly succeeding: LRUCache<string, Promise<boolean>>;
   /** When the attempts began that have succeeded, the latest of each endpoint. Milliseconds since the epoch. */
   private readonly successes = new LRUCache<string, number>(roomFor(MAX_REMEMBERED));
   private readonly limit = pLimit(REPORTS_IN_FLIGHT);
@@ -100,6 +96,7 @@ export class Incidents {
   constructor(settings: IncidentSettings) {
     this.settings = settings;
     this.timings = settings.timings ?? TIMINGS;
+    this.succeeding = new LRUCache({ ...roomFor(MAX_REMEMBERED), ttl: this.timings.success_known_ms });
     this.queue = new PacedQueue(MOST_FAILURE_REPORTS, this.timings.failure_reports_ms);
   }
 

@@ -35,6 +35,7 @@ import {
 } from '../../domain/ledger/search-attributes.js';
 import { deliverySummary, groupSummary } from '../../domain/ledger/summaries.js';
 import { deliveryWorkflowId, groupWorkflowId } from '../../domain/ledger/workflow-ids.js';
+import { TIMINGS, type Timings, timingsOfInput } from '../../domain/timings.js';
 import { REPLAY_MEMO, RESEND_MEMO, type ResendMemo } from '../read/earlier-runs.js';
 import { type GroupMemo, indexMembers } from '../read/group/group-memo.js';
 import type { RecentGroups } from '../read/group/recent-groups.js';
@@ -67,6 +68,8 @@ export interface StartCallOptions {
   /** Why the first attempt of a delivery in the isolated lane waits, if it does. */
   holdBack(delivery: PendingDelivery): HeldBack | undefined;
   observer?: StartObserver | undefined;
+  /** Absent: as usual. */
+  timings?: Timings;
 }
 
 /** The calls that start executions of deliveries. A delivery or group that has been started already is not started again. */
@@ -207,7 +210,7 @@ export class StartCalls implements GroupStarts {
     id: string,
     workflowIdConflictPolicy: 'FAIL' | 'USE_EXISTING',
   ): Promise<void> {
-    const { client, taskQueue, settings, earlyAttempts, recentGroups } = this.options;
+    const { client, taskQueue, settings, earlyAttempts, recentGroups, timings = TIMINGS } = this.options;
     const group = toGroup(pending);
     const isolated = pending.every((delivery) => this.options.isIsolated(delivery));
     // In the direct lane the attempts themselves find which endpoints are failing: a group begins all of them, or none.
@@ -230,6 +233,7 @@ export class StartCalls implements GroupStarts {
       slow_ms: slowMs(settings),
       ...(held && { held }),
       ...(isolated && { isolated }),
+      ...timingsOfInput(timings),
     };
     const waiting = held && waitFromStart(input, Date.now());
     const { states = [] } = waiting ?? {};

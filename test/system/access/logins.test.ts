@@ -19,7 +19,7 @@ describe('a login', () => {
   beforeEach(async () => {
     account = await system.account();
     application = await OAuthApplication.register(account);
-    person = await newPerson(account, SCOPES);
+    person = await newPerson(system, account, SCOPES);
   });
 
   const putLogin = async (change: Record<string, unknown>, by = account) =>

@@ -55,7 +55,7 @@ describe('answers of the OAuth endpoints', () => {
     );
     const account = await system.account();
     application = await OAuthApplication.register(account);
-    await newPerson(account);
+    await newPerson(system, account);
   });
   after(async () => {
     await published.stop();

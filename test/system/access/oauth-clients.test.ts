@@ -36,7 +36,7 @@ describe('an OAuth client', () => {
       'api',
     );
     account = await system.account();
-    person = await newPerson(account, ['profile:read', 'deliveries:read']);
+    person = await newPerson(system, account, ['profile:read', 'deliveries:read']);
   });
   after(async () => {
     await second.stop();

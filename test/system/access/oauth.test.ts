@@ -24,7 +24,7 @@ describe('OAuth 2.0, by oauth4webapi', () => {
       'api',
     );
     account = await system.account();
-    person = await newPerson(account);
+    person = await newPerson(system, account);
     const issuer = new URL(system.url);
     const response = await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...INSECURE });
     server = await oauth.processDiscoveryResponse(issuer, response);

@@ -7,7 +7,7 @@ import {
   KIND_ATTRIBUTE,
 } from '../../../src/domain/ledger/search-attributes.js';
 import { equals, isOneOf, toQuery } from '../../../src/temporal/read/visibility/query.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 /** Pieces that mean something to SQL, to Temporal's parser or to a shell. */
@@ -39,12 +39,11 @@ function isQuotable(text: string): boolean {
 }
 
 describe('a text in a query to the ledger', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
 
   before(async () => {
-    system = await startSystem({}, 'api');
+    system = await sharedSystem({}, 'api');
   });
-  after(() => system.stop());
 
   it('is refused if it contains a quote, a backslash or a control character', () => {
     for (const text of ["'", '"', '\\', "\\'", '\u0000', 'a\nb', '\u001b', '\u007f', '\t'])

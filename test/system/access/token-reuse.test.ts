@@ -18,7 +18,7 @@ describe('a refresh token or code that is used by several at once', () => {
     system = await sharedSystem();
     account = await system.account();
     application = await OAuthApplication.register(account);
-    person = await newPerson(account);
+    person = await newPerson(system, account);
   });
 
   /** Exactly one was answered with tokens, and these have ended with the grant: whoever got them may be the thief. */

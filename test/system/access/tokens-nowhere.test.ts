@@ -51,7 +51,11 @@ describe('tokens and passwords', () => {
     });
 
     // Everything that is secret comes to be.
-    const person = await newPerson(client);
+    const person = await newPerson({ database }, client);
+    const { loginName: login_name, password } = person;
+    const login = { login_name, password, scopes: ['profile:read'] };
+    const path = `/v18.0/profiles/${person.profileId}/login`;
+    assert.equal((await client.request('PUT', path, { body: login })).status, 200);
     const registered = await client.request('POST', '/v18.0/oauth_clients', {
       body: {
         name: 'test',

@@ -126,7 +126,7 @@ describe('a run of the archive', () => {
   });
 
   it('is started by a Schedule that `hookline migrate` makes, changes and removes', async () => {
-    const environment = await testEnvironment({ HOOKLINE_ARCHIVE_INTERVAL: '1h' });
+    const environment = await testEnvironment({ HOOKLINE_RETENTION_DAYS: '5' });
     const scheduleId = archiveScheduleId(environment['HOOKLINE_TASK_QUEUE'] ?? '');
     const schedule = system.temporal.client.schedule.getHandle(scheduleId);
     const prepare = (interval: string) =>
@@ -137,12 +137,14 @@ describe('a run of the archive', () => {
       ['2h', 7_200_000],
     ] as const) {
       await prepare(interval);
-      const { spec, policies } = await schedule.describe();
+      const { spec, policies, action } = await schedule.describe();
       assert.deepEqual(
         spec.intervals?.map((one) => one.every),
         [every],
       );
       assert.equal(policies.overlap, 'SKIP');
+      // As far back as Temporal keeps anything.
+      assert.deepEqual(action.args, [{ reach_ms: 5 * 24 * 3_600_000 }]);
     }
     await prepare('off');
     await assert.rejects(schedule.describe(), { name: 'ScheduleNotFoundError' });

@@ -63,7 +63,7 @@ describe('who made a change', () => {
   });
 
   it('is an OAuth client, with the person for whom it acts', async () => {
-    const person = await newPerson(client, ['endpoints:write']);
+    const person = await newPerson(system, client, ['endpoints:write']);
     const application = await OAuthApplication.register(client, { scopes: ['endpoints:write'] });
     const browser = new Browser();
     const url = application.authorizationUrl({ scope: 'endpoints:write' });

@@ -46,7 +46,7 @@ describe('hookline login', () => {
 
   it('lets commands act for the person, with a file that only the owner can read', async () => {
     match(await run('endpoints', 1), /Or log in: hookline login/);
-    const person = await newPerson(client, SCOPES);
+    const person = await newPerson(system, client, SCOPES);
     const login = start(`login --client ${clientId} --no-browser`);
     const lines = await until(
       () => login.lines,

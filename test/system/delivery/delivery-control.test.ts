@@ -7,7 +7,7 @@ import { fetchHistory } from '../../support/history.js';
 import { readAll } from '../../support/parts/pages.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { type Handler, inTurn, type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { type SharedSystem, sharedSystem, startSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 describe('control of a delivery', () => {
@@ -324,7 +324,7 @@ function millis(time: { seconds?: unknown; nanos?: number | null } | null | unde
 
 describe('control of a delivery that no worker runs', () => {
   it('answers 503 and says that the request may still take effect', async () => {
-    const system = await startSystem({}, 'api');
+    const system = await sharedSystem({}, 'api');
     const receiver = await startReceiver();
     try {
       const client = await system.account();
@@ -343,7 +343,6 @@ describe('control of a delivery that no worker runs', () => {
       }
     } finally {
       await receiver.close();
-      await system.stop();
     }
   });
 });

@@ -7,7 +7,7 @@ import type { LiveGroup } from '../../../src/domain/delivery/delivery-group.js';
 import { readInput } from '../../../src/temporal/read/history.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
-import { startSystem } from '../../support/system.js';
+import { sharedSystem, startSystem } from '../../support/system.js';
 
 /** The runs whose first attempts were begun ahead of their workflows, from now on. */
 function watch(method: 'begin' | 'beginGroup'): () => string[] {
@@ -36,16 +36,15 @@ describe('an early attempt', () => {
   }
 
   it('begins as soon as the start is persisted, and is made once', async () => {
-    const system = await startSystem();
+    const system = await sharedSystem();
     const begun = watch('begin');
     const [delivery] = await send(await system.account(), 1);
     assert.deepEqual(begun(), [delivery?.run_id]);
     assert.equal(receiver.received.length, 1);
-    await system.stop();
   });
 
   it('does so in a group, too', async () => {
-    const system = await startSystem();
+    const system = await sharedSystem();
     const begun = watch('beginGroup');
     const deliveries = await send(await system.account(), 40);
     const groups = deliveries.filter(({ workflow_id }) => workflow_id.startsWith('group:'));
@@ -57,7 +56,6 @@ describe('an early attempt', () => {
     assert.deepEqual(new Set(begun()), direct);
     assert.ok(direct.size > 0);
     assert.equal(receiver.received.length, 40);
-    await system.stop();
   });
 
   it('is left to the workflow where that runs in another process', async () => {

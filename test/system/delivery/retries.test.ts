@@ -12,26 +12,32 @@ import {
   reply,
   startReceiver,
 } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
+/** Of an attempt. */
+const TIMEOUT_S = 5;
+
 describe('retries', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let receiver: Receiver;
   let client: ApiClient;
 
+  before(async () => {
+    system = await sharedSystem({
+      HOOKLINE_RETRY_SCHEDULE: '20ms,1s,1s',
+      HOOKLINE_ATTEMPT_TIMEOUT: `${TIMEOUT_S}s`,
+    });
+  });
   beforeEach(async () => {
     receiver = await startReceiver();
-  });
-  afterEach(async () => {
-    await receiver.close();
-    await system.stop();
-  });
-
-  async function deliver(settings: Record<string, string>): Promise<{ delivery: Delivery; secret: string }> {
-    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '20ms,1s,1s', ...settings });
     client = await system.account();
-    const { secret } = await client.register(receiver.url);
+  });
+  afterEach(() => receiver.close());
+
+  /** @param retry_schedule the endpoint's own; absent: the installation's */
+  async function deliver(retry_schedule?: string[]): Promise<{ delivery: Delivery; secret: string }> {
+    const { secret } = await client.register(receiver.url, { ...(retry_schedule && { retry_schedule }) });
     const event = await client.purchase();
     const id = event.deliveries[0]?.id ?? '';
     const delivery = await client.deliveryUntil(id, ({ closed_at }) => closed_at !== undefined);
@@ -43,7 +49,7 @@ describe('retries', () => {
 
   it('go on after two errors and a hanging endpoint, in one workflow, until it is delivered', async () => {
     receiver.handle(inTurn(reply(500), reply(500), neverAnswer, reply(200)));
-    const { delivery, secret } = await deliver({ HOOKLINE_ATTEMPT_TIMEOUT: '5s' });
+    const { delivery, secret } = await deliver();
     assert.equal(delivery.status, 'delivered');
     assert.deepEqual(
       delivery.attempts.map(({ number, status_code, error_code }) => [number, status_code ?? error_code]),
@@ -54,9 +60,9 @@ describe('retries', () => {
         [4, 200],
       ],
     );
-    assert.equal(delivery.attempts[2]?.error, 'no answer within 5s');
+    assert.equal(delivery.attempts[2]?.error, `no answer within ${TIMEOUT_S}s`);
     const hung = delivery.attempts[2]?.duration_ms ?? 0;
-    assert.ok(hung >= 5_000, `the attempt lasted ${hung} ms`);
+    assert.ok(hung >= TIMEOUT_S * 1_000, `the attempt lasted ${hung} ms`);
 
     const { received } = receiver;
     assert.deepEqual(
@@ -92,7 +98,7 @@ describe('retries', () => {
 
   it('end where the schedule does: exhausted, Failed, every attempt readable', async () => {
     receiver.handle(inTurn(reply(500, {}, 'no'), reply(404), reply(302, { location: '/x' }), hangUp));
-    const { delivery } = await deliver({ HOOKLINE_RETRY_SCHEDULE: '20ms,20ms,20ms' });
+    const { delivery } = await deliver(['100ms', '100ms', '100ms']);
     assert.equal(delivery.status, 'exhausted');
     assert.deepEqual(
       delivery.attempts.map(({ status_code, error_code }) => status_code ?? error_code),
@@ -110,7 +116,7 @@ describe('retries', () => {
 
   it('come not earlier than planned', async () => {
     receiver.handle(reply(500));
-    const { delivery } = await deliver({ HOOKLINE_RETRY_SCHEDULE: '200ms,400ms' });
+    const { delivery } = await deliver(['200ms', '400ms']);
     const begun = delivery.attempts.map(({ at, duration_ms }) => [Date.parse(at), duration_ms] as const);
     for (const [index, wait] of [200, 400].entries()) {
       const [began = 0, lasted = 0] = begun[index] ?? [];
@@ -121,7 +127,7 @@ describe('retries', () => {
 
   it('wait as long as Retry-After says, in seconds', async () => {
     receiver.handle(inTurn(reply(429, { 'retry-after': '2' }), reply(200)));
-    const { delivery } = await deliver({ HOOKLINE_RETRY_SCHEDULE: '20ms' });
+    const { delivery } = await deliver();
     const [first, second] = delivery.attempts;
     assert.equal(second?.trigger, 'retry_after');
     assert.equal(first?.response_headers?.['retry-after'], '2');
@@ -136,28 +142,22 @@ describe('retries', () => {
       response.writeHead(503, { 'retry-after': new Date(named).toUTCString() }).end();
     };
     receiver.handle(inTurn(later, reply(200)));
-    const { delivery } = await deliver({ HOOKLINE_RETRY_SCHEDULE: '20ms' });
+    const { delivery } = await deliver();
     assert.equal(delivery.attempts[1]?.trigger, 'retry_after');
     assert.ok(Date.parse(delivery.attempts[1]?.at ?? '') >= named);
   });
 
   it('ignore the Retry-After of an answer whose status does not allow one', async () => {
     receiver.handle(inTurn(reply(500, { 'retry-after': '3600' }), reply(200)));
-    const { delivery } = await deliver({ HOOKLINE_RETRY_SCHEDULE: '20ms' });
+    const { delivery } = await deliver();
     assert.equal(delivery.status, 'delivered');
     assert.equal(delivery.attempts[1]?.trigger, 'schedule');
   });
 
   it('follow the endpoint’s own schedule if it has one', async () => {
     receiver.handle(reply(500));
-    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '1h' });
-    client = await system.account();
-    await client.register(receiver.url, { retry_schedule: ['100ms', '100ms'] });
-    const event = await client.purchase();
-    const delivery = await client.deliveryUntil(
-      event.deliveries[0]?.id ?? '',
-      ({ status }) => status === 'exhausted',
-    );
+    const { delivery } = await deliver(['100ms', '100ms']);
+    assert.equal(delivery.status, 'exhausted');
     assert.equal(delivery.attempts.length, 3);
   });
 
@@ -165,13 +165,11 @@ describe('retries', () => {
     receiver.handle(reply(500));
     const moved = await startReceiver();
     try {
-      system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '1h' });
-      client = await system.account();
-      const endpoint = await client.register(receiver.url);
+      const endpoint = await client.register(receiver.url, { retry_schedule: ['1h'] });
       const event = await client.purchase();
       const id = event.deliveries[0]?.id ?? '';
       await client.deliveryUntil(id, ({ status }) => status === 'retrying');
-      const body = { target_url: moved.url, event_kinds: ['purchase'] };
+      const body = { target_url: moved.url, event_kinds: ['purchase'], retry_schedule: ['1h'] };
       await client.request('PUT', `/v18.0/endpoints/${endpoint.id}`, { body });
       await client.request('POST', `/v18.0/deliveries/${id}/retry`);
       const delivery = await client.deliveryUntil(id, ({ status }) => status === 'delivered');
@@ -185,8 +183,8 @@ describe('retries', () => {
   });
 
   it('stop where the park limit is reached: expired, Failed', async () => {
-    system = await startSystem({ HOOKLINE_PARK_LIMIT: '300ms' });
-    client = await system.account();
+    const impatient = await sharedSystem({ HOOKLINE_PARK_LIMIT: '300ms' });
+    client = await impatient.account();
     await client.register(receiver.url, { status: 'paused' });
     const event = await client.purchase();
     const id = event.deliveries[0]?.id ?? '';

@@ -307,7 +307,7 @@ describe('the views of a delivery', () => {
 
 describe('the views of a delivery that expires', () => {
   it('agree, by itself and in a group', async () => {
-    const system = await startSystem({ HOOKLINE_PARK_LIMIT: '300ms' });
+    const system = await sharedSystem({ HOOKLINE_PARK_LIMIT: '300ms' });
     const receiver = await startReceiver();
     try {
       for (const count of [1, IN_GROUP]) {
@@ -332,7 +332,6 @@ describe('the views of a delivery that expires', () => {
       }
     } finally {
       await receiver.close();
-      await system.stop();
     }
   });
 });

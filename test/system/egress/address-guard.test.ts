@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createAddressGuard } from '../../../activities/http/address-guard.js';
+import { BlockedAddressError, createAddressGuard } from '../../../activities/http/address-guard.js';
 import { dnsServers } from '../../../activities/http/names/dns-query.js';
 import { createPoster } from '../../../activities/http/poster.js';
 import { createAddressPolicy } from '../../../src/domain/endpoint/address-policy.js';
@@ -123,6 +123,25 @@ describe('the address guard', () => {
       { ttl: 60, ownPorts: () => ownPorts },
     );
     assert.deepEqual(reached, [OUTSIDE, OUTSIDE]);
+  });
+
+  it('checks where a connection has led in fact, and sends nothing if that is not allowed', async () => {
+    const checked: unknown[] = [];
+    const guard = {
+      resolve: async () => ({ addresses: [{ address: OUTSIDE, family: 4 }] }),
+      check(...where: unknown[]) {
+        checked.push(where);
+        throw new BlockedAddressError();
+      },
+    };
+    const poster = createPoster({ guard, extraCa: [] });
+    try {
+      assert.equal((await post(poster, `http://led.test:${port}/`)).error_code, 'blocked_address');
+      assert.deepEqual(checked, [[OUTSIDE, port]]);
+      assert.deepEqual(reached, []);
+    } finally {
+      await poster.close();
+    }
   });
 
   it('refuses literal addresses, and ports that the policy does not have', async () => {

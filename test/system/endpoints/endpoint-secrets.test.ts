@@ -153,6 +153,10 @@ print(any(hmac.compare_digest(expected, one) for one in given_signatures))`;
       assert.equal(answer.json.errors[0].pointer, '/overlap');
     }
     for (let more = 0; more < 3; more += 1) await rotate(endpoint.id, { overlap: '7d' });
+    // A later rotation leaves a secret that was to end earlier its end.
+    const stored = await system.database.endpoints.getFresh(client.accountId, endpoint.id);
+    const oldest = stored && system.database.endpoints.secretsOf(stored).signing_keys.at(-1);
+    assert.deepEqual([oldest?.secret, oldest?.expires_at], [endpoint.secret, previous_expires_at]);
     const path = `/v18.0/endpoints/${endpoint.id}/secret/rotate`;
     const sixth = await client.request('POST', path, { body: {} });
     assert.equal(sixth.status, 409);

@@ -7,21 +7,20 @@ import {
 } from '../../../src/domain/filter/filter-bounds.js';
 import type { Filter } from '../../../src/domain/filter/match-filter.js';
 import type { ApiClient } from '../../support/api-client.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 
 const TARGET = 'https://127.0.0.1:8443/hook';
 const PATH = '/v18.0/endpoints';
 
 describe('filters of endpoints', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let client: ApiClient;
   before(async () => {
-    system = await startSystem({}, 'api');
+    system = await sharedSystem({}, 'api');
   });
   beforeEach(async () => {
     client = await system.account();
   });
-  after(() => system.stop());
 
   /** An endpoint as it is in the database, whatever the API allows today. */
   const stored = (filter: Filter) =>

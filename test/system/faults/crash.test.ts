@@ -168,6 +168,7 @@ describe('a process of the service', () => {
       await client.register(receiver.url);
       const other = await newAccount(database, service.url);
       const [mine, theirs] = await Promise.all([post(client, 'order-3'), post(other, 'order-3')]);
+      assert.deepEqual([mine.status, theirs.status], [202, 202], theirs.text);
       assert.notEqual(mine.json.id, theirs.json.id);
     });
 

@@ -17,7 +17,7 @@ describe('scripts of browser pages on other origins', () => {
   });
 
   it('get a token with PKCE, call the API with it, and revoke it', async () => {
-    const person = await newPerson(account);
+    const person = await newPerson(system, account);
     const { json: client } = await account.request('POST', '/v18.0/oauth_clients', {
       body: {
         name: 'Single page',

@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict';
 import mongoose from 'mongoose';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 
 /** What real callers do, and a caller of the documentation does not. */
 describe('a caller of the API', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let client: ApiClient;
 
   before(async () => {
-    system = await startSystem({}, 'api');
+    system = await sharedSystem({}, 'api');
     client = await system.account();
   });
-  after(() => system.stop());
 
   it('gets the first answer again, as often as it repeats an event without endpoints', async () => {
     const producer = await system.account();

@@ -3,7 +3,7 @@ import { OPERATOR_SCOPES } from '../../../src/domain/access/api-key.js';
 import { MAX_PAYLOAD_BYTES } from '../../../src/domain/event/payload.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { mainThreadTime } from '../../support/parts/thread-time.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 
 interface Schema {
   $ref?: string;
@@ -57,7 +57,7 @@ const BROKEN: Record<string, (bytes: number) => string> = {
 };
 
 describe('hostile input at the limit of size', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let client: ApiClient;
   let document: Document;
   const ids: Record<string, string> = { event_kinds: 'hostile.kind', events: 'purchase' };
@@ -66,7 +66,7 @@ describe('hostile input at the limit of size', () => {
   let requests: number;
 
   before(async () => {
-    system = await startSystem({}, 'api');
+    system = await sharedSystem({}, 'api');
     client = await system.account(OPERATOR_SCOPES);
     document = (await (await fetch(`${system.url}/openapi.json`)).json()) as Document;
     const make = async (path: string, body: unknown) =>
@@ -80,7 +80,6 @@ describe('hostile input at the limit of size', () => {
     faults = [];
     requests = 0;
   });
-  after(() => system.stop());
 
   const operations = () =>
     Object.entries(document.paths).flatMap(([path, methods]) =>

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 
 describe('the form of a request', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let client: ApiClient;
 
   before(async () => {
-    system = await startSystem({}, 'api');
+    system = await sharedSystem({}, 'api');
     client = await system.account();
   });
-  after(() => system.stop());
 
   const send = (method: string, path: string, headers: Record<string, string>, body?: string) =>
     fetch(system.url + path, {

@@ -4,15 +4,14 @@ import { newId } from '../../../src/domain/basics/ids.js';
 import { deliveryWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { PURCHASE } from '../../support/api-client.js';
 import { startStubWorker } from '../../support/parts/stub-worker.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 describe('a workflow that fails while a test waits', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   before(async () => {
-    system = await startSystem();
+    system = await sharedSystem();
   });
-  after(() => system.stop());
 
   it('is named in the message of the test', async () => {
     const key = { event_id: newId('event'), endpoint_id: newId('endpoint') };

@@ -6,6 +6,7 @@ import type { ApiClient } from '../../support/api-client.js';
 import { listed, purchases } from '../../support/parts/replays.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
 
 describe('an act of a replay', () => {
   let system: SharedSystem;
@@ -63,6 +64,23 @@ describe('an act of a replay', () => {
     const { result } = await ledgerOf(system).act(planOf('rpl_01J0000000000000000000000B'), item);
     assert.equal(result, 'skipped');
     assert.equal((await client.delivery(id)).run_id, resent.run_id);
+  });
+
+  it('is of the run that there was when the replay was asked for, whatever was sent again since', async () => {
+    const created_after = new Date(Date.now() - 60_000).toISOString();
+    const plan = planOf('rpl_01J0000000000000000000000D');
+    const { run_id } = await found();
+    assert.equal((await client.request('POST', `/v18.0/deliveries/${id}/resend`)).status, 202);
+    await until(
+      async () => (await client.request('GET', '/v18.0/deliveries?status=delivered')).json.data,
+      ([row]) => row !== undefined && row.run_id !== run_id,
+    );
+    const lately = { ...plan, filter: { ...plan.filter, created_after } };
+    const { items } = await ledgerOf(system).find(lately, undefined);
+    assert.deepEqual(
+      items.map((item) => item.run_id),
+      [run_id],
+    );
   });
 
   it('is recorded once, however often it is announced, and taken back if it was not done', async () => {

@@ -9,7 +9,7 @@ import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { readAll } from '../../support/parts/pages.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { type SharedSystem, sharedSystem, startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 type Row = DeliverySummary;
@@ -202,12 +202,11 @@ describe('GET /stats', () => {
 });
 
 describe('what is overdue', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   before(async () => {
     // Without a worker no attempt begins.
-    system = await startSystem({}, 'api');
+    system = await sharedSystem({}, 'api');
   });
-  after(() => system.stop());
 
   it('is counted when it has been due for too long: alone and in groups, for all accounts and for one', async () => {
     const client = await system.account();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Webhook } from 'standardwebhooks';
-import { newSigningSecret, sign } from '../../../src/domain/delivery/signature.js';
+import { liveSecrets, newSigningSecret, sign } from '../../../src/domain/delivery/signature.js';
 
 describe('signatures', () => {
   const headers = (id: string, timestamp: number, signature: string) => ({
@@ -56,6 +56,16 @@ describe('signatures', () => {
       secrets.map((secret) => sign([secret], 'evt_1', timestamp, '{}')),
     );
     for (const secret of secrets) new Webhook(secret).verify('{}', headers('evt_1', timestamp, signature));
+  });
+
+  it('are made with each secret until its end, and with the newest for good', () => {
+    const at = (ms: number) => new Date(1_000 + ms).toISOString();
+    const keys = [
+      { secret: 'newest', created_at: at(0) },
+      { secret: 'overlaps', created_at: at(0), expires_at: at(1) },
+      { secret: 'ended', created_at: at(0), expires_at: at(0) },
+    ];
+    assert.deepEqual(liveSecrets(keys, 1_000), ['newest', 'overlaps']);
   });
 
   it('are made with secrets of 32 random bytes', () => {

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { Incidents, SUCCESS_KNOWN_MS } from '../../../src/temporal/write/incidents.js';
+import { scaledTimings } from '../../../src/domain/timings.js';
+import { Incidents } from '../../../src/temporal/write/incidents.js';
 import { promised } from '../../support/promised.js';
 
 const ENDPOINT = { account_id: 'acct_1', endpoint_id: 'ep_1' };
+const timings = scaledTimings(0.05);
 
 /** Incidents whose signals Temporal answers as soon as `answer` is called. */
 function slowIncidents() {
@@ -15,7 +17,13 @@ function slowIncidents() {
     return answered;
   };
   const client = { workflow: { getHandle: () => ({ signal }) } } as unknown as Client;
-  const incidents = new Incidents({ client, taskQueue: 'q', disableAfterMs: 60_000, probeIntervalMs: 5_000 });
+  const incidents = new Incidents({
+    client,
+    taskQueue: 'q',
+    disableAfterMs: 60_000,
+    probeIntervalMs: 5_000,
+    timings,
+  });
   return { incidents, sent, answer };
 }
 
@@ -23,7 +31,7 @@ describe('reports of successes', () => {
   it('join one that waits for its turn, however long it does', async () => {
     const { incidents, sent, answer } = slowIncidents();
     const first = incidents.succeeded(ENDPOINT, Date.now());
-    await delay(SUCCESS_KNOWN_MS + 50);
+    await delay(timings.success_known_ms + 50);
     const second = incidents.succeeded(ENDPOINT, Date.now());
     assert.equal(sent.length, 1);
     answer();

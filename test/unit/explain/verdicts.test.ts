@@ -126,6 +126,8 @@ describe('the verdict on a delivery', () => {
     const by = { at: at(-100), by: 'key_1' };
     assert.equal(code({ status: 'expired', reason: 'Parked for 7d, the limit.' }), 'expired');
     assert.equal(code({ status: 'cancelled', interventions: [{ action: 'cancel', ...by }] }), 'cancelled');
+    const erased = { action: 'cancel' as const, ...by, by: newId('erasure') };
+    assert.equal(code({ status: 'cancelled', interventions: [erased] }), 'subject_erased');
     assert.equal(code({ status: 'cancelled', reason: 'The endpoint was deleted.' }), 'endpoint_deleted');
     const terminated = explainDelivery(
       { status: 'terminated', attempts: [], interventions: [{ action: 'terminate', ...by }] },

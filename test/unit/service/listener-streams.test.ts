@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { WebSocket, WebSocketServer } from 'ws';
 import { ListenerStreams } from '../../../src/api/listeners/streams.js';
+import { scaledTimings } from '../../../src/domain/timings.js';
 import type { EndpointRepository } from '../../../src/models/endpoint/endpoints.js';
 import type { ListenerRepository } from '../../../src/models/endpoint/listeners.js';
 import { until } from '../../support/until.js';
@@ -39,7 +40,14 @@ describe('the streams of listeners', () => {
     const release = async () => void told.push('release');
     const logger = pino({ level: 'silent' });
     const allows = async () => isAllowed;
-    streams = new ListenerStreams({ listeners, endpoints, allows, release, logger, renewMs: 10 });
+    streams = new ListenerStreams({
+      listeners,
+      endpoints,
+      allows,
+      release,
+      logger,
+      timings: scaledTimings(0.001),
+    });
   });
   afterEach(async () => {
     await streams.stop();

@@ -38,7 +38,8 @@ export async function createListeners(
   const release = async (endpoint: { account_id: string; endpoint_id: string }) => starter?.release(endpoint);
   const holderOf = (ticket: Ticket) => ticketHolder({ database, logger }, ticket);
   const allows = async (ticket: Ticket) => (await holderOf(ticket)) !== undefined;
-  const streams = new ListenerStreams({ listeners, endpoints, allows, release, logger });
+  const timings = settings.HOOKLINE_TEST_TIME_SCALE;
+  const streams = new ListenerStreams({ listeners, endpoints, allows, release, logger, timings });
   return {
     streams,
     start(given) {
