@@ -19,7 +19,7 @@ export function statementOf(
         `the witness ${name} cosigned that checkpoint at ${at.toISOString()}, as a continuation of all that it had cosigned before`,
     ),
     ...(stamped
-      ? [`that checkpoint was there at ${stamped.at.toISOString()}, as the time stamp of ${stamped.by} says`]
+      ? [`the checkpoint was there at ${stamped.at.toISOString()}, as the time stamp of ${stamped.by} says`]
       : []),
   ];
   const unproven = [

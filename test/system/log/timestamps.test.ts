@@ -94,7 +94,7 @@ describe('time stamps of checkpoints', () => {
     const { stdout } = await verify('--timestamp-ca', authority.caFile);
     assert.match(
       stdout,
-      /that checkpoint was there at \S+Z, as the time stamp of CN=time\.example\.com says; it does not prove/,
+      /the checkpoint was there at \S+Z, as the time stamp of CN=time\.example\.com says; it does not prove/,
     );
     await assert.rejects(verify('--timestamp-ca', path), { code: 1, stderr: /must be certificates, as PEM/ });
     const { timestamp: _, ...bare } = certificate;
