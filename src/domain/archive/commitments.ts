@@ -55,6 +55,17 @@ export function committedRecord(
  * @throws RecordAlteredError
  */
 export function requireIntact(archived: ArchivedDelivery, salt: Buffer | undefined): void {
+  try {
+    requireSame(archived, salt);
+  } catch (error) {
+    if (error instanceof RecordAlteredError) throw error;
+    // Whoever altered it may have left anything.
+    const how = 'cannot be read: it is not what the archive writes';
+    throw new RecordAlteredError(archived.id, how, { cause: error });
+  }
+}
+
+function requireSame(archived: ArchivedDelivery, salt: Buffer | undefined): void {
   const { id, record: text, summary, detail, timeline } = archived;
   const altered = (how: string) => new RecordAlteredError(id, how);
   const record = parseRecord(archived);

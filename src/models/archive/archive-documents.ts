@@ -15,6 +15,8 @@ export interface DeliveryDocument
   expires_at: Date;
   /** Number of this revision of the record in the log. */
   leaf_index: number;
+  /** Numbers of the revisions before it, whose records it has replaced. Absent if there were none. */
+  replaced_leaves?: number[] | null;
 }
 
 /** An event as it is stored. */
@@ -70,6 +72,7 @@ export const deliverySchema = new Schema<DeliveryDocument>(
     archived_at: { type: Date, required },
     expires_at: expires,
     leaf_index: { type: Number, required },
+    replaced_leaves: { type: [Number], default: undefined },
   },
   { versionKey: false },
 );
@@ -127,14 +130,21 @@ export function storedKeys(tokens: readonly string[]): { keys?: string | string[
   };
 }
 
-/** A delivery as it is stored, without what lists do not show. */
-export type ListedDocument = Omit<DeliveryDocument, 'record' | 'detail' | 'timeline'>;
+/** A delivery as it is stored, without what lists do not show. The record tells whether the rest was altered. */
+export type ListedDocument = Omit<DeliveryDocument, 'detail' | 'timeline'>;
 
-export function toListed({ _id, keys, marks: _, ...document }: ListedDocument): ListedDelivery {
+export function toListed({
+  _id,
+  keys,
+  marks: _,
+  record: _____,
+  ...document
+}: ListedDocument): ListedDelivery {
   const {
     archived_at: __,
     expires_at: ___,
     leaf_index: ____,
+    replaced_leaves: ______,
     error_code,
     status_code,
     ...delivery

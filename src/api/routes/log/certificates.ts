@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { changeDetails, type Details, deliveryDetails } from '../../../domain/archive/details.js';
 import { canonicalJson, changeRecord } from '../../../domain/archive/record.js';
+import { RecordAlteredError } from '../../../domain/archive/record-altered.js';
 import { parseDeliveryId } from '../../../domain/basics/delivery-id.js';
 import { formatDuration } from '../../../domain/basics/duration.js';
 import { isClosed } from '../../../domain/delivery/delivery.js';
@@ -88,10 +89,8 @@ export function certificateOperations({
 
   /** The payload of an event and its salt, as far as they are still there. */
   const opened = async (accountId: string, eventId: string): Promise<[string?, Buffer?]> => {
-    const stored = await archive.storedPayload(accountId, eventId);
-    if (!stored) return [];
-    const context = { accountId, eventId };
-    return Promise.all([sealer.open(context, stored), sealer.salt(context, stored)]);
+    const { payload, kept } = (await archive.event(accountId, eventId)) ?? {};
+    return kept ? [payload, await sealer.salt({ accountId, eventId }, kept.sealed)] : [];
   };
 
   /** Shows what a record commits to. */
@@ -143,7 +142,7 @@ export function certificateOperations({
           schema: openingSchema,
         },
       },
-      problems: ['not_in_log', 'payload_gone'],
+      problems: ['not_in_log', 'payload_gone', 'record_altered'],
       async handle(ctx, { params: { id = '' } }) {
         const { account_id } = ctx.state.caller;
         const { eventId } = await archived(account_id, id);
@@ -173,14 +172,17 @@ export function certificateOperations({
       scope: 'changes:read',
       responses: { 200: { description: 'The certificate', schema: certificateSchema } },
       query,
-      problems: ['not_in_log', 'log_altered'],
+      problems: ['not_in_log', 'log_altered', 'record_altered'],
       async handle(ctx, { params: { id = '' }, query: { details } }) {
         const { account_id } = ctx.state.caller;
         const found = await changes.get(account_id, id);
         if (!found) throw notFound('change', id);
         const { change, salt, leafIndex: index } = found;
+        const record = canonicalJson(changeRecord(account_id, found));
+        if (index !== undefined && !(await log.isLeaf(record, index)))
+          throw new RecordAlteredError(id, `is not the record of leaf ${index} of the log`);
         ctx.body = await certify(`The change ${id}`, {
-          record: canonicalJson(changeRecord(account_id, found)),
+          record,
           index,
           ...(details === 'true' && { opening: async () => shown(changeDetails(change), salt) }),
         });
