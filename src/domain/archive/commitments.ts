@@ -8,7 +8,7 @@ import {
   deliveryRecord,
   RECORD_FORMAT,
 } from './record.js';
-import { RecordAlteredError } from './record-altered.js';
+import { isRecordAltered, RecordAlteredError } from './record-altered.js';
 
 /** Names a record. */
 export type RecordKey = Pick<ArchivedDelivery, 'id' | 'revision'>;
@@ -58,7 +58,7 @@ export function requireIntact(archived: ArchivedDelivery, salt: Buffer | undefin
   try {
     requireSame(archived, salt);
   } catch (error) {
-    if (error instanceof RecordAlteredError) throw error;
+    if (isRecordAltered(error)) throw error;
     // Whoever altered it may have left anything.
     const how = 'cannot be read: it is not what the archive writes';
     throw new RecordAlteredError(archived.id, how, { cause: error });
