@@ -1,7 +1,7 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { type ArchivedDelivery, type ArchivedEvent, closedAt } from '../../domain/archive/archived.js';
 import { differencesOf } from '../../domain/archive/differences.js';
-import { RecordAlteredError } from '../../domain/archive/record-altered.js';
+import { isRecordAltered } from '../../domain/archive/record-altered.js';
 import type {
   ClosedExecution,
   DeliveryToArchive,
@@ -148,7 +148,7 @@ async function wrongWith(compare: () => Promise<string | undefined>): Promise<st
   try {
     return await compare();
   } catch (error) {
-    if (error instanceof RecordAlteredError) return error.how;
+    if (isRecordAltered(error)) return error.how;
     throw error;
   }
 }

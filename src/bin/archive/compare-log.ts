@@ -1,4 +1,4 @@
-import { canonicalJson, changeRecord, type SaltedChange } from '../../domain/archive/record.js';
+import { canonicalJson, changeRecord, type SaltedChange, voidRecord } from '../../domain/archive/record.js';
 import { LogAlteredError } from '../../domain/log/log-altered.js';
 import { leafHash } from '../../domain/log/merkle-tree.js';
 import type { NoteVerifier } from '../../domain/log/signed-note.js';
@@ -20,6 +20,7 @@ const MAX_LEAFLESS = 10_000;
 export interface LogCounts {
   deliveries: number;
   changes: number;
+  voids: number;
   events: number;
   /** Changes that the log does not have yet. */
   unlogged: number;
@@ -33,7 +34,7 @@ export interface LogCounts {
 
 /** What is compared, and with what. */
 export interface LogSources {
-  database: Pick<Database, 'archive' | 'changes' | 'log'>;
+  database: Pick<Database, 'archive' | 'changes' | 'log' | 'sequences'>;
   keys: readonly NoteVerifier[];
   /** Records are kept at least so long, days. */
   keptDays: number;
@@ -48,7 +49,7 @@ export interface LogSources {
  * @param counts are counted up
  */
 export async function* compareLog(sources: LogSources, counts: LogCounts): AsyncIterable<Difference> {
-  const { archive, changes, log } = sources.database;
+  const { archive, changes, log, sequences } = sources.database;
   yield* auditTree(sources);
   const size = await log.size();
   counts.leaves = size;
@@ -73,6 +74,15 @@ export async function* compareLog(sources: LogSources, counts: LogCounts): Async
         marks.set(leaf, RECORDED);
         noteTime(leaf, at);
       }
+    }
+  }
+  for await (const some of sequences.recorded()) {
+    counts.voids += some.length;
+    const leaves = await log.leavesAt(some.map(({ leafIndex }) => leafIndex));
+    for (const { leafIndex: leaf, id, ...numbers } of some) {
+      const hash = leafHash(canonicalJson(voidRecord(numbers)));
+      if (leaves.get(leaf)?.equals(hash)) marks.set(leaf, RECORDED);
+      else leafless.push({ id: `void numbers ${id}`, leaf });
     }
   }
   for await (const { id, how } of archive.audit.events()) {

@@ -72,6 +72,7 @@ export async function verifyArchive(settings: Settings, values: Values): Promise
 const NOTHING: LogCounts = {
   deliveries: 0,
   changes: 0,
+  voids: 0,
   events: 0,
   unlogged: 0,
   leaves: 0,
@@ -94,11 +95,11 @@ function summary(
     `${later} closed after that, or a moment before`,
     ...(removed > 0 ? [`${removed} were removed by Temporal meanwhile`] : []),
   ];
-  const { deliveries, changes, events, leaves, expired, replaced, again, missing, unlogged } = log;
+  const { deliveries, changes, voids, events, leaves, expired, replaced, again, missing, unlogged } = log;
   const recorded = leaves - expired - replaced - again - missing;
   return [
     `Temporal: ${compared} of ${all} deliveries compared with the archive, of those that closed from ${start.toISOString()} until ${end.toISOString()}; ${inOpenGroups} of them in groups that are still open. Not compared: ${reasons.join(', ')}.`,
-    `Archive: ${deliveries} deliveries, ${events} events and ${changes} changes compared with the log. Not in the log yet: ${unlogged} changes.`,
+    `Archive: ${deliveries} deliveries, ${events} events, ${changes} changes and ${voids} ranges of void numbers compared with the log. Not in the log yet: ${unlogged} changes.`,
     `Log: ${recorded} of ${leaves} leaves have their record. Without one: ${expired} past the time that records are kept, ${replaced} replaced by the record of a later run, ${again} appended twice, ${missing} missing.`,
     differences === 0 ? 'No difference.' : `${differences} ${differences === 1 ? 'differs' : 'differ'}.`,
   ];

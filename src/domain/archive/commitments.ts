@@ -118,9 +118,10 @@ function textOf(value: unknown): string {
 /** What lists show that the record says too. */
 function summaryOf(record: DeliveryRecord) {
   const { delivery_id: id, event_id, endpoint_id, event_kind, status, accepted_at: created_at } = record;
+  const { sequence } = record;
   const { started_at, closed_at, workflow_id, run_id } = record;
   const times = { created_at, started_at, closed_at };
-  return { id, event_id, endpoint_id, event_kind, status, ...times, workflow_id, run_id };
+  return { id, event_id, endpoint_id, event_kind, sequence, status, ...times, workflow_id, run_id };
 }
 
 /** The commitment to a record and to all that is shown with it. */

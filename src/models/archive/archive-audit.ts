@@ -17,7 +17,7 @@ export interface AuditedDelivery {
   replaced: readonly number[];
   revision: number;
   /** The record, if it is the one of the leaf. */
-  record: { closed_at?: string; payload_commitment?: string } | undefined;
+  record: { closed_at?: string; payload_commitment?: string; sequence?: number } | undefined;
   /** What is wrong with it, as of `RecordAlteredError`. */
   how: string | undefined;
   /** The log has no leaf of its record where it says. */
@@ -75,36 +75,40 @@ export class ArchiveAudit {
       this.unaltered.wrongLeaves(documents),
       this.unaltered.opened(documents),
     ]);
-    const events = await this.commitmentsOf(documents.map(({ event_id }) => event_id));
+    const events = await this.eventsOf(documents.map(({ event_id }) => event_id));
     return documents.map((document, at) => {
       const { _id: id, event_id, revision, leaf_index: leaf, replaced_leaves } = document;
       const isLeafless = wrong[at] !== undefined;
       const record = isLeafless ? undefined : (JSON.parse(document.record) as AuditedDelivery['record']);
-      const how =
-        opened[at]?.altered?.how ??
-        wrongCommitment(record?.payload_commitment, events.get(event_id), document);
+      const how = opened[at]?.altered?.how ?? wrongEvent(record, events.get(event_id), document);
       const replaced = replaced_leaves ?? [];
       return { id, revision, leaf, replaced, record, how, isLeafless };
     });
   }
 
-  private async commitmentsOf(eventIds: readonly string[]): Promise<Map<string, string>> {
+  private async eventsOf(ids: readonly string[]) {
     const found = await this.eventModel
-      .find({ _id: { $in: [...new Set(eventIds)] } }, { commitment: 1 })
+      .find({ _id: { $in: [...new Set(ids)] } }, { commitment: 1, sequence: 1 })
       .lean();
-    return new Map(found.map(({ _id, commitment }) => [_id, commitment]));
+    return new Map(found.map((event) => [event._id, event]));
   }
 }
 
-/** @param kept what the event commits to; absent: it is not archived */
-function wrongCommitment(
-  recorded: string | undefined,
-  kept: string | undefined,
+/** @param event what is archived of it; absent if nothing is */
+function wrongEvent(
+  record: AuditedDelivery['record'],
+  event: Pick<EventDocument, 'commitment' | 'sequence'> | undefined,
   { expires_at, event_id }: DeliveryDocument,
 ): string | undefined {
-  if (recorded === undefined || recorded === kept) return undefined;
-  if (kept !== undefined) return `has a record of another payload than that of ${event_id}`;
-  // Both go at the same time, one a little before the other.
-  const isGoing = expires_at.getTime() < Date.now() + GOING_MS;
-  return isGoing ? undefined : `has no event: ${event_id} is not in the archive`;
+  if (!record) return undefined;
+  if (!event) {
+    // Both go at the same time, one a little before the other.
+    const isGoing = expires_at.getTime() < Date.now() + GOING_MS;
+    return isGoing ? undefined : `has no event: ${event_id} is not in the archive`;
+  }
+  if (record.payload_commitment !== undefined && record.payload_commitment !== event.commitment)
+    return `has a record of another payload than that of ${event_id}`;
+  if (record.sequence !== (event.sequence ?? undefined))
+    return `has a record of another number than that of ${event_id}`;
+  return undefined;
 }

@@ -21,7 +21,7 @@ export interface DeliveryDocument
 
 /** An event as it is stored. */
 export interface EventDocument
-  extends Omit<ArchivedEvent, 'id' | 'keys' | 'payload' | 'fan_out' | 'position'> {
+  extends Omit<ArchivedEvent, 'id' | 'keys' | 'payload' | 'fan_out' | 'position' | 'sequence'> {
   _id: string;
   keys?: string | string[] | null;
   /** Of the event's subject. */
@@ -31,6 +31,7 @@ export interface EventDocument
   /** Names the key that sealed it, as a sealed text does, and stays when the payload goes. */
   key: string;
   commitment: string;
+  sequence?: number | null;
   fan_out?: string | null;
   position?: string | null;
   /** When the payload goes; absent once it is gone. */
@@ -97,6 +98,7 @@ export const eventSchema = new Schema<EventDocument>(
     key: { type: String, required },
     commitment: { type: String, required },
     payload_bytes: { type: Number, required },
+    sequence: Number,
     fan_out: String,
     position: String,
     payload_expires_at: Date,
@@ -108,6 +110,7 @@ eventSchema.index({ account_id: 1, position: 1 });
 eventSchema.index({ account_id: 1, event_kind: 1, position: 1 });
 eventSchema.index({ account_id: 1, keys: 1, position: 1 });
 eventSchema.index({ account_id: 1, _id: 1 });
+eventSchema.index({ account_id: 1, sequence: 1 });
 eventSchema.index({ payload_expires_at: 1 });
 
 export const stateSchema = new Schema<ArchiveStateDocument>(
@@ -161,7 +164,7 @@ export function toListed({
 /** @param payload opened; absent if it is gone, or its key was erased */
 export function toEvent(document: EventDocument, payload?: string): ArchivedEvent {
   const { _id, account_id, event_kind, accepted_at, keys, payload_bytes, fan_out, position } = document;
-  const { sealed, commitment, marks } = document;
+  const { sealed, commitment, marks, sequence } = document;
   return {
     id: _id,
     account_id,
@@ -170,6 +173,7 @@ export function toEvent(document: EventDocument, payload?: string): ArchivedEven
     keys: [...keysOf(keys), ...(marks ?? [])],
     payload,
     payload_bytes,
+    ...(typeof sequence === 'number' && { sequence }),
     ...(sealed && { kept: { sealed, commitment } }),
     fan_out: fan_out ?? undefined,
     position: position ?? undefined,

@@ -8,8 +8,10 @@ import type {
   Range,
 } from '../../domain/archive/archived.js';
 import { type RecordKey, saltPurposes } from '../../domain/archive/commitments.js';
+import { idsBeginAt } from '../../domain/basics/ids.js';
 import { isClosed, SHOWN_STATUSES, type ShownStatus } from '../../domain/delivery/delivery.js';
 import type { PayloadContext, PayloadSealer } from '../../domain/privacy/payload-sealer.js';
+import type { NumberRange } from '../../domain/sequence/ranges.js';
 import { ArchiveAudit } from './archive-audit.js';
 import {
   type DeliveryDocument,
@@ -172,6 +174,32 @@ export class ArchiveReader implements ArchiveReads {
       .limit(limit)
       .lean();
     return found.map((document) => toEvent(document));
+  }
+
+  /**
+   * Numbers of an account's archived events.
+   *
+   * @param of those within a range, or of events that were accepted in a period; in any order
+   */
+  async sequences(
+    accountId: string,
+    of: NumberRange | { from: Date; to: Date },
+    limit: number,
+  ): Promise<number[]> {
+    const condition =
+      'first' in of
+        ? { sequence: { $gte: of.first, $lte: of.last } }
+        : {
+            _id: {
+              $gte: idsBeginAt('event', of.from.getTime()),
+              $lt: idsBeginAt('event', of.to.getTime()),
+            },
+          };
+    const found = await this.eventModel
+      .find({ account_id: accountId, ...condition }, { sequence: 1 })
+      .limit(limit)
+      .lean();
+    return found.flatMap(({ sequence }) => (typeof sequence === 'number' ? [sequence] : []));
   }
 
   /** The payload of an event as it is stored, sealed; `undefined` if it is no longer kept. */

@@ -120,7 +120,7 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveWrites {
   }
 
   private async newEvent(event: EventToArchive): Promise<EventDocument> {
-    const { id, account_id, event_kind, accepted_at, keys, payload, payload_bytes } = event;
+    const { id, account_id, event_kind, accepted_at, keys, payload, payload_bytes, sequence } = event;
     const context = { accountId: account_id, eventId: id };
     // What was sealed when it was accepted stays as it is.
     const sealed = event.sealed ? payload : await this.sealer.seal(context, payload);
@@ -133,6 +133,7 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveWrites {
       accepted_at,
       ...storedKeys(keys),
       ...placeOf(event),
+      ...(sequence !== undefined && { sequence }),
       payload_bytes,
       sealed,
       key: nameKey(keyIdOf(sealed)),
