@@ -196,6 +196,8 @@ const PROOF_COMMANDS = {
       '--witness text            the public key of a witness that must have cosigned; several times for several',
       '--timestamp-ca file       certificates (PEM) one of which must vouch for the time stamp of the checkpoint',
       '--checkpoint file         a checkpoint of the log that you have from elsewhere',
+      '--complete                that certificates have every number from the lowest to the highest: name all of them. Without a file, a server is asked',
+      '--from TIME, --to TIME    with --complete and without a file: of events that were accepted in this period',
       '--consistency proof.json  what GET /log/proofs answered, if that checkpoint is of another size',
     ],
     options: {
@@ -205,8 +207,19 @@ const PROOF_COMMANDS = {
       'timestamp-ca': { type: 'string' },
       checkpoint: { type: 'string' },
       consistency: { type: 'string' },
+      complete: { type: 'boolean' },
+      from: { type: 'string' },
+      to: { type: 'string' },
     },
-    async run(options, [path]) {
+    async run(options, paths) {
+      const [path] = paths;
+      if (options['complete'] === true) {
+        const isComplete = path
+          ? await (await import('./verify.js')).verifyComplete(paths, options)
+          : await (await import('./client/complete.js')).askComplete(options);
+        if (!isComplete) process.exitCode = 1;
+        return;
+      }
       if (!path) throw new Error('Name the certificate: hookline verify certificate.json');
       const { verify } = await import('./verify.js');
       await verify(path, options);

@@ -50,9 +50,10 @@ function* eventLines(
   { event, altered, deliveries }: ExportedEvent,
   after: string | undefined,
 ): Iterable<string> {
-  const { id, event_kind: kind, accepted_at, payload_bytes, payload } = event;
+  const { id, event_kind: kind, accepted_at, sequence, payload_bytes, payload } = event;
   const isBegun = after !== undefined && placeOfCursor(after) === placeOf(id);
-  const head = { type: 'event', after: id, id, kind, created_at: accepted_at.toISOString(), payload_bytes };
+  const created_at = accepted_at.toISOString();
+  const head = { type: 'event', after: id, id, kind, created_at, sequence, payload_bytes };
   if (!isBegun)
     yield altered ? alteredLine(altered) : `${toLine(head).slice(0, -1)},${payloadMembers(payload)}}\n`;
   for (const { archived, altered } of deliveries) {

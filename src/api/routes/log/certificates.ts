@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { changeDetails, type Details, deliveryDetails } from '../../../domain/archive/details.js';
-import { canonicalJson, changeRecord } from '../../../domain/archive/record.js';
+import { canonicalJson, changeRecord, voidRecord } from '../../../domain/archive/record.js';
 import { RecordAlteredError } from '../../../domain/archive/record-altered.js';
 import { parseDeliveryId } from '../../../domain/basics/delivery-id.js';
 import { formatDuration } from '../../../domain/basics/duration.js';
@@ -30,7 +30,7 @@ type OpenDetails = () => Promise<Pick<Certificate, 'details'>>;
 
 /** Proofs of what was recorded: certificates, which everybody can check without this service. */
 export function certificateOperations({
-  database: { archive, changes, log },
+  database: { archive, changes, log, sequences },
   deliveries,
   logKeys,
   sealer,
@@ -160,6 +160,32 @@ export function certificateOperations({
           salt: salt.toString('base64'),
         };
         ctx.body = opening;
+      },
+    }),
+
+    operation({
+      method: 'get',
+      path: '/sequence/void/:first/certificate',
+      id: 'getVoidCertificate',
+      summary:
+        'Get the certificate of void numbers: that no event has them, with a proof that the log says so',
+      scope: 'deliveries:read',
+      closedToPortal: true,
+      responses: { 200: { description: 'The certificate', schema: certificateSchema } },
+      problems: ['not_in_log', 'log_altered', 'record_altered'],
+      async handle(ctx, { params: { first: text = '' } }) {
+        const first = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : 0;
+        const found = await sequences.voids(ctx.state.caller.account_id, { first, last: first });
+        const numbers = found.find((one) => one.first === first);
+        if (!numbers) throw notFound('range of void numbers that begins with', text);
+        const { leaf_index: index, ...of } = numbers;
+        const record = canonicalJson(voidRecord(of));
+        if (index !== undefined && !(await log.isLeaf(record, index)))
+          throw new RecordAlteredError(
+            `The range from ${text}`,
+            `is not the record of leaf ${index} of the log`,
+          );
+        ctx.body = await certify(`The range of void numbers from ${text}`, { record, index });
       },
     }),
 
