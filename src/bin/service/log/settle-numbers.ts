@@ -23,7 +23,8 @@ export async function settleNumbers(
       from: new Date(reserved_at.getTime() - CLOCKS_DIFFER_MS),
       to: new Date(until.getTime() + SETTLE_AFTER_MS),
     };
-    for await (const number of ledgerNumbers(client, account_id, period)) numbers.add(number);
+    for await (const some of ledgerNumbers(client, account_id, period))
+      for (const number of some) numbers.add(number);
     await sequences.settle(block, toRanges(numbers));
     settled += 1;
   }

@@ -47,7 +47,7 @@ export class TooManyNumbersError extends Error {}
  * Finds numbers that are missing among those of the events that an account posted in a period: from the lowest to the highest of them. Without a beginning from
  * the first number of all, without an end up to the last that was given to a process.
  *
- * @param most numbers, at most @throws TooManyNumbersError
+ * @param most numbers at most, and executions @throws TooManyNumbersError
  */
 export async function completenessOf(
   { client, archive, sequences }: NumberSources,
@@ -64,9 +64,11 @@ export async function completenessOf(
     from: new Date(Math.max(0, period.from.getTime() - CLOCKS_DIFFER_MS)),
     to: new Date(period.to.getTime() + REPEATED_MS),
   };
-  for await (const number of ledgerNumbers(client, accountId, started)) {
-    found.add(number);
-    if (found.size > most) throw new TooManyNumbersError();
+  let executions = 0;
+  for await (const some of ledgerNumbers(client, accountId, started)) {
+    for (const number of some) found.add(number);
+    executions += 1;
+    if (Math.max(executions, found.size) > most) throw new TooManyNumbersError();
   }
   if (found.size > most) throw new TooManyNumbersError();
   const numbers = toRanges(found);
@@ -78,10 +80,10 @@ export async function completenessOf(
   const open = known.open
     .filter((one) => one.last >= first && one.first <= last)
     .map((one) => ({ first: Math.max(one.first, first), last: Math.min(one.last, last) }));
-  // Events of others between them, which were accepted before or after the period.
-  const others: number[] = [];
-  for (const gap of missingIn(range, [...numbers, ...voids]))
-    others.push(...(await archive.sequences(accountId, gap, most)));
+  // Between them there can be events that were accepted before or after the period.
+  const hasGap = missingIn(range, [...numbers, ...voids]).length > 0;
+  const others = hasGap ? await archive.sequences(accountId, range, most + 1) : [];
+  if (others.length > most) throw new TooManyNumbersError();
   const events = toRanges([...found, ...others]);
   const accounted = [...events, ...voids];
   const unknown = open.flatMap((one) => missingIn(one, accounted));

@@ -7,7 +7,7 @@ import { equals, isAfter, isBefore, isOneOf, toQuery } from '../visibility/query
 const LIST_AT_ONCE = 1_000;
 
 /**
- * Numbers of an account's events whose deliveries were started in a period, as far as Temporal has them. One number can come several times.
+ * Numbers of an account's events whose deliveries were started in a period, as far as Temporal has them: those of an execution at once. A number can come several times.
  *
  * @param period of starts, which is later than the events' acceptance: by a day, if its request was repeated
  */
@@ -15,7 +15,7 @@ export async function* ledgerNumbers(
   client: Client,
   accountId: string,
   { from, to }: { from: Date; to: Date },
-): AsyncIterable<number> {
+): AsyncIterable<number[]> {
   const query = toQuery([
     isOneOf('WorkflowType', [...DELIVERY_TYPES, 'fanOutEvent']),
     equals(ACCOUNT_ATTRIBUTE.name, accountId),
@@ -23,5 +23,5 @@ export async function* ledgerNumbers(
     isBefore('StartTime', to),
   ]);
   for await (const execution of client.workflow.list({ query, pageSize: LIST_AT_ONCE }))
-    yield* numbersOf(execution, accountId);
+    yield numbersOf(execution, accountId);
 }
