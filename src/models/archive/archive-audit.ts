@@ -1,5 +1,5 @@
 import type { Model } from 'mongoose';
-import { together } from '../../domain/basics/together.js';
+import { together } from '../mongo/together.js';
 import type { DeliveryDocument, EventDocument } from './archive-documents.js';
 import type { UnalteredReader } from './unaltered.js';
 

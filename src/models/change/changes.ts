@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import type { Connection, Model } from 'mongoose';
 import type { SaltedChange } from '../../domain/archive/record.js';
 import { derivedId, idsBeginAt, newId } from '../../domain/basics/ids.js';
-import { together } from '../../domain/basics/together.js';
 import {
   type Change,
   type ChangeAction,
@@ -12,6 +11,7 @@ import {
   type ShownResource,
 } from '../../domain/change/change.js';
 import { isDuplicateKey } from '../mongo/duplicate-key.js';
+import { together } from '../mongo/together.js';
 import { type ChangeDocument, changeSchema, toChange, toSalted } from './change-document.js';
 
 const DAY_MS = 24 * 3_600_000;

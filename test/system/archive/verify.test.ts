@@ -194,7 +194,9 @@ describe('hookline archive verify', () => {
     assert.match(wrong(forged._id), /another record than the one of leaf|was never appended/);
     // That of the removed one, and that of the one which says that it has another leaf.
     const leaves = [of(gone), of(leaf)].map(({ leaf_index }) => Number(leaf_index)).sort((a, b) => a - b);
-    const told = Object.keys(found).filter((id) => id.startsWith('lea')).join();
+    const told = Object.keys(found)
+      .filter((id) => id.startsWith('lea'))
+      .join();
     assert.deepEqual(told.match(/\d+/g)?.map(Number), leaves);
     assert.equal(result.log.missing, 2);
 
