@@ -17,6 +17,8 @@ interface Completeness extends Partial<Range> {
   open: Range[];
   missing_count: number;
   missing: Range[];
+  contradicted_count: number;
+  contradicted: Range[];
   detail?: string;
 }
 
@@ -43,7 +45,8 @@ export async function askComplete({ from, to }: Values): Promise<boolean> {
   for (const [name, ranges] of [
     ['missing', found.missing],
     ['open', found.open],
+    ['void, but an event has it:', found.contradicted],
   ] as const)
     for (const { first, last } of ranges) print(`${name}  ${first === last ? first : `${first} to ${last}`}`);
-  return found.missing_count === 0;
+  return found.missing_count + found.contradicted_count === 0;
 }

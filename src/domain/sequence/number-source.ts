@@ -135,6 +135,7 @@ export class NumberSource {
 
   private retire(accountId: string, block: Held): void {
     this.held.delete(accountId);
+    this.sizes.delete(accountId);
     this.retired.add({ accountId, block });
   }
 

@@ -28,6 +28,11 @@ export function missingIn({ first, last }: NumberRange, others: readonly NumberR
   return missing;
 }
 
+/** What of a range is in one of others as well, in order. */
+export function sharedWith(range: NumberRange, others: readonly NumberRange[]): NumberRange[] {
+  return missingIn(range, missingIn(range, others));
+}
+
 /** How many numbers there are in ranges that do not overlap. */
 export function countIn(ranges: readonly NumberRange[]): number {
   return ranges.reduce((sum, { first, last }) => sum + last - first + 1, 0);

@@ -1,4 +1,6 @@
+import { LRUCache } from 'lru-cache';
 import { type Connection, type Model, Schema } from 'mongoose';
+import { roomFor } from '../../domain/basics/bounded-memory.js';
 import { missingIn, type NumberRange } from '../../domain/sequence/ranges.js';
 import type { Block, Blocks, VoidNumbers } from '../../domain/sequence/sequence.js';
 import { isDuplicateKey } from '../mongo/duplicate-key.js';
@@ -6,6 +8,8 @@ import { insertMissing } from '../mongo/insert-missing.js';
 
 /** Blocks that others reserved meanwhile, after which a reservation is given up. */
 const MAX_CONFLICTS = 100;
+/** Accounts whose next number a process knows; of others it is read. */
+const MAX_KNOWN = 10_000;
 /** Voids that are read at once. */
 const VOIDS_AT_ONCE = 1_000;
 
@@ -96,7 +100,7 @@ export class SequenceRepository implements Blocks {
   private readonly holders: Model<HolderDocument>;
   private readonly voidModel: Model<VoidDocument>;
   /** The next number of an account, as far as this process knows. */
-  private readonly known = new Map<string, number>();
+  private readonly known = new LRUCache<string, number>(roomFor(MAX_KNOWN));
 
   constructor(connection: Connection) {
     this.model = connection.model<SequenceDocument>('sequence', sequenceSchema, 'sequences');

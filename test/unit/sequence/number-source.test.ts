@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { NumberSource } from '../../../src/domain/sequence/number-source.js';
-import { countIn, missingIn, type NumberRange, toRanges } from '../../../src/domain/sequence/ranges.js';
+import {
+  countIn,
+  missingIn,
+  type NumberRange,
+  sharedWith,
+  toRanges,
+} from '../../../src/domain/sequence/ranges.js';
 import {
   type Blocks,
   FIRST_BLOCK,
@@ -117,6 +123,8 @@ describe('ranges of numbers', () => {
         const missing = missingIn(range, toRanges(numbers));
         const expected = Array.from({ length: range.last - range.first + 1 }, (_, at) => range.first + at);
         assert.deepEqual(missing, toRanges(expected.filter((each) => !numbers.includes(each))));
+        const shared = toRanges(expected.filter((each) => numbers.includes(each)));
+        assert.deepEqual(sharedWith(range, toRanges(numbers)), shared);
       }),
     );
   });

@@ -18,7 +18,7 @@ const ranges = (meaning: string) =>
 
 const completenessSchema = z
   .object({
-    complete: z.boolean().describe('No number is missing, and none is open'),
+    complete: z.boolean().describe('No number is missing, open or contradicted'),
     first: z.int().optional().describe('The first number that was looked at; absent if there are none'),
     last: z.int().optional(),
     event_count: z.int().describe('How many of them events have'),
@@ -32,6 +32,8 @@ const completenessSchema = z
     open: ranges('Numbers of which it is not known yet whether events have them'),
     missing_count: z.int(),
     missing: ranges('Numbers that nothing is known of: their events are not there'),
+    contradicted_count: z.int(),
+    contradicted: ranges('Numbers that were declared void, and that events have all the same'),
   })
   .meta({ id: 'Completeness' });
 
@@ -65,7 +67,7 @@ export function sequenceOperations({ database, events }: ApiDependencies): Opera
         );
         const voids = found.voids.map(({ first, last, at, leaf_index }) => ({ first, last, at, leaf_index }));
         ctx.body = {
-          complete: found.missing.length === 0 && found.open.length === 0,
+          complete: found.missing.length + found.open.length + found.contradicted.length === 0,
           ...found.range,
           event_count: found.events,
           void_count: countIn(found.voids),
@@ -74,6 +76,8 @@ export function sequenceOperations({ database, events }: ApiDependencies): Opera
           open: some(found.open),
           missing_count: countIn(found.missing),
           missing: some(found.missing),
+          contradicted_count: countIn(found.contradicted),
+          contradicted: some(found.contradicted),
         };
       },
     }),

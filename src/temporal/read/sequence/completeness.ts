@@ -1,5 +1,11 @@
 import type { Client } from '@temporalio/client';
-import { countIn, missingIn, type NumberRange, toRanges } from '../../../domain/sequence/ranges.js';
+import {
+  countIn,
+  missingIn,
+  type NumberRange,
+  sharedWith,
+  toRanges,
+} from '../../../domain/sequence/ranges.js';
 import type { VoidNumbers } from '../../../domain/sequence/sequence.js';
 import { ledgerNumbers } from './ledger-numbers.js';
 
@@ -38,6 +44,8 @@ export interface Completeness {
   open: NumberRange[];
   /** Numbers that neither events have nor anything else. */
   missing: NumberRange[];
+  /** Numbers that were declared void, and that events have all the same. */
+  contradicted: NumberRange[];
 }
 
 /** Too many events for one answer. */
@@ -55,7 +63,7 @@ export async function completenessOf(
   { from, to }: { from?: Date | undefined; to?: Date | undefined },
   most: number,
 ): Promise<Completeness> {
-  const nothing = { range: undefined, events: 0, voids: [], open: [], missing: [] };
+  const nothing = { range: undefined, events: 0, voids: [], open: [], missing: [], contradicted: [] };
   const known = await sequences.numbersOf(accountId);
   if (!known) return nothing;
   const period = { from: from ?? new Date(0), to: to ?? new Date(Date.now() + CLOCKS_DIFFER_MS) };
@@ -88,5 +96,6 @@ export async function completenessOf(
   const accounted = [...events, ...voids];
   const unknown = open.flatMap((one) => missingIn(one, accounted));
   const missing = missingIn(range, [...accounted, ...unknown]);
-  return { range, events: countIn(events), voids, open: unknown, missing };
+  const contradicted = voids.flatMap((one) => sharedWith(one, events));
+  return { range, events: countIn(events), voids, open: unknown, missing, contradicted };
 }
