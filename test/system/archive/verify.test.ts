@@ -165,12 +165,8 @@ describe('hookline archive verify', () => {
     await set(other, texts(one));
     await deliveries().deleteOne({ _id: gone });
     await set(leaf, { leaf_index: of(times)['leaf_index'] });
-    await events().updateOne(
-      { _id: payloadBefore._id },
-      {
-        $set: { sealed: String(payloadBefore['sealed']).replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')) },
-      },
-    );
+    const sealed = `${String(payloadBefore['sealed']).slice(0, -8)}AAAAAAAA`;
+    await events().updateOne({ _id: payloadBefore._id }, { $set: { sealed } });
     const forged = {
       ...of(times),
       _id: times.replace(/^dlv_../, 'dlv_00'),
