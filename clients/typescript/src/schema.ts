@@ -4267,33 +4267,6 @@ export interface components {
                 };
             };
         };
-        /** @description `log_altered`: The log is not the one that was signed */
-        log_altered: {
-            headers: {
-                "x-request-id": components["headers"]["x-request-id"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "urn:hookline:problem:log_altered",
-                 *       "title": "The log is not the one that was signed",
-                 *       "status": 409,
-                 *       "detail": "The log is not the one that was signed.",
-                 *       "code": "log_altered",
-                 *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
-                    code?: "log_altered";
-                    /** @enum {unknown} */
-                    status?: 409;
-                };
-            };
-        };
         /** @description `account_state_conflict`: The account is in a state that does not allow this. `replay_limit_reached`: The account has reached its limit of open replays */
         "account_state_conflict.replay_limit_reached": {
             headers: {
