@@ -33,9 +33,9 @@ import { requireSecretBox } from '../process/secrets.js';
 import { BacklogMetrics } from './counts/backlog-metrics.js';
 import { metricsPage } from './counts/metrics-page.js';
 import { createLogSigners } from './log/signers.js';
-import { renewNumbers } from './numbers.js';
 import { Outages } from './outages.js';
 import type { Readiness } from './readiness.js';
+import { renewNumbers } from './sequence/renew-numbers.js';
 import type { Servers } from './servers.js';
 
 /** What the API takes part in besides the settings. */

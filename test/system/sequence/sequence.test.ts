@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import mongoose from 'mongoose';
-import { settleNumbers } from '../../../src/bin/service/log/settle-numbers.js';
+import { settleNumbers } from '../../../src/bin/service/sequence/settle-numbers.js';
 import { FIRST_BLOCK, SETTLE_AFTER_MS } from '../../../src/domain/sequence/sequence.js';
 import { type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
 import { archived, forget, runArchive } from '../../support/parts/archive.js';

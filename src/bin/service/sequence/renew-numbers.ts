@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import type { NumberSource } from '../../domain/sequence/number-source.js';
-import { RENEW_EVERY_MS } from '../../domain/sequence/sequence.js';
-import { isDatabaseUnavailable } from '../../models/mongo/unavailable.js';
+import type { NumberSource } from '../../../domain/sequence/number-source.js';
+import { RENEW_EVERY_MS } from '../../../domain/sequence/sequence.js';
+import { isDatabaseUnavailable } from '../../../models/mongo/unavailable.js';
 
 /** Has a process say that it is there while it has blocks of numbers, and give back what it does not use. @returns gives all of them back */
 export function renewNumbers(numbers: NumberSource, logger: Logger): { stop(): Promise<void> } {
