@@ -315,7 +315,11 @@ class TogetherDelivery {
         args: [{ ...event, endpoint_id, schedule, attempt_timeout_ms, park_limit_ms, so_far: snapshot }],
         parentClosePolicy: ParentClosePolicy.ABANDON,
         staticSummary: deliverySummary(event.event_kind, { endpoint_id }),
-        memo: { delivery: snapshot.record, created_at: this.createdAt },
+        memo: {
+          delivery: snapshot.record,
+          created_at: this.createdAt,
+          ...(event.sequence !== undefined && { sequence: event.sequence }),
+        },
         typedSearchAttributes: deliveryAttributes(event, endpoint_id, { status }),
       });
     } catch (error) {

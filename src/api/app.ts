@@ -46,6 +46,7 @@ import { checkpointRoute, logOperations, tileRoutes, timestampRoute } from './ro
 import { meOperations } from './routes/profiles/me.js';
 import { profileOperations } from './routes/profiles/profiles.js';
 import { replayOperations } from './routes/replays/replays.js';
+import { sequenceOperations } from './routes/sequence/sequence.js';
 import { statsOperations } from './routes/stats/stats.js';
 import { subjectOperations } from './routes/subjects/subjects.js';
 import { webRoutes } from './web/web-routes.js';
@@ -126,6 +127,7 @@ function operationsOf(dependencies: ApiDependencies): Operation[] {
     ...explainOperations(dependencies),
     ...replayOperations(dependencies),
     ...exportOperations(dependencies),
+    ...sequenceOperations(dependencies),
     ...meOperations(dependencies),
     ...profileOperations(dependencies),
     ...apiKeyOperations(dependencies),

@@ -84,14 +84,21 @@ export const SERVICE_COMMANDS = {
     },
   },
   archive: {
-    summary: 'compare the archive with Temporal, and name every difference',
-    usage: 'verify [--from TIME] [--to TIME]',
+    summary: 'compare Temporal, archive and log with each other, and name every difference',
+    usage: 'verify [--from TIME] [--to TIME] [--kept-days N] [--json]',
     help: [
-      '--from TIME        of what closed since then, ISO 8601; by default everything that Temporal still has',
+      '--from TIME        with Temporal, what closed since then, ISO 8601; by default everything that it still has',
       '--to TIME          and before then; by default up to where the archive is',
+      '--kept-days N      no record may be gone before that; by default the least of HOOKLINE_ARCHIVE_DAYS and HOOKLINE_CHANGES_DAYS',
+      '--json             for programs: JSON, a line each',
     ],
     actions: ['verify'],
-    options: { from: { type: 'string' }, to: { type: 'string' } },
+    options: {
+      from: { type: 'string' },
+      to: { type: 'string' },
+      'kept-days': { type: 'string' },
+      json: { type: 'boolean' },
+    },
     async run(values, [action]) {
       if (action !== 'verify') throw new CommandError('Say what to do: hookline archive verify');
       const { verifyArchive } = await import('./archive/verify.js');
@@ -189,6 +196,8 @@ const PROOF_COMMANDS = {
       '--witness text            the public key of a witness that must have cosigned; several times for several',
       '--timestamp-ca file       certificates (PEM) one of which must vouch for the time stamp of the checkpoint',
       '--checkpoint file         a checkpoint of the log that you have from elsewhere',
+      '--complete                that certificates have every number from the lowest to the highest: name all of them. Without a file, a server is asked',
+      '--from TIME, --to TIME    with --complete and without a file: of events that were accepted in this period',
       '--consistency proof.json  what GET /log/proofs answered, if that checkpoint is of another size',
     ],
     options: {
@@ -198,8 +207,19 @@ const PROOF_COMMANDS = {
       'timestamp-ca': { type: 'string' },
       checkpoint: { type: 'string' },
       consistency: { type: 'string' },
+      complete: { type: 'boolean' },
+      from: { type: 'string' },
+      to: { type: 'string' },
     },
-    async run(options, [path]) {
+    async run(options, paths) {
+      const [path] = paths;
+      if (options['complete'] === true) {
+        const isComplete = path
+          ? await (await import('./verify.js')).verifyComplete(paths, options)
+          : await (await import('./client/complete.js')).askComplete(options);
+        if (!isComplete) process.exitCode = 1;
+        return;
+      }
       if (!path) throw new Error('Name the certificate: hookline verify certificate.json');
       const { verify } = await import('./verify.js');
       await verify(path, options);

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { type Evidence, type VerifiedCertificate, verifyCertificate } from '../domain/log/certificate.js';
 import { statementOf } from '../domain/log/statement.js';
 import { CertificateError } from '../domain/log/strict-text.js';
+import { missingIn, type NumberRange } from '../domain/sequence/ranges.js';
 
 /** Files that go with a certificate, and the log's key. */
 export interface VerifyOptions {
@@ -36,4 +37,37 @@ async function stampOf({ note, timestamp }: VerifiedCertificate, authorities: st
     throw new CertificateError('the certificate has no time stamp of its checkpoint');
   const { verifyTimestamp } = await import('../domain/log/timestamp.js');
   return verifyTimestamp(Buffer.from(timestamp, 'base64'), note, authorities);
+}
+
+/**
+ * Checks certificates, and that together they have every number of the account's sequence from their lowest to their highest.
+ *
+ * @returns whether they have; what was found is printed @throws Error if one of them does not hold
+ */
+export async function verifyComplete(
+  paths: readonly string[],
+  { key, witness }: VerifyOptions,
+): Promise<boolean> {
+  const ranges: NumberRange[] = [];
+  const accounts = new Set<string | undefined>();
+  for (const path of paths) {
+    const { record } = verifyCertificate(await readFile(path, 'utf8'), { key, witnesses: witness });
+    const { type, account_id, sequence, first = sequence, last = sequence } = record;
+    if (first === undefined || last === undefined)
+      throw new Error(`${path} is of a ${type} without a number: leave it out.`);
+    accounts.add(account_id);
+    ranges.push({ first, last });
+  }
+  if (accounts.size > 1) throw new Error('The certificates are of several accounts: check each by itself.');
+  const range = {
+    first: Math.min(...ranges.map(({ first }) => first)),
+    last: Math.max(...ranges.map(({ last }) => last)),
+  };
+  const missing = missingIn(range, ranges);
+  process.stdout.write(
+    missing.length === 0
+      ? `All numbers from ${range.first} to ${range.last} are there, each in the log.\n`
+      : `Of the numbers from ${range.first} to ${range.last} there is no certificate of ${missing.map(({ first, last }) => (first === last ? first : `${first} to ${last}`)).join(', ')}.\n`,
+  );
+  return missing.length === 0;
 }

@@ -30,6 +30,7 @@ import { collectionsWithoutIndexes, createIndexes } from './mongo/indexes.js';
 import { DataKeyRepository } from './privacy/data-keys.js';
 import { ErasureRepository } from './privacy/erasures.js';
 import { StartedReplays } from './replay/started-replays.js';
+import { SequenceRepository } from './sequence/sequences.js';
 import { TallyRepository } from './stats/tallies.js';
 
 /** How long an operation waits for a server that can be reached before it fails, milliseconds. */
@@ -76,6 +77,7 @@ export interface Database {
   profiles: ProfileRepository;
   rateWindows: RateWindowRepository;
   startedReplays: StartedReplays;
+  sequences: SequenceRepository;
   tallies: TallyRepository;
   usedTickets: UsedTicketRepository;
   /** Resolves if the server answers. */
@@ -171,6 +173,7 @@ export async function connectDatabase(
     profiles,
     rateWindows: new RateWindowRepository(connection),
     startedReplays: new StartedReplays(connection, accountLocks),
+    sequences: new SequenceRepository(connection),
     tallies: new TallyRepository(connection),
     usedTickets: new UsedTicketRepository(connection),
     async ping() {

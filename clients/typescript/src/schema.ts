@@ -536,6 +536,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v18.0/sequence/void/{first}/certificate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the certificate of void numbers: that no event has them, with a proof that the log says so
+         * @description Requires the scope `deliveries:read`.
+         */
+        get: operations["getVoidCertificate"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v18.0/changes/{id}/certificate": {
         parameters: {
             query?: never;
@@ -692,6 +712,26 @@ export interface paths {
          * @description Requires the scope `deliveries:read`.
          */
         get: operations["exportArchive"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v18.0/sequence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check that no event of a period is missing, by the numbers that events have
+         * @description Requires the scope `deliveries:read`.
+         */
+        get: operations["getSequence"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1361,6 +1401,7 @@ export interface components {
          *       "id": "evt_01M7Y2V07RS2Y47QBBGSV7HTCR",
          *       "kind": "purchase",
          *       "created_at": "2026-11-21T12:00:00.000Z",
+         *       "sequence": 17,
          *       "delivery_count": 1,
          *       "deliveries": [
          *         {
@@ -1378,6 +1419,8 @@ export interface components {
              * @description ISO 8601, UTC
              */
             created_at: string;
+            /** @description Number of the event in the sequence of the account: no two events have the same, and none is left out. Absent for events that Hookline makes */
+            sequence?: number;
             delivery_count: number;
             /** @description Absent if there are more than 10 */
             deliveries?: {
@@ -1403,6 +1446,8 @@ export interface components {
              * @description ISO 8601, UTC
              */
             created_at: string;
+            /** @description Number of the event in the sequence of the account: no two events have the same, and none is left out. Absent for events that Hookline makes */
+            sequence?: number;
         };
         Event: {
             id: string;
@@ -1412,6 +1457,8 @@ export interface components {
              * @description ISO 8601, UTC
              */
             created_at: string;
+            /** @description Number of the event in the sequence of the account: no two events have the same, and none is left out. Absent for events that Hookline makes */
+            sequence?: number;
             /** @description Absent if all deliveries were started before the event was answered */
             fan_out?: {
                 /** @description Deliveries started so far */
@@ -1434,6 +1481,8 @@ export interface components {
             event_id: string;
             endpoint_id: string;
             event_kind: string;
+            /** @description Number of the event in the sequence of the account */
+            sequence?: number;
             /**
              * @description terminated: by somebody, in Temporal
              * @enum {string}
@@ -1923,6 +1972,8 @@ export interface components {
             event_id: string;
             endpoint_id: string;
             event_kind: string;
+            /** @description Number of the event in the sequence of the account */
+            sequence?: number;
             /**
              * @description terminated: by somebody, in Temporal
              * @enum {string}
@@ -2404,6 +2455,8 @@ export interface components {
              * @description ISO 8601, UTC
              */
             created_at: string;
+            /** @description Number of the event in the sequence of the account: no two events have the same, and none is left out. Absent for events that Hookline makes */
+            sequence?: number;
             /** @constant */
             type: "event";
             /** @description Where an export goes on that ended with this line */
@@ -2475,6 +2528,45 @@ export interface components {
             before?: Record<string, never>;
             /** @description What it became; absent for one that was deleted, and for deliveries */
             after?: Record<string, never>;
+        };
+        Completeness: {
+            /** @description No number is missing, open or contradicted */
+            complete: boolean;
+            /** @description The first number that was looked at; absent if there are none */
+            first?: number;
+            last?: number;
+            /** @description How many of them events have */
+            event_count: number;
+            void_count: number;
+            /** @description Numbers that no event has, nor will have: a process had reserved them. leaf_index: where the log says so; absent until the next run of the archive */
+            void: {
+                first: number;
+                last: number;
+                /**
+                 * Format: date-time
+                 * @description ISO 8601, UTC
+                 */
+                at: string;
+                leaf_index?: number;
+            }[];
+            open_count: number;
+            /** @description Numbers of which it is not known yet whether events have them: ranges, both ends included; the first 100 */
+            open: {
+                first: number;
+                last: number;
+            }[];
+            missing_count: number;
+            /** @description Numbers that nothing is known of: their events are not there: ranges, both ends included; the first 100 */
+            missing: {
+                first: number;
+                last: number;
+            }[];
+            contradicted_count: number;
+            /** @description Numbers that were declared void, and that events have all the same: ranges, both ends included; the first 100 */
+            contradicted: {
+                first: number;
+                last: number;
+            }[];
         };
         /**
          * @example {
@@ -3769,6 +3861,33 @@ export interface components {
                 };
             };
         };
+        /** @description `record_altered`: A record is not the one that was recorded */
+        record_altered: {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:hookline:problem:record_altered",
+                 *       "title": "A record is not the one that was recorded",
+                 *       "status": 409,
+                 *       "detail": "A record is not the one that was recorded.",
+                 *       "code": "record_altered",
+                 *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "record_altered";
+                    /** @enum {unknown} */
+                    status?: 409;
+                };
+            };
+        };
         /** @description `invalid_request`: The request is not valid. `ambiguous_token`: More than one access token was sent. `invalid_json`: The body is not valid JSON. `account_not_named`: The request does not name an account */
         "invalid_request.ambiguous_token.invalid_json.account_not_named": {
             headers: {
@@ -4040,6 +4159,33 @@ export interface components {
                 };
             };
         };
+        /** @description `account_state_conflict`: The account is in a state that does not allow this. `delivery_state_conflict`: The delivery is in a state that does not allow this. `record_altered`: A record is not the one that was recorded */
+        "account_state_conflict.delivery_state_conflict.record_altered": {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:hookline:problem:account_state_conflict",
+                 *       "title": "The account is in a state that does not allow this",
+                 *       "status": 409,
+                 *       "detail": "The account is in a state that does not allow this.",
+                 *       "code": "account_state_conflict",
+                 *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "account_state_conflict" | "delivery_state_conflict" | "record_altered";
+                    /** @enum {unknown} */
+                    status?: 409;
+                };
+            };
+        };
         /** @description `not_found`: Not found. `not_in_log`: The log does not have it yet */
         "not_found.not_in_log": {
             headers: {
@@ -4118,33 +4264,6 @@ export interface components {
                     code?: "payload_gone";
                     /** @enum {unknown} */
                     status?: 410;
-                };
-            };
-        };
-        /** @description `log_altered`: The log is not the one that was signed */
-        log_altered: {
-            headers: {
-                "x-request-id": components["headers"]["x-request-id"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                [name: string]: unknown;
-            };
-            content: {
-                /**
-                 * @example {
-                 *       "type": "urn:hookline:problem:log_altered",
-                 *       "title": "The log is not the one that was signed",
-                 *       "status": 409,
-                 *       "detail": "The log is not the one that was signed.",
-                 *       "code": "log_altered",
-                 *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
-                 *     }
-                 */
-                "application/problem+json": components["schemas"]["Problem"] & {
-                    /** @enum {unknown} */
-                    code?: "log_altered";
-                    /** @enum {unknown} */
-                    status?: 409;
                 };
             };
         };
@@ -4554,6 +4673,33 @@ export interface components {
                 };
             };
         };
+        /** @description `log_altered`: The log is not the one that was signed */
+        log_altered: {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:hookline:problem:log_altered",
+                 *       "title": "The log is not the one that was signed",
+                 *       "status": 409,
+                 *       "detail": "The log is not the one that was signed.",
+                 *       "code": "log_altered",
+                 *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "log_altered";
+                    /** @enum {unknown} */
+                    status?: 409;
+                };
+            };
+        };
     };
     parameters: never;
     requestBodies: never;
@@ -4642,6 +4788,7 @@ export interface operations {
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
+            409: components["responses"]["record_altered"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["unavailable"];
@@ -4703,6 +4850,7 @@ export interface operations {
                      *       "id": "evt_01M7Y2V07RS2Y47QBBGSV7HTCR",
                      *       "kind": "purchase",
                      *       "created_at": "2026-11-21T12:00:00.000Z",
+                     *       "sequence": 17,
                      *       "delivery_count": 1,
                      *       "deliveries": [
                      *         {
@@ -4784,6 +4932,7 @@ export interface operations {
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
+            409: components["responses"]["record_altered"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["unavailable"];
@@ -5582,6 +5731,7 @@ export interface operations {
                      *       "id": "evt_01M7Y2V07RS2Y47QBBGSV7HTCR",
                      *       "kind": "purchase",
                      *       "created_at": "2026-11-21T12:00:00.000Z",
+                     *       "sequence": 17,
                      *       "delivery_count": 1,
                      *       "deliveries": [
                      *         {
@@ -6090,6 +6240,7 @@ export interface operations {
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
+            409: components["responses"]["record_altered"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["unavailable"];
@@ -6166,6 +6317,7 @@ export interface operations {
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
+            409: components["responses"]["record_altered"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["unavailable"];
@@ -6217,6 +6369,7 @@ export interface operations {
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
+            409: components["responses"]["record_altered"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["unavailable"];
@@ -6578,7 +6731,7 @@ export interface operations {
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
-            409: components["responses"]["account_state_conflict.delivery_state_conflict"];
+            409: components["responses"]["account_state_conflict.delivery_state_conflict.record_altered"];
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             429: components["responses"]["rate_limited"];
@@ -6639,7 +6792,11 @@ export interface operations {
                             /** @constant */
                             format: 2;
                             /** @enum {string} */
-                            type: "delivery" | "change";
+                            type: "delivery" | "change" | "void";
+                            account_id?: string;
+                            sequence?: number;
+                            first?: number;
+                            last?: number;
                             delivery_id?: string;
                             event_id?: string;
                             endpoint_id?: string;
@@ -6732,7 +6889,106 @@ export interface operations {
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found.not_in_log"];
             406: components["responses"]["not_acceptable"];
+            409: components["responses"]["record_altered"];
             410: components["responses"]["payload_gone"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    getVoidCertificate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
+                "Hookline-Account"?: string;
+            };
+            path: {
+                first: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The certificate */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "type": "certificate",
+                     *       "format": 2,
+                     *       "record": {
+                     *         "format": 2,
+                     *         "type": "delivery",
+                     *         "delivery_id": "dlv_01M7Y2V07RS2Y47QBBGSV7HTCR_01M7Y2TZZ9K3C5R4Q0V8W1XHPN",
+                     *         "status": "delivered"
+                     *       },
+                     *       "leaf_index": 4711,
+                     *       "inclusion_proof": [
+                     *         "hPTK9CZWQS3B6Wcdwmn8vWlHkhKb6YbRNIlEyZQ2Ahw="
+                     *       ],
+                     *       "checkpoint": "hookline.example.com/log\n4712\nCsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=\n\n— hookline.example.com/log Az3grlgtzPICa5OS8npVmf1Myq/5IZniMp+ZJurmRDeOoRDe4URYN7u5/Zhcyv2q1gGzGku9nTo+zyWE+xeMcTOAYQ8=\n",
+                     *       "log_key": "hookline.example.com/log+03c0d8a3+AZtA6pQd7vxxE2ZmP2kWm4ZJq0yS5n0v4mS1Qe5oM4Qp"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @constant */
+                        type: "certificate";
+                        /** @constant */
+                        format: 2;
+                        /** @description The record. The leaf of the log is its canonical JSON text (RFC 8785) */
+                        record: {
+                            /** @constant */
+                            format: 2;
+                            /** @enum {string} */
+                            type: "delivery" | "change" | "void";
+                            account_id?: string;
+                            sequence?: number;
+                            first?: number;
+                            last?: number;
+                            delivery_id?: string;
+                            event_id?: string;
+                            endpoint_id?: string;
+                            status?: string;
+                            attempts?: {
+                                number: number;
+                            }[];
+                            change_id?: string;
+                            payload_commitment?: string;
+                            details_commitment?: string;
+                        };
+                        /** @description What the record commits to and does not say. Absent if it was not asked for, and if it was erased */
+                        details?: {
+                            /** @description Of a delivery: where each attempt went, and what came back. Of a change: what it was before and after, from where and why it was changed */
+                            value: Record<string, never>;
+                            /** @description Base64. The record’s details_commitment is HMAC-SHA256 of the canonical JSON text (RFC 8785) of the value with this key */
+                            salt: string;
+                        };
+                        /** @description Number of the record in the log, from 0 */
+                        leaf_index: number;
+                        /** @description Proof by RFC 6962, section 2.1.1: hashes in base64, the lowest first */
+                        inclusion_proof: string[];
+                        /** @description Checkpoint of the log: a signed note (C2SP tlog-checkpoint) */
+                        checkpoint: string;
+                        /** @description Base64. A time stamp (RFC 3161, TimeStampResp) of the checkpoint as the log signed it, without cosignatures; absent if there is none */
+                        timestamp?: string;
+                        /** @description Public key of the log, as Go’s golang.org/x/mod/sumdb/note reads it */
+                        log_key: string;
+                    };
+                };
+            };
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
+            403: components["responses"]["missing_scope.portal_refused"];
+            404: components["responses"]["not_found.not_in_log"];
+            406: components["responses"]["not_acceptable"];
+            409: components["responses"]["log_altered.record_altered"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["unavailable"];
@@ -6791,7 +7047,11 @@ export interface operations {
                             /** @constant */
                             format: 2;
                             /** @enum {string} */
-                            type: "delivery" | "change";
+                            type: "delivery" | "change" | "void";
+                            account_id?: string;
+                            sequence?: number;
+                            first?: number;
+                            last?: number;
                             delivery_id?: string;
                             event_id?: string;
                             endpoint_id?: string;
@@ -6828,7 +7088,7 @@ export interface operations {
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found.not_in_log"];
             406: components["responses"]["not_acceptable"];
-            409: components["responses"]["log_altered"];
+            409: components["responses"]["log_altered.record_altered"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["unavailable"];
@@ -6891,6 +7151,7 @@ export interface operations {
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
+            409: components["responses"]["record_altered"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["unavailable"];
@@ -7365,6 +7626,79 @@ export interface operations {
                      *     }
                      */
                     "application/x-ndjson": components["schemas"]["ExportLine"];
+                };
+            };
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
+            403: components["responses"]["missing_scope.portal_refused"];
+            404: components["responses"]["not_found"];
+            406: components["responses"]["not_acceptable"];
+            409: components["responses"]["record_altered"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    getSequence: {
+        parameters: {
+            query?: {
+                from?: string;
+                to?: string;
+            };
+            header?: {
+                /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
+                "Hookline-Account"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What became of each number */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "complete": false,
+                     *       "event_count": 0,
+                     *       "void_count": 0,
+                     *       "void": [
+                     *         {
+                     *           "first": 0,
+                     *           "last": 0,
+                     *           "at": "2026-11-21T12:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "open_count": 0,
+                     *       "open": [
+                     *         {
+                     *           "first": 0,
+                     *           "last": 0
+                     *         }
+                     *       ],
+                     *       "missing_count": 0,
+                     *       "missing": [
+                     *         {
+                     *           "first": 0,
+                     *           "last": 0
+                     *         }
+                     *       ],
+                     *       "contradicted_count": 0,
+                     *       "contradicted": [
+                     *         {
+                     *           "first": 0,
+                     *           "last": 0
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Completeness"];
                 };
             };
             400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];

@@ -81,6 +81,7 @@ const TAGS = {
   stats: 'How many deliveries wait, and how many were closed',
   me: 'The profile behind the token',
   profiles: "Profiles, for the account's own systems",
+  sequence: 'Numbers of events: whether any is missing',
   session: 'Who the token stands for',
   api_keys: 'Keys that systems call the API with',
   oauth_clients: 'Applications that get tokens by OAuth 2.0',

@@ -7,6 +7,7 @@ import type { AddressPolicy } from '../../domain/endpoint/address-policy.js';
 import type { NoteVerifier } from '../../domain/log/signed-note.js';
 import type { ErasurePlan } from '../../domain/privacy/erasure.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
+import type { NumberSource } from '../../domain/sequence/number-source.js';
 import type { Tracing } from '../../domain/trace/tracing.js';
 import type { Database } from '../../models/database.js';
 import type { Registrations } from '../../models/endpoint/registrations.js';
@@ -56,6 +57,8 @@ export interface ApiDependencies {
   database: Database;
   /** Seals tickets of listeners. */
   box: SecretBox;
+  /** Numbers the events that this process accepts. */
+  numbers: NumberSource;
   /** Checks payloads and schemas. */
   payloads: PayloadChecks;
   sealer: PayloadSealer;

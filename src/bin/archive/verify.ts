@@ -1,108 +1,113 @@
 import type { Settings } from '../../config/schema.js';
-import type { ArchivedEvent } from '../../domain/archive/archived.js';
-import { differencesOf } from '../../domain/archive/differences.js';
-import type { ClosedExecution, DeliveryToArchive, EventToArchive } from '../../domain/archive/to-archive.js';
 import { ClosedExecutionFinder } from '../../temporal/read/archive/closed-windows.js';
+import { printJson } from '../client/terminal.js';
 import { CommandError, type Values } from '../command.js';
 import { createLogger, say } from '../process/output.js';
-import { connectServers, type Servers } from '../service/servers.js';
+import { createLogSigners } from '../service/log/signers.js';
+import { connectServers } from '../service/servers.js';
+import { compareLedger, type LedgerCounts } from './compare-ledger.js';
+import { compareLog, type LogCounts } from './compare-log.js';
+import type { Difference } from './difference.js';
+import { HeldDeliveries } from './held-deliveries.js';
 
 const DAY_MS = 24 * 3_600_000;
-const WIDTH_MS = 3_600_000;
+/** Of what closed so near to the end of Temporal's retention it may have removed some already, milliseconds. */
+const RETENTION_EDGE_MS = 3_600_000;
+/** What is told once of an id is not told again, of as many ids. */
+const MAX_TOLD = 10_000;
 
-/** A delivery that the archive does not have as the ledger has it. */
-interface Difference {
-  id: string;
-  what: string;
-}
-
-/** Compares the archive with the ledger, of what both should have, and says every difference. @returns whether there is none */
-export async function verifyArchive(settings: Settings, { from, to }: Values): Promise<boolean> {
+/**
+ * Compares ledger, archive and log, each with the others, and says every difference, how much was compared, and why not the rest.
+ *
+ * @returns whether there is no difference
+ */
+export async function verifyArchive(settings: Settings, values: Values): Promise<boolean> {
   createLogger({ ...settings, HOOKLINE_LOG_LEVEL: 'error' });
+  const isJson = values['json'] === true;
   const servers = await connectServers(settings);
   try {
-    const upTo = await servers.database.archive.upTo();
+    const { archive } = servers.database;
+    const upTo = await archive.upTo();
     if (!upTo) throw new CommandError('Nothing is archived yet: no run of the archive has ended.');
-    const start =
-      timeOf('--from', from) ?? new Date(upTo.getTime() - settings.HOOKLINE_RETENTION_DAYS * DAY_MS);
-    const asked = timeOf('--to', to) ?? upTo;
+    const retained = new Date(upTo.getTime() - settings.HOOKLINE_RETENTION_DAYS * DAY_MS);
+    const start = timeOf('--from', values['from']) ?? retained;
+    const asked = timeOf('--to', values['to']) ?? upTo;
     const end = asked < upTo ? asked : upTo;
-    let compared = 0;
-    let different = 0;
-    for await (const result of compareAll(settings, servers, start, end)) {
-      compared += result.compared;
-      different += result.differences.length;
-      for (const { id, what } of result.differences) say(`${id}  ${what}`);
-    }
-    say(
-      `${compared} deliveries compared that closed from ${start.toISOString()} until ${end.toISOString()}: ` +
-        (different === 0 ? 'no difference.' : `${different} differ.`),
+    const keptDays = daysOf(values['kept-days']) ?? keptAtLeast(settings);
+    const told = new Set<string>();
+    let differences = 0;
+    const tell = async (some: AsyncIterable<Difference>) => {
+      for await (const { id, what } of some) {
+        if (told.has(id)) continue;
+        if (told.size < MAX_TOLD) told.add(id);
+        differences += 1;
+        if (isJson) printJson({ type: 'difference', id, what });
+        else say(`${id}  ${what}`);
+      }
+    };
+
+    const ledger: LedgerCounts = { compared: 0, inOpenGroups: 0, open: 0, later: 0, removed: 0 };
+    const held = new HeldDeliveries();
+    const { temporal, sealer } = servers;
+    const finder = new ClosedExecutionFinder(temporal.client, settings.HOOKLINE_TASK_QUEUE, sealer, archive);
+    await tell(compareLedger(finder, archive, { start, end, upTo }, ledger, held));
+
+    const log: LogCounts = { ...NOTHING };
+    const edge = new Date(Date.now() - settings.HOOKLINE_RETENTION_DAYS * DAY_MS + RETENTION_EDGE_MS);
+    const from = start > edge ? start : edge;
+    const keys = await createLogSigners(settings, servers.database).known();
+    await tell(
+      compareLog({ database: servers.database, keys, keptDays, ledger: { held, from, to: end } }, log),
     );
-    return different === 0;
+
+    if (isJson) printJson({ type: 'result', from: start, to: end, ledger, log, differences });
+    else for (const line of summary(start, end, ledger, log, differences)) say(line);
+    return differences === 0;
   } finally {
     await servers.temporal.close();
     await servers.database.close();
   }
 }
 
-async function* compareAll(
-  settings: Settings,
-  { temporal, sealer, database: { archive } }: Servers,
+const NOTHING: LogCounts = {
+  deliveries: 0,
+  changes: 0,
+  voids: 0,
+  events: 0,
+  unlogged: 0,
+  leaves: 0,
+  replaced: 0,
+  again: 0,
+  expired: 0,
+  missing: 0,
+};
+
+function summary(
   start: Date,
   end: Date,
-): AsyncIterable<{ compared: number; differences: Difference[] }> {
-  const finder = new ClosedExecutionFinder(temporal.client, settings.HOOKLINE_TASK_QUEUE, sealer, archive);
-  for (let from = start; from < end; ) {
-    const window = await finder.closedFrom(from, end, WIDTH_MS);
-    for (const execution of window.executions) yield compareOne(execution, archive);
-    from = window.to;
-  }
+  { compared, inOpenGroups, open, later, removed }: LedgerCounts,
+  log: LogCounts,
+  differences: number,
+): string[] {
+  const all = compared + open + later + removed;
+  const reasons = [
+    `${open} are open`,
+    `${later} closed after that, or a moment before`,
+    ...(removed > 0 ? [`${removed} were removed by Temporal meanwhile`] : []),
+  ];
+  const { deliveries, changes, voids, events, leaves, expired, replaced, again, missing, unlogged } = log;
+  const recorded = leaves - expired - replaced - again - missing;
+  return [
+    `Temporal: ${compared} of ${all} deliveries compared with the archive, of those that closed from ${start.toISOString()} until ${end.toISOString()}; ${inOpenGroups} of them in groups that are still open. Not compared: ${reasons.join(', ')}.`,
+    `Archive: ${deliveries} deliveries, ${events} events, ${changes} changes and ${voids} ranges of void numbers compared with the log. Not in the log yet: ${unlogged} changes.`,
+    `Log: ${recorded} of ${leaves} leaves have their record. Without one: ${expired} past the time that records are kept, ${replaced} replaced by the record of a later run, ${again} appended twice, ${missing} missing.`,
+    differences === 0 ? 'No difference.' : `${differences} ${differences === 1 ? 'differs' : 'differ'}.`,
+  ];
 }
 
-async function compareOne(
-  execution: ClosedExecution,
-  archive: Servers['database']['archive'],
-): Promise<{ compared: number; differences: Difference[] }> {
-  const known = await archive.known(execution.runs.map(({ id }) => id));
-  const differences: Difference[] = [];
-  const same = new Set<string>();
-  for (const { id, run_id, run_order } of execution.runs) {
-    const found = known.get(id);
-    if (!found) differences.push({ id, what: 'is not in the archive' });
-    else if (found.run_id === run_id) same.add(id);
-    else if (found.run_order < run_order)
-      differences.push({ id, what: `is archived in an earlier run, ${found.run_id}, and not in ${run_id}` });
-  }
-  const { deliveries, events } = same.size > 0 ? await execution.read(same) : { deliveries: [], events: [] };
-  for (const delivery of deliveries) {
-    const what = await deliveryDifference(delivery, archive);
-    if (what) differences.push({ id: delivery.id, what });
-  }
-  for (const event of events) {
-    const archived = await archive.event(event.account_id, event.id);
-    const what = eventDifference(event, archived);
-    if (what) differences.push({ id: event.id, what });
-  }
-  return { compared: execution.runs.length, differences };
-}
-
-async function deliveryDifference(
-  delivery: DeliveryToArchive,
-  archive: Servers['database']['archive'],
-): Promise<string | undefined> {
-  const { archived, altered } = (await archive.stored(delivery.account_id, delivery.id)) ?? {};
-  const pointers = archived ? differencesOf(delivery, archived) : [];
-  const differs = pointers.length > 0 ? `differs in ${pointers.join(', ')}` : undefined;
-  if (!altered) return differs;
-  return differs ? `was altered, and ${differs}` : altered.how;
-}
-
-/** A payload that is past its time is not in the archive any more, which is no difference. */
-function eventDifference(event: EventToArchive, archived: ArchivedEvent | undefined): string | undefined {
-  if (!archived) return 'is not in the archive';
-  if (!archived.kept) return undefined;
-  const isSame = event.sealed ? archived.kept.sealed === event.payload : archived.payload === event.payload;
-  return isSame ? undefined : 'differs in its payload';
+/** How long every record is kept at least by the settings of today, days. */
+function keptAtLeast({ HOOKLINE_ARCHIVE_DAYS, HOOKLINE_CHANGES_DAYS }: Settings): number {
+  return Math.min(HOOKLINE_ARCHIVE_DAYS.least, HOOKLINE_CHANGES_DAYS);
 }
 
 function timeOf(option: string, text: Values[string]): Date | undefined {
@@ -111,4 +116,11 @@ function timeOf(option: string, text: Values[string]): Date | undefined {
   if (Number.isNaN(time.getTime()))
     throw new CommandError(`${option} must be a time such as 2026-01-31T12:00:00Z, not "${String(text)}".`);
   return time;
+}
+
+function daysOf(text: Values[string]): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^[1-9]\d{0,4}$/.test(String(text)))
+    throw new CommandError(`--kept-days must be a number of days, not "${String(text)}".`);
+  return Number(text);
 }

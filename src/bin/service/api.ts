@@ -10,6 +10,7 @@ import { RateSharing } from '../../api/limits/rate-sharing.js';
 import { PayloadChecks } from '../../api/payloads/payload-checks.js';
 import type { Settings } from '../../config/schema.js';
 import type { AddressPolicy } from '../../domain/endpoint/address-policy.js';
+import { NumberSource } from '../../domain/sequence/number-source.js';
 import { overdueAfter } from '../../domain/stats/backlog.js';
 import type { Tracing } from '../../domain/trace/tracing.js';
 import type { Database } from '../../models/database.js';
@@ -34,6 +35,7 @@ import { metricsPage } from './counts/metrics-page.js';
 import { createLogSigners } from './log/signers.js';
 import { Outages } from './outages.js';
 import type { Readiness } from './readiness.js';
+import { renewNumbers } from './sequence/renew-numbers.js';
 import type { Servers } from './servers.js';
 
 /** What the API takes part in besides the settings. */
@@ -82,6 +84,8 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
   const registrations = new Registrations(database);
   const replayReader = new ReplayReader(client);
   const payloads = new PayloadChecks();
+  const numbers = new NumberSource(database.sequences);
+  const renewing = renewNumbers(numbers, logger);
   const logSigners = createLogSigners(settings, database);
   const app = createApp({
     settings,
@@ -90,6 +94,7 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
     box: requireSecretBox(settings),
     sealer,
     payloads,
+    numbers,
     publicUrl: settings.HOOKLINE_PUBLIC_URL ?? parts.url,
     limiters,
     metrics,
@@ -131,6 +136,7 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
       outages.stop();
       await sharing?.stop();
       await payloads.close();
+      await renewing.stop();
     },
   };
 }

@@ -53,6 +53,8 @@ export interface ArchivedEvent {
   /** The payload as it is kept, with its commitment: what the event is sent with again. Absent once it is no longer kept. */
   kept?: { sealed: string; commitment: string } | undefined;
   payload_bytes: number;
+  /** Its number in the account's sequence; absent if it has none. */
+  sequence?: number | undefined;
   /** JSON of how many deliveries a fan-out started; absent if there was none. */
   fan_out?: string | undefined;
   /** Where lists of events show it; absent as long as the execution that stands for it is open. */

@@ -8,7 +8,7 @@ import {
   deliveryRecord,
   RECORD_FORMAT,
 } from './record.js';
-import { RecordAlteredError } from './record-altered.js';
+import { isRecordAltered, RecordAlteredError } from './record-altered.js';
 
 /** Names a record. */
 export type RecordKey = Pick<ArchivedDelivery, 'id' | 'revision'>;
@@ -55,6 +55,17 @@ export function committedRecord(
  * @throws RecordAlteredError
  */
 export function requireIntact(archived: ArchivedDelivery, salt: Buffer | undefined): void {
+  try {
+    requireSame(archived, salt);
+  } catch (error) {
+    if (isRecordAltered(error)) throw error;
+    // Whoever altered it may have left anything.
+    const how = 'cannot be read: it is not what the archive writes';
+    throw new RecordAlteredError(archived.id, how, { cause: error });
+  }
+}
+
+function requireSame(archived: ArchivedDelivery, salt: Buffer | undefined): void {
   const { id, record: text, summary, detail, timeline } = archived;
   const altered = (how: string) => new RecordAlteredError(id, how);
   const record = parseRecord(archived);
@@ -107,9 +118,10 @@ function textOf(value: unknown): string {
 /** What lists show that the record says too. */
 function summaryOf(record: DeliveryRecord) {
   const { delivery_id: id, event_id, endpoint_id, event_kind, status, accepted_at: created_at } = record;
+  const { sequence } = record;
   const { started_at, closed_at, workflow_id, run_id } = record;
   const times = { created_at, started_at, closed_at };
-  return { id, event_id, endpoint_id, event_kind, status, ...times, workflow_id, run_id };
+  return { id, event_id, endpoint_id, event_kind, sequence, status, ...times, workflow_id, run_id };
 }
 
 /** The commitment to a record and to all that is shown with it. */

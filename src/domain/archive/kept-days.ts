@@ -9,6 +9,8 @@ const MAX_DAYS = 36_500;
 /** How long something is kept, by account and event kind. Days. */
 export interface KeptDays {
   days(accountId: string, eventKind: string): number;
+  /** Of the shortest rule. */
+  readonly least: number;
   /** The text that it was read from: it tells whether the rules have changed. */
   readonly text: string;
 }
@@ -33,6 +35,7 @@ export function parseKeptDays(text: string): KeptDays {
   }
   return {
     text,
+    least: Math.min(general, ...rules.values()),
     days: (accountId, eventKind) =>
       rules.get(`${accountId}/${eventKind}`) ?? rules.get(accountId) ?? rules.get(eventKind) ?? general,
   };

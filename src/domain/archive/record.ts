@@ -1,5 +1,6 @@
 import type { Change } from '../change/change.js';
 import type { Attempt, Intervention, ShownStatus } from '../delivery/delivery.js';
+import type { VoidNumbers } from '../sequence/sequence.js';
 
 import { changeDetails, commitToDetails } from './details.js';
 
@@ -21,6 +22,8 @@ export interface DeliveryRecord {
   delivery_id: string;
   event_id: string;
   event_kind: string;
+  /** The number of the event in the account's sequence; absent if it has none. */
+  sequence?: number;
   endpoint_id: string;
   /** The execution that this is the result of. */
   workflow_id: string;
@@ -82,12 +85,29 @@ export interface ChangeRecord {
   details_commitment?: string;
 }
 
+/** The canonical record of numbers of an account's sequence that no event has. */
+export interface VoidRecord {
+  type: 'void';
+  format: typeof RECORD_FORMAT;
+  account_id: string;
+  /** Both included. */
+  first: number;
+  last: number;
+  at: string;
+}
+
+/** The record of void numbers. */
+export function voidRecord({ account_id, first, last, at }: VoidNumbers): VoidRecord {
+  return { type: 'void', format: RECORD_FORMAT, account_id, first, last, at };
+}
+
 /** What a record is made of: a closed delivery as every view shows it. */
 export interface ClosedDelivery {
   id: string;
   event_id: string;
   endpoint_id: string;
   event_kind: string;
+  sequence?: number | undefined;
   status: ShownStatus;
   created_at: string;
   started_at: string;
@@ -131,6 +151,7 @@ export function deliveryRecord(
     delivery_id: delivery.id,
     event_id: delivery.event_id,
     event_kind: delivery.event_kind,
+    ...(delivery.sequence !== undefined && { sequence: delivery.sequence }),
     endpoint_id: delivery.endpoint_id,
     workflow_id: delivery.workflow_id,
     run_id: delivery.run_id,

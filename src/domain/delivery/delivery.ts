@@ -188,6 +188,8 @@ export interface AcceptedEvent {
   accepted_at: string;
   /** Tokens of its business keys, as they stand in search attributes; absent if it has none. */
   keys?: string[];
+  /** Its number among the events that its account has posted; absent for those that Hookline makes itself. */
+  sequence?: number;
   /** The request that it was accepted by, as a `traceparent` header; absent if that is not traced. */
   traceparent?: string | undefined;
 }
@@ -203,6 +205,7 @@ export function pickEvent(from: AcceptedEvent): AcceptedEvent {
     sealed,
     accepted_at,
     keys,
+    sequence,
     traceparent,
   } = from;
   return {
@@ -214,6 +217,7 @@ export function pickEvent(from: AcceptedEvent): AcceptedEvent {
     ...(sealed && { sealed }),
     accepted_at,
     ...(keys && { keys }),
+    ...(sequence !== undefined && { sequence }),
     ...(traceparent !== undefined && { traceparent }),
   };
 }

@@ -30,7 +30,11 @@ export const certificateSchema = z.strictObject({
   record: z
     .looseObject({
       format: z.literal(RECORD_FORMAT),
-      type: z.enum(['delivery', 'change']),
+      type: z.enum(['delivery', 'change', 'void']),
+      account_id: z.string().optional(),
+      sequence: z.int().optional(),
+      first: z.int().optional(),
+      last: z.int().optional(),
       delivery_id: z.string().optional(),
       event_id: z.string().optional(),
       endpoint_id: z.string().optional(),

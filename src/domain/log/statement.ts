@@ -35,10 +35,12 @@ export function statementOf(
 const DETAILS = {
   delivery: 'where each attempt went and what came back',
   change: 'what was changed, from where and why',
+  void: '',
 };
 
 function describe(record: VerifiedCertificate['record']): string {
   if (record.type === 'change') return `change ${record.change_id}`;
+  if (record.type === 'void') return `the void numbers ${record.first} to ${record.last}`;
   const attempts = record.attempts?.length ?? 0;
   return `delivery ${record.delivery_id} (${record.status} after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'})`;
 }

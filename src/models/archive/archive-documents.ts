@@ -15,11 +15,13 @@ export interface DeliveryDocument
   expires_at: Date;
   /** Number of this revision of the record in the log. */
   leaf_index: number;
+  /** Numbers of the revisions before it, whose records it has replaced. Absent if there were none. */
+  replaced_leaves?: number[] | null;
 }
 
 /** An event as it is stored. */
 export interface EventDocument
-  extends Omit<ArchivedEvent, 'id' | 'keys' | 'payload' | 'fan_out' | 'position'> {
+  extends Omit<ArchivedEvent, 'id' | 'keys' | 'payload' | 'fan_out' | 'position' | 'sequence'> {
   _id: string;
   keys?: string | string[] | null;
   /** Of the event's subject. */
@@ -29,6 +31,7 @@ export interface EventDocument
   /** Names the key that sealed it, as a sealed text does, and stays when the payload goes. */
   key: string;
   commitment: string;
+  sequence?: number | null;
   fan_out?: string | null;
   position?: string | null;
   /** When the payload goes; absent once it is gone. */
@@ -70,6 +73,7 @@ export const deliverySchema = new Schema<DeliveryDocument>(
     archived_at: { type: Date, required },
     expires_at: expires,
     leaf_index: { type: Number, required },
+    replaced_leaves: { type: [Number], default: undefined },
   },
   { versionKey: false },
 );
@@ -94,6 +98,7 @@ export const eventSchema = new Schema<EventDocument>(
     key: { type: String, required },
     commitment: { type: String, required },
     payload_bytes: { type: Number, required },
+    sequence: Number,
     fan_out: String,
     position: String,
     payload_expires_at: Date,
@@ -105,6 +110,7 @@ eventSchema.index({ account_id: 1, position: 1 });
 eventSchema.index({ account_id: 1, event_kind: 1, position: 1 });
 eventSchema.index({ account_id: 1, keys: 1, position: 1 });
 eventSchema.index({ account_id: 1, _id: 1 });
+eventSchema.index({ account_id: 1, sequence: 1 });
 eventSchema.index({ payload_expires_at: 1 });
 
 export const stateSchema = new Schema<ArchiveStateDocument>(
@@ -127,14 +133,21 @@ export function storedKeys(tokens: readonly string[]): { keys?: string | string[
   };
 }
 
-/** A delivery as it is stored, without what lists do not show. */
-export type ListedDocument = Omit<DeliveryDocument, 'record' | 'detail' | 'timeline'>;
+/** A delivery as it is stored, without what lists do not show. The record tells whether the rest was altered. */
+export type ListedDocument = Omit<DeliveryDocument, 'detail' | 'timeline'>;
 
-export function toListed({ _id, keys, marks: _, ...document }: ListedDocument): ListedDelivery {
+export function toListed({
+  _id,
+  keys,
+  marks: _,
+  record: _____,
+  ...document
+}: ListedDocument): ListedDelivery {
   const {
     archived_at: __,
     expires_at: ___,
     leaf_index: ____,
+    replaced_leaves: ______,
     error_code,
     status_code,
     ...delivery
@@ -151,7 +164,7 @@ export function toListed({ _id, keys, marks: _, ...document }: ListedDocument): 
 /** @param payload opened; absent if it is gone, or its key was erased */
 export function toEvent(document: EventDocument, payload?: string): ArchivedEvent {
   const { _id, account_id, event_kind, accepted_at, keys, payload_bytes, fan_out, position } = document;
-  const { sealed, commitment, marks } = document;
+  const { sealed, commitment, marks, sequence } = document;
   return {
     id: _id,
     account_id,
@@ -160,6 +173,7 @@ export function toEvent(document: EventDocument, payload?: string): ArchivedEven
     keys: [...keysOf(keys), ...(marks ?? [])],
     payload,
     payload_bytes,
+    ...(typeof sequence === 'number' && { sequence }),
     ...(sealed && { kept: { sealed, commitment } }),
     fan_out: fan_out ?? undefined,
     position: position ?? undefined,

@@ -1,16 +1,14 @@
 import type { Model } from 'mongoose';
-import type { ArchivedEvent } from '../../domain/archive/archived.js';
 import { idsBeginAt } from '../../domain/basics/ids.js';
-import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
-import { type DeliveryDocument, type EventDocument, toEvent } from './archive-documents.js';
-import { type OpenedDelivery, openDelivery } from './open-delivery.js';
+import type { DeliveryDocument, EventDocument } from './archive-documents.js';
+import type { OpenedDelivery } from './open-delivery.js';
+import type { OpenedEvent, UnalteredReader } from './unaltered.js';
 
 /** Events that are read at once. */
 const EVENTS_AT_ONCE = 50;
 
 /** An archived event with its archived deliveries, in the order of their ids. */
-export interface ExportedEvent {
-  event: ArchivedEvent;
+export interface ExportedEvent extends OpenedEvent {
   deliveries: OpenedDelivery[];
 }
 
@@ -24,12 +22,12 @@ export interface ExportPeriod {
 export class ArchiveExport {
   private readonly deliveries: Model<DeliveryDocument>;
   private readonly events: Model<EventDocument>;
-  private readonly sealer: PayloadSealer;
+  private readonly unaltered: UnalteredReader;
 
-  constructor(deliveries: Model<DeliveryDocument>, events: Model<EventDocument>, sealer: PayloadSealer) {
+  constructor(deliveries: Model<DeliveryDocument>, events: Model<EventDocument>, unaltered: UnalteredReader) {
     this.deliveries = deliveries;
     this.events = events;
-    this.sealer = sealer;
+    this.unaltered = unaltered;
   }
 
   /** @param first the id of the event to begin with, if it is in the period; absent: the period's first */
@@ -51,25 +49,13 @@ export class ArchiveExport {
       const found = await this.deliveries
         .find({ account_id: accountId, event_id: { $in: events.map(({ _id }) => _id) } })
         .lean();
-      for (const document of events) yield await this.open(accountId, document, found);
+      const deliveries = await this.unaltered.opened(found);
+      deliveries.sort((a, b) => (a.archived.id < b.archived.id ? -1 : 1));
+      for (const document of events) {
+        const own = deliveries.filter(({ archived }) => archived.event_id === document._id);
+        yield { ...(await this.unaltered.event(document)), deliveries: own };
+      }
       condition = { $gt: last._id, $lt: end };
     }
-  }
-
-  private async open(
-    accountId: string,
-    event: EventDocument,
-    found: readonly DeliveryDocument[],
-  ): Promise<ExportedEvent> {
-    const context = { accountId, eventId: event._id };
-    const open = async (sealed: string | null | undefined) =>
-      sealed ? this.sealer.open(context, sealed) : undefined;
-    const own = found
-      .filter(({ event_id }) => event_id === event._id)
-      .sort((a, b) => (a._id < b._id ? -1 : 1));
-    const deliveries = await Promise.all(
-      own.map((document) => openDelivery(this.sealer, document, document.detail ?? event.key)),
-    );
-    return { event: toEvent(event, await open(event.sealed)), deliveries };
   }
 }

@@ -8,42 +8,49 @@ import type {
   Range,
 } from '../../domain/archive/archived.js';
 import { type RecordKey, saltPurposes } from '../../domain/archive/commitments.js';
+import { idsBeginAt } from '../../domain/basics/ids.js';
 import { isClosed, SHOWN_STATUSES, type ShownStatus } from '../../domain/delivery/delivery.js';
 import type { PayloadContext, PayloadSealer } from '../../domain/privacy/payload-sealer.js';
+import type { NumberRange } from '../../domain/sequence/ranges.js';
+import { ArchiveAudit } from './archive-audit.js';
 import {
   type DeliveryDocument,
   type EventDocument,
   type ListedDocument,
   toEvent,
-  toListed,
 } from './archive-documents.js';
 import { ArchiveExport } from './archive-export.js';
-import { type OpenedDelivery, openDelivery } from './open-delivery.js';
+import type { OpenedDelivery } from './open-delivery.js';
+import { type RecordLog, UnalteredReader } from './unaltered.js';
 
 /** What lists leave in the database: it is most of a document. */
-const UNLISTED = { record: 0, detail: 0, timeline: 0 } as const;
+const UNLISTED = { detail: 0, timeline: 0 } as const;
 
 const CLOSED = SHOWN_STATUSES.filter(isClosed);
 
-/** Reads what is archived. */
+/** Reads what is archived. Each read fails with a `RecordAlteredError` if something of it was altered in the database. */
 export class ArchiveReader implements ArchiveReads {
   protected readonly deliveryModel: Model<DeliveryDocument>;
   protected readonly eventModel: Model<EventDocument>;
   protected readonly sealer: PayloadSealer;
+  protected readonly unaltered: UnalteredReader;
   readonly export: ArchiveExport;
+  readonly audit: ArchiveAudit;
 
   constructor(
     deliveryModel: Model<DeliveryDocument>,
     eventModel: Model<EventDocument>,
     sealer: PayloadSealer,
+    log: RecordLog,
   ) {
     this.sealer = sealer;
     this.deliveryModel = deliveryModel;
     this.eventModel = eventModel;
-    this.export = new ArchiveExport(deliveryModel, eventModel, sealer);
+    this.unaltered = new UnalteredReader(log, sealer, eventModel);
+    this.export = new ArchiveExport(deliveryModel, eventModel, this.unaltered);
+    this.audit = new ArchiveAudit(deliveryModel, eventModel, this.unaltered);
   }
 
-  /** @throws RecordAlteredError if it is not what was archived */
   async delivery(accountId: string, id: string): Promise<ArchivedDelivery | undefined> {
     const { archived, altered } = (await this.stored(accountId, id)) ?? {};
     if (altered) throw altered;
@@ -54,7 +61,8 @@ export class ArchiveReader implements ArchiveReads {
   async stored(accountId: string, id: string): Promise<OpenedDelivery | undefined> {
     const document = await this.deliveryModel.findOne({ _id: id }).lean();
     if (document?.account_id !== accountId) return undefined;
-    return openDelivery(this.sealer, document, document.detail ?? (await this.keyOf(document.event_id)));
+    const [opened] = await this.unaltered.opened([document]);
+    return opened;
   }
 
   /** The salt with which the details of a record are opened; `undefined` if the key of its event was erased. */
@@ -77,6 +85,7 @@ export class ArchiveReader implements ArchiveReads {
       .findOne({ _id: id }, { account_id: 1, record: 1, leaf_index: 1, event_id: 1 })
       .lean();
     if (document?.account_id !== accountId) return undefined;
+    await this.unaltered.requireLeaves([document]);
     const { record: text, leaf_index: leafIndex, event_id: eventId } = document;
     return { text, leafIndex, eventId };
   }
@@ -90,7 +99,7 @@ export class ArchiveReader implements ArchiveReads {
       .find({ account_id: accountId, event_id: { $in: [...eventIds] } }, UNLISTED)
       .limit(limit)
       .lean<ListedDocument[]>();
-    return found.map(toListed).sort((a, b) => (a.position < b.position ? 1 : -1));
+    return (await this.unaltered.listed(found)).sort((a, b) => (a.position < b.position ? 1 : -1));
   }
 
   async deliveries(
@@ -106,10 +115,11 @@ export class ArchiveReader implements ArchiveReads {
     const found = await Promise.all(
       asked.map((status) => this.deliveriesWith(accountId, filter, status, range, limit)),
     );
-    return found
+    const first = found
       .flat()
       .sort((a, b) => (a.position < b.position ? 1 : -1))
       .slice(0, limit);
+    return this.unaltered.listed(first);
   }
 
   private async deliveriesWith(
@@ -118,9 +128,9 @@ export class ArchiveReader implements ArchiveReads {
     status: ShownStatus | undefined,
     range: Range,
     limit: number,
-  ): Promise<ListedDelivery[]> {
+  ): Promise<ListedDocument[]> {
     const { endpoint_id, error_code, status_code } = filter;
-    const found = await this.deliveryModel
+    return this.deliveryModel
       .find(
         {
           ...conditionsOf(accountId, filter),
@@ -136,14 +146,14 @@ export class ArchiveReader implements ArchiveReads {
       .sort({ position: -1 })
       .limit(limit)
       .lean<ListedDocument[]>();
-    return found.map(toListed);
   }
 
   async event(accountId: string, id: string): Promise<ArchivedEvent | undefined> {
     const document = await this.eventModel.findOne({ _id: id }).lean();
     if (document?.account_id !== accountId) return undefined;
-    const { sealed } = document;
-    return toEvent(document, sealed ? await this.sealer.open({ accountId, eventId: id }, sealed) : undefined);
+    const { event, altered } = await this.unaltered.event(document);
+    if (altered) throw altered;
+    return event;
   }
 
   async events(
@@ -164,6 +174,32 @@ export class ArchiveReader implements ArchiveReads {
       .limit(limit)
       .lean();
     return found.map((document) => toEvent(document));
+  }
+
+  /**
+   * Numbers of an account's archived events.
+   *
+   * @param of those within a range, or of events that were accepted in a period; in any order
+   */
+  async sequences(
+    accountId: string,
+    of: NumberRange | { from: Date; to: Date },
+    limit: number,
+  ): Promise<number[]> {
+    const condition =
+      'first' in of
+        ? { sequence: { $gte: of.first, $lte: of.last } }
+        : {
+            _id: {
+              $gte: idsBeginAt('event', of.from.getTime()),
+              $lt: idsBeginAt('event', of.to.getTime()),
+            },
+          };
+    const found = await this.eventModel
+      .find({ account_id: accountId, ...condition }, { sequence: 1 })
+      .limit(limit)
+      .lean();
+    return found.flatMap(({ sequence }) => (typeof sequence === 'number' ? [sequence] : []));
   }
 
   /** The payload of an event as it is stored, sealed; `undefined` if it is no longer kept. */

@@ -22,6 +22,7 @@ import {
   storedKeys,
 } from './archive-documents.js';
 import { ArchiveReader } from './archive-reader.js';
+import type { RecordLog } from './unaltered.js';
 
 const DAY_MS = 24 * 3_600_000;
 /** Ids in one query. */
@@ -36,13 +37,7 @@ export interface ArchiveRetention {
 }
 
 /** What the archive has of a delivery. */
-type KnownDelivery = RunKey & { revision: number };
-
-/** The log that proves what was archived. */
-interface RecordLog {
-  /** @returns the numbers of the records in it */
-  append(records: readonly string[]): Promise<number[]>;
-}
+type KnownDelivery = RunKey & { revision: number; leaf_index?: number };
 
 /** Closed deliveries and their events, for as long as the operator keeps them. */
 export class ArchiveRepository extends ArchiveReader implements ArchiveWrites {
@@ -59,6 +54,7 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveWrites {
       connection.model<DeliveryDocument>('archived_delivery', deliverySchema, 'archived_deliveries'),
       connection.model<EventDocument>('archived_event', eventSchema, 'archived_events'),
       sealer,
+      log,
     );
     this.state = connection.model<ArchiveStateDocument>('archive_state', stateSchema, 'archive_state');
     this.retention = retention;
@@ -82,11 +78,10 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveWrites {
       const found = await this.deliveryModel
         .find(
           { _id: { $in: ids.slice(first, first + IDS_AT_ONCE) } },
-          { run_id: 1, run_order: 1, revision: 1, position: 1 },
+          { run_id: 1, run_order: 1, revision: 1, position: 1, leaf_index: 1 },
         )
         .lean();
-      for (const { _id, run_id, run_order, revision, position } of found)
-        known.set(_id, { id: _id, run_id, run_order, revision, position });
+      for (const { _id: id, ...run } of found) known.set(id, { id, ...run });
     }
     return known;
   }
@@ -125,7 +120,7 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveWrites {
   }
 
   private async newEvent(event: EventToArchive): Promise<EventDocument> {
-    const { id, account_id, event_kind, accepted_at, keys, payload, payload_bytes } = event;
+    const { id, account_id, event_kind, accepted_at, keys, payload, payload_bytes, sequence } = event;
     const context = { accountId: account_id, eventId: id };
     // What was sealed when it was accepted stays as it is.
     const sealed = event.sealed ? payload : await this.sealer.seal(context, payload);
@@ -138,6 +133,7 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveWrites {
       accepted_at,
       ...storedKeys(keys),
       ...placeOf(event),
+      ...(sequence !== undefined && { sequence }),
       payload_bytes,
       sealed,
       key: nameKey(keyIdOf(sealed)),
@@ -182,6 +178,8 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveWrites {
       { _id: id, revision: before.revision },
       {
         $set: await this.toStored(delivery, number),
+        // Its leaf stays, without a record.
+        ...(before.leaf_index !== undefined && { $push: { replaced_leaves: before.leaf_index } }),
         $unset: {
           ...(error_code === undefined && { error_code: 1 }),
           ...(status_code === undefined && { status_code: 1 }),

@@ -15,12 +15,14 @@ export interface OpenedDelivery {
 /** @param key a text that names the key of its event; absent if nothing does any more */
 export async function openDelivery(
   sealer: PayloadSealer,
-  { record, detail, timeline, ...listed }: DeliveryDocument,
+  { detail, timeline, ...listed }: DeliveryDocument,
   key: string | undefined,
 ): Promise<OpenedDelivery> {
-  const { _id: id, account_id: accountId, event_id: eventId, revision } = listed;
+  const { _id: id, record, account_id: accountId, event_id: eventId, revision } = listed;
   const context = { accountId, eventId };
   let archived: ArchivedDelivery = { ...toListed(listed), record, detail: undefined, timeline: undefined };
+  if (!isText(detail) || !isText(timeline))
+    return { archived, altered: new RecordAlteredError(id, 'has a detail or timeline that is not a text') };
   try {
     const [openedDetail, openedTimeline, salt] = await Promise.all([
       detail ? sealer.open(context, detail) : undefined,
@@ -39,4 +41,9 @@ export async function openDelivery(
     if (isRecordAltered(error)) return { archived, altered: error };
     throw error;
   }
+}
+
+/** What MongoDB has may be anything. */
+function isText(stored: unknown): boolean {
+  return stored === undefined || stored === null || typeof stored === 'string';
 }

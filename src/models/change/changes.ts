@@ -11,6 +11,7 @@ import {
   type ShownResource,
 } from '../../domain/change/change.js';
 import { isDuplicateKey } from '../mongo/duplicate-key.js';
+import { together } from '../mongo/together.js';
 import { type ChangeDocument, changeSchema, toChange, toSalted } from './change-document.js';
 
 const DAY_MS = 24 * 3_600_000;
@@ -129,6 +130,30 @@ export class ChangeRepository {
       .limit(limit)
       .lean();
     return found.map((document) => ({ accountId: document.account_id, ...toSalted(document) }));
+  }
+
+  /**
+   * Changes of all accounts that the log has, some at once, in one pass.
+   *
+   * @param leaves only those with these numbers; absent: all
+   */
+  async *recorded(
+    leaves?: readonly number[],
+  ): AsyncIterable<(SaltedChange & { accountId: string; leafIndex: number })[]> {
+    const found = this.model
+      .find(leaves ? { leaf_index: { $in: [...leaves] } } : { in_log: true })
+      .lean<ChangeDocument[]>();
+    for await (const some of together(found.cursor({ batchSize: CHANGES_AT_ONCE }), CHANGES_AT_ONCE))
+      yield some.map((document) => ({
+        accountId: document.account_id,
+        ...toSalted(document),
+        leafIndex: document.leaf_index ?? -1,
+      }));
+  }
+
+  /** How many changes the log does not have yet. */
+  unloggedCount(): Promise<number> {
+    return this.model.countDocuments({ in_log: false });
   }
 
   /** Records that the log has these changes. @param numbers of their records, by the ids of the changes */

@@ -11,6 +11,8 @@ export interface IdempotencyRecord {
   targets: DeliveryTarget[];
   /** ISO 8601, UTC. */
   accepted_at: string;
+  /** Its number in the account's sequence. */
+  sequence: number;
   /** The groups in which the request that claimed the key starts deliveries, if it starts any in groups that their ids do not tell. */
   groups?: GroupRange | undefined;
 }
@@ -45,6 +47,7 @@ const schema = new Schema<IdempotencyDocument>(
     },
     accepted_at: { type: String, required: true },
     groups: { type: { _id: false, series: String, first: Number, last: Number }, default: undefined },
+    sequence: { type: Number, required: true },
     state: { type: String, required: true },
     created_at: { type: Date, required: true, expires: LIFETIME_S },
   },

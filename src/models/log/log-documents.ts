@@ -8,6 +8,8 @@ export interface TileDocument {
   width: number;
   /** The hashes, one after the other. */
   hashes: Buffer;
+  /** Of a tile of leaves: when its first one was appended. */
+  began_at?: Date | null;
 }
 
 /** The last signed checkpoint. */
@@ -33,7 +35,7 @@ export interface LogKeyDocument {
 const required = true;
 
 export const tileSchema = new Schema<TileDocument>(
-  { _id: String, width: { type: Number, required }, hashes: { type: Buffer, required } },
+  { _id: String, width: { type: Number, required }, hashes: { type: Buffer, required }, began_at: Date },
   { versionKey: false },
 );
 

@@ -51,6 +51,30 @@ export class LogLeaves {
     return found.flatMap(({ hashes }) => hashes).slice(first - start * TILE_WIDTH);
   }
 
+  /** Leaves by their numbers, those that are stored. Each tile is read once. */
+  async at(numbers: readonly number[]): Promise<Map<number, Buffer>> {
+    const asked = numbers.filter((number) => Number.isSafeInteger(number) && number >= 0);
+    const indexes = [...new Set(asked.map((number) => Math.floor(number / TILE_WIDTH)))];
+    const tiles = new Map<number, Tile>();
+    for (let first = 0; first < indexes.length; first += TILES_AT_ONCE) {
+      const some = indexes.slice(first, first + TILES_AT_ONCE);
+      for (const tile of await this.tiles.read(some.map((index) => ({ level: 0, index }))))
+        tiles.set(tile.index, tile);
+    }
+    const found = new Map<number, Buffer>();
+    for (const number of asked) {
+      const hash = tiles.get(Math.floor(number / TILE_WIDTH))?.hashes[number % TILE_WIDTH];
+      if (hash) found.set(number, hash);
+    }
+    return found;
+  }
+
+  /** How many there are. @throws LogAlteredError if there is a gap behind what was signed */
+  async size(): Promise<number> {
+    const { index, hashes } = await this.findLast();
+    return index * TILE_WIDTH + hashes.length;
+  }
+
   /** Appends what waits, all of it together: what comes meanwhile waits for the next turn. */
   private async appendWaiting(): Promise<void> {
     this.isAppending = true;

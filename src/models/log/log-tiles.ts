@@ -33,12 +33,18 @@ export class LogTiles {
     const { _id, ...grown } = toDocument(tile);
     if (width > 0) return (await this.model.updateOne({ _id, width }, { $set: grown })).modifiedCount === 1;
     try {
-      await this.model.collection.insertOne({ _id: _id as never, ...grown });
+      await this.model.collection.insertOne({ _id: _id as never, ...grown, began_at: new Date() });
       return true;
     } catch (error) {
       if (isDuplicateKey(error)) return false;
       throw error;
     }
+  }
+
+  /** When the first leaf of a tile of leaves was appended; `undefined` if there is no such tile. */
+  async begunAt(index: number): Promise<Date | undefined> {
+    const found = await this.model.findOne({ _id: idOf({ level: 0, index }) }, { began_at: 1 }).lean();
+    return found?.began_at ?? undefined;
   }
 
   /** Keeps tiles that follow from others, unless wider ones are there: another process is ahead. */

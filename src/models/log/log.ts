@@ -24,6 +24,7 @@ import {
   growTiles,
   readFromTiles,
   rootOfEdge,
+  TILE_WIDTH,
   type TileKey,
   type TileReader,
   widthOf,
@@ -104,6 +105,32 @@ export class LogRepository {
    */
   append(records: readonly string[]): Promise<number[]> {
     return records.length === 0 ? Promise.resolve([]) : this.leaves.append(records.map(leafHash));
+  }
+
+  /** Leaves by their numbers, those that there are, as they are stored. */
+  leavesAt(numbers: readonly number[]): Promise<ReadonlyMap<number, Buffer>> {
+    return this.leaves.at(numbers);
+  }
+
+  /** Whether a leaf, as it is stored, is that of a record. */
+  async isLeaf(record: string, number: number): Promise<boolean> {
+    const leaf = (await this.leaves.at([number])).get(number);
+    return leaf?.equals(leafHash(record)) === true;
+  }
+
+  /** How many leaves are stored, signed or not. */
+  size(): Promise<number> {
+    return this.leaves.size();
+  }
+
+  /** When the leaves from a number on were appended at the earliest, as far as MongoDB says. */
+  begunAt(number: number): Promise<Date | undefined> {
+    return this.tiles.begunAt(Math.floor(number / TILE_WIDTH));
+  }
+
+  /** Leaves from a number on, in order, some at once; none behind the last. As they are stored. */
+  leavesFrom(first: number): Promise<readonly Buffer[]> {
+    return this.leaves.from(first);
   }
 
   /**

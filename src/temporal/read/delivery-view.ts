@@ -18,7 +18,7 @@ import {
   parseFanOutWorkflowId,
 } from '../../domain/ledger/workflow-ids.js';
 import type { AttemptView } from './attempt-view.js';
-import { type GroupMemo, membersOf } from './group/group-memo.js';
+import { type GroupMemo, membersOf, sequencesIn } from './group/group-memo.js';
 import { anyOf, type Clause, isAfter, isBefore, isNot, isUnset } from './visibility/query.js';
 import type { Execution } from './visibility/visibility.js';
 
@@ -28,6 +28,8 @@ export interface DeliverySummary {
   event_id: string;
   endpoint_id: string;
   event_kind: string;
+  /** The number of its event in the account's sequence; absent if it has none. */
+  sequence?: number;
   status: ShownStatus;
   /** When the delivery's event was accepted: the same in every view of the event, the delivery and its runs. */
   created_at: string;
@@ -110,10 +112,11 @@ function rowsOf(execution: Execution, isWanted: (accountId: string) => boolean):
     return key && isWanted(key.account_id) ? [{ summary: summarizeSingle(execution, key) }] : [];
   }
   const { handed_over = [], states = [] } = (execution.memo ?? {}) as Partial<GroupMemo>;
+  const sequences = sequencesIn(execution);
   return membersOf(execution).flatMap((key, index) => {
     if (!key || !isWanted(key.account_id) || handed_over.includes(index)) return [];
     const state = states.find(({ members }) => members.includes(index));
-    return [{ summary: summarizeMember(execution, key, state), index }];
+    return [{ summary: summarizeMember(execution, key, state, sequences.get(key.event_id)), index }];
   });
 }
 
@@ -179,18 +182,24 @@ export interface Period {
 function summarizeSingle(execution: Execution, key: DeliveryKey): DeliverySummary {
   const memo = recordInMemo(execution);
   return {
-    ...summarize(execution, key, singleStatus(execution)),
+    ...summarize(execution, key, singleStatus(execution), sequencesIn(execution).get(key.event_id)),
     next_attempt_at: execution.status.name === 'RUNNING' ? memo?.next_attempt_at : undefined,
     reason: memo?.reason,
   };
 }
 
-function summarize(execution: Execution, key: DeliveryKey, status: ShownStatus): DeliverySummary {
+function summarize(
+  execution: Execution,
+  key: DeliveryKey,
+  status: ShownStatus,
+  sequence: number | undefined,
+): DeliverySummary {
   return {
     id: deliveryId(key),
     event_id: key.event_id,
     endpoint_id: key.endpoint_id,
     event_kind: execution.typedSearchAttributes.get(KIND_ATTRIBUTE) ?? '',
+    ...(sequence !== undefined && { sequence }),
     status,
     created_at: createdAt(key.event_id),
     started_at: startedAt(execution),
@@ -220,11 +229,16 @@ function singleStatus(execution: Execution): ShownStatus {
   }
 }
 
-function summarizeMember(execution: Execution, key: DeliveryKey, state?: MemberState): DeliverySummary {
+function summarizeMember(
+  execution: Execution,
+  key: DeliveryKey,
+  state: MemberState | undefined,
+  sequence: number | undefined,
+): DeliverySummary {
   const status = memberStatus(execution, state);
   const isOpen = !isClosed(status);
   return {
-    ...summarize(execution, key, status),
+    ...summarize(execution, key, status, sequence),
     next_attempt_at: isOpen ? state?.next_attempt_at : undefined,
     reason: status === state?.status ? state.reason : undefined,
   };

@@ -17,7 +17,7 @@ import { deliveriesOf, headsOf, isCurrent, isWithin, periodClauses } from './del
 import { newestRuns } from './earlier-runs.js';
 import type { EventSummary, EventWithPayload } from './event/event-view.js';
 import { fanOutProgress, findFanOut } from './event/fan-out-progress.js';
-import { hasKey } from './group/group-memo.js';
+import { hasKey, sequencesIn } from './group/group-memo.js';
 import type { RecentGroups } from './group/recent-groups.js';
 import { readStartedEvent } from './history.js';
 import { Locator, untilVisible } from './locate.js';
@@ -35,7 +35,7 @@ export type EventFilter = DeliveryFilter;
 
 /** Reads events from the ledger, where an event is known by the executions that it started, and from the archive. */
 export class EventReader {
-  private readonly client: Client;
+  readonly client: Client;
   private readonly opener: Opener;
   private readonly locator: Locator;
   private readonly archive: ArchiveReads;
@@ -84,7 +84,7 @@ export class EventReader {
     const runs = executions
       .flatMap((execution) => deliveriesOf(execution, accountId).map((row) => ({ execution, row })))
       .filter(({ row }) => row.summary.event_id === eventId);
-    const { event_kind: kind } = event;
+    const { event_kind: kind, sequence } = event;
     const payload = await this.opener.payload(event);
     const created_at = createdAt(eventId);
     // Newer runs come first in the list, so for each run that is shown its newer ones are here, too.
@@ -93,7 +93,11 @@ export class EventReader {
     const deliveries = [...held, ...others.filter(({ id }) => !ids.has(id)).map(summaryIn)];
     const fan_out = fanOutProgress(fanOut) ?? (archived && fanOutIn(archived));
     const is_erased = payload === undefined;
-    return { id: eventId, kind, created_at, payload, is_erased, fan_out, deliveries };
+    return {
+      ...{ id: eventId, kind, created_at },
+      ...(sequence !== undefined && { sequence }),
+      ...{ payload, is_erased, fan_out, deliveries },
+    };
   }
 
   /** A page of an account's events. */
@@ -132,10 +136,13 @@ export class EventReader {
       const isKeyed = ofEvent.key_token ? hasKey(execution, ofEvent.key_token) : () => true;
       const isWanted = (id: string) =>
         isKeyed(id) && isWithin(id, ofEvent) && (ofEvent.event_id === undefined || id === ofEvent.event_id);
+      const sequences = sequencesIn(execution);
       return headsOf(execution, accountId).map((id, index) => {
         const { closeTime, runId } = execution;
         const position = closeTime && positionAt(closeTime, runId, index);
-        return isWanted(id) ? { id, value: { id, kind, created_at: createdAt(id) }, position } : undefined;
+        const sequence = sequences.get(id);
+        const value = { id, kind, created_at: createdAt(id), ...(sequence !== undefined && { sequence }) };
+        return isWanted(id) ? { id, value, position } : undefined;
       });
     };
     return listExpanded(this.client, clauses, { expand }, limit, after);

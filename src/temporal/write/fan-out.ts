@@ -12,7 +12,7 @@ import {
 import { fanOutSummary } from '../../domain/ledger/summaries.js';
 import { fanOutWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import type { FanOutMemo } from '../read/event/fan-out-progress.js';
-import { unlessStarted } from './start-calls.js';
+import { sequenceMemo, unlessStarted } from './start-calls.js';
 
 /** The most bytes of targets in a fan-out's input, about 20,000 targets: with the payload it must stay below Temporal's 2 MiB. */
 const MAX_FAN_OUT_BYTES = 1024 * 1024;
@@ -47,6 +47,7 @@ export async function startFanOut(
         memo: {
           fan_out: { started: 0, total: some.length },
           executions: parts.length,
+          ...sequenceMemo(event),
         } satisfies FanOutMemo,
         typedSearchAttributes: new TypedSearchAttributes([
           { key: ACCOUNT_ATTRIBUTE, value: [account_id, ...keys] },

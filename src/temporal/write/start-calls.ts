@@ -122,7 +122,11 @@ export class StartCalls implements GroupStarts {
       {
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
         workflowIdConflictPolicy: 'FAIL',
-        memo: { [RESEND_MEMO]: of, ...(replay !== undefined && { [REPLAY_MEMO]: replay }) },
+        memo: {
+          ...sequenceMemo(event),
+          [RESEND_MEMO]: of,
+          ...(replay !== undefined && { [REPLAY_MEMO]: replay }),
+        },
         typedSearchAttributes: deliveryAttributes(event, target.endpoint_id),
         ...(replay !== undefined &&
           onceOnly(`${replay} ${of.run_id} ${event.event_id} ${target.endpoint_id}`)),
@@ -148,7 +152,7 @@ export class StartCalls implements GroupStarts {
       {
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
         workflowIdConflictPolicy: 'FAIL',
-        memo: { [REPLAY_MEMO]: sender.replay },
+        memo: { ...sequenceMemo(event), [REPLAY_MEMO]: sender.replay },
         typedSearchAttributes: deliveryAttributes(event, target.endpoint_id),
         ...onceOnly(`${sender.replay} ${event.event_id} ${target.endpoint_id}`),
       },
@@ -166,6 +170,7 @@ export class StartCalls implements GroupStarts {
       {
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
         workflowIdConflictPolicy: 'USE_EXISTING',
+        memo: sequenceMemo(event),
         typedSearchAttributes: deliveryAttributes(event, target.endpoint_id, { isHead: head }),
       },
     );
@@ -224,6 +229,11 @@ export class StartCalls implements GroupStarts {
     const { attributes, memo } = indexMembers(
       keys,
       pending.map(({ event }) => event.keys ?? []),
+      new Map(
+        group.events.flatMap(({ event_id, sequence }) =>
+          sequence === undefined ? [] : [[event_id, sequence]],
+        ),
+      ),
     );
     const kind = group.events[0]?.event_kind ?? '';
     const heads = pending.flatMap(({ head }, index) => (head ? [index] : []));
@@ -279,6 +289,11 @@ export class StartCalls implements GroupStarts {
     }
     return Object.keys(held).length > 0 ? held : undefined;
   }
+}
+
+/** What the memo of an execution of one event says of its number. */
+export function sequenceMemo({ sequence }: AcceptedEvent): { sequence?: number } {
+  return sequence === undefined ? {} : { sequence };
 }
 
 /** Who sends a delivery again, and through which replay, if through one. */

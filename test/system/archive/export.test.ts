@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { gunzipSync } from 'node:zlib';
-import mongoose from 'mongoose';
 import type { ApiClient } from '../../support/api-client.js';
-import { archived, forget } from '../../support/parts/archive.js';
+import { archived } from '../../support/parts/archive.js';
 import { runHookline } from '../../support/programs/process.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
@@ -138,34 +137,6 @@ describe('what is archived', () => {
       await runHookline('export', environment, [...args, '--changes']),
       (await fetchExport('&include=changes')).text.trim(),
     );
-  });
-
-  it('is compared with the ledger, and every difference is named', async () => {
-    const verify = () =>
-      runHookline('archive', system.environment, ['verify']).then(
-        (output) => ({ code: 0, output }),
-        ({ code, stdout }: { code: number; stdout: string }) => ({ code, output: stdout }),
-      );
-    const [changed = '', missing = '', gone = ''] = ids;
-    await forget(system, [await client.delivery(gone)]);
-    const first = await verify();
-    assert.match(first.output, /5 deliveries compared .*: no difference\./);
-    assert.equal(first.code, 0);
-
-    const connection = await mongoose.createConnection(system.settings.MONGODB_URI ?? '').asPromise();
-    const documents = connection.collection<{ _id: string; summary: string }>('archived_deliveries');
-    const { summary = '' } = (await documents.findOne({ _id: changed })) ?? {};
-    await documents.updateOne(
-      { _id: changed },
-      { $set: { summary: summary.replace('delivered', 'exhausted') } },
-    );
-    await documents.deleteOne({ _id: missing });
-    await connection.close();
-    const second = await verify();
-    assert.equal(second.code, 1);
-    assert.match(second.output, new RegExp(`${changed}  was altered, and differs in /summary/status`));
-    assert.match(second.output, new RegExp(`${missing}  is not in the archive`));
-    assert.match(second.output, /5 deliveries compared .*: 2 differ\./);
   });
 
   /** The body as it comes over the wire: `fetch` decompresses it. */

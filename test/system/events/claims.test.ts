@@ -21,6 +21,7 @@ describe('a claim of an idempotency key', () => {
     event_id: newId('event'),
     targets: [],
     accepted_at: LONG_AGO,
+    sequence: 1,
     groups: { series: newId('group'), first: 1, last: 2 },
     ...more,
   });

@@ -179,6 +179,7 @@ describe('a process of the service', () => {
         event_id: newId('event', now),
         targets: [{ endpoint_id: endpoint.id }],
         accepted_at: new Date(now).toISOString(),
+        sequence: 1,
         body_hash: '',
       };
       // The hash is salted; another request with the same body has the same.

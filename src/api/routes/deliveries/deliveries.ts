@@ -65,7 +65,7 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
           schema: pageOf(deliverySummarySchema),
         },
       },
-      problems: [],
+      problems: ['record_altered'],
       async handle(ctx, { query: { limit, after, ...parameters } }) {
         const { account_id } = ctx.state.caller;
         const filter = await readFilter(database, account_id, parameters);
@@ -82,7 +82,7 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
       summary: 'Read a delivery with its attempts',
       scope: 'deliveries:read',
       responses: { 200: { description: 'The delivery', schema: deliverySchema } },
-      problems: [],
+      problems: ['record_altered'],
       async handle(ctx, { params: { id = '' } }) {
         ctx.body = await find(ctx.state.caller.account_id, id);
       },
@@ -97,7 +97,7 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
       responses: {
         200: { description: 'What happened', schema: timelineSchema, text: 'A line for each' },
       },
-      problems: [],
+      problems: ['record_altered'],
       async handle(ctx, { params: { id = '' } }) {
         const items = await deliveries.timeline(ctx.state.caller.account_id, readKey(id));
         if (!items) throw notFound('delivery', id);
@@ -145,7 +145,7 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
       body: actBody,
       bodyIsOptional: true,
       responses: { 202: { description: 'The new run is persisted', schema: resendSchema } },
-      problems: ['delivery_state_conflict'],
+      problems: ['delivery_state_conflict', 'record_altered'],
       async handle(ctx, { params: { id = '' }, body: { reason } }) {
         const { account_id, id: by } = ctx.state.caller;
         const key = readKey(id);

@@ -71,6 +71,7 @@ export const deliverySummarySchema = z
     event_id: z.string(),
     endpoint_id: z.string(),
     event_kind: z.string(),
+    sequence: z.int().optional().describe('Number of the event in the sequence of the account'),
     status: z.enum(SHOWN_STATUSES).describe('terminated: by somebody, in Temporal'),
     created_at: time.describe('When the event was accepted'),
     started_at: time.describe('When this run was started'),

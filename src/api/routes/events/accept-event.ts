@@ -4,15 +4,18 @@ import { recipientsOf } from '../../../domain/delivery/recipients.js';
 import { type BusinessKey, keysInPayload } from '../../../domain/event/business-keys.js';
 import { subjectInPayload } from '../../../domain/event/subject.js';
 import { valuesOf } from '../../../domain/event/values/values-of.js';
+import { Problem } from '../../../domain/http/problem.js';
 import { hostOf } from '../../../domain/ledger/summaries.js';
+import type { TakenNumber } from '../../../domain/sequence/number-source.js';
 import type { IdempotencyRecord } from '../../../models/event/idempotency.js';
+import { LedgerBusyError } from '../../../temporal/errors.js';
 import type { EndpointHints } from '../../../temporal/write/delivery-starter.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { findKind } from '../event-kinds/find-kind.js';
 import { withIdempotency } from './with-idempotency.js';
 
 /** An event that has been accepted: every delivery of it is persisted. */
-export type Acceptance = Pick<IdempotencyRecord, 'event_id' | 'targets' | 'accepted_at'>;
+export type Acceptance = Pick<IdempotencyRecord, 'event_id' | 'targets' | 'accepted_at' | 'sequence'>;
 
 /** What a producer may send along with an event. */
 export interface AcceptOptions {
@@ -46,7 +49,8 @@ export async function acceptEvent(
     starter,
     payloads,
     sealer,
-  }: Pick<ApiDependencies, 'database' | 'starter' | 'payloads' | 'sealer'>,
+    numbers,
+  }: Pick<ApiDependencies, 'database' | 'starter' | 'payloads' | 'sealer' | 'numbers'>,
   accountId: string,
   kindName: string,
   body: Buffer,
@@ -73,30 +77,35 @@ export async function acceptEvent(
     database.keySecrets.tokensOf(accountId, [...keysInPayload(kind.schema, values), ...named]),
     about === undefined ? undefined : database.keySecrets.subjectToken(accountId, about),
   ]);
+  const taken = await numbers.take(accountId);
   const now = Date.now();
   const fresh: Acceptance = {
     event_id: newId('event', now),
     targets: recipientsOf(endpoints, kind.name, values),
     accepted_at: new Date(now).toISOString(),
+    sequence: taken.number,
   };
   const hints: EndpointHints = {
     failing: new Map(endpoints.flatMap(({ id, failing }) => (failing ? [[id, failing]] : []))),
     hostOf: (endpointId) => hostOf(endpoints.find(({ id }) => id === endpointId)?.target_url),
   };
-  const eventOf = ({ event_id, accepted_at }: Acceptance): AcceptedEvent => ({
+  const eventOf = ({ event_id, accepted_at, sequence }: Acceptance): AcceptedEvent => ({
     account_id: accountId,
     event_id,
     event_kind: kind.name,
     payload,
     accepted_at,
+    sequence,
     traceparent,
     ...(keys.length > 0 && { keys }),
   });
 
   if (idempotencyKey === undefined) {
     onNamed?.(fresh.event_id);
-    await starter.accept(eventOf(fresh), fresh.targets, hints, subject);
-    return fresh;
+    return settling(taken, fresh.event_id, false, async () => {
+      await starter.accept(eventOf(fresh), fresh.targets, hints, subject);
+      return fresh;
+    });
   }
 
   const said = [
@@ -104,11 +113,38 @@ export async function acceptEvent(
     body,
     Buffer.from(`\n${JSON.stringify([named.map(({ name, value }) => [name, value]), person])}`),
   ];
-  const body_hash = await sealer.hash({ accountId, subject }, 'idempotency', Buffer.concat(said));
-  const groups = starter.nextGroups();
-  const claim: IdempotencyRecord = { ...fresh, body_hash, ...(groups && { groups }) };
-  return withIdempotency(database.idempotency, [accountId, idempotencyKey], claim, {
-    first: (record) => starter.accept(eventOf(record), record.targets, hints, subject, record.groups),
-    again: (record) => starter.acceptAgain(eventOf(record), record.targets, hints, subject, record.groups),
+  return settling(taken, fresh.event_id, true, async () => {
+    const body_hash = await sealer.hash({ accountId, subject }, 'idempotency', Buffer.concat(said));
+    const groups = starter.nextGroups();
+    const claim: IdempotencyRecord = { ...fresh, body_hash, ...(groups && { groups }) };
+    return withIdempotency(database.idempotency, [accountId, idempotencyKey], claim, {
+      first: (record) => starter.accept(eventOf(record), record.targets, hints, subject, record.groups),
+      again: (record) => starter.acceptAgain(eventOf(record), record.targets, hints, subject, record.groups),
+    });
   });
+}
+
+/**
+ * Says what became of an event's number.
+ *
+ * @param eventId of the event that it was taken for; if another one is accepted in its place, its request was repeated
+ * @param isClaimed whether the number may stand in an idempotency record, so that a repeat of the request uses it
+ */
+async function settling(
+  taken: TakenNumber,
+  eventId: string,
+  isClaimed: boolean,
+  accept: () => Promise<Acceptance>,
+): Promise<Acceptance> {
+  try {
+    const accepted = await accept();
+    if (accepted.event_id === eventId) taken.used();
+    else taken.unused();
+    return accepted;
+  } catch (error) {
+    // A key that was used with another body, or no room: nothing was accepted. Of anything else it is not known what came of it.
+    if (error instanceof Problem || (!isClaimed && error instanceof LedgerBusyError)) taken.unused();
+    else taken.unsure();
+    throw error;
+  }
 }

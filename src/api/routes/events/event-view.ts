@@ -9,7 +9,18 @@ import type { Acceptance } from './accept-event.js';
 const MAX_LISTED = 10;
 
 export const eventSummarySchema = z
-  .object({ id: z.string(), kind: z.string(), created_at: time })
+  .object({
+    id: z.string(),
+    kind: z.string(),
+    created_at: time,
+    sequence: z
+      .int()
+      .min(1)
+      .optional()
+      .describe(
+        'Number of the event in the sequence of the account: no two events have the same, and none is left out. Absent for events that Hookline makes',
+      ),
+  })
   .meta({ id: 'EventSummary' });
 
 export const eventSchema = eventSummarySchema
@@ -47,6 +58,7 @@ export const acceptanceSchema = eventSummarySchema
         id: 'evt_01M7Y2V07RS2Y47QBBGSV7HTCR',
         kind: 'purchase',
         created_at: '2026-11-21T12:00:00.000Z',
+        sequence: 17,
         delivery_count: 1,
         deliveries: [
           {
@@ -59,12 +71,13 @@ export const acceptanceSchema = eventSummarySchema
   });
 
 /** What a producer is answered: the deliveries one by one, unless there are many. */
-export function renderAcceptance(kind: string, { event_id, targets }: Acceptance) {
+export function renderAcceptance(kind: string, { event_id, targets, sequence }: Acceptance) {
   const listed = targets.length <= MAX_LISTED;
   return {
     id: event_id,
     kind,
     created_at: createdAt(event_id),
+    sequence,
     delivery_count: targets.length,
     ...(listed && {
       deliveries: targets.map(({ endpoint_id }) => ({

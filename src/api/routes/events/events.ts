@@ -93,7 +93,7 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
           schema: pageOf(eventSummarySchema),
         },
       },
-      problems: [],
+      problems: ['record_altered'],
       async handle(ctx, { query: { limit, after, kind, ...parameters } }) {
         const { account_id } = ctx.state.caller;
         const filter = await readFilter(dependencies.database, account_id, parameters);
@@ -110,7 +110,7 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
       summary: "Read an event, its payload and its deliveries' states",
       scope: 'deliveries:read',
       responses: { 200: { description: 'The event', schema: eventSchema } },
-      problems: [],
+      problems: ['record_altered'],
       async handle(ctx, { params: { id = '' } }) {
         const accountId = ctx.state.caller.account_id;
         const endpoints = await dependencies.database.endpoints.all(accountId);

@@ -37,7 +37,7 @@ export function explainOperations(dependencies: ApiDependencies): Operation[] {
           schema: verdictSchema,
         },
       },
-      problems: ['invalid_request'],
+      problems: ['invalid_request', 'record_altered'],
       async handle(ctx, { query: { endpoint_id, event_id, key, event_kind } }) {
         const { account_id } = ctx.state.caller;
         if ((event_id === undefined) === (key === undefined))

@@ -1,5 +1,6 @@
 import { payloadMembers, toLine } from '../../../domain/archive/payload-line.js';
 import { canonicalJson, changeRecord, type SaltedChange } from '../../../domain/archive/record.js';
+import type { RecordAlteredError } from '../../../domain/archive/record-altered.js';
 import { parseDeliveryId } from '../../../domain/basics/delivery-id.js';
 import type { ExportedEvent } from '../../../models/archive/archive-export.js';
 import { deliveryIn } from '../../../temporal/read/archive/archived-views.js';
@@ -45,18 +46,28 @@ export async function* exportLines(
   for (; !change.done; change = await waiting.next()) yield changeLine(accountId, change.value);
 }
 
-function* eventLines({ event, deliveries }: ExportedEvent, after: string | undefined): Iterable<string> {
-  const { id, event_kind: kind, accepted_at, payload_bytes, payload } = event;
+function* eventLines(
+  { event, altered, deliveries }: ExportedEvent,
+  after: string | undefined,
+): Iterable<string> {
+  const { id, event_kind: kind, accepted_at, sequence, payload_bytes, payload } = event;
   const isBegun = after !== undefined && placeOfCursor(after) === placeOf(id);
-  const head = { type: 'event', after: id, id, kind, created_at: accepted_at.toISOString(), payload_bytes };
-  if (!isBegun) yield `${toLine(head).slice(0, -1)},${payloadMembers(payload)}}\n`;
+  const created_at = accepted_at.toISOString();
+  const head = { type: 'event', after: id, id, kind, created_at, sequence, payload_bytes };
+  if (!isBegun)
+    yield altered ? alteredLine(altered) : `${toLine(head).slice(0, -1)},${payloadMembers(payload)}}\n`;
   for (const { archived, altered } of deliveries) {
     const { id: cursor, record } = archived;
     if (isBegun && after.startsWith('dlv_') && cursor <= after) continue;
     yield altered
-      ? `${toLine({ type: 'altered', after: cursor, id: cursor, detail: altered.message })}\n`
+      ? alteredLine(altered)
       : withRecord({ type: 'delivery', after: cursor, delivery: deliveryIn(archived) }, record);
   }
+}
+
+/** In the place of what is not what was recorded. */
+function alteredLine({ id, message }: RecordAlteredError): string {
+  return `${toLine({ type: 'altered', after: id, id, detail: message })}\n`;
 }
 
 function changeLine(accountId: string, salted: SaltedChange): string {

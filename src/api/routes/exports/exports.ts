@@ -43,7 +43,7 @@ const lineSchema = z
     }),
     z
       .object({ type: z.literal('altered'), after, id: z.string(), detail: z.string() })
-      .describe('In the place of a delivery whose archived record somebody has altered in the database'),
+      .describe('In the place of an event or delivery that somebody has altered in the database'),
     z.object({
       type: z.literal('change'),
       after,
@@ -92,7 +92,7 @@ export function exportOperations({ database: { archive, changes } }: ApiDependen
           lines: lineSchema,
         },
       },
-      problems: [],
+      problems: ['record_altered'],
       async handle(ctx, { query: { from, to = new Date(), after, include } }) {
         if (include) requireScope(ctx, 'changes:read');
         if (!from) throw invalidRequest([{ parameter: 'from', detail: 'is missing' }]);

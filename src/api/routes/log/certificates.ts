@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { changeDetails, type Details, deliveryDetails } from '../../../domain/archive/details.js';
-import { canonicalJson, changeRecord } from '../../../domain/archive/record.js';
+import { canonicalJson, changeRecord, voidRecord } from '../../../domain/archive/record.js';
+import { RecordAlteredError } from '../../../domain/archive/record-altered.js';
 import { parseDeliveryId } from '../../../domain/basics/delivery-id.js';
 import { formatDuration } from '../../../domain/basics/duration.js';
 import { isClosed } from '../../../domain/delivery/delivery.js';
@@ -29,7 +30,7 @@ type OpenDetails = () => Promise<Pick<Certificate, 'details'>>;
 
 /** Proofs of what was recorded: certificates, which everybody can check without this service. */
 export function certificateOperations({
-  database: { archive, changes, log },
+  database: { archive, changes, log, sequences },
   deliveries,
   logKeys,
   sealer,
@@ -88,10 +89,8 @@ export function certificateOperations({
 
   /** The payload of an event and its salt, as far as they are still there. */
   const opened = async (accountId: string, eventId: string): Promise<[string?, Buffer?]> => {
-    const stored = await archive.storedPayload(accountId, eventId);
-    if (!stored) return [];
-    const context = { accountId, eventId };
-    return Promise.all([sealer.open(context, stored), sealer.salt(context, stored)]);
+    const { payload, kept } = (await archive.event(accountId, eventId)) ?? {};
+    return kept ? [payload, await sealer.salt({ accountId, eventId }, kept.sealed)] : [];
   };
 
   /** Shows what a record commits to. */
@@ -143,7 +142,7 @@ export function certificateOperations({
           schema: openingSchema,
         },
       },
-      problems: ['not_in_log', 'payload_gone'],
+      problems: ['not_in_log', 'payload_gone', 'record_altered'],
       async handle(ctx, { params: { id = '' } }) {
         const { account_id } = ctx.state.caller;
         const { eventId } = await archived(account_id, id);
@@ -166,6 +165,32 @@ export function certificateOperations({
 
     operation({
       method: 'get',
+      path: '/sequence/void/:first/certificate',
+      id: 'getVoidCertificate',
+      summary:
+        'Get the certificate of void numbers: that no event has them, with a proof that the log says so',
+      scope: 'deliveries:read',
+      closedToPortal: true,
+      responses: { 200: { description: 'The certificate', schema: certificateSchema } },
+      problems: ['not_in_log', 'log_altered', 'record_altered'],
+      async handle(ctx, { params: { first: text = '' } }) {
+        const first = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : 0;
+        const found = await sequences.voids(ctx.state.caller.account_id, { first, last: first });
+        const numbers = found.find((one) => one.first === first);
+        if (!numbers) throw notFound('range of void numbers that begins with', text);
+        const { leaf_index: index, ...of } = numbers;
+        const record = canonicalJson(voidRecord(of));
+        if (index !== undefined && !(await log.isLeaf(record, index)))
+          throw new RecordAlteredError(
+            `The range from ${text}`,
+            `is not the record of leaf ${index} of the log`,
+          );
+        ctx.body = await certify(`The range of void numbers from ${text}`, { record, index });
+      },
+    }),
+
+    operation({
+      method: 'get',
       path: '/changes/:id/certificate',
       id: 'getChangeCertificate',
       summary:
@@ -173,14 +198,17 @@ export function certificateOperations({
       scope: 'changes:read',
       responses: { 200: { description: 'The certificate', schema: certificateSchema } },
       query,
-      problems: ['not_in_log', 'log_altered'],
+      problems: ['not_in_log', 'log_altered', 'record_altered'],
       async handle(ctx, { params: { id = '' }, query: { details } }) {
         const { account_id } = ctx.state.caller;
         const found = await changes.get(account_id, id);
         if (!found) throw notFound('change', id);
         const { change, salt, leafIndex: index } = found;
+        const record = canonicalJson(changeRecord(account_id, found));
+        if (index !== undefined && !(await log.isLeaf(record, index)))
+          throw new RecordAlteredError(id, `is not the record of leaf ${index} of the log`);
         ctx.body = await certify(`The change ${id}`, {
-          record: canonicalJson(changeRecord(account_id, found)),
+          record,
           index,
           ...(details === 'true' && { opening: async () => shown(changeDetails(change), salt) }),
         });

@@ -1,8 +1,9 @@
 import type { LogWrites } from '../../../../activities/ports.js';
 import type { Settings } from '../../../config/schema.js';
-import { canonicalJson, changeRecord } from '../../../domain/archive/record.js';
+import { canonicalJson, changeRecord, voidRecord } from '../../../domain/archive/record.js';
 import { LogAlteredError } from '../../../domain/log/log-altered.js';
 import { publishedCheckpoints } from '../../../temporal/read/archive/published-checkpoints.js';
+import { settleNumbers } from '../sequence/settle-numbers.js';
 import type { Servers } from '../servers.js';
 import { createCheckpointCopy } from './checkpoint-copy.js';
 import type { LogWatch } from './log-watch.js';
@@ -10,16 +11,17 @@ import { createLogSigners } from './signers.js';
 import { createStamp } from './timestamps.js';
 import { createCosign, parseWitnesses } from './witnesses.js';
 
-/** Changes that are appended at once. */
+/** Changes that are appended at once, and void numbers. */
 const CHANGES_AT_ONCE = 500;
 
 /** Completes the log: archived deliveries are appended as they are archived, and changes here. Nothing is signed that something outside MongoDB contradicts. */
 export function createLogWriter(
   settings: Settings,
-  { database, temporal: { client } }: Servers,
+  { database, temporal }: Servers,
   watch: LogWatch,
 ): LogWrites {
-  const { changes, log } = database;
+  const { changes, log, sequences } = database;
+  const { client } = temporal;
   const { signers, known } = createLogSigners(settings, database);
   const copy = createCheckpointCopy(settings.HOOKLINE_LOG_COPY);
   const cosign = createCosign(parseWitnesses(settings.HOOKLINE_LOG_WITNESSES), watch.notCosigned);
@@ -43,7 +45,11 @@ export function createLogWriter(
         found.map(({ accountId, ...salted }) => canonicalJson(changeRecord(accountId, salted))),
       );
       await changes.logged(new Map(found.map(({ change }, at) => [change.id, numbers[at] ?? -1])));
-      return found.length;
+      await settleNumbers({ database, temporal });
+      const voids = await sequences.unlogged(CHANGES_AT_ONCE);
+      const leaves = await log.append(voids.map((one) => canonicalJson(voidRecord(one))));
+      await sequences.logged(new Map(voids.map(({ id }, at) => [id, leaves[at] ?? -1])));
+      return found.length + voids.length;
     },
     audit: (until) => watched(async () => log.audit(await known(), until)),
     publish: (last) =>

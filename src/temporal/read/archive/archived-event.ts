@@ -15,11 +15,12 @@ export const NO_ARCHIVE: ArchiveReads = {
 
 /** An archived event as it is read by itself. */
 export function archivedEvent(event: ArchivedEvent, deliveries: readonly ListedDelivery[]): EventWithPayload {
-  const { id, event_kind: kind, accepted_at, payload, kept } = event;
+  const { id, event_kind: kind, accepted_at, payload, kept, sequence } = event;
   return {
     id,
     kind,
     created_at: accepted_at.toISOString(),
+    ...(sequence !== undefined && { sequence }),
     payload,
     is_erased: kept !== undefined && payload === undefined,
     fan_out: fanOutIn(event),
@@ -34,7 +35,7 @@ export function fanOutIn({ fan_out }: ArchivedEvent): FanOutProgress | undefined
 
 /** An archived event as its deliveries are started with it; `undefined` if its payload cannot be read any more. */
 export function acceptedEventIn(event: ArchivedEvent): AcceptedEvent | undefined {
-  const { id, account_id, event_kind, kept, payload, payload_bytes, accepted_at, keys } = event;
+  const { id, account_id, event_kind, kept, payload, payload_bytes, accepted_at, keys, sequence } = event;
   if (!kept || payload === undefined) return undefined;
   return {
     account_id,
@@ -44,5 +45,6 @@ export function acceptedEventIn(event: ArchivedEvent): AcceptedEvent | undefined
     sealed: { commitment: kept.commitment, bytes: payload_bytes },
     accepted_at: accepted_at.toISOString(),
     ...(keys.length > 0 && { keys: [...keys] }),
+    ...(sequence !== undefined && { sequence }),
   };
 }

@@ -62,9 +62,12 @@ export function eventLists(
     ledger,
     archive: async (range, limit) => {
       const found = await archive.events(accountId, filter, range, limit);
-      const rows = found.map(({ id, event_kind: kind, accepted_at, position }) => ({
+      const rows = found.map(({ id, event_kind: kind, accepted_at, position, sequence }) => ({
         id,
-        value: { id, kind, created_at: accepted_at.toISOString() },
+        value: {
+          ...{ id, kind, created_at: accepted_at.toISOString() },
+          ...(sequence !== undefined && { sequence }),
+        },
         position,
       }));
       return partOf(found, limit, rows);
@@ -165,8 +168,8 @@ async function* executionsOf(
   }
 }
 
-function toEventRow({ event_id: id, event_kind: kind, created_at }: DeliverySummary) {
-  return { id, value: { id, kind, created_at } };
+function toEventRow({ event_id: id, event_kind: kind, created_at, sequence }: DeliverySummary) {
+  return { id, value: { id, kind, created_at, ...(sequence !== undefined && { sequence }) } };
 }
 
 function place<T>(

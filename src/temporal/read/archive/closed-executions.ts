@@ -170,7 +170,7 @@ function runOf(
 }
 
 function eventOf(event: AcceptedEvent, execution: Execution): EventToArchive {
-  const { account_id, event_id, event_kind, payload, sealed, keys = [] } = event;
+  const { account_id, event_id, event_kind, payload, sealed, keys = [], sequence } = event;
   const closed_at = execution.closeTime;
   const isHead = execution.typedSearchAttributes.get(EVENT_HEAD_ATTRIBUTE) === true;
   const index = isHead ? headsOf(execution, account_id).indexOf(event_id) : -1;
@@ -183,6 +183,7 @@ function eventOf(event: AcceptedEvent, execution: Execution): EventToArchive {
     payload,
     ...(sealed && { sealed }),
     payload_bytes: payloadBytes(event),
+    ...(sequence !== undefined && { sequence }),
     closed_at: closed_at ?? new Date(),
     ...(closed_at && index >= 0 && { position: positionAt(closed_at, execution.runId, index) }),
   };

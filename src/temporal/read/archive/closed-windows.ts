@@ -3,7 +3,7 @@ import type { ArchiveReads } from '../../../domain/archive/archived.js';
 import type { ClosedExecution, ClosedExecutions, ClosedWindow } from '../../../domain/archive/to-archive.js';
 import { DELIVERY_STATUSES, isClosed } from '../../../domain/delivery/delivery.js';
 import type { PayloadSealer } from '../../../domain/privacy/payload-sealer.js';
-import { DELIVERY_TYPES, isCurrent } from '../delivery-view.js';
+import { DELIVERY_TYPES, everyDeliveryOf, isCurrent } from '../delivery-view.js';
 import { Opener } from '../privacy/opener.js';
 import { equals, isAfter, isBefore, isNot, isOneOf, toQuery } from '../visibility/query.js';
 import { isGroupWith } from '../visibility/status-clauses.js';
@@ -53,6 +53,19 @@ export class ClosedExecutionFinder implements ClosedExecutions {
     ]);
     for await (const execution of this.client.workflow.list({ query, pageSize: LIST_AT_ONCE }))
       yield this.toClosed(execution, execution.startTime);
+  }
+
+  /** Every execution that is open: how many of its deliveries are, and what has closed in it. */
+  async *running(): AsyncIterable<{ open: number; closed: ClosedExecution }> {
+    const query = toQuery([
+      equals('TaskQueue', this.taskQueue),
+      isOneOf('WorkflowType', DELIVERY_TYPES),
+      equals('ExecutionStatus', 'Running'),
+    ]);
+    for await (const execution of this.client.workflow.list({ query, pageSize: LIST_AT_ONCE })) {
+      const open = everyDeliveryOf(execution).filter(({ summary }) => !isClosed(summary.status)).length;
+      yield { open, closed: this.toClosed(execution, execution.startTime) };
+    }
   }
 
   /** The executions that closed in a window; `undefined` if it has too many and can be made smaller. */

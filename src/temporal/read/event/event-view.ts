@@ -6,6 +6,8 @@ export interface EventSummary {
   id: string;
   kind: string;
   created_at: string;
+  /** Its number in the account's sequence; absent if it has none. */
+  sequence?: number;
 }
 
 /** An event with its payload, exactly as it was received, and the first of its deliveries. */

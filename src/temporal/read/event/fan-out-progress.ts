@@ -14,6 +14,8 @@ export interface FanOutMemo {
   fan_out: FanOutProgress;
   /** How many executions start the event's deliveries. */
   executions: number;
+  /** The event's number; absent if it has none. */
+  sequence?: number;
 }
 
 /** The executions that start an event's deliveries; none if they were started before the event was answered. */

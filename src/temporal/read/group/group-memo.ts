@@ -25,6 +25,11 @@ export interface GroupMemo {
    * a list of such indexes; absent if no event has one.
    */
   keys?: (number | number[])[];
+  /**
+   * For each event, in the order of the sorted search attribute, its number less that of the account's event before it; 0 for one without a number. Absent if none
+   * has one.
+   */
+  sequences?: number[];
   /** How the others stand, unless the execution's own status says it. */
   states?: MemberState[];
 }
@@ -40,18 +45,21 @@ export interface GroupMemberKey extends DeliveryKey {
  * The values of a group's search attributes, and the memo's indexes into them.
  *
  * @param tokens of the business keys of each member's event
+ * @param numbers of the events, by their ids
  */
 export function indexMembers(
   members: readonly GroupMemberKey[],
   tokens: readonly (readonly string[])[] = [],
+  numbers: ReadonlyMap<string, number> = new Map(),
 ): {
   attributes: { accounts: string[]; events: string[]; endpoints: string[] };
-  memo: Pick<GroupMemo, 'members' | 'keys'>;
+  memo: Pick<GroupMemo, 'members' | 'keys' | 'sequences'>;
 } {
   const accounts = sortedDistinct(members.map(({ account_id }) => account_id));
   const events = sortedDistinct(members.map(({ event_id }) => event_id));
   const endpoints = sortedDistinct(members.map(({ endpoint_id }) => endpoint_id));
   const keys = sortedDistinct(tokens.flat());
+  const accountOf = new Map(members.map(({ event_id, account_id }) => [event_id, account_id]));
   const tokensOf = new Map(members.map(({ event_id }, index) => [event_id, tokens[index] ?? []]));
   return {
     attributes: { accounts: [...accounts, ...keys], events, endpoints },
@@ -61,6 +69,7 @@ export function indexMembers(
         events.indexOf(event_id),
         endpoints.indexOf(endpoint_id),
       ]),
+      ...(numbers.size > 0 && { sequences: differencesOf(events, accountOf, numbers) }),
       ...(keys.length > 0 && {
         keys: events.map((event) => {
           const indexes = (tokensOf.get(event) ?? []).map((token) => keys.indexOf(token));
@@ -70,6 +79,53 @@ export function indexMembers(
       }),
     },
   };
+}
+
+/** Numbers of events of one account that follow each other mostly differ by one, which is short. */
+function differencesOf(
+  events: readonly string[],
+  accountOf: ReadonlyMap<string, string>,
+  numbers: ReadonlyMap<string, number>,
+): number[] {
+  const last = new Map<string, number>();
+  return events.map((event) => {
+    const account = accountOf.get(event) ?? '';
+    const number = numbers.get(event);
+    if (number === undefined) return 0;
+    const difference = number - (last.get(account) ?? 0);
+    last.set(account, number);
+    return difference;
+  });
+}
+
+/** The numbers of the events of an execution, by the events' ids; of those without a number, none. */
+export function sequencesIn(
+  execution: Pick<Execution, 'memo' | 'typedSearchAttributes'>,
+): Map<string, number> {
+  const { sequence, sequences } = (execution.memo ?? {}) as { sequence?: number } & Partial<GroupMemo>;
+  const events = sortedDistinct(execution.typedSearchAttributes.get(EVENT_ATTRIBUTE) ?? []);
+  if (sequence !== undefined && events[0] !== undefined) return new Map([[events[0], sequence]]);
+  if (!sequences) return new Map();
+  const accountOf = new Map(membersOf(execution).map((key) => [key?.event_id ?? '', key?.account_id ?? '']));
+  const last = new Map<string, number>();
+  const found = new Map<string, number>();
+  for (const [index, event] of events.entries()) {
+    const difference = sequences[index] ?? 0;
+    if (difference === 0) continue;
+    const account = accountOf.get(event) ?? '';
+    const number = (last.get(account) ?? 0) + difference;
+    last.set(account, number);
+    found.set(event, number);
+  }
+  return found;
+}
+
+/** Those of the events of one account alone. */
+export function numbersOf(execution: Execution, accountId: string): number[] {
+  const others = new Set(
+    membersOf(execution).flatMap((key) => (key && key.account_id !== accountId ? [key.event_id] : [])),
+  );
+  return [...sequencesIn(execution)].flatMap(([event, number]) => (others.has(event) ? [] : [number]));
 }
 
 /** Which events an execution has with a business key; every event, if it stands for one event alone. */

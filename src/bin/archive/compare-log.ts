@@ -1,0 +1,239 @@
+import { canonicalJson, changeRecord, type SaltedChange, voidRecord } from '../../domain/archive/record.js';
+import { LogAlteredError } from '../../domain/log/log-altered.js';
+import { leafHash } from '../../domain/log/merkle-tree.js';
+import type { NoteVerifier } from '../../domain/log/signed-note.js';
+import { TILE_WIDTH } from '../../domain/log/tiles.js';
+import type { AuditedDelivery } from '../../models/archive/archive-audit.js';
+import type { Database } from '../../models/database.js';
+import type { Difference } from './difference.js';
+import type { HeldDeliveries } from './held-deliveries.js';
+import { AGAIN, ALTERED, LeafMarks, RECORDED, REPLACED, UNKNOWN } from './leaf-marks.js';
+
+const DAY_MS = 24 * 3_600_000;
+/** Leaves without a record that are looked for once more, and of which it is told why. Beyond, they are counted. */
+const MAX_UNKNOWN = 100_000;
+const LEAVES_AT_ONCE = 500;
+/** Records without a leaf that are told one by one. */
+const MAX_LEAFLESS = 10_000;
+
+/** What was compared with the log. */
+export interface LogCounts {
+  deliveries: number;
+  changes: number;
+  voids: number;
+  events: number;
+  /** Changes that the log does not have yet. */
+  unlogged: number;
+  leaves: number;
+  /** Leaves without a record, and why. */
+  replaced: number;
+  again: number;
+  expired: number;
+  missing: number;
+}
+
+/** What is compared, and with what. */
+export interface LogSources {
+  database: Pick<Database, 'archive' | 'changes' | 'log' | 'sequences'>;
+  keys: readonly NoteVerifier[];
+  /** Records are kept at least so long, days. */
+  keptDays: number;
+  /** What Temporal has of what closed in a period; absent: that is not compared. */
+  ledger?: { held: HeldDeliveries; from: Date; to: Date } | undefined;
+}
+
+/**
+ * Compares everything that is archived, and all changes, with the leaves of the log: each record with its leaf, and each leaf with its record. One pass
+ * over each; what is held is a byte for each leaf, and a time for each 256.
+ *
+ * @param counts are counted up
+ */
+export async function* compareLog(sources: LogSources, counts: LogCounts): AsyncIterable<Difference> {
+  const { archive, changes, log, sequences } = sources.database;
+  yield* auditTree(sources);
+  const size = await log.size();
+  counts.leaves = size;
+  const marks = new LeafMarks(size);
+  /** By tile, the latest time at which something closed whose record it has: it was appended later than that. */
+  const times = new Float64Array(Math.ceil(size / TILE_WIDTH));
+  const noteTime = (leaf: number, at: string | undefined) => {
+    const tile = Math.floor(leaf / TILE_WIDTH);
+    if (at !== undefined && times[tile] !== undefined) times[tile] = Math.max(times[tile], Date.parse(at));
+  };
+  const leafless: { id: string; leaf: number }[] = [];
+
+  for await (const delivery of archive.audit.deliveries()) {
+    counts.deliveries += 1;
+    yield* markDelivery(delivery, marks, noteTime, leafless, sources.ledger);
+  }
+  for await (const some of changes.recorded()) {
+    counts.changes += some.length;
+    for (const { id, leaf, at, isLeaf } of await withLeaves(some, log)) {
+      if (!isLeaf) leafless.push({ id, leaf });
+      else {
+        marks.set(leaf, RECORDED);
+        noteTime(leaf, at);
+      }
+    }
+  }
+  for await (const some of sequences.recorded()) {
+    counts.voids += some.length;
+    const leaves = await log.leavesAt(some.map(({ leafIndex }) => leafIndex));
+    for (const { leafIndex: leaf, id, ...numbers } of some) {
+      const hash = leafHash(canonicalJson(voidRecord(numbers)));
+      if (leaves.get(leaf)?.equals(hash)) marks.set(leaf, RECORDED);
+      else leafless.push({ id: `void numbers ${id}`, leaf });
+    }
+  }
+  for await (const { id, how } of archive.audit.events()) {
+    counts.events += 1;
+    if (how) yield { id, what: how };
+  }
+  counts.unlogged = await changes.unloggedCount();
+  for (const { id, leaf } of leafless) {
+    const isOthers = !marks.has(leaf) || marks.get(leaf) === RECORDED;
+    yield {
+      id,
+      what: isOthers
+        ? 'is not in the log: its record was never appended'
+        : `has another record than the one of leaf ${leaf} of the log`,
+    };
+    // It is told already that something is wrong with it.
+    if (!isOthers) marks.set(leaf, ALTERED);
+  }
+  yield* explainLeaves(sources, marks, times, counts);
+}
+
+async function* auditTree({ database: { log }, keys }: LogSources): AsyncIterable<Difference> {
+  try {
+    await log.audit(keys, Number.POSITIVE_INFINITY);
+  } catch (error) {
+    if (!(error instanceof LogAlteredError)) throw error;
+    yield { id: 'the log', what: `is not the one that was signed: ${error.message}` };
+  }
+}
+
+function* markDelivery(
+  { id, revision, leaf, replaced, record, how, isLeafless }: AuditedDelivery,
+  marks: LeafMarks,
+  noteTime: (leaf: number, at: string | undefined) => void,
+  leafless: { id: string; leaf: number }[],
+  ledger: LogSources['ledger'],
+): Iterable<Difference> {
+  if (isLeafless && leafless.length < MAX_LEAFLESS) {
+    leafless.push({ id, leaf });
+    return;
+  }
+  if (how) yield { id, what: how };
+  if (isLeafless) return;
+  marks.set(leaf, RECORDED);
+  for (const number of replaced) marks.set(number, REPLACED);
+  if (replaced.length !== revision - 1)
+    yield { id, what: `is revision ${revision}, but says that it replaced ${replaced.length} records` };
+  const { closed_at } = record ?? {};
+  noteTime(leaf, closed_at);
+  if (!ledger || closed_at === undefined) return;
+  const at = new Date(closed_at);
+  if (at >= ledger.from && at < ledger.to && !ledger.held.has(id))
+    yield { id, what: `closed at ${closed_at}, but Temporal does not have it` };
+}
+
+/** Changes, and whether the log has the leaf of each where it says. */
+async function withLeaves(
+  changes: readonly (SaltedChange & { accountId: string; leafIndex: number })[],
+  log: Database['log'],
+): Promise<{ id: string; leaf: number; at: string; isLeaf: boolean }[]> {
+  const leaves = await log.leavesAt(changes.map(({ leafIndex }) => leafIndex));
+  return changes.map(({ accountId, leafIndex: leaf, ...salted }) => {
+    const { change } = salted;
+    const record = canonicalJson(changeRecord(accountId, salted));
+    return {
+      id: change.id,
+      leaf,
+      at: change.at,
+      isLeaf: leaves.get(leaf)?.equals(leafHash(record)) === true,
+    };
+  });
+}
+
+/** Tells of each leaf without a record why it has none. */
+async function* explainLeaves(
+  { database, keptDays }: LogSources,
+  marks: LeafMarks,
+  times: Float64Array,
+  counts: LogCounts,
+): AsyncIterable<Difference> {
+  await lookAgain(database, marks);
+  await findAgain(database, marks);
+  counts.replaced = marks.count(REPLACED);
+  counts.again = marks.count(AGAIN);
+  const keptSince = Date.now() - keptDays * DAY_MS;
+  let earliest = 0;
+  let tile = -1;
+  let missing: { first: number; last: number } | undefined;
+  for (const leaf of marks.with(UNKNOWN)) {
+    for (; tile < Math.floor(leaf / TILE_WIDTH); ) {
+      earliest = Math.max(earliest, times[tile] ?? 0);
+      tile += 1;
+      const begun = await database.log.begunAt(tile * TILE_WIDTH);
+      earliest = Math.max(earliest, begun?.getTime() ?? 0);
+    }
+    // Of the first leaves nobody may know when they were appended.
+    if (earliest > 0 && earliest < keptSince) {
+      counts.expired += 1;
+      continue;
+    }
+    counts.missing += 1;
+    if (missing && missing.last === leaf - 1) missing.last = leaf;
+    else {
+      if (missing) yield isMissing(missing);
+      missing = { first: leaf, last: leaf };
+    }
+  }
+  if (missing) yield isMissing(missing);
+}
+
+function isMissing({ first, last }: { first: number; last: number }): Difference {
+  return first === last
+    ? { id: `leaf ${first}`, what: 'has no record: it was removed before its time' }
+    : { id: `leaves ${first} to ${last}`, what: 'have no records: they were removed before their time' };
+}
+
+/** Records that were stored or moved while the pass went by. */
+async function lookAgain({ archive, changes, log }: LogSources['database'], marks: LeafMarks): Promise<void> {
+  const unknown = some(marks.with(UNKNOWN), MAX_UNKNOWN);
+  for (let first = 0; first < unknown.length; first += LEAVES_AT_ONCE) {
+    const leaves = unknown.slice(first, first + LEAVES_AT_ONCE);
+    for await (const { leaf, isLeafless } of archive.audit.deliveries(leaves))
+      if (!isLeafless) marks.set(leaf, RECORDED);
+    for await (const some of changes.recorded(leaves))
+      for (const { leaf, isLeaf } of await withLeaves(some, log)) if (isLeaf) marks.set(leaf, RECORDED);
+  }
+}
+
+/** Leaves of a record that was appended once more after a crash: the other one has it. */
+async function findAgain({ log }: LogSources['database'], marks: LeafMarks): Promise<void> {
+  const unknown = new Map<string, number[]>();
+  const leaves = some(marks.with(UNKNOWN), MAX_UNKNOWN);
+  for (let first = 0; first < leaves.length; first += LEAVES_AT_ONCE)
+    for (const [leaf, hash] of await log.leavesAt(leaves.slice(first, first + LEAVES_AT_ONCE)))
+      unknown.set(hash.toString('latin1'), [...(unknown.get(hash.toString('latin1')) ?? []), leaf]);
+  if (unknown.size === 0) return;
+  for (let first = 0; ; ) {
+    const some = await log.leavesFrom(first);
+    if (some.length === 0) return;
+    for (const [at, hash] of some.entries())
+      if (marks.get(first + at) === RECORDED)
+        for (const leaf of unknown.get(hash.toString('latin1')) ?? []) marks.set(leaf, AGAIN);
+    first += some.length;
+  }
+}
+
+function some(numbers: Iterable<number>, most: number): number[] {
+  const taken: number[] = [];
+  for (const number of numbers) {
+    if (taken.length === most) break;
+    taken.push(number);
+  }
+  return taken;
+}

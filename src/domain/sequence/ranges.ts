@@ -1,0 +1,39 @@
+/** Numbers from one to another, both included. */
+export interface NumberRange {
+  first: number;
+  last: number;
+}
+
+/** Numbers as ranges, in order. @param numbers in any order, also several times */
+export function toRanges(numbers: Iterable<number>): NumberRange[] {
+  const ranges: NumberRange[] = [];
+  for (const number of [...new Set(numbers)].sort((a, b) => a - b)) {
+    const last = ranges.at(-1);
+    if (last && last.last === number - 1) last.last = number;
+    else ranges.push({ first: number, last: number });
+  }
+  return ranges;
+}
+
+/** What of a range is in none of others, in order. @param others in any order, and they may overlap */
+export function missingIn({ first, last }: NumberRange, others: readonly NumberRange[]): NumberRange[] {
+  const missing: NumberRange[] = [];
+  let next = first;
+  for (const other of [...others].sort((a, b) => a.first - b.first)) {
+    if (other.first > last) break;
+    if (other.first > next) missing.push({ first: next, last: other.first - 1 });
+    next = Math.max(next, other.last + 1);
+  }
+  if (next <= last) missing.push({ first: next, last });
+  return missing;
+}
+
+/** What of a range is in one of others as well, in order. */
+export function sharedWith(range: NumberRange, others: readonly NumberRange[]): NumberRange[] {
+  return missingIn(range, missingIn(range, others));
+}
+
+/** How many numbers there are in ranges that do not overlap. */
+export function countIn(ranges: readonly NumberRange[]): number {
+  return ranges.reduce((sum, { first, last }) => sum + last - first + 1, 0);
+}

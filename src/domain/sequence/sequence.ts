@@ -1,0 +1,50 @@
+import type { NumberRange } from './ranges.js';
+
+/** A block's size when a process takes its first for an account: most accounts are quiet, and what is left of a block becomes void. */
+export const FIRST_BLOCK = 4;
+/** Each further block is twice as large as the one before, up to this. */
+export const LARGEST_BLOCK = 512;
+/** What is left of a block that a process has not used for so long is declared void, milliseconds. */
+export const IDLE_BLOCK_MS = 3_600_000;
+/** A process may use its blocks for so long after it last said that it is there, milliseconds; also after it was stopped (SIGSTOP) and goes on. */
+export const HOLDER_LEASE_MS = 600_000;
+/** How often it says so, milliseconds. */
+export const RENEW_EVERY_MS = 60_000;
+/**
+ * How long after the end of a process nobody can use its numbers any more, milliseconds: idempotency records, which have numbers, are kept for 24 hours, and an
+ * hour more is for a start that was under way.
+ */
+export const SETTLE_AFTER_MS = 25 * 3_600_000;
+
+/** Numbers that a process may give to events of an account. */
+export interface Block extends NumberRange {
+  /** The process. */
+  holder: string;
+}
+
+/** Numbers that no event has, nor will have. */
+export interface VoidNumbers extends NumberRange {
+  account_id: string;
+  /** When they were declared void. ISO 8601, UTC. */
+  at: string;
+}
+
+/** Blocks and voids of an account, as they are kept. */
+export interface Blocks {
+  reserve(accountId: string, holder: string, size: number): Promise<NumberRange>;
+  /**
+   * Gives a block back.
+   *
+   * @param left numbers that no event has: they are declared void
+   * @param unsure has all numbers of which it is not known whether events have them: it stays with the holder until that is settled. One range, so that
+   *   what is kept does not grow with what goes wrong
+   */
+  release(
+    accountId: string,
+    block: Block,
+    left: readonly NumberRange[],
+    unsure: NumberRange | undefined,
+  ): Promise<void>;
+  /** Says that a process is there. @param until when it uses its blocks at the latest */
+  hold(holder: string, until: Date): Promise<void>;
+}

@@ -1,0 +1,114 @@
+import type { Model } from 'mongoose';
+import { together } from '../mongo/together.js';
+import type { DeliveryDocument, EventDocument } from './archive-documents.js';
+import type { UnalteredReader } from './unaltered.js';
+
+/** Documents that are looked at together. */
+const AT_ONCE = 200;
+/** Documents that expire within this may be gone already, milliseconds: MongoDB removes them now and then. */
+const GOING_MS = 3_600_000;
+
+/** An archived delivery as it was looked at. */
+export interface AuditedDelivery {
+  id: string;
+  /** Where the log has its record, as the document says. */
+  leaf: number;
+  /** Where it had records of earlier runs, which this one has replaced. */
+  replaced: readonly number[];
+  revision: number;
+  /** The record, if it is the one of the leaf. */
+  record: { closed_at?: string; payload_commitment?: string; sequence?: number } | undefined;
+  /** What is wrong with it, as of `RecordAlteredError`. */
+  how: string | undefined;
+  /** The log has no leaf of its record where it says. */
+  isLeafless: boolean;
+}
+
+/** An archived event as it was looked at. */
+export interface AuditedEvent {
+  id: string;
+  how: string | undefined;
+}
+
+/** Looks at everything that is archived, of all accounts, in one pass over each collection. What a pass holds is bounded. */
+export class ArchiveAudit {
+  private readonly deliveryModel: Model<DeliveryDocument>;
+  private readonly eventModel: Model<EventDocument>;
+  private readonly unaltered: UnalteredReader;
+
+  constructor(
+    deliveryModel: Model<DeliveryDocument>,
+    eventModel: Model<EventDocument>,
+    unaltered: UnalteredReader,
+  ) {
+    this.deliveryModel = deliveryModel;
+    this.eventModel = eventModel;
+    this.unaltered = unaltered;
+  }
+
+  /**
+   * Deliveries in the order in which they were archived, as far as the server keeps it: that is the order of their leaves, so each tile is read once or twice.
+   *
+   * @param leaves only those that say they have these; absent: all
+   */
+  async *deliveries(leaves?: readonly number[]): AsyncIterable<AuditedDelivery> {
+    const found = this.deliveryModel
+      .find(leaves ? { leaf_index: { $in: [...leaves] } } : {})
+      .lean<DeliveryDocument[]>();
+    for await (const some of together(found.cursor({ batchSize: AT_ONCE }), AT_ONCE))
+      yield* await this.lookAt(some);
+  }
+
+  async *events(): AsyncIterable<AuditedEvent> {
+    const found = this.eventModel.find().lean<EventDocument[]>();
+    for await (const some of together(found.cursor({ batchSize: AT_ONCE }), AT_ONCE))
+      yield* await Promise.all(
+        some.map(async (document) => {
+          const { altered } = await this.unaltered.event(document);
+          return { id: document._id, how: altered?.how };
+        }),
+      );
+  }
+
+  private async lookAt(documents: readonly DeliveryDocument[]): Promise<AuditedDelivery[]> {
+    const [wrong, opened] = await Promise.all([
+      this.unaltered.wrongLeaves(documents),
+      this.unaltered.opened(documents),
+    ]);
+    const events = await this.eventsOf(documents.map(({ event_id }) => event_id));
+    return documents.map((document, at) => {
+      const { _id: id, event_id, revision, leaf_index: leaf, replaced_leaves } = document;
+      const isLeafless = wrong[at] !== undefined;
+      const record = isLeafless ? undefined : (JSON.parse(document.record) as AuditedDelivery['record']);
+      const how = opened[at]?.altered?.how ?? wrongEvent(record, events.get(event_id), document);
+      const replaced = replaced_leaves ?? [];
+      return { id, revision, leaf, replaced, record, how, isLeafless };
+    });
+  }
+
+  private async eventsOf(ids: readonly string[]) {
+    const found = await this.eventModel
+      .find({ _id: { $in: [...new Set(ids)] } }, { commitment: 1, sequence: 1 })
+      .lean();
+    return new Map(found.map((event) => [event._id, event]));
+  }
+}
+
+/** @param event what is archived of it; absent if nothing is */
+function wrongEvent(
+  record: AuditedDelivery['record'],
+  event: Pick<EventDocument, 'commitment' | 'sequence'> | undefined,
+  { expires_at, event_id }: DeliveryDocument,
+): string | undefined {
+  if (!record) return undefined;
+  if (!event) {
+    // Both go at the same time, one a little before the other.
+    const isGoing = expires_at.getTime() < Date.now() + GOING_MS;
+    return isGoing ? undefined : `has no event: ${event_id} is not in the archive`;
+  }
+  if (record.payload_commitment !== undefined && record.payload_commitment !== event.commitment)
+    return `has a record of another payload than that of ${event_id}`;
+  if (record.sequence !== (event.sequence ?? undefined))
+    return `has a record of another number than that of ${event_id}`;
+  return undefined;
+}

@@ -1,0 +1,128 @@
+import type { Model } from 'mongoose';
+import type { ArchivedEvent, ListedDelivery } from '../../domain/archive/archived.js';
+import { requireIntact } from '../../domain/archive/commitments.js';
+import { RecordAlteredError } from '../../domain/archive/record-altered.js';
+import { leafHash } from '../../domain/log/merkle-tree.js';
+import { commitTo, SealedTextError } from '../../domain/privacy/data-key.js';
+import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
+import {
+  type DeliveryDocument,
+  type EventDocument,
+  type ListedDocument,
+  toEvent,
+  toListed,
+} from './archive-documents.js';
+import { type OpenedDelivery, openDelivery } from './open-delivery.js';
+
+/** The log that proves what is archived. */
+export interface RecordLog {
+  /** @returns the numbers of the records in it */
+  append(records: readonly string[]): Promise<number[]>;
+  /** Leaves by their numbers, those that there are. They are what is stored: whether that is what was signed is for the log to find out. */
+  leavesAt(numbers: readonly number[]): Promise<ReadonlyMap<number, Buffer>>;
+}
+
+/** An event as it is stored, opened as far as its key exists. */
+export interface OpenedEvent {
+  event: ArchivedEvent;
+  /** It is not what was archived; absent if it is. */
+  altered?: RecordAlteredError;
+}
+
+type Recorded = Pick<DeliveryDocument, '_id' | 'record' | 'leaf_index'>;
+
+/**
+ * Reads documents of the archive, and sees whether they are as they were written. Whoever can write to MongoDB can alter them; but the log has a leaf of
+ * each record, the record has or commits to all that is shown with it, and an event commits to its payload.
+ */
+export class UnalteredReader {
+  private readonly log: Pick<RecordLog, 'leavesAt'>;
+  private readonly sealer: PayloadSealer;
+  private readonly eventModel: Model<EventDocument>;
+
+  constructor(log: Pick<RecordLog, 'leavesAt'>, sealer: PayloadSealer, eventModel: Model<EventDocument>) {
+    this.log = log;
+    this.sealer = sealer;
+    this.eventModel = eventModel;
+  }
+
+  /** Deliveries as lists show them. @throws RecordAlteredError for the first that was altered */
+  async listed(documents: readonly ListedDocument[]): Promise<ListedDelivery[]> {
+    await this.requireLeaves(documents);
+    return documents.map((document) => {
+      const listed = toListed(document);
+      const { record } = document;
+      requireIntact({ ...listed, record, detail: undefined, timeline: undefined }, undefined);
+      return listed;
+    });
+  }
+
+  /** Deliveries as they are read by themselves, each with what is wrong with it. */
+  async opened(documents: readonly DeliveryDocument[]): Promise<OpenedDelivery[]> {
+    const wrong = await this.wrongLeaves(documents);
+    const keys = await this.keysOf(documents);
+    return Promise.all(
+      documents.map(async (document, at) => {
+        const { _id, detail, event_id } = document;
+        const opened = await openDelivery(this.sealer, document, detail ?? keys.get(event_id));
+        const how = wrong[at];
+        return how === undefined ? opened : { ...opened, altered: new RecordAlteredError(_id, how) };
+      }),
+    );
+  }
+
+  /** An event with its payload. */
+  async event(document: EventDocument): Promise<OpenedEvent> {
+    const { _id: eventId, account_id: accountId, sealed, commitment, payload_bytes } = document;
+    if (sealed === undefined || sealed === null) return { event: toEvent(document) };
+    const altered = (how: string, cause?: unknown) => ({
+      event: toEvent(document),
+      altered: new RecordAlteredError(eventId, how, { cause }),
+    });
+    if (typeof sealed !== 'string') return altered('has a payload that is not a text');
+    try {
+      const context = { accountId, eventId };
+      const payload = await this.sealer.open(context, sealed);
+      const salt = payload === undefined ? undefined : await this.sealer.salt(context, sealed);
+      const isSame =
+        payload === undefined ||
+        (Buffer.byteLength(payload) === payload_bytes && (!salt || commitTo(salt, payload) === commitment));
+      return isSame
+        ? { event: toEvent(document, payload) }
+        : altered('has another payload than it commits to');
+    } catch (error) {
+      if (!(error instanceof SealedTextError)) throw error;
+      return altered('has a payload that does not open', error);
+    }
+  }
+
+  /** @throws RecordAlteredError unless the log has a leaf of each record, where its document says */
+  async requireLeaves(documents: readonly Recorded[]): Promise<void> {
+    const wrong = await this.wrongLeaves(documents);
+    const at = wrong.findIndex((how) => how !== undefined);
+    if (at >= 0) throw new RecordAlteredError(documents[at]?._id ?? '', wrong[at] ?? '');
+  }
+
+  /** For each document what is wrong with its leaf; `undefined` if nothing is. */
+  async wrongLeaves(documents: readonly Recorded[]): Promise<(string | undefined)[]> {
+    const leaves = await this.log.leavesAt(documents.map(({ leaf_index }) => leaf_index));
+    return documents.map(({ record, leaf_index }) =>
+      isLeafOf(leaves.get(leaf_index), record)
+        ? undefined
+        : `has a record that is not the one of leaf ${leaf_index} of the log`,
+    );
+  }
+
+  /** Names the keys of the events of those that do not name it themselves, as long as anything is kept of them. */
+  private async keysOf(documents: readonly DeliveryDocument[]): Promise<Map<string, string>> {
+    const ids = documents.filter(({ detail }) => !detail).map(({ event_id }) => event_id);
+    if (ids.length === 0) return new Map();
+    const found = await this.eventModel.find({ _id: { $in: [...new Set(ids)] } }, { key: 1 }).lean();
+    return new Map(found.map(({ _id, key }) => [_id, key]));
+  }
+}
+
+/** Whether a leaf is that of a record, whatever stands there as a record. */
+function isLeafOf(leaf: Buffer | undefined, record: unknown): boolean {
+  return leaf !== undefined && typeof record === 'string' && leafHash(record).equals(leaf);
+}
