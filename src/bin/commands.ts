@@ -112,7 +112,9 @@ export const SERVICE_COMMANDS = {
       const { exportErasures, reapplyErasures } = await import('./privacy/privacy.js');
       if (action === 'export') await exportErasures(await loadSettings(), path);
       else if (action !== 'reapply')
-        throw new CommandError('Say what to do: hookline privacy export FILE, or hookline privacy reapply FILE');
+        throw new CommandError(
+          'Say what to do: hookline privacy export FILE, or hookline privacy reapply FILE',
+        );
       else if (!(await reapplyErasures(await loadSettings(), path))) process.exitCode = 1;
     },
   },

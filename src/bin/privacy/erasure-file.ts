@@ -73,10 +73,13 @@ export class ErasureFile implements AsyncIterable<SomeErasure> {
 
   /** Says what is missing. @returns whether nothing is */
   isWhole(): boolean {
-    if (this.refused > 0) this.report(`${this.refused} lines were refused: nothing was done because of them.`);
+    if (this.refused > 0)
+      this.report(`${this.refused} lines were refused: nothing was done because of them.`);
     if (!this.end) this.report('The file has no end: a part of it is missing. Apply a whole one as well.');
     else if (this.end.lines !== this.read)
-      this.report(`The file was written with ${this.end.lines} erasures, of which ${this.read} were read. Apply a whole one as well.`);
+      this.report(
+        `The file was written with ${this.end.lines} erasures, of which ${this.read} were read. Apply a whole one as well.`,
+      );
     return this.refused === 0 && this.end?.lines === this.read;
   }
 

@@ -61,7 +61,10 @@ export async function reapplyErasures(given: Settings, path: string | undefined)
   return read?.isWhole() ?? true;
 }
 
-async function* linesOf({ accounts, erasures }: Pick<Database, 'accounts' | 'erasures'>): AsyncIterable<SomeErasure> {
+async function* linesOf({
+  accounts,
+  erasures,
+}: Pick<Database, 'accounts' | 'erasures'>): AsyncIterable<SomeErasure> {
   for await (const { accountId, erasure } of erasures.all())
     yield { type: 'erasure', account_id: accountId, erasure };
   for await (const { id, erasure_requested_at = '' } of accounts.erased())

@@ -88,7 +88,9 @@ export class SecretBox {
 }
 
 function tagOf(key: Buffer, text: string, purpose: string): Buffer {
-  return hmac(hmac(key).update(`hookline/tag/${purpose}`).digest()).update(text).digest();
+  return hmac(hmac(key).update(`hookline/tag/${purpose}`).digest())
+    .update(text)
+    .digest();
 }
 
 /** Before the ids of payload keys, where they stand beside secret keys. */

@@ -244,7 +244,10 @@ export class AccountRepository {
 
   /** The accounts whose payloads were to be erased with them. */
   async *erased(): AsyncIterable<Account> {
-    for await (const account of this.documents.find({ erasure_requested_at: { $ne: null } }).lean().cursor())
+    for await (const account of this.documents
+      .find({ erasure_requested_at: { $ne: null } })
+      .lean()
+      .cursor())
       yield toAccount(account as AccountDocument);
   }
 

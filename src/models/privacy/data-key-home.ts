@@ -51,7 +51,9 @@ export class DataKeyHome {
         'The MongoDB of HOOKLINE_KEYS_MONGODB_URI does not hold the data keys of this installation: name the one that does, or restore its latest backup.',
       );
     if (this.keys && (await this.keys.main.findOne().lean()))
-      throw new Error('MONGODB_URI holds data keys beside HOOKLINE_KEYS_MONGODB_URI: run "hookline migrate".');
+      throw new Error(
+        'MONGODB_URI holds data keys beside HOOKLINE_KEYS_MONGODB_URI: run "hookline migrate".',
+      );
   }
 
   /** Moves the data keys to the database of their own, if there is one. No process may use them meanwhile. @returns how many were moved */
@@ -71,7 +73,10 @@ export class DataKeyHome {
     for (;;) {
       const keys = await this.keys.main.find().limit(MOVED_AT_ONCE).lean();
       if (keys.length === 0) break;
-      await insertMissing(this.keys.apart, keys.filter(({ sealed }) => sealed !== OVERWRITTEN));
+      await insertMissing(
+        this.keys.apart,
+        keys.filter(({ sealed }) => sealed !== OVERWRITTEN),
+      );
       const filter = { _id: { $in: keys.map(({ _id }) => _id) } };
       await this.keys.main.updateMany(filter, { $set: { sealed: OVERWRITTEN } });
       await this.keys.main.deleteMany(filter);

@@ -12,7 +12,7 @@ import type { AttemptView } from './attempt-view.js';
 import { readDelivery } from './delivery-detail.js';
 import type { DeliveryFilter } from './delivery-filter.js';
 import type { Delivery, DeliverySummary } from './delivery-view.js';
-import { previousRun } from './earlier-runs.js';
+import { previousRun, readEarlierRuns } from './earlier-runs.js';
 import type { RecentGroups } from './group/recent-groups.js';
 import { readStartedEvent } from './history.js';
 import { Locator, untilVisible } from './locate.js';
@@ -98,7 +98,12 @@ export class DeliveryReader {
     after?: string,
   ): Promise<Page<DeliverySummary>> {
     const { client, archive } = this;
-    const lists = deliveryLists({ client, archive, accountId }, filter);
+    const lists = deliveryLists({ client, archive, accountId }, filter, async (located) => {
+      const key = located.row.summary;
+      const archived = await this.archived(accountId, key, located);
+      const known = archived && earlierRunsIn(archived);
+      return readEarlierRuns(client, this.opener, located.execution, accountId, key, known);
+    });
     const read = () => listBoth(lists, limit, after);
     if (filter.event_id === undefined || after !== undefined) return read();
     return untilVisible(filter.event_id, read, ({ data }) => data.length > 0);

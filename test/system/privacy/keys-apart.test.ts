@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { migrate } from '../../../src/bin/migrate.js';
 import { startService } from '../../../src/bin/service.js';
 import { loadSettings } from '../../../src/config/load.js';
-import { apiClient, type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
 import { dump, restore } from '../../support/outside/dump.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { SHORT_WAITS, startSystem, type TestSystem } from '../../support/system.js';
@@ -44,7 +44,8 @@ describe('data keys in a MongoDB of their own', () => {
   };
   const start = (settings: Record<string, string>) =>
     startService(loadSettings(settings), 'api', pino({ level: 'silent' }));
-  const erased = async (id: string) => (await client.request('GET', `/v18.0/events/${id}`)).json.payload === null;
+  const erased = async (id: string) =>
+    (await client.request('GET', `/v18.0/events/${id}`)).json.payload === null;
   const post = async (person: string) =>
     (await client.purchase(JSON.stringify({ ...JSON.parse(PURCHASE), customer_email: person }))).id;
 
@@ -80,7 +81,10 @@ describe('data keys in a MongoDB of their own', () => {
       start({ ...environment, HOOKLINE_KEYS_MONGODB_URI: `${main}other` }),
       /does not hold the data keys of this installation/,
     );
-    await assert.rejects(moveKeys({ HOOKLINE_KEYS_MONGODB_URI: `${main}other` }), /does not hold the data keys/);
+    await assert.rejects(
+      moveKeys({ HOOKLINE_KEYS_MONGODB_URI: `${main}other` }),
+      /does not hold the data keys/,
+    );
     await assert.rejects(
       moveKeys({ MONGODB_URI: `${main}new` }),
       /names a database with data keys.*copy the collection data_key_home/,

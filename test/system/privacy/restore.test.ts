@@ -125,12 +125,15 @@ describe('erasures after a restore', () => {
   it('are not done from a file that was altered', async () => {
     const bob = (await keyOf('bob')).key_id;
     const forged = join(folder, 'forged.ndjson');
-    await writeFile(forged, (await readFile(file, 'utf8')).replace(erasure.key.id, bob).replace(gone.accountId, client.accountId));
+    await writeFile(
+      forged,
+      (await readFile(file, 'utf8')).replace(erasure.key.id, bob).replace(gone.accountId, client.accountId),
+    );
     const said = await privacy('reapply', forged).then(
       () => assert.fail('it was accepted'),
       ({ stdout }: { stdout: string }) => stdout,
     );
-    assert.match(said, /Line 1 is refused[^]*Line 2 is refused[^]*0 erasures applied/);
+    assert.match(said, /Line 1 is refused.*Line 2 is refused.*0 erasures applied/s);
     assert.equal(await payloadOf('bob'), 'bob@example.com');
     assert.equal(await payloadOf('ada'), 'ada@example.com');
   });
@@ -158,10 +161,16 @@ describe('erasures after a restore', () => {
     assert.equal((await archive.delivery(client.accountId, delivered))?.detail, undefined);
     const event = await startedEvent(client, delivered);
     assert.ok(event.sealed && !event.payload.includes('ada'));
-    assert.equal(await system.sealer.open({ accountId: client.accountId, eventId: id }, event.payload), undefined);
+    assert.equal(
+      await system.sealer.open({ accountId: client.accountId, eventId: id }, event.payload),
+      undefined,
+    );
     const dan = leaving['dan']?.id ?? '';
     const ofDan = await startedEvent(gone, leaving['dan']?.delivered ?? '');
-    assert.equal(await system.sealer.open({ accountId: gone.accountId, eventId: dan }, ofDan.payload), undefined);
+    assert.equal(
+      await system.sealer.open({ accountId: gone.accountId, eventId: dan }, ofDan.payload),
+      undefined,
+    );
     assert.equal(await payloadOf('bob'), 'bob@example.com');
     assert.equal((await client.delivery(people['bob']?.retrying ?? '')).status, 'retrying');
   });
@@ -216,6 +225,9 @@ describe('erasures after a restore', () => {
     assert.deepEqual(started, [line.erasure.id]);
     // Another account, whose key it is not.
     const other = { ...line, account_id: gone.accountId };
-    assert.equal(await reapply({ ...other, erasure: { ...line.erasure, id: erasure.id } }, { database, start }), 'unknown');
+    assert.equal(
+      await reapply({ ...other, erasure: { ...line.erasure, id: erasure.id } }, { database, start }),
+      'unknown',
+    );
   });
 });

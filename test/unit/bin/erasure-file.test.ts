@@ -36,7 +36,10 @@ async function* each<T>(values: readonly T[]): AsyncIterable<T> {
 describe('a file of erasures', () => {
   const key = newSecretKey();
   const box = new SecretBox(parseSecretKeys(key));
-  const some = [someErasure(), { type: 'account', account_id: newId('account'), erasure_requested_at: AT } as const];
+  const some = [
+    someErasure(),
+    { type: 'account', account_id: newId('account'), erasure_requested_at: AT } as const,
+  ];
   let folder: string;
   let path: string;
   let lines: string[];
@@ -91,7 +94,13 @@ describe('a file of erasures', () => {
 
   it('says if a part of it is missing, wherever it was cut', async () => {
     const [one = '', account = '', end = ''] = lines;
-    for (const text of ['', one, `${one}\n${account}\n`, `${one}\n${end}`, `${one}\n${account}\n${end.slice(0, -9)}`]) {
+    for (const text of [
+      '',
+      one,
+      `${one}\n${account}\n`,
+      `${one}\n${end}`,
+      `${one}\n${account}\n${end.slice(0, -9)}`,
+    ]) {
       const { isWhole, said } = await read(text);
       assert.equal(isWhole, false);
       assert.match(said, /Apply a whole one as well/);

@@ -24,7 +24,8 @@ export async function reapply(
   { database: { dataKeys, erasures }, start }: ReapplyPorts,
 ): Promise<Reapplied> {
   const { account_id } = line;
-  if (line.type === 'account') return (await dataKeys.eraseAll(account_id)) > 0 ? 'applied' : 'already_applied';
+  if (line.type === 'account')
+    return (await dataKeys.eraseAll(account_id)) > 0 ? 'applied' : 'already_applied';
   const { erasure } = line;
   const hasKey = await dataKeys.has(account_id, erasure.key.id);
   if (erasure.erased_at === undefined && hasKey) {
