@@ -7,6 +7,7 @@ import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import { acceptedEventIn, NO_ARCHIVE } from './archive/archived-event.js';
 import { deliveryIn, earlierRunsIn, timelineIn, withEarlier } from './archive/archived-views.js';
 import { deliveryLists } from './archive/both-lists.js';
+import { deliveredEvents } from './archive/delivered-events.js';
 import { listBoth } from './archive/merged-list.js';
 import type { AttemptView } from './attempt-view.js';
 import { readDelivery } from './delivery-detail.js';
@@ -57,14 +58,45 @@ export class DeliveryReader {
     return items && withEarlier(items, archived && timelineIn(archived));
   }
 
+  /** One delivery as the archive alone has it, and as the ledger alone has it; each absent where it has none. */
+  async both(
+    accountId: string,
+    key: DeliveryKey,
+  ): Promise<{
+    archived?: ArchivedDelivery | undefined;
+    shown?: Delivery | undefined;
+    held?: Delivery | undefined;
+  }> {
+    const [archived, located] = await Promise.all([
+      this.archive.delivery(accountId, deliveryId(key)),
+      this.locate(accountId, key),
+    ]);
+    return {
+      archived,
+      shown: archived && deliveryIn(archived),
+      held: located && (await this.readHeld(accountId, key, located)),
+    };
+  }
+
   /** One delivery of an account, alone or in a group; `undefined` if the account has no such delivery. */
   async get(accountId: string, key: DeliveryKey): Promise<Delivery | undefined> {
     const located = await this.locate(accountId, key);
+    if (located) return this.readHeld(accountId, key, located);
     const archived = await this.archived(accountId, key, located);
-    if (!located) return archived && deliveryIn(archived);
+    return archived && deliveryIn(archived);
+  }
+
+  private async readHeld(accountId: string, key: DeliveryKey, located: Located): Promise<Delivery> {
+    const archived = await this.archived(accountId, key, located);
     return readDelivery(this.client, this.opener, accountId, located, {
       ...(archived && { earlier: earlierRunsIn(archived) }),
     });
+  }
+
+  /** The ids of those of some events that an endpoint has got. */
+  delivered(accountId: string, endpointId: string, eventIds: readonly string[]): Promise<Set<string>> {
+    const { client, archive } = this;
+    return deliveredEvents({ client, archive, accountId }, endpointId, eventIds);
   }
 
   /** Attempts of a delivery's record as the HTTP interface shows them. */

@@ -19,6 +19,12 @@ export const attemptSchema = z
     url: z.string().optional().describe('Where it was sent, without user information'),
     url_host: z.string(),
     endpoint_version: z.number().int().optional().describe('The version of the endpoint that was read'),
+    secret_versions: z
+      .array(z.number().int())
+      .optional()
+      .describe(
+        'The versions of the endpoint that made the secrets which signed it, newest first: several while a rotation overlaps',
+      ),
     address: z.string().optional().describe('The address connected to; absent if there was no connection'),
     timings_ms: z
       .object({

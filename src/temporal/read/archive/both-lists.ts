@@ -173,7 +173,7 @@ async function heldDeliveries(
 }
 
 /** The executions of some events of an account that Temporal still has. */
-async function* executionsOf(
+export async function* executionsOf(
   client: Client,
   accountId: string,
   eventIds: readonly string[],
