@@ -339,7 +339,13 @@ class Incident {
     const failures = state.failures + this.reportedFailures;
     if (!last) return { ...state, failures };
     const { said: last_failure, at: last_failure_at, attempt: last_attempt } = last;
-    return { ...state, failures, last_failure, last_failure_at, ...(last_attempt !== undefined && { last_attempt }) };
+    return {
+      ...state,
+      failures,
+      last_failure,
+      last_failure_at,
+      ...(last_attempt !== undefined && { last_attempt }),
+    };
   }
 
   private show(): void {

@@ -18,7 +18,7 @@ export async function exportErasures(given: Settings, path: string | undefined):
   const database = await connectDatabase(requireServers(settings).mongodbUri);
   try {
     const lines = await writeErasureFile(path, linesOf(database), keyBox);
-    say(`${lines} erasures in ${path}. Keep it apart from the backups; it names nobody.`);
+    say(`Erasures in ${path}: ${lines}. Keep it apart from the backups; it names nobody.`);
   } finally {
     await database.close();
   }
@@ -53,9 +53,9 @@ export async function reapplyErasures(given: Settings, path: string | undefined)
     await temporal.close();
     await database.close();
   }
-  const waiting = counts.begun > 0 ? `, ${counts.begun} begun again that wait for open deliveries` : '';
+  const waiting = counts.begun > 0 ? `, ${counts.begun} wait for open deliveries` : '';
   say(
-    `${counts.applied} erasures applied${waiting}, ${counts.already_applied} already applied, ${counts.unknown} unknown here.`,
+    `Erasures: ${counts.applied} applied${waiting}, ${counts.already_applied} applied already, ${counts.unknown} unknown here.`,
   );
   if (counts.applied > 0) say('Processes that run read nothing of it any more within 10 seconds.');
   return read?.isWhole() ?? true;

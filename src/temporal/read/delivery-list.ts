@@ -25,6 +25,9 @@ const MAX_GROUPS_READ = 6;
 /** Reads the runs of a delivery before it was sent again. */
 export type ReadEarlier = (item: Located) => Promise<EarlierRun[]>;
 
+/** Deliveries that were sent again whose earlier runs are read for one page, about: up to ten histories each. */
+const MAX_RESENT = 50;
+
 /** A delivery of a list, and where the list has it; absent while its execution is open. */
 export interface ListedRow {
   summary: DeliverySummary;
@@ -43,6 +46,7 @@ export class DeliveryList {
   private readonly rows: RowReader;
   private readonly earlier: ReadEarlier;
   /** The attempts of deliveries that match, as far as they were asked for. */
+  private resent = 0;
   private readonly asked = new WeakMap<Located, AskedAttempt[]>();
 
   /** @param earlier reads runs before a delivery was sent again, for a filter by attempts */
@@ -77,7 +81,7 @@ export class DeliveryList {
     const clauses = clausesOf(this.accountId, this.filter);
     if (!clauses) return { data: [] };
     const expand = (execution: Execution) => this.itemsOf(execution);
-    const isSpent = () => this.rows.groupsRead >= MAX_GROUPS_READ;
+    const isSpent = () => this.rows.groupsRead >= MAX_GROUPS_READ || this.resent >= MAX_RESENT;
     const options = { expand, keep, maxExamined: MAX_EXAMINED, isSpent };
     const { data, ...rest } = await listExpanded<Located>(this.client, clauses, options, limit, after);
     const summaries = await this.rows.summaries(data);
@@ -120,7 +124,9 @@ export class DeliveryList {
     if (asksForResult(this.filter) && !(await hasResult(item, this.filter, this.rows))) return false;
     if (!any_attempt) return true;
     const { attempts = [] } = (await this.rows.record(item)) ?? {};
-    const earlier = previousRun(item.execution) ? await this.earlier(item) : [];
+    const isResent = previousRun(item.execution) !== undefined;
+    if (isResent) this.resent += 1;
+    const earlier = isResent ? await this.earlier(item) : [];
     const asked = askedAttempts([{ run_id: item.execution.runId, attempts }, ...earlier], any_attempt);
     this.asked.set(item, asked);
     return asked.length > 0;

@@ -133,16 +133,16 @@ describe('erasures after a restore', () => {
       () => assert.fail('it was accepted'),
       ({ stdout }: { stdout: string }) => stdout,
     );
-    assert.match(said, /Line 1 is refused.*Line 2 is refused.*0 erasures applied/s);
+    assert.match(said, /Line 1 is refused.*Line 2 is refused.*Erasures: 0 applied/s);
     assert.equal(await payloadOf('bob'), 'bob@example.com');
     assert.equal(await payloadOf('ada'), 'ada@example.com');
   });
 
   it('are done again from the file, once', async () => {
-    assert.match(await privacy('reapply', file), /^2 erasures applied, 0 already applied, 0 unknown here/m);
-    assert.match(await privacy('reapply', file), /^0 erasures applied, 2 already applied, 0 unknown here/m);
+    assert.match(await privacy('reapply', file), /^Erasures: 2 applied, 0 applied already, 0 unknown here/m);
+    assert.match(await privacy('reapply', file), /^Erasures: 0 applied, 2 applied already, 0 unknown here/m);
     // From what the database has recorded: the account's deletion was made after the backup, and is not among that.
-    assert.match(await privacy('reapply'), /^0 erasures applied, 1 already applied, 0 unknown here/m);
+    assert.match(await privacy('reapply'), /^Erasures: 0 applied, 1 applied already, 0 unknown here/m);
     await until(
       () => payloadOf('ada'),
       (found) => found === null,
@@ -202,7 +202,7 @@ describe('erasures after a restore', () => {
     const end = { type: 'end', lines: 1, exported_at: new Date().toISOString() } as const;
     const lines = [await lineFor('carol'), end].map((line) => writeErasureLine(line, keyBox));
     await writeFile(join(folder, 'carol.ndjson'), lines.join('\n'));
-    assert.match(await privacy('reapply', join(folder, 'carol.ndjson')), /^1 erasures applied/m);
+    assert.match(await privacy('reapply', join(folder, 'carol.ndjson')), /^Erasures: 1 applied/m);
     const { retrying = '' } = people['carol'] ?? {};
     await client.deliveryUntil(retrying, ({ status }) => status === 'cancelled');
     await until(

@@ -42,6 +42,8 @@ export async function reapply(
   const known = await erasures.get(account_id, erasure.id);
   if (!known) {
     await erasures.restore(account_id, erasure, ORIGIN);
+    // One that waited for open deliveries comes to its end.
+    if (erasure.status !== 'complete') await start(planOf(account_id, erasure));
     return 'unknown';
   }
   // Something was cut off between the deletion of the key and the end of what is open.
