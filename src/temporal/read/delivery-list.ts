@@ -45,8 +45,9 @@ export class DeliveryList {
   private readonly filter: DeliveryFilter;
   private readonly rows: RowReader;
   private readonly earlier: ReadEarlier;
-  /** The attempts of deliveries that match, as far as they were asked for. */
+  /** Deliveries whose earlier runs have been read. */
   private resent = 0;
+  /** The attempts of deliveries that match, as far as they were asked for. */
   private readonly asked = new WeakMap<Located, AskedAttempt[]>();
 
   /** @param earlier reads runs before a delivery was sent again, for a filter by attempts */
