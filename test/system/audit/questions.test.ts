@@ -31,7 +31,11 @@ describe('the questions of an auditor', () => {
   const deliveries = {} as Record<Name, string>;
 
   before(async () => {
-    system = await startSystem({ ...SHORT_WAITS, HOOKLINE_DISABLE_AFTER: '1s' });
+    system = await startSystem({
+      ...SHORT_WAITS,
+      HOOKLINE_DISABLE_AFTER: '1500ms',
+      HOOKLINE_PROBE_INTERVAL: '60ms',
+    });
     mongo = await mongoose.mongo.MongoClient.connect(system.environment['MONGODB_URI'] ?? '');
     receiver = await startReceiver({
       async handler(request, response) {
@@ -43,7 +47,7 @@ describe('the questions of an auditor', () => {
     client = await system.account();
     stranger = await system.account();
     const more: Partial<Record<Name, Record<string, unknown>>> = {
-      failing: { retry_schedule: ['300ms', '300ms', '300ms', '1h'] },
+      failing: { retry_schedule: Array(15).fill('100ms') },
       large: { filter: { path: '/total', at_least: 100 } },
     };
     for (const name of ENDPOINTS)

@@ -4,8 +4,8 @@ import { parseDeliveryId } from '../../../domain/basics/delivery-id.js';
 import { isId } from '../../../domain/basics/ids.js';
 import { isClosed } from '../../../domain/delivery/delivery.js';
 import { notFound } from '../../../domain/http/problem.js';
-import { LogAlteredError } from '../../../domain/log/log-altered.js';
-import { commitTo, SealedTextError } from '../../../domain/privacy/data-key.js';
+import { isLogAltered } from '../../../domain/log/log-altered.js';
+import { commitTo, isSealedTextError } from '../../../domain/privacy/data-key.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { type Check, integrityOf, integritySchema } from './integrity-view.js';
@@ -124,7 +124,7 @@ async function ofDelivery(
 
 /** Why something that is kept cannot be read. @throws the error, if it is about something else */
 function asUnreadable(error: unknown): string {
-  if (error instanceof SealedTextError || error instanceof SyntaxError) return error.message;
+  if (isSealedTextError(error) || error instanceof SyntaxError) return error.message;
   throw error;
 }
 
@@ -174,7 +174,7 @@ async function inLog(
       detail: `The signed log holds the record as number ${index}, in its checkpoint of ${proof.head.size} records.`,
     };
   } catch (error) {
-    if (!(error instanceof LogAlteredError)) throw error;
+    if (!isLogAltered(error)) throw error;
     return {
       check: 'log',
       result: 'differs',
@@ -203,7 +203,7 @@ async function ofPayload(
       ? { check: 'payload', result: 'same', detail: 'The payload is the one that the record commits to.' }
       : { check: 'payload', result: 'differs', detail: 'The record commits to another payload.' };
   } catch (error) {
-    if (!(error instanceof SealedTextError)) throw error;
+    if (!isSealedTextError(error)) throw error;
     return { check: 'payload', result: 'differs', detail: `The payload cannot be opened: ${error.message}.` };
   }
 }
