@@ -6,7 +6,7 @@ import {
   MAX_ERASURE_LINE,
   readErasureLine,
   writeErasureLine,
-} from '../../domain/privacy/erasure-line.js';
+} from '../../domain/archive/erasure-line.js';
 import { linesOfFile } from './lines-of-file.js';
 
 /** Lines that are refused which are told one by one. */

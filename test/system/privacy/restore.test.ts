@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { requireBoxes } from '../../../src/bin/process/secrets.js';
 import { reapply } from '../../../src/bin/service/privacy/reapply.js';
 import { OPERATOR_SCOPES } from '../../../src/domain/access/api-key.js';
-import type { Erasure } from '../../../src/domain/privacy/erasure.js';
 import {
   type ErasureLine,
   MAX_ERASURE_LINE,
   writeErasureLine,
-} from '../../../src/domain/privacy/erasure-line.js';
+} from '../../../src/domain/archive/erasure-line.js';
+import type { Erasure } from '../../../src/domain/privacy/erasure.js';
 import { readStartedEvent } from '../../../src/temporal/read/history.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { dump, restore } from '../../support/outside/dump.js';

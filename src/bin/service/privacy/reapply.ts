@@ -1,6 +1,6 @@
+import type { ErasureLine } from '../../../domain/archive/erasure-line.js';
 import { OPERATOR } from '../../../domain/change/change.js';
 import type { Erasure, ErasurePlan } from '../../../domain/privacy/erasure.js';
-import type { ErasureLine } from '../../../domain/privacy/erasure-line.js';
 import type { Database } from '../../../models/database.js';
 
 /**

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { SecretBox } from '../access/secret-box.js';
-import { canonicalJson } from '../archive/canonical-json.js';
 import { idPattern } from '../basics/ids.js';
-import { KEY_ID } from './data-key.js';
-import { ERASURE_STATUSES, type Erasure, OPEN_RULES } from './erasure.js';
+import { KEY_ID } from '../privacy/data-key.js';
+import { ERASURE_STATUSES, type Erasure, OPEN_RULES } from '../privacy/erasure.js';
+import { canonicalJson } from './canonical-json.js';
 
 /** The longest line of an export of erasures, characters. One takes some 600. */
 export const MAX_ERASURE_LINE = 4_096;
