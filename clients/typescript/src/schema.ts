@@ -6262,14 +6262,15 @@ export interface operations {
                      * @example {
                      *       "data": [
                      *         {
-                     *           "id": "…",
+                     *           "id": "dlv_01M7Y2V07RS2Y47QBBGSV7HTCR_01M7Y2TZZ9K3C5R4Q0V8W1XHPN",
                      *           "event_id": "evt_01M7Y2V07RS2Y47QBBGSV7HTCR",
                      *           "endpoint_id": "ep_01M7Y2TZZ9K3C5R4Q0V8W1XHPN",
                      *           "event_kind": "purchase",
-                     *           "status": "delivering",
+                     *           "status": "delivered",
                      *           "created_at": "2026-11-21T12:00:00.000Z",
                      *           "started_at": "2026-11-21T12:00:00.000Z",
-                     *           "reason": "The shop has a new address.",
+                     *           "closed_at": "2026-11-21T12:00:00.094Z",
+                     *           "reason": "The endpoint answered 2xx.",
                      *           "workflow_id": "dlv_01M7Y2V07RS2Y47QBBGSV7HTCR_01M7Y2TZZ9K3C5R4Q0V8W1XHPN:acct_01M7Y2T2PWVW0WKSH8RBEQW94E",
                      *           "run_id": "01a2003e-fd19-7c22-a501-e7432ba97ea2"
                      *         }
@@ -7056,13 +7057,13 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "…",
+                     *       "id": "dlv_01M7Y2V07RS2Y47QBBGSV7HTCR_01M7Y2TZZ9K3C5R4Q0V8W1XHPN",
                      *       "verdict": "unaltered",
                      *       "checks": [
                      *         {
                      *           "check": "log",
                      *           "result": "same",
-                     *           "detail": "…"
+                     *           "detail": "The signed log holds the record as number 3, in its checkpoint of 23 records."
                      *         }
                      *       ]
                      *     }
@@ -7105,13 +7106,13 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "…",
+                     *       "id": "evt_01M7Y2V07RS2Y47QBBGSV7HTCR",
                      *       "verdict": "unaltered",
                      *       "checks": [
                      *         {
                      *           "check": "log",
                      *           "result": "same",
-                     *           "detail": "…"
+                     *           "detail": "The signed log holds the record as number 3, in its checkpoint of 23 records."
                      *         }
                      *       ]
                      *     }
@@ -7154,13 +7155,13 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "…",
+                     *       "id": "chg_01M7Y2V3H5K7M9P1R3T5V7X9ZB",
                      *       "verdict": "unaltered",
                      *       "checks": [
                      *         {
                      *           "check": "log",
                      *           "result": "same",
-                     *           "detail": "…"
+                     *           "detail": "The signed log holds the record as number 3, in its checkpoint of 23 records."
                      *         }
                      *       ]
                      *     }
