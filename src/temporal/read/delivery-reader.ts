@@ -58,24 +58,10 @@ export class DeliveryReader {
     return items && withEarlier(items, archived && timelineIn(archived));
   }
 
-  /** One delivery as the archive alone has it, and as the ledger alone has it; each absent where it has none. */
-  async both(
-    accountId: string,
-    key: DeliveryKey,
-  ): Promise<{
-    archived?: ArchivedDelivery | undefined;
-    shown?: Delivery | undefined;
-    held?: Delivery | undefined;
-  }> {
-    const [archived, located] = await Promise.all([
-      this.archive.delivery(accountId, deliveryId(key)),
-      this.locate(accountId, key),
-    ]);
-    return {
-      archived,
-      shown: archived && deliveryIn(archived),
-      held: located && (await this.readHeld(accountId, key, located)),
-    };
+  /** One delivery as the ledger has it; `undefined` if that has none, whatever the archive has. */
+  async held(accountId: string, key: DeliveryKey): Promise<Delivery | undefined> {
+    const located = await this.locate(accountId, key);
+    return located && this.readHeld(accountId, key, located);
   }
 
   /** One delivery of an account, alone or in a group; `undefined` if the account has no such delivery. */

@@ -264,7 +264,7 @@ describe('the questions of an auditor', () => {
           assert.deepEqual(await results('deliveries', deliveries.ok), found);
           const [line] = await ask(`integrity ${deliveries.ok}`, 1);
           assert.equal(line.verdict, 'altered');
-          assert.match(line.checks[1].detail, /\/attempts/);
+          assert.match(line.checks[3].detail, /\/attempts/);
           assert.equal((await results('events', eventId))[0], 'altered');
         },
       );
@@ -283,7 +283,7 @@ describe('the questions of an auditor', () => {
         ok,
         (one) => sealed(one['detail']),
         async () => {
-          assert.deepEqual(await results('deliveries', ok), ['altered', 'log same', 'shown differs']);
+          await look();
         },
       );
     });
