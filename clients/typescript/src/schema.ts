@@ -2056,13 +2056,27 @@ export interface components {
             address?: string;
             /** @description Size of the body that was sent */
             request_bytes?: number;
-            /** @description Bytes of the answer's body that were read */
+            /** @description Bytes of the answer's body that were read: all of it, or the first 16,384 */
             response_bytes?: number;
+            /** @description SHA-256 of these bytes, hexadecimal; absent if there are none */
+            response_sha256?: string;
+            /**
+             * @description Present if the body goes on behind them: it is longer, or did not end in time
+             * @constant
+             */
+            response_cut?: true;
+            /** @description Whole length of a body that goes on, as its Content-Length says; absent if none does */
+            response_length?: number;
             status_code?: number;
             error_code?: string;
             error?: string;
-            /** @enum {string} */
-            trigger: "schedule" | "retry_after" | "manual" | "released";
+            /**
+             * @description released: the endpoint answers again; probe: to see whether it does, which uses up none of the schedule
+             * @enum {string}
+             */
+            trigger: "schedule" | "retry_after" | "manual" | "released" | "probe";
+            /** @description So many tries of this attempt began before and were lost with the process that made them: their requests may have arrived, too */
+            lost_tries?: number;
             run_id: string;
         };
         Delivery: {
