@@ -76,11 +76,9 @@ export interface DeliveryTurns {
   take(endpointId: string, rate: number): Promise<number>;
 }
 
-/** The attempt that an endpoint is disabled because of. */
+/** The attempt that an endpoint is disabled because of: `attemptName`, and the address that answered it, if that is known. */
 export interface DisablingAttempt {
-  /** {@link attemptName}. */
   name: string;
-  /** That answered it, if it is known. */
   address?: string | undefined;
 }
 
@@ -117,7 +115,7 @@ export interface EndpointDirectory {
 export interface IncidentLog {
   /** How an endpoint fails whose deliveries are about to wait, if this process knows it before the endpoint says so. */
   mark(endpointId: string): FailingMark | undefined;
-  /** @param began when the attempt began, milliseconds since the epoch @param attempt {@link attemptName} */
+  /** @param began when the attempt began, milliseconds since the epoch @param attempt `attemptName` */
   failed(endpoint: NamedEndpoint, said: string, began: number, attempt: string): Promise<void>;
   /**
    * @param began likewise
