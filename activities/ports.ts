@@ -76,6 +76,12 @@ export interface DeliveryTurns {
   take(endpointId: string, rate: number): Promise<number>;
 }
 
+/** The attempt that an endpoint is disabled because of: `attemptName`, and the address that answered it, if that is known. */
+export interface DisablingAttempt {
+  name: string;
+  address?: string | undefined;
+}
+
 /** The stored endpoints. */
 export interface EndpointDirectory {
   /** The endpoint as it was a second ago at most; `undefined` if it was deleted. */
@@ -89,6 +95,7 @@ export interface EndpointDirectory {
    *
    * @param cause what does so
    * @param verificationRevision of the endpoint that the cause is about; absent if it is about the endpoint whatever its URL is
+   * @param attempt that it is done because of
    */
   disable(
     accountId: string,
@@ -96,6 +103,7 @@ export interface EndpointDirectory {
     reason: string,
     cause: string,
     verificationRevision: number | undefined,
+    attempt?: DisablingAttempt,
   ): Promise<DisableResult>;
   /** The endpoints that an operational event goes to. `payload`: parsed. */
   watchers(accountId: string, kind: string, payload: unknown): Promise<DeliveryTarget[]>;
@@ -107,8 +115,8 @@ export interface EndpointDirectory {
 export interface IncidentLog {
   /** How an endpoint fails whose deliveries are about to wait, if this process knows it before the endpoint says so. */
   mark(endpointId: string): FailingMark | undefined;
-  /** @param began when the attempt began, milliseconds since the epoch */
-  failed(endpoint: NamedEndpoint, said: string, began: number): Promise<void>;
+  /** @param began when the attempt began, milliseconds since the epoch @param attempt `attemptName` */
+  failed(endpoint: NamedEndpoint, said: string, began: number, attempt: string): Promise<void>;
   /**
    * @param began likewise
    * @param isMarked whether the endpoint was marked as failing then

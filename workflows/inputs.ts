@@ -62,6 +62,8 @@ export interface IncidentState {
   failures: number;
   last_failure: string;
   last_failure_at: string;
+  /** The attempt of the last failure. */
+  last_attempt?: string;
   /** The number of failures so far. */
   probes: number;
   next_probe_at?: string;

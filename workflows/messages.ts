@@ -51,6 +51,8 @@ export interface FailureReport {
   said: string;
   /** ISO 8601, UTC: when the last one was. */
   at: string;
+  /** Its attempt: `attemptName`. Older code did not send it. */
+  attempt?: string;
 }
 
 /** Attempts at the endpoint failed. Opens an incident. */

@@ -1,3 +1,4 @@
+import { attemptName } from '../../src/domain/basics/delivery-id.js';
 import { withTimeout } from '../../src/domain/basics/with-timeout.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import type { Attempt } from '../../src/domain/delivery/delivery.js';
@@ -50,8 +51,12 @@ export function createConclude({
     { attempt, verificationRevision: revision }: MadeAttempt,
   ): Promise<boolean> {
     const host = hostOf(attempt.url);
-    const cause = `${event_id}:${number}`;
-    const disabling = endpoints.disable(account_id, endpoint_id, GONE, cause, revision);
+    const cause = attemptName(event_id, number);
+    const { address } = attempt;
+    const disabling = endpoints.disable(account_id, endpoint_id, GONE, cause, revision, {
+      name: cause,
+      address,
+    });
     const [isReported, result] = await Promise.all([
       record(incidents.gone({ account_id, endpoint_id, host }, cause, revision)),
       withTimeout(RECORD_LIMIT_MS, disabling).catch(() => undefined),
@@ -64,14 +69,14 @@ export function createConclude({
    * watch each other would keep each other busy.
    */
   async function notify(
-    { account_id, endpoint_id, event_kind, number }: AttemptRequest,
+    { account_id, event_id, endpoint_id, event_kind, number }: AttemptRequest,
     { attempt, outcome, failing, wasUnhealthy }: MadeAttempt,
   ): Promise<void> {
     if (isOperational(event_kind)) return;
     const endpoint = { account_id, endpoint_id, host: hostOf(attempt.url) };
     const began = Date.parse(attempt.at);
     if (outcome !== 'delivered') {
-      await incidents.failed(endpoint, describeAttempt(attempt), began);
+      await incidents.failed(endpoint, describeAttempt(attempt), began, attemptName(event_id, number));
       return;
     }
     if (number === 1 && !wasUnhealthy) return;

@@ -2,7 +2,7 @@ import { RECEIPT_HEADER } from '../../src/domain/archive/receipt.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import { type Attempt, webhookTimestamp } from '../../src/domain/delivery/delivery.js';
 import { isSuccess } from '../../src/domain/delivery/outcome.js';
-import { liveSecrets, sign } from '../../src/domain/delivery/signature.js';
+import { liveKeys, sign } from '../../src/domain/delivery/signature.js';
 import { contextOf } from '../../src/domain/ledger/sealed-event.js';
 import { redact, redactBeginning } from '../../src/domain/text/redact.js';
 import { cutText } from '../../src/domain/text/unicode.js';
@@ -57,7 +57,9 @@ export function createSend({
     const began = Date.now();
     const timestamp = webhookTimestamp(began);
     const { headers, signing_keys } = endpoint.secrets();
-    const secrets = liveSecrets(signing_keys, began);
+    const keys = liveKeys(signing_keys, began);
+    const secrets = keys.map(({ secret }) => secret);
+    const secret_versions = keys.flatMap(({ version }) => version ?? []);
     const exchange: HttpPoster['exchange'] = endpoint.listener
       ? (signed) => listenerExchange(request.endpoint_id, signed)
       : poster.exchange;
@@ -89,6 +91,7 @@ export function createSend({
         duration_ms: endedAt - began,
         url: sentTo(endpoint.target_url, secretTexts),
         endpoint_version: endpoint.version,
+        ...(secret_versions.length > 0 && { secret_versions }),
         ...(trace.address !== undefined && { address: trace.address }),
         timings_ms: trace.timings,
         request_bytes: Buffer.byteLength(payload),

@@ -76,8 +76,16 @@ export function createIncidentActivities({ endpoints, ledger, raiser }: Incident
       reason,
       cause,
       verification_revision,
-    }: EndpointKey & { reason: string; cause: string; verification_revision?: number }): Promise<boolean> {
-      const result = await endpoints.disable(account_id, endpoint_id, reason, cause, verification_revision);
+      attempt = cause,
+    }: EndpointKey & {
+      reason: string;
+      cause: string;
+      verification_revision?: number;
+      attempt?: string;
+    }): Promise<boolean> {
+      const result = await endpoints.disable(account_id, endpoint_id, reason, cause, verification_revision, {
+        name: attempt,
+      });
       return result === 'disabled';
     },
 

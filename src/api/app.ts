@@ -38,10 +38,12 @@ import { endpointOperations } from './routes/endpoints/endpoints.js';
 import { eventKindOperations } from './routes/event-kinds/event-kinds.js';
 import { eventOperations } from './routes/events/events.js';
 import { explainOperations } from './routes/explain/explain.js';
+import { missedOperations } from './routes/explain/missed.js';
 import { exportOperations } from './routes/exports/exports.js';
 import { healthRoutes } from './routes/health.js';
 import { listenerOperations } from './routes/listeners/listeners.js';
 import { certificateOperations } from './routes/log/certificates.js';
+import { integrityOperations } from './routes/log/integrity.js';
 import { checkpointRoute, logOperations, tileRoutes, timestampRoute } from './routes/log/log.js';
 import { meOperations } from './routes/profiles/me.js';
 import { profileOperations } from './routes/profiles/profiles.js';
@@ -124,7 +126,9 @@ function operationsOf(dependencies: ApiDependencies): Operation[] {
     ...listenerOperations(dependencies),
     ...deliveryOperations(dependencies),
     ...certificateOperations(dependencies),
+    ...integrityOperations(dependencies),
     ...explainOperations(dependencies),
+    ...missedOperations(dependencies),
     ...replayOperations(dependencies),
     ...exportOperations(dependencies),
     ...sequenceOperations(dependencies),

@@ -105,6 +105,26 @@ export const SERVICE_COMMANDS = {
       if (!(await verifyArchive(await loadSettings(), values))) process.exitCode = 1;
     },
   },
+  privacy: {
+    summary: 'keep a list of erasures apart from the backups, and do them again after a restore',
+    usage: 'export FILE | reapply [FILE]',
+    help: [
+      'export FILE    writes the erasures of all accounts; the file names nobody',
+      'reapply FILE   does them again on the restored system; may be repeated',
+      'reapply        does those again that the database has recorded, after its data keys were restored alone',
+    ],
+    actions: ['export', 'reapply'],
+    options: {},
+    async run(_values, [action, path]) {
+      const { exportErasures, reapplyErasures } = await import('./privacy/privacy.js');
+      if (action === 'export') await exportErasures(await loadSettings(), path);
+      else if (action !== 'reapply')
+        throw new CommandError(
+          'Say what to do: hookline privacy export FILE, or hookline privacy reapply FILE',
+        );
+      else if (!(await reapplyErasures(await loadSettings(), path))) process.exitCode = 1;
+    },
+  },
   reseal: {
     summary:
       'encrypt stored secrets with the first of HOOKLINE_SECRET_KEYS, so that the others can be dropped',

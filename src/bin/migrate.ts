@@ -8,8 +8,8 @@ import { archiveScheduleOf } from './service/archive/schedule.js';
 
 /**
  * Brings both servers to what this version needs: Temporal's namespace with retention and search attributes and
- * the Schedule of the archive, MongoDB's indexes. It can
- * be run any number of times.
+ * the Schedule of the archive, MongoDB's indexes. Data keys are
+ * moved to a MongoDB of their own if the settings name one. It can be run any number of times.
  *
  * @param report receives a line for each index that could not be made; the service works without it, more slowly
  */
@@ -25,8 +25,11 @@ export async function migrate(settings: Settings, report: (line: string) => void
   } finally {
     await temporal.close();
   }
-  const database = await connectDatabase(servers.mongodbUri, { patience: 'unlimited' });
+  const { keysUri } = servers;
+  const database = await connectDatabase(servers.mongodbUri, { keysUri, patience: 'unlimited' });
   try {
+    const moved = await database.dataKeyHome.move();
+    if (moved > 0) report(`Data keys that were moved to their own MongoDB: ${moved}`);
     const { skipped } = await database.createIndexes();
     for (const index of skipped) report(`MongoDB: without an index, ${index}`);
   } finally {

@@ -6,9 +6,8 @@ import { requireServers } from './process/server-settings.js';
 
 /** Encrypts what is stored of secrets, and the data keys of payloads, with the first of the keys. It may run while the service does. */
 export async function reseal(settings: Settings): Promise<void> {
-  const database = await connectDatabase(requireServers(settings).mongodbUri, {
-    ...requireBoxes(settings),
-  });
+  const { mongodbUri, keysUri } = requireServers(settings);
+  const database = await connectDatabase(mongodbUri, { ...requireBoxes(settings), keysUri });
   try {
     say(`Endpoints whose secrets were encrypted again: ${await database.endpoints.resealAll()}`);
     say(`Data keys of payloads that were wrapped again: ${await database.dataKeys.resealAll()}`);

@@ -70,6 +70,13 @@ export const settingsSchema = z.object({
   TEMPORAL_TLS: flag.optional().describe('Whether to use TLS to Temporal'),
   TEMPORAL_UI_URL: z.url().optional().describe('Temporal UI, for links; `hookline dev` knows its own'),
   MONGODB_URI: z.string().min(1).optional().describe('MongoDB; `hookline dev` starts one where it is absent'),
+  HOOKLINE_KEYS_MONGODB_URI: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'MongoDB of the data keys that payloads are encrypted with, if they are to live apart: a server, or at least a database, with backups of its own ([backups](tasks/backup.md)). `hookline migrate` moves them there',
+    ),
   HOOKLINE_TEMPORAL_PORT: port(7233).describe('Port of the embedded Temporal; 0 for any free one'),
   HOOKLINE_TEMPORAL_UI_PORT: port(8233).describe('Port of the embedded Temporal UI; 0 for any free one'),
   HOOKLINE_MONGODB_PORT: port(27017).describe('Port of the embedded MongoDB; 0 for any free one'),

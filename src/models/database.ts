@@ -1,4 +1,4 @@
-import mongoose from 'mongoose';
+import mongoose, { type Connection } from 'mongoose';
 import type { SecretBox } from '../domain/access/secret-box.js';
 import { DEFAULT_ARCHIVE_DAYS, DEFAULT_PAYLOAD_DAYS, parseKeptDays } from '../domain/archive/kept-days.js';
 import { DEFAULT_CHANGES_DAYS } from '../domain/change/change.js';
@@ -27,6 +27,7 @@ import { KeySecretRepository } from './event/key-secrets.js';
 import { LogRepository } from './log/log.js';
 import { LogKeyRepository } from './log/log-keys.js';
 import { collectionsWithoutIndexes, createIndexes } from './mongo/indexes.js';
+import { DataKeyHome } from './privacy/data-key-home.js';
 import { DataKeyRepository } from './privacy/data-keys.js';
 import { ErasureRepository } from './privacy/erasures.js';
 import { StartedReplays } from './replay/started-replays.js';
@@ -60,6 +61,8 @@ export interface Database {
   archive: ArchiveRepository;
   changes: ChangeRepository;
   dataKeys: DataKeyRepository;
+  /** Where they are. */
+  dataKeyHome: DataKeyHome;
   erasures: ErasureRepository;
   endpoints: EndpointRepository;
   deliveryTurns: DeliveryTurnRepository;
@@ -80,7 +83,7 @@ export interface Database {
   sequences: SequenceRepository;
   tallies: TallyRepository;
   usedTickets: UsedTicketRepository;
-  /** Resolves if the server answers. */
+  /** Resolves if the server answers, and that of the data keys if they have one. */
   ping(): Promise<void>;
   /** Makes the indexes. @returns a line for each collection whose indexes the server cannot make: it works without, more slowly */
   createIndexes(): Promise<{ skipped: string[] }>;
@@ -95,6 +98,8 @@ interface DatabaseOptions {
   box?: SecretBox;
   /** Wraps the data keys of payloads; absent: `box` does. */
   keyBox?: SecretBox;
+  /** The database of the data keys, if they live apart. */
+  keysUri?: string | undefined;
   /** How long an operation may take; `unlimited` for what makes indexes. */
   patience?: 'limited' | 'unlimited';
   /** How long the changes that this process makes are kept, days. */
@@ -117,6 +122,7 @@ export async function connectDatabase(
   {
     box,
     keyBox = box,
+    keysUri,
     patience = 'limited',
     changesDays = DEFAULT_CHANGES_DAYS,
     archive = DEFAULT_RETENTION,
@@ -124,29 +130,22 @@ export async function connectDatabase(
     timings = TIMINGS,
   }: DatabaseOptions = {},
 ): Promise<Database> {
-  const connection = mongoose.createConnection(uri, {
-    autoIndex: false,
-    autoCreate: false,
-    serverSelectionTimeoutMS: SERVER_SELECTION_TIMEOUT_MS,
-    connectTimeoutMS: CONNECT_TIMEOUT_MS,
-    socketTimeoutMS: patience === 'unlimited' ? 0 : SILENCE_TIMEOUT_MS,
-    heartbeatFrequencyMS: HEARTBEAT_MS,
-    maxAdaptiveRetries: CONNECT_RETRIES,
-  });
-  await connection.asPromise().catch((error: Error) => {
-    const [, hosts = 'MONGODB_URI'] = HOSTS.exec(uri) ?? [];
-    throw new Error(
-      `MongoDB cannot be reached at ${hosts}. Check MONGODB_URI, and whether the server runs. (${error.message})`,
-      { cause: error },
-    );
-  });
+  const connection = await connect('MONGODB_URI', uri, patience);
+  const apart =
+    keysUri === undefined
+      ? undefined
+      : await connect('HOOKLINE_KEYS_MONGODB_URI', keysUri, patience).catch(async (error: unknown) => {
+          await connection.close();
+          throw error;
+        });
+  const connections = apart ? [connection, apart] : [connection];
   const log = new LogRepository(connection);
   const changes = new ChangeRepository(connection, changesDays);
   const profiles = new ProfileRepository(connection, changes, timings);
   const logins = new LoginRepository(connection, changes);
   const oauthClients = new OAuthClientRepository(connection, changes);
   const oauthRecords = new OAuthRecordRepository(connection);
-  const dataKeys = new DataKeyRepository(connection, keyBox, timings);
+  const dataKeys = new DataKeyRepository(apart ?? connection, keyBox, timings);
   const accountLocks = new AccountLocks(connection);
   return {
     accessTokens: new AccessTokenRepository(oauthRecords, { oauthClients, logins }, timings),
@@ -156,6 +155,7 @@ export async function connectDatabase(
     archive: new ArchiveRepository(connection, archive, createPayloadSealer(dataKeys, encryptsPayloads), log),
     changes,
     dataKeys,
+    dataKeyHome: new DataKeyHome(connection, apart),
     erasures: new ErasureRepository(connection, changes),
     endpoints: new EndpointRepository(connection, box, changes, timings),
     deliveryTurns: new DeliveryTurnRepository(connection),
@@ -177,10 +177,42 @@ export async function connectDatabase(
     tallies: new TallyRepository(connection),
     usedTickets: new UsedTicketRepository(connection),
     async ping() {
-      await connection.db?.command({ ping: 1 });
+      await Promise.all(connections.map(({ db }) => db?.command({ ping: 1 })));
     },
-    createIndexes: () => createIndexes(connection),
-    collectionsWithoutIndexes: () => collectionsWithoutIndexes(connection),
-    close: () => connection.close(),
+    async createIndexes() {
+      const made = await Promise.all(connections.map(createIndexes));
+      return { skipped: made.flatMap(({ skipped }) => skipped) };
+    },
+    async collectionsWithoutIndexes() {
+      return (await Promise.all(connections.map(collectionsWithoutIndexes))).flat();
+    },
+    async close() {
+      await Promise.all(connections.map((one) => one.close()));
+    },
   };
+}
+
+/** @param setting that names the server, for the error */
+async function connect(
+  setting: string,
+  uri: string,
+  patience: DatabaseOptions['patience'],
+): Promise<Connection> {
+  const connection = mongoose.createConnection(uri, {
+    autoIndex: false,
+    autoCreate: false,
+    serverSelectionTimeoutMS: SERVER_SELECTION_TIMEOUT_MS,
+    connectTimeoutMS: CONNECT_TIMEOUT_MS,
+    socketTimeoutMS: patience === 'unlimited' ? 0 : SILENCE_TIMEOUT_MS,
+    heartbeatFrequencyMS: HEARTBEAT_MS,
+    maxAdaptiveRetries: CONNECT_RETRIES,
+  });
+  await connection.asPromise().catch((error: Error) => {
+    const [, hosts = setting] = HOSTS.exec(uri) ?? [];
+    throw new Error(
+      `MongoDB cannot be reached at ${hosts}. Check ${setting}, and whether the server runs. (${error.message})`,
+      { cause: error },
+    );
+  });
+  return connection;
 }

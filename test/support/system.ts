@@ -91,6 +91,7 @@ export async function startSystem(
   const service = await startService(settings, role, logger ?? pino({ level: 'warn' }, warnings));
   const database = await connectDatabase(environment['MONGODB_URI'] ?? '', {
     ...requireBoxes(settings),
+    keysUri: settings.HOOKLINE_KEYS_MONGODB_URI,
   });
   const temporal = await connectTemporal(requireServers(settings).temporal);
   const url = service.url ?? '';

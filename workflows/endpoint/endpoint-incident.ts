@@ -62,6 +62,8 @@ export async function endpointIncident(input: EndpointIncidentInput): Promise<En
 interface DisableCause {
   cause: string;
   verification_revision?: number;
+  /** The attempt that it is done because of, unless `cause` names it. */
+  attempt?: string;
 }
 
 /** The wait before a probe as it was before the change `early-probes`. */
@@ -269,7 +271,7 @@ class Incident {
 
   /** The time is up: the endpoint is disabled if its failures span at least half of it; a single old failure is no proof. */
   private async judge(): Promise<IncidentOutcome> {
-    const { since, last_failure_at, last_failure } = this.state;
+    const { since, last_failure_at, last_failure, last_attempt } = this.state;
     const span = Date.parse(last_failure_at) - Date.parse(since);
     if (span < this.input.disable_after_ms / 2) {
       await markEndpoint({ ...this.input.endpoint, failing: null });
@@ -277,7 +279,7 @@ class Incident {
     }
     const period = formatDuration(this.input.disable_after_ms);
     return this.disable(`It failed for ${period} without a success; the last attempt ${last_failure}.`, [
-      { cause: this.state.id },
+      { cause: this.state.id, ...(last_attempt !== undefined && { attempt: last_attempt }) },
     ]);
   }
 
@@ -335,7 +337,15 @@ class Incident {
   private sum(state: IncidentState): IncidentState {
     const last = this.reports.at(-1);
     const failures = state.failures + this.reportedFailures;
-    return { ...state, failures, ...(last && { last_failure: last.said, last_failure_at: last.at }) };
+    if (!last) return { ...state, failures };
+    const { said: last_failure, at: last_failure_at, attempt: last_attempt } = last;
+    return {
+      ...state,
+      failures,
+      last_failure,
+      last_failure_at,
+      ...(last_attempt !== undefined && { last_attempt }),
+    };
   }
 
   private show(): void {

@@ -34,7 +34,7 @@ export interface ListOptions<Path extends ListPath> {
   signal?: AbortSignal;
 }
 
-type Page = Pick<Schemas['DeliverySummaryPage'], 'paging'> & { data: unknown[] };
+type Page = Pick<Schemas['ListedDeliveryPage'], 'paging'> & { data: unknown[] };
 
 type AnyMethod = (
   path: string,

@@ -576,6 +576,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v18.0/deliveries/{id}/integrity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Say whether a delivery has been altered: what is shown, its record, the signed log, and Temporal
+         * @description Requires the scope `deliveries:read`.
+         */
+        get: operations["getDeliveryIntegrity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v18.0/events/{id}/integrity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Say whether an event has been altered: its payload, and the records of its deliveries
+         * @description Requires the scope `deliveries:read`.
+         */
+        get: operations["getEventIntegrity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v18.0/changes/{id}/integrity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Say whether the record of a change has been altered, by the signed log
+         * @description Requires the scope `changes:read`.
+         */
+        get: operations["getChangeIntegrity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v18.0/explain": {
         parameters: {
             query?: never;
@@ -588,6 +648,26 @@ export interface paths {
          * @description Requires the scope `deliveries:read`.
          */
         get: operations["explain"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v18.0/endpoints/{id}/missed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the events of a period that an endpoint did not get, or has not got yet, each with the reason; also after it was deleted
+         * @description Requires the scope `deliveries:read`.
+         */
+        get: operations["listMissed"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1957,8 +2037,8 @@ export interface components {
              */
             expires_at: string;
         };
-        DeliverySummaryPage: {
-            data: components["schemas"]["DeliverySummary"][];
+        ListedDeliveryPage: {
+            data: components["schemas"]["ListedDelivery"][];
             paging: {
                 cursors: {
                     after?: string;
@@ -1966,6 +2046,87 @@ export interface components {
                 /** @description Path of the next page; absent on the last page */
                 next?: string;
             };
+        };
+        ListedDelivery: {
+            id: string;
+            event_id: string;
+            endpoint_id: string;
+            event_kind: string;
+            /**
+             * @description terminated: by somebody, in Temporal
+             * @enum {string}
+             */
+            status: "delivering" | "retrying" | "parked" | "delivered" | "exhausted" | "expired" | "cancelled" | "terminated";
+            /**
+             * Format: date-time
+             * @description When the event was accepted
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When this run was started
+             */
+            started_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            closed_at?: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            next_attempt_at?: string;
+            /** @description Why it has this status, and what it waits for */
+            reason: string;
+            workflow_id: string;
+            run_id: string;
+            /** @description Present if the list is filtered by any_attempt_…: the attempts that match, of all runs, at most 100 */
+            matching_attempts?: components["schemas"]["MatchingAttempt"][];
+        };
+        MatchingAttempt: {
+            number: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            at: string;
+            duration_ms: number;
+            /** @description The header that was sent: seconds since the epoch */
+            webhook_timestamp: number;
+            /** @description Where it was sent, without user information */
+            url?: string;
+            url_host: string;
+            /** @description The version of the endpoint that was read */
+            endpoint_version?: number;
+            /** @description The versions of the endpoint that made the secrets which signed it, newest first: several while a rotation overlaps */
+            secret_versions?: number[];
+            /** @description The address connected to; absent if there was no connection */
+            address?: string;
+            /** @description Size of the body that was sent */
+            request_bytes?: number;
+            /** @description Bytes of the answer's body that were read: all of it, or the first 16,384 */
+            response_bytes?: number;
+            /** @description SHA-256 of these bytes, hexadecimal; absent if there are none */
+            response_sha256?: string;
+            /**
+             * @description Present if the body goes on behind them: it is longer, or did not end in time
+             * @constant
+             */
+            response_cut?: true;
+            /** @description Whole length of a body that goes on, as its Content-Length says; absent if none does */
+            response_length?: number;
+            status_code?: number;
+            error_code?: string;
+            error?: string;
+            /**
+             * @description released: the endpoint answers again; probe: to see whether it does, which uses up none of the schedule
+             * @enum {string}
+             */
+            trigger: "schedule" | "retry_after" | "manual" | "released" | "probe";
+            /** @description So many tries of this attempt began before and were lost with the process that made them: their requests may have arrived, too */
+            lost_tries?: number;
+            run_id: string;
         };
         Delivery: {
             id: string;
@@ -2057,6 +2218,8 @@ export interface components {
             url_host: string;
             /** @description The version of the endpoint that was read */
             endpoint_version?: number;
+            /** @description The versions of the endpoint that made the secrets which signed it, newest first: several while a rotation overlaps */
+            secret_versions?: number[];
             /** @description The address connected to; absent if there was no connection */
             address?: string;
             /** @description Where the time went. Steps that did not happen or did not end are absent: a reused connection has none of the first three */
@@ -2188,6 +2351,30 @@ export interface components {
             id: string;
             run_id: string;
         };
+        Integrity: {
+            id: string;
+            /**
+             * @description altered: a check says so; not_proven: nothing is altered, but the signed log does not hold it yet
+             * @enum {string}
+             */
+            verdict: "unaltered" | "altered" | "not_proven";
+            checks: {
+                /**
+                 * @description log: the record is the one that the signed log holds. shown: what the API shows is what the record says. payload: it is the one that the record commits to. temporal: Temporal says the same
+                 * @enum {string}
+                 */
+                check: "log" | "shown" | "payload" | "temporal";
+                /**
+                 * @description unknown: there is nothing to compare with, or not yet
+                 * @enum {string}
+                 */
+                result: "same" | "differs" | "unknown";
+                /** @description Human-readable; what differs, as JSON Pointers into the record */
+                detail: string;
+                /** @description Of an event: the delivery whose record was looked at */
+                delivery_id?: string;
+            }[];
+        };
         /**
          * @example {
          *       "code": "filter_not_met",
@@ -2268,6 +2455,16 @@ export interface components {
             };
             /** @description Events with the same key, newest first, at most 10; the verdict is about the newest of all */
             other_events?: string[];
+        };
+        VerdictPage: {
+            data: components["schemas"]["Verdict"][];
+            paging: {
+                cursors: {
+                    after?: string;
+                };
+                /** @description Path of the next page; absent on the last page */
+                next?: string;
+            };
         };
         /**
          * @example {
@@ -2514,7 +2711,7 @@ export interface components {
                 /** @description The actor's account, if it acted for this one: a platform, or the operator */
                 account_id?: string;
             };
-            /** @description From where; absent if it was not a request */
+            /** @description From where: of a request its caller, of an answer of the endpoint the address that answered */
             address?: string;
             /** @description The x-request-id of the request that did it */
             request_id?: string;
@@ -2522,6 +2719,11 @@ export interface components {
             reason?: string;
             /** @description The replay that did it for the actor */
             replay?: string;
+            /** @description The attempt because of which an endpoint was disabled: answered 410, or the last that failed */
+            caused_by?: {
+                delivery_id: string;
+                attempt: number;
+            };
             /** @description JSON Pointers (RFC 6901) of what is different, secrets included, whose values are never shown */
             changed: string[];
             /** @description What it was, without secrets; absent for a new one, and for deliveries */
@@ -3209,6 +3411,11 @@ export interface components {
              * @description ISO 8601, UTC
              */
             completed_at?: string;
+            /**
+             * Format: date-time
+             * @description When a restored backup had brought the key back, and it was deleted again
+             */
+            reapplied_at?: string;
             /** @description The data key. Everything that it encrypted names it, and cannot be read without it */
             key: {
                 id: string;
@@ -6191,6 +6398,11 @@ export interface operations {
                 status_code?: number;
                 created_after?: string;
                 created_before?: string;
+                any_attempt_address?: string;
+                any_attempt_not_address?: string;
+                any_attempt_longer_than?: string;
+                any_attempt_error_code?: "timeout" | "connection_refused" | "connection_reset" | "connection_failed" | "dns_failure" | "tls_certificate_expired" | "tls_certificate_untrusted" | "tls_name_mismatch" | "tls_handshake_failed" | "malformed_response" | "blocked_address" | "proxy_failed" | "invalid_url" | "listener_disconnected";
+                any_attempt_status_code?: number;
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -6232,7 +6444,7 @@ export interface operations {
                      *       }
                      *     }
                      */
-                    "application/json": components["schemas"]["DeliverySummaryPage"];
+                    "application/json": components["schemas"]["ListedDeliveryPage"];
                 };
             };
             400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
@@ -7094,6 +7306,153 @@ export interface operations {
             503: components["responses"]["unavailable"];
         };
     };
+    getDeliveryIntegrity: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
+                "Hookline-Account"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was compared, and what it comes to */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "dlv_01M7Y2V07RS2Y47QBBGSV7HTCR_01M7Y2TZZ9K3C5R4Q0V8W1XHPN",
+                     *       "verdict": "unaltered",
+                     *       "checks": [
+                     *         {
+                     *           "check": "log",
+                     *           "result": "same",
+                     *           "detail": "The signed log holds the record as number 3, in its checkpoint of 23 records."
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Integrity"];
+                };
+            };
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
+            403: components["responses"]["missing_scope"];
+            404: components["responses"]["not_found"];
+            406: components["responses"]["not_acceptable"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    getEventIntegrity: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
+                "Hookline-Account"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was compared, and what it comes to */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01M7Y2V07RS2Y47QBBGSV7HTCR",
+                     *       "verdict": "unaltered",
+                     *       "checks": [
+                     *         {
+                     *           "check": "log",
+                     *           "result": "same",
+                     *           "detail": "The signed log holds the record as number 3, in its checkpoint of 23 records."
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Integrity"];
+                };
+            };
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
+            403: components["responses"]["missing_scope"];
+            404: components["responses"]["not_found"];
+            406: components["responses"]["not_acceptable"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    getChangeIntegrity: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
+                "Hookline-Account"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was compared, and what it comes to */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "chg_01M7Y2V3H5K7M9P1R3T5V7X9ZB",
+                     *       "verdict": "unaltered",
+                     *       "checks": [
+                     *         {
+                     *           "check": "log",
+                     *           "result": "same",
+                     *           "detail": "The signed log holds the record as number 3, in its checkpoint of 23 records."
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Integrity"];
+                };
+            };
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
+            403: components["responses"]["missing_scope"];
+            404: components["responses"]["not_found"];
+            406: components["responses"]["not_acceptable"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
     explain: {
         parameters: {
             query: {
@@ -7152,6 +7511,79 @@ export interface operations {
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
             409: components["responses"]["record_altered"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    listMissed: {
+        parameters: {
+            query: {
+                limit?: number;
+                after?: string;
+                created_after: string;
+                created_before?: string;
+                event_kind?: string;
+                code?: ("delivered" | "in_flight" | "retrying" | "retry_after" | "waits_its_turn" | "delivery_paused" | "endpoint_paused" | "endpoint_disabled" | "endpoint_failing" | "endpoint_pending" | "endpoint_gone" | "address_blocked" | "release_pending" | "exhausted" | "expired" | "cancelled" | "endpoint_deleted" | "subject_erased" | "terminated" | "event_unknown" | "endpoint_unknown" | "registered_later" | "deleted_before" | "pending_then" | "kind_not_registered" | "filter_not_met" | "test_of_another_endpoint" | "changed_just_before" | "not_started_yet" | "not_kept" | "not_found")[];
+            };
+            header?: {
+                /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
+                "Hookline-Account"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of verdicts. A page can have fewer than its limit, or none: only a page without next is the last */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "code": "filter_not_met",
+                     *           "summary": "The payload did not meet the endpoint's filter as it was when the event was accepted: /total at_least 100 (the payload has 12.5).",
+                     *           "clauses": [
+                     *             {
+                     *               "clause": "",
+                     *               "path": "/total",
+                     *               "condition": {
+                     *                 "path": "/total",
+                     *                 "at_least": 100
+                     *               },
+                     *               "found": 12.5
+                     *             }
+                     *           ],
+                     *           "endpoint_id": "ep_01M7Y2TZZ9K3C5R4Q0V8W1XHPN",
+                     *           "event": {
+                     *             "id": "evt_01M7Y2V07RS2Y47QBBGSV7HTCR",
+                     *             "kind": "purchase",
+                     *             "created_at": "2026-11-21T12:00:00.000Z"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "paging": {
+                     *         "cursors": {}
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["VerdictPage"];
+                };
+            };
+            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
+            403: components["responses"]["missing_scope"];
+            404: components["responses"]["not_found"];
+            406: components["responses"]["not_acceptable"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["unavailable"];
@@ -9326,6 +9758,7 @@ export interface operations {
                 after?: string;
                 resource?: string;
                 actor?: string;
+                action?: "created" | "updated" | "paused" | "resumed" | "disabled" | "verified" | "verification_failed" | "secret_rotated" | "secret_retired" | "revoked" | "deleted" | "retried" | "cancelled" | "resent" | "replayed";
                 created_after?: string;
                 created_before?: string;
             };

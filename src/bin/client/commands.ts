@@ -1,4 +1,5 @@
 import type { Command } from '../command.js';
+import { AUDIT_COMMANDS } from './audit-commands.js';
 
 const json = { type: 'boolean' } as const;
 const text = { type: 'string' } as const;
@@ -106,6 +107,7 @@ export const CLIENT_COMMANDS = {
       await explain(values, positionals);
     },
   },
+  ...AUDIT_COMMANDS,
   export: {
     summary: 'write the archived events of a period with their deliveries, a JSON text on each line',
     usage: '--from 2026-01-01 [--to 2026-02-01]',

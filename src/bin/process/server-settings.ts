@@ -5,6 +5,8 @@ import type { TemporalSettings } from '../../temporal/server/connection.js';
 export interface ServerSettings {
   temporal: TemporalSettings;
   mongodbUri: string;
+  /** Where data keys live apart. */
+  keysUri?: string | undefined;
 }
 
 /** The servers that the settings name. @throws Error naming the setting that is missing */
@@ -23,5 +25,6 @@ export function requireServers(settings: Settings): ServerSettings {
       payloadKeys: settings.HOOKLINE_PAYLOAD_KEYS,
     },
     mongodbUri,
+    keysUri: settings.HOOKLINE_KEYS_MONGODB_URI,
   };
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { EndpointDirectory, PendingEndpoints } from '../../../activities/ports.js';
+import type { DisablingAttempt, EndpointDirectory, PendingEndpoints } from '../../../activities/ports.js';
+import { deliveryId, parseAttemptName } from '../../domain/basics/delivery-id.js';
 import { type Origin, subscriberOrigin, systemOrigin } from '../../domain/change/change.js';
 import { recipientsOf } from '../../domain/delivery/recipients.js';
 import { GONE } from '../../domain/endpoint/endpoint.js';
@@ -16,8 +17,17 @@ export function endpointDirectory(endpoints: EndpointRepository): EndpointDirect
   return {
     load: async (...key) => forAttempt(await endpoints.get(...key)),
     loadFresh: async (...key) => forAttempt(await endpoints.getFresh(...key)),
-    disable: (accountId, endpointId, reason, cause, verificationRevision) =>
-      endpoints.disable(accountId, endpointId, reason, cause, disabledBy(reason), verificationRevision),
+    disable: (accountId, endpointId, reason, cause, verificationRevision, attempt) =>
+      endpoints.disable(
+        ...[
+          accountId,
+          endpointId,
+          reason,
+          cause,
+          disabledBy(reason, endpointId, attempt),
+          verificationRevision,
+        ],
+      ),
     setFailing: (...args) => endpoints.setFailing(...args),
     watchers: async (accountId, kind, payload) =>
       recipientsOf(await endpoints.watchersOf(accountId), kind, payload),
@@ -27,8 +37,22 @@ export function endpointDirectory(endpoints: EndpointRepository): EndpointDirect
 }
 
 /** Who takes an endpoint out of service: its subscriber, who answers 410, or the incident that lasts too long. */
-function disabledBy(reason: string): Origin {
-  return reason === GONE ? subscriberOrigin() : systemOrigin('incident');
+function disabledBy(
+  reason: string,
+  endpoint_id: string,
+  { name = '', address }: Partial<DisablingAttempt> = {},
+): Origin {
+  const attempt = parseAttemptName(name);
+  const from = {
+    ...(address !== undefined && { address }),
+    ...(attempt && {
+      caused_by: {
+        delivery_id: deliveryId({ event_id: attempt.event_id, endpoint_id }),
+        attempt: attempt.number,
+      },
+    }),
+  };
+  return reason === GONE ? subscriberOrigin(from) : { ...systemOrigin('incident'), ...from };
 }
 
 /** What verification needs of endpoints. */

@@ -24,10 +24,11 @@ export interface Servers {
  * @throws Error that says what to do: a server cannot be reached, a setting is absent, or `hookline migrate` has not been run
  */
 export async function connectServers(settings: Settings): Promise<Servers> {
-  const { mongodbUri, temporal: temporalSettings } = requireServers(settings);
+  const { mongodbUri, keysUri, temporal: temporalSettings } = requireServers(settings);
   const [database, temporal] = await Promise.allSettled([
-    connectDatabase(mongodbUri, {
+    connectWithKeys(mongodbUri, {
       ...requireBoxes(settings),
+      keysUri,
       changesDays: settings.HOOKLINE_CHANGES_DAYS,
       archive: { records: settings.HOOKLINE_ARCHIVE_DAYS, payloads: settings.HOOKLINE_PAYLOAD_DAYS },
       encryptsPayloads: settings.HOOKLINE_PAYLOAD_KEYS !== undefined,
@@ -43,6 +44,17 @@ export async function connectServers(settings: Settings): Promise<Servers> {
     if (connected.status === 'fulfilled') await connected.value.close();
   }
   throw [database, temporal].find((connected) => connected.status === 'rejected')?.reason;
+}
+
+async function connectWithKeys(...given: Parameters<typeof connectDatabase>): Promise<Database> {
+  const database = await connectDatabase(...given);
+  try {
+    await database.dataKeyHome.require();
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
 }
 
 async function connectPrepared(settings: TemporalSettings): Promise<TemporalConnection> {

@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { decrypt, encrypt } from '../basics/symmetric.js';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { decrypt, encrypt, hmac } from '../basics/symmetric.js';
 
 /** A key that stored secrets are encrypted with. */
 export interface SecretKey {
@@ -51,6 +51,24 @@ export class SecretBox {
     }
   }
 
+  /**
+   * A tag that shows later that this installation wrote a text: HMAC-SHA256 (RFC 2104) under a key that the newest key gives for this purpose alone.
+   *
+   * @param purpose what the text is, so that a tag of one kind of text is none of another
+   */
+  tag(text: string, purpose: string): string {
+    const [{ id, key }] = this.keys;
+    return `${id}:${tagOf(key, text, purpose).toString('hex')}`;
+  }
+
+  /** Whether {@link tag} made a tag of a text, with whichever of the keys. @throws SealError if its key is not known */
+  isTagged(tag: string, text: string, purpose: string): boolean {
+    const { id, key } = this.keyOf(tag);
+    const given = Buffer.from(tag.slice(id.length + 1), 'hex');
+    const right = tagOf(key, text, purpose);
+    return given.length === right.length && timingSafeEqual(given, right);
+  }
+
   /** Whether a sealed text has been sealed with an older key than the first. */
   isOutdated(sealed: string): boolean {
     return !sealed.startsWith(`${this.keys[0].id}:`);
@@ -67,6 +85,12 @@ export class SecretBox {
       );
     return key;
   }
+}
+
+function tagOf(key: Buffer, text: string, purpose: string): Buffer {
+  return hmac(hmac(key).update(`hookline/tag/${purpose}`).digest())
+    .update(text)
+    .digest();
 }
 
 /** Before the ids of payload keys, where they stand beside secret keys. */

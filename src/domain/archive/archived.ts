@@ -1,10 +1,11 @@
 import type { AttemptErrorCode, ShownStatus } from '../delivery/delivery.js';
+import type { AttemptFilter, AttemptSums } from './attempt-filter.js';
 
 /**
  * A closed delivery as it is archived. What lists are filtered and sorted by stands by itself; the rest is JSON text, as readers of the ledger
  * made it, so that a delivery reads from the archive as it read from the ledger.
  */
-export interface ArchivedDelivery {
+export interface ArchivedDelivery extends AttemptSums {
   id: string;
   account_id: string;
   event_id: string;
@@ -72,6 +73,8 @@ export interface ArchiveFilter {
   statuses?: readonly ShownStatus[] | undefined;
   error_code?: AttemptErrorCode | undefined;
   status_code?: number | undefined;
+  /** Has an attempt like this. Only what {@link AttemptSums} tell is looked at. */
+  any_attempt?: AttemptFilter | undefined;
   created_after?: Date | undefined;
   created_before?: Date | undefined;
 }
@@ -85,6 +88,8 @@ export interface Range {
 /** What readers need of the archive. */
 export interface ArchiveReads {
   delivery(accountId: string, id: string): Promise<ArchivedDelivery | undefined>;
+  /** Some of an account's deliveries, whole, by id. */
+  whole(accountId: string, ids: readonly string[]): Promise<Map<string, ArchivedDelivery>>;
   /** Archived deliveries of some events of an account. */
   deliveriesOf(accountId: string, eventIds: readonly string[], limit: number): Promise<ListedDelivery[]>;
   /** Deliveries that match, those with the highest positions first. */

@@ -1,4 +1,4 @@
-import type { Change, ShownResource } from '../change/change.js';
+import type { Cause, Change, ShownResource } from '../change/change.js';
 import type { Attempt } from '../delivery/delivery.js';
 import { commitTo } from '../privacy/data-key.js';
 import { toJson } from '../text/unicode.js';
@@ -24,6 +24,8 @@ export interface ChangeDetails {
   address?: string;
   request_id?: string;
   reason?: string;
+  /** The attempt that it was done because of. */
+  caused_by?: Cause;
   /** The profile of the person for whom the actor acted. */
   person?: string;
   /** The actor's account, if it is another. */
@@ -58,9 +60,10 @@ export function deliveryDetails({
   return plain({ reason, attempts: committed }) as DeliveryDetails;
 }
 
-export function changeDetails({ address, request_id, reason, actor, before, after }: Change): ChangeDetails {
+export function changeDetails(change: Change): ChangeDetails {
+  const { address, request_id, reason, caused_by, actor, before, after } = change;
   const { person, account_id: actor_account_id } = actor;
-  return plain({ address, request_id, reason, person, actor_account_id, before, after });
+  return plain({ address, request_id, reason, caused_by, person, actor_account_id, before, after });
 }
 
 /** The commitment to details. @param salt of the record, which nothing else is committed to with */

@@ -2,7 +2,7 @@ import { changedPointers } from '../change/change.js';
 import type { TimelineItem } from '../explain/timeline.js';
 import { isSubjectMark } from '../ledger/sealed-event.js';
 import type { ArchivedDelivery } from './archived.js';
-import { canonicalJson, type DeliveryRecord, deliveryRecord } from './record.js';
+import { type ClosedDelivery, canonicalJson, type DeliveryRecord, deliveryRecord } from './record.js';
 import type { DeliveryToArchive } from './to-archive.js';
 
 /**
@@ -14,10 +14,7 @@ export function differencesOf(held: DeliveryToArchive, archived: ArchivedDeliver
   const { closed, detail, timeline, summary, ...rest } = held;
   const known = parseRecord(archived.record);
   if (!known) return ['/record'];
-  // Commitments need the key of the event: whoever read the archive has checked those that stand there.
-  const { payload_commitment: payload, details_commitment: details, view_commitment } = known;
-  const made = deliveryRecord(held.account_id, closed, archived.revision, { payload, details });
-  const record = canonicalJson({ ...made, view_commitment });
+  const record = recordOf(closed, archived, known);
   const parsed = (text: string | undefined) => (text === undefined ? undefined : JSON.parse(text));
   const compared = (one: Omit<ArchivedDelivery, 'revision' | 'record'>, text: string) => {
     const { id: _, position: __, ...fields } = one;
@@ -41,6 +38,31 @@ export function differencesOf(held: DeliveryToArchive, archived: ArchivedDeliver
   // Canonical texts are the same to the byte, or the log's leaf is not of this record.
   if (pointers.length === 0 && record !== text) return ['/record'];
   return pointers;
+}
+
+/**
+ * What a delivery says in the ledger, and its archived record does not: JSON Pointers of fields of the record.
+ *
+ * @param held of the run that is archived
+ */
+export function recordDifferences(held: ClosedDelivery, archived: ArchivedDelivery): string[] {
+  const known = parseRecord(archived.record);
+  if (!known) return ['/record'];
+  const record = recordOf(held, archived, known);
+  if (record === archived.record) return [];
+  const pointers = changedPointers(JSON.parse(record), { ...known });
+  return pointers.length > 0 ? pointers : ['/record'];
+}
+
+/** The canonical text of the record that a delivery would have, with the commitments of the one that is known. */
+function recordOf(
+  closed: ClosedDelivery,
+  { account_id, revision }: Pick<ArchivedDelivery, 'account_id' | 'revision'>,
+  { payload_commitment: payload, details_commitment: details, view_commitment }: DeliveryRecord,
+): string {
+  // Commitments need the key of the event: whoever read the archive has checked those that stand there.
+  const made = deliveryRecord(account_id, closed, revision, { payload, details });
+  return canonicalJson({ ...made, view_commitment });
 }
 
 function parseRecord(text: string): DeliveryRecord | undefined {

@@ -19,3 +19,14 @@ export function parseDeliveryId(text: string): DeliveryKey | undefined {
   const [, event, endpoint] = DELIVERY_ID_PATTERN.exec(text) ?? [];
   return event && endpoint ? { event_id: `evt_${event}`, endpoint_id: `ep_${endpoint}` } : undefined;
 }
+
+/** Names an attempt at an endpoint: the event's id and the attempt's number. */
+export function attemptName(eventId: string, number: number): string {
+  return `${eventId}:${number}`;
+}
+
+/** The inverse of {@link attemptName}; `undefined` if a text is no such name. */
+export function parseAttemptName(text: string): { event_id: string; number: number } | undefined {
+  const [, event_id, number] = /^(evt_\w+):(\d{1,9})$/.exec(text) ?? [];
+  return event_id && number ? { event_id, number: Number(number) } : undefined;
+}

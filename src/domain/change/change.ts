@@ -69,10 +69,17 @@ export interface Actor {
   account_id?: string;
 }
 
+/** The attempt that had something changed. */
+export interface Cause {
+  delivery_id: string;
+  /** Its number. */
+  attempt: number;
+}
+
 /** Where a change comes from. It goes with every change to the repositories. */
 export interface Origin {
   actor: Actor;
-  /** The caller's address, as the API sees it past the proxies that it trusts. */
+  /** The caller's address, as the API sees it past the proxies that it trusts; of an endpoint's answer, the address that answered. */
   address?: string;
   /** The request that asked for it. */
   request_id?: string;
@@ -80,6 +87,8 @@ export interface Origin {
   reason?: string;
   /** The replay that did it for the actor. */
   replay?: string;
+  /** The attempt that it was done because of: its answer, or the last failure of many. */
+  caused_by?: Cause;
 }
 
 /** The person at the command line. */

@@ -62,6 +62,8 @@ export interface Attempt {
   url_host?: string;
   /** Version of the endpoint at that time. */
   endpoint_version?: number;
+  /** The versions of the endpoint that made the secrets which signed it, newest first: several while a rotation overlaps. */
+  secret_versions?: number[];
   /** The address connected to; absent if there was no connection. */
   address?: string;
   /** Size of the body that was sent. */

@@ -11,6 +11,8 @@ export interface SigningKey {
   created_at: string;
   /** The end of a rotation's overlap, when it stops signing. Absent on the newest key. */
   expires_at?: string;
+  /** The version of the endpoint that made it. */
+  version?: number;
 }
 
 const SHARED_PREFIX = 'whsec_';
@@ -39,9 +41,12 @@ export function verificationKey(secret: string): { secret: string } | { public_k
 
 /** The secrets that sign at a moment, newest first. @param at milliseconds since the epoch */
 export function liveSecrets(keys: readonly SigningKey[], at: number): string[] {
-  return keys
-    .filter(({ expires_at }) => expires_at === undefined || Date.parse(expires_at) > at)
-    .map(({ secret }) => secret);
+  return liveKeys(keys, at).map(({ secret }) => secret);
+}
+
+/** The keys of {@link liveSecrets}. */
+export function liveKeys(keys: readonly SigningKey[], at: number): SigningKey[] {
+  return keys.filter(({ expires_at }) => expires_at === undefined || Date.parse(expires_at) > at);
 }
 
 /**

@@ -1,7 +1,5 @@
 import ipaddr from 'ipaddr.js';
-
-type Address = ipaddr.IPv4 | ipaddr.IPv6;
-type Network = [Address, number];
+import { type Address, inAny, matches, type Network, parseNetwork, unmapped } from './networks.js';
 
 /** What operators decide about where deliveries may go. */
 export interface AddressPolicyOptions {
@@ -121,28 +119,6 @@ function isPrivateName(host: string): boolean {
   return (
     !host.includes('.') || PRIVATE_SUFFIXES.some((suffix) => host === suffix || host.endsWith(`.${suffix}`))
   );
-}
-
-function inAny(address: Address, networks: readonly Network[]): boolean {
-  // ::ffff:10.0.0.1 is reached as 10.0.0.1, so both forms are looked up.
-  const forms = [address, unmapped(address)];
-  return networks.some((network) => forms.some((form) => matches(form, network)));
-}
-
-function unmapped(address: Address): Address {
-  return address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
-}
-
-function matches(address: Address, [network, bits]: Network): boolean {
-  return address.kind() === network.kind() && address.match(network, bits);
-}
-
-function parseNetwork(text: string): Network {
-  try {
-    return ipaddr.parseCIDR(text);
-  } catch {
-    throw new RangeError(`"${text}" is not a network; write it like 10.0.0.0/8 or fd00::/8`);
-  }
 }
 
 function parsePorts(text: string): [number, number] {

@@ -13,7 +13,7 @@ const KEY_BYTES = 32;
 
 /** Random bytes of a data key's id, and the form of one. */
 const ID_BYTES = 15;
-const ID = /^[\w-]{20}$/;
+export const KEY_ID = /^[\w-]{20}$/;
 
 /** How a sealed text begins: encrypted, or plain because the installation does not encrypt payloads. The key's id and a dot follow. */
 const ENCRYPTED = 'e1.';
@@ -26,6 +26,11 @@ export class SealedTextError extends Error {
     super(detail);
     this.name = 'SealedTextError';
   }
+}
+
+/** By its name: the class can be loaded twice where modules are compiled as they are imported. */
+export function isSealedTextError(error: unknown): error is SealedTextError {
+  return error instanceof Error && error.name === 'SealedTextError';
 }
 
 /** A new data key. */
@@ -61,7 +66,7 @@ export function keyIdOf(sealed: string): string {
   const prefix = sealed.slice(0, PREFIX_LENGTH);
   const end = sealed.indexOf('.', PREFIX_LENGTH);
   const id = sealed.slice(PREFIX_LENGTH, end);
-  if ((prefix !== ENCRYPTED && prefix !== PLAIN) || end < 0 || !ID.test(id))
+  if ((prefix !== ENCRYPTED && prefix !== PLAIN) || end < 0 || !KEY_ID.test(id))
     throw new SealedTextError('not a sealed text');
   return id;
 }

@@ -45,6 +45,8 @@ export interface Erasure {
   /** When the key was deleted. ISO 8601, UTC. */
   erased_at?: string;
   completed_at?: string;
+  /** When a restored backup had brought the key back, and it was deleted again. ISO 8601, UTC. */
+  reapplied_at?: string;
   /** The key that was deleted. Everything that it sealed names it, and cannot be read any more. */
   key: { id: string; created_at: string };
   covered: ErasureScope;

@@ -242,6 +242,15 @@ export class AccountRepository {
       await this.references.release(referenceKey(platform_id ?? undefined, reference), accountId);
   }
 
+  /** The accounts whose payloads were to be erased with them. */
+  async *erased(): AsyncIterable<Account> {
+    for await (const account of this.documents
+      .find({ erasure_requested_at: { $ne: null } })
+      .lean()
+      .cursor())
+      yield toAccount(account as AccountDocument);
+  }
+
   /** Whether a platform has accounts that are not deleted. */
   async hasAccounts(platformId: string): Promise<boolean> {
     const [one] = await this.documents.find({ platform_id: platformId, closed_at: null }).limit(1).lean();

@@ -62,6 +62,8 @@ export const deliverySchema = new Schema<DeliveryDocument>(
     marks: { type: [String], default: undefined },
     error_code: String,
     status_code: Number,
+    results: { type: [String], default: undefined },
+    longest_ms: Number,
     position: { type: String, required },
     run_id: { type: String, required },
     run_order: { type: String, required },

@@ -7,6 +7,7 @@ import type {
   ListedDelivery,
   Range,
 } from '../../domain/archive/archived.js';
+import type { AttemptFilter } from '../../domain/archive/attempt-filter.js';
 import { type RecordKey, saltPurposes } from '../../domain/archive/commitments.js';
 import { idsBeginAt } from '../../domain/basics/ids.js';
 import { isClosed, SHOWN_STATUSES, type ShownStatus } from '../../domain/delivery/delivery.js';
@@ -76,6 +77,12 @@ export class ArchiveReader implements ArchiveReads {
     return (await this.eventModel.findOne({ _id: eventId }, { key: 1 }).lean())?.key;
   }
 
+  /** @throws RecordAlteredError if one of them is not what was archived */
+  async whole(accountId: string, ids: readonly string[]): Promise<Map<string, ArchivedDelivery>> {
+    const whole = await Promise.all(ids.map((id) => this.delivery(accountId, id)));
+    return new Map(whole.flatMap((one) => (one ? [[one.id, one] as const] : [])));
+  }
+
   /** The canonical record of a delivery, and its number in the log. */
   async record(
     accountId: string,
@@ -129,7 +136,7 @@ export class ArchiveReader implements ArchiveReads {
     range: Range,
     limit: number,
   ): Promise<ListedDocument[]> {
-    const { endpoint_id, error_code, status_code } = filter;
+    const { endpoint_id, error_code, status_code, any_attempt } = filter;
     return this.deliveryModel
       .find(
         {
@@ -139,6 +146,7 @@ export class ArchiveReader implements ArchiveReads {
           ...(status !== undefined && { status }),
           ...(error_code !== undefined && { error_code }),
           ...(status_code !== undefined && { status_code }),
+          ...(any_attempt && hasAttempt(any_attempt)),
           ...within(range),
         },
         UNLISTED,
@@ -224,6 +232,15 @@ function conditionsOf(
         ...(created_before && { $lt: created_before }),
       },
     }),
+  };
+}
+
+/** What is told of attempts without reading them. */
+function hasAttempt({ error_code, status_code, longer_than_ms }: AttemptFilter) {
+  const result = error_code ?? (status_code === undefined ? undefined : String(status_code));
+  return {
+    ...(result !== undefined && { results: result }),
+    ...(longer_than_ms !== undefined && { longest_ms: { $gt: longer_than_ms } }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { Schema } from 'mongoose';
 import type { SaltedChange } from '../../domain/archive/record.js';
-import type { Actor, Change, ChangeAction, ShownResource } from '../../domain/change/change.js';
+import type { Actor, Cause, Change, ChangeAction, ShownResource } from '../../domain/change/change.js';
 
 /** A change as it is stored. States are JSON texts, because names in them may be any. */
 export interface ChangeDocument {
@@ -20,6 +20,7 @@ export interface ChangeDocument {
   request_id?: string | null;
   reason?: string | null;
   replay?: string | null;
+  caused_by?: Cause | null;
   changed: string[];
   before?: string | null;
   after?: string | null;
@@ -49,6 +50,7 @@ const fields = {
   request_id: String,
   reason: String,
   replay: String,
+  caused_by: { type: { delivery_id: String, attempt: Number }, default: undefined, _id: false },
   changed: { type: [String], required },
   before: String,
   after: String,
@@ -75,7 +77,8 @@ export function toSalted(document: ChangeDocument): SaltedChange {
 }
 
 export function toChange(document: ChangeDocument): Change {
-  const { version, person, actor_account, address, request_id, reason, replay, before, after } = document;
+  const { version, person, actor_account, address, request_id, reason, replay, caused_by } = document;
+  const { before, after } = document;
   return {
     id: document._id,
     resource: document.resource,
@@ -92,6 +95,7 @@ export function toChange(document: ChangeDocument): Change {
     ...(request_id && { request_id }),
     ...(reason && { reason }),
     ...(replay && { replay }),
+    ...(caused_by && { caused_by }),
     changed: document.changed,
     ...(before && { before: JSON.parse(before) as ShownResource }),
     ...(after && { after: JSON.parse(after) as ShownResource }),

@@ -28,6 +28,7 @@ export interface ChangeFilter {
   resource?: string | undefined;
   /** Who, or for whom an OAuth client acted. */
   actor?: string | undefined;
+  action?: ChangeAction | undefined;
   created_after?: Date | undefined;
   created_before?: Date | undefined;
 }
@@ -51,6 +52,7 @@ type NewChange = Omit<
   | 'request_id'
   | 'reason'
   | 'replay'
+  | 'caused_by'
   | 'expires_at'
   | 'salt'
 >;
@@ -71,7 +73,7 @@ export class ChangeRepository {
 
   /** Changes of an account, newest first. @param before only those older than the change of this id */
   async list(accountId: string, filter: ChangeFilter, limit: number, before?: string): Promise<Change[]> {
-    const { resource, actor, created_after, created_before } = filter;
+    const { resource, actor, action, created_after, created_before } = filter;
     await this.collect(accountId, resource);
     const at = {
       ...(created_after && { $gt: created_after }),
@@ -82,6 +84,7 @@ export class ChangeRepository {
         account_id: accountId,
         ...(resource !== undefined && { resource }),
         ...(actor !== undefined && { [actor.startsWith('prof_') ? 'person' : 'actor']: actor }),
+        ...(action !== undefined && { action }),
         ...(Object.keys(at).length > 0 && { at }),
         ...(before !== undefined && { _id: { $lt: before } }),
       })

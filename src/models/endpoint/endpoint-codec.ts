@@ -41,13 +41,14 @@ export class EndpointCodec {
     return this.requireBox().seal(text, `${endpointId}:${field}`);
   }
 
-  sealKey(endpointId: string, secret: string, created_at: Date): SealedKey {
+  sealKey(endpointId: string, secret: string, created_at: Date, version: number): SealedKey {
     const key = verificationKey(secret);
     return {
       sealed: this.seal(endpointId, 'signing', secret),
       scheme: schemeOf(secret),
       ...('public_key' in key && key),
       created_at,
+      version,
     };
   }
 
@@ -64,10 +65,11 @@ export class EndpointCodec {
     const { headers, signing_keys, verify_token, verification_token } = sealed;
     return {
       headers: headers ? (JSON.parse(this.open(id, 'headers', headers)) as Record<string, string>) : {},
-      signing_keys: signing_keys.map(({ sealed: text, created_at, expires_at }) => ({
+      signing_keys: signing_keys.map(({ sealed: text, created_at, expires_at, version }) => ({
         secret: this.open(id, 'signing', text),
         created_at: created_at.toISOString(),
         ...(expires_at && { expires_at: expires_at.toISOString() }),
+        ...(version && { version }),
       })),
       ...(verify_token && { verify_token: this.open(id, 'verify_token', verify_token) }),
       ...(verification_token && { verification_token: this.open(id, 'verification', verification_token) }),

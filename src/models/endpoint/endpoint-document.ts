@@ -88,6 +88,8 @@ export interface SealedKey {
   public_key?: string;
   created_at: Date;
   expires_at?: Date;
+  /** The version of the endpoint that made it. */
+  version?: number;
 }
 
 /** A document in MongoDB. Maps whose names the owner chooses are stored as JSON texts, because MongoDB restricts field names. */
@@ -160,6 +162,7 @@ export const endpointSchema = new Schema<EndpointDocument>(
           public_key: String,
           created_at: Date,
           expires_at: Date,
+          version: Number,
         },
       ],
       required: true,

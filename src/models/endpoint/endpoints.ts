@@ -67,7 +67,7 @@ export class EndpointRepository {
         account_id: accountId,
         verification_revision: 1,
         status_changed_at: now,
-        signing_keys: [this.codec.sealKey(_id, newSigningSecret(scheme), now)],
+        signing_keys: [this.codec.sealKey(_id, newSigningSecret(scheme), now, 1)],
         created_at: now,
         updated_at: now,
       },
@@ -283,7 +283,7 @@ export class EndpointRepository {
     origin: Origin,
   ): Promise<StoredEndpoint | undefined> {
     const now = new Date();
-    const fresh = this.codec.sealKey(before.id, newSigningSecret(scheme), now);
+    const fresh = this.codec.sealKey(before.id, newSigningSecret(scheme), now, before.version + 1);
     const old = before.sealed.signing_keys
       .map((key) => ({
         ...key,

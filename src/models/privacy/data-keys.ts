@@ -10,7 +10,7 @@ import { TIMINGS } from '../../domain/timings.js';
 import { isDuplicateKey } from '../mongo/duplicate-key.js';
 import { resealEach } from '../mongo/reseal.js';
 
-interface DataKeyDocument {
+export interface DataKeyDocument {
   /** The account's id, a colon and the subject's token; nothing after the colon for the account's own key. */
   _id: string;
   account_id: string;
@@ -44,7 +44,12 @@ const KEYS_AT_ONCE = 500;
 const MAX_REMEMBERED = 10_000;
 
 /** Stands for a key that is being deleted, as long as a wrapped key. */
-const OVERWRITTEN = '.'.repeat(160);
+export const OVERWRITTEN = '.'.repeat(160);
+
+/** The data keys in a database. */
+export function dataKeyModel(connection: Connection): Model<DataKeyDocument> {
+  return connection.model<DataKeyDocument>('data_key', schema, 'data_keys');
+}
 
 /** A data key without what it is. */
 export interface KeptKey {
@@ -70,7 +75,7 @@ export class DataKeyRepository implements DataKeys {
       ttlResolution: 0,
       perf: Date,
     });
-    this.model = connection.model<DataKeyDocument>('data_key', schema, 'data_keys');
+    this.model = dataKeyModel(connection);
     this.box = box;
   }
 
@@ -122,6 +127,11 @@ export class DataKeyRepository implements DataKeys {
     const key = await this.model.findOne(filter).lean();
     if (key?.cancel) return { id: key.cancel, open: 'cancel' };
     return key?.finish ? { id: key.finish, open: 'finish' } : undefined;
+  }
+
+  /** Whether there is a key. */
+  async has(accountId: string, keyId: string): Promise<boolean> {
+    return (await this.model.findOne({ key_id: keyId, account_id: accountId }).lean()) !== null;
   }
 
   /** Deletes a key. A repeat deletes nothing, not even a newer key of the same subject. */

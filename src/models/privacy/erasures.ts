@@ -1,5 +1,5 @@
 import { type Connection, Schema } from 'mongoose';
-import { systemOrigin } from '../../domain/change/change.js';
+import { type Origin, systemOrigin } from '../../domain/change/change.js';
 import type {
   Erasure,
   ErasurePlan,
@@ -21,10 +21,14 @@ interface ErasureDocument extends RecordedFields, ErasureScope {
   requested_by: string;
   erased_at?: Date | null;
   completed_at?: Date | null;
+  reapplied_at?: Date | null;
   key_id: string;
   key_created_at: Date;
   cancelled_deliveries: number;
 }
+
+/** Erasures that are read at once. */
+const READ_AT_ONCE = 500;
 
 const number = { type: Number, required: true };
 const time = { type: Date, required: true };
@@ -40,6 +44,7 @@ const schema = new Schema<ErasureDocument>(
     requested_by: text,
     erased_at: Date,
     completed_at: Date,
+    reapplied_at: Date,
     key_id: text,
     key_created_at: time,
     events: number,
@@ -105,6 +110,73 @@ export class ErasureRepository {
     );
   }
 
+  /**
+   * Records that a key is deleted again which a restored backup has brought back, and the erasure itself, if the backup is older than that.
+   *
+   * @param erasure as it was recorded before
+   */
+  async reapply(accountId: string, erasure: Erasure, origin: Origin): Promise<void> {
+    const reapplied = { status: 'erased', completed_at: null, reapplied_at: new Date() } as const;
+    if (await this.restore(accountId, { ...erasure, status: 'erased' }, origin, reapplied)) return;
+    await this.erasures.change({ _id: erasure.id, account_id: accountId }, origin, ({ erased_at }) => ({
+      action: 'updated',
+      set: { ...reapplied, erased_at: erased_at ?? dateOf(erasure.erased_at) },
+    }));
+  }
+
+  /** Records an erasure as it was, which a restored backup does not have. @returns whether it was not there */
+  async restore(
+    accountId: string,
+    { covered, key, ...erasure }: Erasure,
+    origin: Origin,
+    changed: Partial<Pick<ErasureDocument, 'completed_at' | 'reapplied_at'>> = {},
+  ): Promise<boolean> {
+    try {
+      const times = {
+        erased_at: dateOf(erasure.erased_at),
+        completed_at: dateOf(erasure.completed_at),
+        reapplied_at: dateOf(erasure.reapplied_at),
+        ...changed,
+      };
+      await this.erasures.create(
+        {
+          _id: erasure.id,
+          account_id: accountId,
+          status: erasure.status,
+          open: erasure.open,
+          requested_at: new Date(erasure.requested_at),
+          requested_by: erasure.requested_by,
+          ...Object.fromEntries(Object.entries(times).filter(([, at]) => at)),
+          key_id: key.id,
+          key_created_at: new Date(key.created_at),
+          ...covered,
+          cancelled_deliveries: erasure.cancelled_deliveries,
+        },
+        origin,
+      );
+      return true;
+    } catch (error) {
+      if (!isDuplicateKey(error)) throw error;
+      return false;
+    }
+  }
+
+  /** The erasures of all accounts, oldest first. */
+  async *all(): AsyncIterable<{ accountId: string; erasure: Erasure }> {
+    for (let last = ''; ; ) {
+      const documents = (await this.erasures
+        .find({ _id: { $gt: last } })
+        .sort({ _id: 1 })
+        .limit(READ_AT_ONCE)
+        .lean()) as ErasureDocument[];
+      for (const document of documents)
+        yield { accountId: document.account_id, erasure: toErasure(document) };
+      const newest = documents.at(-1);
+      if (!newest) return;
+      last = newest._id;
+    }
+  }
+
   /** An erasure of an account; `undefined` if the account has no such erasure. */
   async get(accountId: string, id: string): Promise<Erasure | undefined> {
     const document = await this.erasures.findOne({ _id: id, account_id: accountId });
@@ -132,8 +204,13 @@ function toErasure(document: ErasureDocument): Erasure {
     requested_by: document.requested_by,
     ...(document.erased_at && { erased_at: document.erased_at.toISOString() }),
     ...(document.completed_at && { completed_at: document.completed_at.toISOString() }),
+    ...(document.reapplied_at && { reapplied_at: document.reapplied_at.toISOString() }),
     key: { id: document.key_id, created_at: document.key_created_at.toISOString() },
     covered: { events, deliveries, open_deliveries },
     cancelled_deliveries: document.cancelled_deliveries,
   };
+}
+
+function dateOf(time: string | undefined): Date | undefined {
+  return time === undefined ? undefined : new Date(time);
 }

@@ -1,3 +1,4 @@
+import type { AttemptFilter } from '../../domain/archive/attempt-filter.js';
 import { type AttemptErrorCode, SHOWN_STATUSES, type ShownStatus } from '../../domain/delivery/delivery.js';
 import { resultIn } from '../../domain/delivery/reasons.js';
 import {
@@ -34,6 +35,8 @@ export interface DeliveryFilter extends Period {
   error_code?: AttemptErrorCode | undefined;
   /** Its latest attempt was answered with this. */
   status_code?: number | undefined;
+  /** It has an attempt like this, in whichever of its runs. */
+  any_attempt?: AttemptFilter | undefined;
 }
 
 /** The clauses that find executions which may stand for such deliveries; `undefined` if there can be none. */
@@ -69,7 +72,12 @@ export function matchingRows(execution: Execution, accountId: string, filter: De
 }
 
 /** Whether deliveries are narrowed down by what only their records tell. */
-export function needsRecords({ error_code, status_code }: DeliveryFilter): boolean {
+export function needsRecords(filter: DeliveryFilter): boolean {
+  return asksForResult(filter) || filter.any_attempt !== undefined;
+}
+
+/** Whether deliveries are narrowed down by how their latest attempt ended. */
+export function asksForResult({ error_code, status_code }: DeliveryFilter): boolean {
   return error_code !== undefined || status_code !== undefined;
 }
 
@@ -93,8 +101,10 @@ export async function hasResult(
 
 /** The statuses that a delivery can have: an attempt that was answered with success was the last one. */
 function possibleStatuses(filter: DeliveryFilter): ShownStatus[] {
-  const { statuses = SHOWN_STATUSES, error_code, status_code } = filter;
+  const { statuses = SHOWN_STATUSES, error_code, status_code, any_attempt } = filter;
+  // An attempt has one of the two.
   if (error_code !== undefined && status_code !== undefined) return [];
+  if (any_attempt?.error_code !== undefined && any_attempt.status_code !== undefined) return [];
   const succeeded = status_code !== undefined && status_code >= 200 && status_code <= 299;
-  return statuses.filter((status) => !needsRecords(filter) || (status === 'delivered') === succeeded);
+  return statuses.filter((status) => !asksForResult(filter) || (status === 'delivered') === succeeded);
 }

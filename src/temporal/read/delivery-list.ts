@@ -1,9 +1,17 @@
 import type { Client } from '@temporalio/client';
 import { positionAt } from '../../domain/archive/archived.js';
 import { EVENT_ATTRIBUTE } from '../../domain/ledger/search-attributes.js';
-import { clausesOf, type DeliveryFilter, hasResult, matchingRows, needsRecords } from './delivery-filter.js';
-import type { DeliverySummary } from './delivery-view.js';
-import { findRuns, newestRuns } from './earlier-runs.js';
+import { type AskedAttempt, askedAttempts } from './attempt-view.js';
+import {
+  asksForResult,
+  clausesOf,
+  type DeliveryFilter,
+  hasResult,
+  matchingRows,
+  needsRecords,
+} from './delivery-filter.js';
+import type { DeliverySummary, EarlierRun } from './delivery-view.js';
+import { findRuns, newestRuns, previousRun } from './earlier-runs.js';
 import { type Located, RowReader } from './row-reader.js';
 import { type ExpandedPage, listExpanded } from './visibility/expanded-list.js';
 import { isOneOf, toQuery } from './visibility/query.js';
@@ -13,6 +21,12 @@ import type { Execution } from './visibility/visibility.js';
 const MAX_EXAMINED = 500;
 /** Histories of groups, some 100 KiB each, that are read for one page, about: after them it ends in the same way. */
 const MAX_GROUPS_READ = 6;
+
+/** Reads the runs of a delivery before it was sent again. */
+export type ReadEarlier = (item: Located) => Promise<EarlierRun[]>;
+
+/** Deliveries that were sent again whose earlier runs are read for one page, about: up to ten histories each. */
+const MAX_RESENT = 50;
 
 /** A delivery of a list, and where the list has it; absent while its execution is open. */
 export interface ListedRow {
@@ -30,8 +44,20 @@ export class DeliveryList {
   private readonly accountId: string;
   private readonly filter: DeliveryFilter;
   private readonly rows: RowReader;
+  private readonly earlier: ReadEarlier;
+  /** Deliveries whose earlier runs have been read. */
+  private resent = 0;
+  /** The attempts of deliveries that match, as far as they were asked for. */
+  private readonly asked = new WeakMap<Located, AskedAttempt[]>();
 
-  constructor(client: Client, accountId: string, filter: DeliveryFilter) {
+  /** @param earlier reads runs before a delivery was sent again, for a filter by attempts */
+  constructor(
+    client: Client,
+    accountId: string,
+    filter: DeliveryFilter,
+    earlier: ReadEarlier = async () => [],
+  ) {
+    this.earlier = earlier;
     this.client = client;
     this.accountId = accountId;
     this.filter = filter;
@@ -56,12 +82,15 @@ export class DeliveryList {
     const clauses = clausesOf(this.accountId, this.filter);
     if (!clauses) return { data: [] };
     const expand = (execution: Execution) => this.itemsOf(execution);
-    const isSpent = () => this.rows.groupsRead >= MAX_GROUPS_READ;
+    const isSpent = () => this.rows.groupsRead >= MAX_GROUPS_READ || this.resent >= MAX_RESENT;
     const options = { expand, keep, maxExamined: MAX_EXAMINED, isSpent };
     const { data, ...rest } = await listExpanded<Located>(this.client, clauses, options, limit, after);
     const summaries = await this.rows.summaries(data);
     return {
-      data: summaries.map((summary, index) => ({ summary, position: positionOf(data[index]) })),
+      data: summaries.map((summary, index) => ({
+        summary: { ...summary, ...this.attemptsOf(data[index]) },
+        position: positionOf(data[index]),
+      })),
       ...rest,
     };
   }
@@ -91,8 +120,22 @@ export class DeliveryList {
     return current.filter((_, index) => matches[index]);
   }
 
-  private hasResult(item: Located): Promise<boolean> {
-    return hasResult(item, this.filter, this.rows);
+  private async hasResult(item: Located): Promise<boolean> {
+    const { any_attempt } = this.filter;
+    if (asksForResult(this.filter) && !(await hasResult(item, this.filter, this.rows))) return false;
+    if (!any_attempt) return true;
+    const { attempts = [] } = (await this.rows.record(item)) ?? {};
+    const isResent = previousRun(item.execution) !== undefined;
+    if (isResent) this.resent += 1;
+    const earlier = isResent ? await this.earlier(item) : [];
+    const asked = askedAttempts([{ run_id: item.execution.runId, attempts }, ...earlier], any_attempt);
+    this.asked.set(item, asked);
+    return asked.length > 0;
+  }
+
+  private attemptsOf(item: Located | undefined): Pick<DeliverySummary, 'matching_attempts'> {
+    const asked = item && this.asked.get(item);
+    return asked ? { matching_attempts: asked } : {};
   }
 
   /**

@@ -7,12 +7,13 @@ import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import { acceptedEventIn, NO_ARCHIVE } from './archive/archived-event.js';
 import { deliveryIn, earlierRunsIn, timelineIn, withEarlier } from './archive/archived-views.js';
 import { deliveryLists } from './archive/both-lists.js';
+import { deliveredEvents } from './archive/delivered-events.js';
 import { listBoth } from './archive/merged-list.js';
 import type { AttemptView } from './attempt-view.js';
 import { readDelivery } from './delivery-detail.js';
 import type { DeliveryFilter } from './delivery-filter.js';
 import type { Delivery, DeliverySummary } from './delivery-view.js';
-import { previousRun } from './earlier-runs.js';
+import { previousRun, readEarlierRuns } from './earlier-runs.js';
 import type { RecentGroups } from './group/recent-groups.js';
 import { readStartedEvent } from './history.js';
 import { Locator, untilVisible } from './locate.js';
@@ -57,14 +58,31 @@ export class DeliveryReader {
     return items && withEarlier(items, archived && timelineIn(archived));
   }
 
+  /** One delivery as the ledger has it; `undefined` if that has none, whatever the archive has. */
+  async held(accountId: string, key: DeliveryKey): Promise<Delivery | undefined> {
+    const located = await this.locate(accountId, key);
+    return located && this.readHeld(accountId, key, located);
+  }
+
   /** One delivery of an account, alone or in a group; `undefined` if the account has no such delivery. */
   async get(accountId: string, key: DeliveryKey): Promise<Delivery | undefined> {
     const located = await this.locate(accountId, key);
+    if (located) return this.readHeld(accountId, key, located);
     const archived = await this.archived(accountId, key, located);
-    if (!located) return archived && deliveryIn(archived);
+    return archived && deliveryIn(archived);
+  }
+
+  private async readHeld(accountId: string, key: DeliveryKey, located: Located): Promise<Delivery> {
+    const archived = await this.archived(accountId, key, located);
     return readDelivery(this.client, this.opener, accountId, located, {
       ...(archived && { earlier: earlierRunsIn(archived) }),
     });
+  }
+
+  /** The ids of those of some events that an endpoint has got. */
+  delivered(accountId: string, endpointId: string, eventIds: readonly string[]): Promise<Set<string>> {
+    const { client, archive } = this;
+    return deliveredEvents({ client, archive, accountId }, endpointId, eventIds);
   }
 
   /** Attempts of a delivery's record as the HTTP interface shows them. */
@@ -98,7 +116,12 @@ export class DeliveryReader {
     after?: string,
   ): Promise<Page<DeliverySummary>> {
     const { client, archive } = this;
-    const lists = deliveryLists({ client, archive, accountId }, filter);
+    const lists = deliveryLists({ client, archive, accountId }, filter, async (located) => {
+      const key = located.row.summary;
+      const archived = await this.archived(accountId, key, located);
+      const known = archived && earlierRunsIn(archived);
+      return readEarlierRuns(client, this.opener, located.execution, accountId, key, known);
+    });
     const read = () => listBoth(lists, limit, after);
     if (filter.event_id === undefined || after !== undefined) return read();
     return untilVisible(filter.event_id, read, ({ data }) => data.length > 0);

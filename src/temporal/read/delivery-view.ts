@@ -17,7 +17,7 @@ import {
   parseDeliveryWorkflowId,
   parseFanOutWorkflowId,
 } from '../../domain/ledger/workflow-ids.js';
-import type { AttemptView } from './attempt-view.js';
+import type { AskedAttempt, AttemptView } from './attempt-view.js';
 import { type GroupMemo, membersOf, sequencesIn } from './group/group-memo.js';
 import { anyOf, type Clause, isAfter, isBefore, isNot, isUnset } from './visibility/query.js';
 import type { Execution } from './visibility/visibility.js';
@@ -42,6 +42,8 @@ export interface DeliverySummary {
   /** The execution in Temporal. */
   workflow_id: string;
   run_id: string;
+  /** In a list that is filtered by attempts: those that match. */
+  matching_attempts?: AskedAttempt[];
 }
 
 /** What happened to a delivery in one of its runs. */

@@ -72,8 +72,9 @@ interface Reported {
   isReporting: boolean;
   /** The report that was sent last. Rejects if it has not arrived. */
   sent?: Promise<unknown>;
-  /** The last failure. */
+  /** The last failure, and its attempt. */
   said: string;
+  attempt: string | undefined;
   at: number;
   /** Reports what is left, at a time: milliseconds since the epoch. */
   timer?: NodeJS.Timeout | undefined;
@@ -105,18 +106,19 @@ export class Incidents {
    * has succeeded says nothing of the endpoint as it is now: many may time out just after its return.
    *
    * @param began milliseconds since the epoch
+   * @param attempt `attemptName`, if it is known
    */
-  async failed(endpoint: NamedEndpoint, said: string, began: number): Promise<void> {
+  async failed(endpoint: NamedEndpoint, said: string, began: number, attempt?: string): Promise<void> {
     if (began < (this.successes.get(endpoint.endpoint_id) ?? 0)) return;
     const at = Date.now();
     this.succeeding.delete(endpoint.endpoint_id);
     const known = this.known.get(endpoint.endpoint_id);
     if (!known) {
-      const entry = { reported: 0, unreported: 1, said, at, since: at, due: 0, isReporting: false };
+      const entry = { reported: 0, unreported: 1, said, attempt, at, since: at, due: 0, isReporting: false };
       await this.report(endpoint, this.remember(endpoint.endpoint_id, entry));
       return;
     }
-    Object.assign(known, { unreported: known.unreported + 1, said, at });
+    Object.assign(known, { unreported: known.unreported + 1, said, attempt, at });
     if (areMany(known)) known.manySince ??= at;
     if (isUrgent(known)) this.queue.hurry(endpoint.endpoint_id);
     if (!known.isReporting) await this.reportNext(endpoint, known);
@@ -333,10 +335,10 @@ function longestWait({ reported, unreported }: Reported, timings: Timings): numb
 
 /** The report of what has not been reported yet; from now on it has been. */
 function take(entry: Reported): FailureReport {
-  const { unreported: count, said, at } = entry;
+  const { unreported: count, said, attempt, at } = entry;
   clearTimeout(entry.timer);
   entry.timer = undefined;
   entry.reported += count;
   entry.unreported = 0;
-  return { count, said, at: new Date(at).toISOString() };
+  return { count, said, at: new Date(at).toISOString(), ...(attempt !== undefined && { attempt }) };
 }

@@ -86,13 +86,14 @@ describe('an attempt', () => {
     it('goes on by its schedule if the endpoint has another URL by now', async () => {
       const asked: unknown[] = [];
       const changed = async (...args: unknown[]) => {
-        asked.push(args.at(-1));
+        asked.push(args.slice(-2));
         return 'changed';
       };
       const report = await attempts(gone, { endpoints: { disable: changed } }).attempt(FIRST);
       assert.ok(report.kind === 'attempted');
       assert.equal(report.outcome, 'failed');
-      assert.deepEqual(asked, [VERIFICATION_REVISION]);
+      const because = { name: `${FIRST.event_id}:1`, address: undefined };
+      assert.deepEqual(asked, [[VERIFICATION_REVISION, because]]);
     });
 
     it('is not repeated if neither can be reached: the delivery goes on by its schedule', async () => {

@@ -24,10 +24,21 @@ export const changeSchema = z
           .describe("The actor's account, if it acted for this one: a platform, or the operator"),
       })
       .describe('Who did it'),
-    address: z.string().optional().describe('From where; absent if it was not a request'),
+    address: z
+      .string()
+      .optional()
+      .describe(
+        'From where: of a request its caller, of an answer of the endpoint the address that answered',
+      ),
     request_id: z.string().optional().describe('The x-request-id of the request that did it'),
     reason: z.string().optional().describe('Why, as the actor gave it'),
     replay: z.string().optional().describe('The replay that did it for the actor'),
+    caused_by: z
+      .object({ delivery_id: z.string(), attempt: z.int() })
+      .optional()
+      .describe(
+        'The attempt because of which an endpoint was disabled: answered 410, or the last that failed',
+      ),
     changed: z
       .array(z.string())
       .describe(

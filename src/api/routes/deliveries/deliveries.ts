@@ -14,11 +14,17 @@ import { pageOf } from '../../http/schemas.js';
 import {
   deliveryRecordSchema,
   deliverySchema,
-  deliverySummarySchema,
+  listedDeliverySchema,
   resendSchema,
   timelineSchema,
 } from './delivery-view.js';
-import { deliveryParameters, kindParameter, readFilter } from './filters.js';
+import {
+  attemptParameters,
+  deliveryParameters,
+  kindParameter,
+  readAttemptFilter,
+  readFilter,
+} from './filters.js';
 
 const ACTIONS = {
   retry: 'Make an attempt now',
@@ -57,18 +63,20 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
         ...pagingParameters,
         event_kind: kindParameter,
         ...deliveryParameters,
+        ...attemptParameters,
       }),
       responses: {
         200: {
           description:
             'A page of deliveries. A delivery that closes between two pages is on both. A page can have fewer rows than its limit: only a page without next is the last',
-          schema: pageOf(deliverySummarySchema),
+          schema: pageOf(listedDeliverySchema),
         },
       },
       problems: ['record_altered'],
       async handle(ctx, { query: { limit, after, ...parameters } }) {
         const { account_id } = ctx.state.caller;
-        const filter = await readFilter(database, account_id, parameters);
+        const any_attempt = readAttemptFilter(parameters);
+        const filter = { ...(await readFilter(database, account_id, parameters)), any_attempt };
         ctx.body = await renderLedgerPage(ctx, database, 'deliveries', after, (from) =>
           deliveries.list(account_id, filter, limit, from),
         );

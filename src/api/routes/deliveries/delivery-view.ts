@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DELIVERY_STATUSES, SHOWN_STATUSES, TRIGGERS } from '../../../domain/delivery/delivery.js';
 import { TIMELINE_TYPES } from '../../../domain/explain/timeline.js';
+import { MAX_ASKED } from '../../../temporal/read/attempt-view.js';
 import { timeSchema as time } from '../../http/schemas.js';
 
 const triggerSchema = z
@@ -18,6 +19,12 @@ export const attemptSchema = z
     url: z.string().optional().describe('Where it was sent, without user information'),
     url_host: z.string(),
     endpoint_version: z.number().int().optional().describe('The version of the endpoint that was read'),
+    secret_versions: z
+      .array(z.number().int())
+      .optional()
+      .describe(
+        'The versions of the endpoint that made the secrets which signed it, newest first: several while a rotation overlaps',
+      ),
     address: z.string().optional().describe('The address connected to; absent if there was no connection'),
     timings_ms: z
       .object({
@@ -82,6 +89,22 @@ export const deliverySummarySchema = z
     run_id: z.string(),
   })
   .meta({ id: 'DeliverySummary' });
+
+export const listedDeliverySchema = deliverySummarySchema
+  .extend({
+    matching_attempts: z
+      .array(
+        attemptSchema
+          .omit({ response_headers: true, response_snippet: true, timings_ms: true })
+          .extend({ run_id: z.string() })
+          .meta({ id: 'MatchingAttempt' }),
+      )
+      .optional()
+      .describe(
+        `Present if the list is filtered by any_attempt_…: the attempts that match, of all runs, at most ${MAX_ASKED}`,
+      ),
+  })
+  .meta({ id: 'ListedDelivery' });
 
 const interventionSchema = z
   .object({

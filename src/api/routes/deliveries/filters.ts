@@ -1,11 +1,15 @@
 import { z } from 'zod';
+import type { AttemptFilter } from '../../../domain/archive/attempt-filter.js';
+import { parseDuration } from '../../../domain/basics/duration.js';
 import { idPattern } from '../../../domain/basics/ids.js';
 import { ATTEMPT_ERROR_CODES, isClosed, SHOWN_STATUSES } from '../../../domain/delivery/delivery.js';
+import { type Network, readNetwork } from '../../../domain/endpoint/networks.js';
 import { MAX_KEY_VALUE_LENGTH, parseKeyFilter } from '../../../domain/event/business-keys.js';
 import { EVENT_KIND_NAME, MAX_EVENT_KIND_NAME_LENGTH } from '../../../domain/event/event-kinds.js';
 
 import type { Database } from '../../../models/database.js';
 import type { DeliveryFilter } from '../../../temporal/read/delivery-filter.js';
+import { durationSchema } from '../../http/durations.js';
 import { listParameter } from '../../http/list-parameter.js';
 
 /**
@@ -76,6 +80,8 @@ export const timeParameter = z
       'ISO 8601: a time with Z or an offset; or a date, which stands for its midnight in UTC. From 1970 on',
   });
 
+const statusCode = z.coerce.number().int().min(100).max(599);
+
 /** What deliveries are filtered by, besides the kind of their event. They combine: a delivery must match all that are given. */
 export const deliveryParameters = {
   endpoint_id: endpointIdParameter,
@@ -91,16 +97,67 @@ export const deliveryParameters = {
     .enum(ATTEMPT_ERROR_CODES)
     .optional()
     .meta({ description: 'Why the latest attempt had no answer that counts' }),
-  status_code: z.coerce
-    .number()
-    .int()
-    .min(100)
-    .max(599)
-    .optional()
-    .meta({ description: 'HTTP status that answered the latest attempt' }),
+  status_code: statusCode.optional().meta({ description: 'HTTP status that answered the latest attempt' }),
   created_after: timeParameter,
   created_before: timeParameter,
 };
+
+/** Networks in one parameter. */
+const MAX_NETWORKS = 20;
+
+function networksParameter(description: string) {
+  return z
+    .string()
+    .max(MAX_NETWORKS * 50)
+    .transform((text, context): Network[] => {
+      const texts = text.split(',');
+      const networks = texts.map(readNetwork).filter((one) => one !== undefined);
+      if (texts.length <= MAX_NETWORKS && networks.length === texts.length) return networks;
+      context.addIssue({
+        code: 'custom',
+        message: `must be networks or addresses such as 10.0.0.0/8,2001:db8::/32, at most ${MAX_NETWORKS}`,
+      });
+      return z.NEVER;
+    })
+    .optional()
+    .meta({ type: 'string', description });
+}
+
+/** The longest that can be asked for: no attempt takes so long. */
+const LONGEST_MS = 3_600_000;
+
+/** What a delivery must have an attempt of, the latest or not. One attempt must match all that are given. */
+export const attemptParameters = {
+  any_attempt_address: networksParameter(
+    'Has an attempt that connected to an address in one of these networks, with commas between. All any_attempt_… must hold of one attempt; matching_attempts has these',
+  ),
+  any_attempt_not_address: networksParameter(
+    'Has an attempt that connected to an address in none of these networks, with commas between',
+  ),
+  any_attempt_longer_than: durationSchema(0, LONGEST_MS)
+    .optional()
+    .meta({ description: 'Has an attempt that took longer than this, such as 5s or 1500ms' }),
+  any_attempt_error_code: z
+    .enum(ATTEMPT_ERROR_CODES)
+    .optional()
+    .meta({ description: 'Has an attempt that had no answer that counts, for this reason' }),
+  any_attempt_status_code: statusCode
+    .optional()
+    .meta({ description: 'Has an attempt that was answered with this HTTP status' }),
+};
+
+/** What single attempts are asked for; `undefined` if nothing is. */
+export function readAttemptFilter({
+  any_attempt_address: within,
+  any_attempt_not_address: outside,
+  any_attempt_longer_than: longer,
+  any_attempt_error_code: error_code,
+  any_attempt_status_code: status_code,
+}: z.output<z.ZodObject<typeof attemptParameters>>): AttemptFilter | undefined {
+  const longer_than_ms = longer === undefined ? undefined : parseDuration(longer);
+  const filter = { within, outside, longer_than_ms, error_code, status_code };
+  return Object.values(filter).some((value) => value !== undefined) ? filter : undefined;
+}
 
 type DeliveryParameters = z.output<z.ZodObject<typeof deliveryParameters>>;
 

@@ -70,7 +70,8 @@ async function findByKey(
     .reverse();
 }
 
-async function explain(
+/** Why an endpoint got an event, waits for it, or did not get it. */
+export async function explain(
   dependencies: ApiDependencies,
   accountId: string,
   endpoint_id: string,

@@ -18,6 +18,9 @@ export const erasureSchema = z
     requested_by: z.string().describe('The API key or OAuth client that asked for it'),
     erased_at: time.optional().describe('When the key was deleted'),
     completed_at: time.optional(),
+    reapplied_at: time
+      .optional()
+      .describe('When a restored backup had brought the key back, and it was deleted again'),
     key: z
       .object({ id: z.string(), created_at: time })
       .describe('The data key. Everything that it encrypted names it, and cannot be read without it'),

@@ -7,6 +7,7 @@ import { summaryIn } from './archived-views.js';
 /** In place of an archive, where there is none. */
 export const NO_ARCHIVE: ArchiveReads = {
   delivery: async () => undefined,
+  whole: async () => new Map(),
   deliveriesOf: async () => [],
   deliveries: async () => [],
   event: async () => undefined,

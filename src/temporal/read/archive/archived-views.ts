@@ -56,6 +56,12 @@ export function earlierRunsIn(archived: ArchivedDelivery): EarlierRun[] {
   return [earlierRun(delivery, delivery), ...earlier_runs];
 }
 
+/** All runs of an archived delivery with their attempts, newest first. */
+export function runsIn(archived: ArchivedDelivery): Pick<EarlierRun, 'run_id' | 'attempts'>[] {
+  const { run_id, attempts, earlier_runs = [] } = deliveryIn(archived);
+  return [{ run_id, attempts }, ...earlier_runs];
+}
+
 function recordIn({ record }: ArchivedDelivery): DeliveryRecord {
   return JSON.parse(record) as DeliveryRecord;
 }

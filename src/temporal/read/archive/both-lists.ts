@@ -5,13 +5,14 @@ import {
   EVENT_ATTRIBUTE,
   EVENT_HEAD_ATTRIBUTE,
 } from '../../../domain/ledger/search-attributes.js';
+import { askedAttempts } from '../attempt-view.js';
 import type { DeliveryFilter } from '../delivery-filter.js';
-import { DeliveryList, type ListedRow } from '../delivery-list.js';
+import { DeliveryList, type ListedRow, type ReadEarlier } from '../delivery-list.js';
 import { DELIVERY_TYPES, type DeliverySummary, deliveriesOf, headsOf, isCurrent } from '../delivery-view.js';
 import type { EventSummary } from '../event/event-view.js';
 import type { ExpandedPage } from '../visibility/expanded-list.js';
 import { type Clause, equals, isOneOf, isTrue, toQuery } from '../visibility/query.js';
-import { summaryIn } from './archived-views.js';
+import { runsIn, summaryIn } from './archived-views.js';
 import type { ArchivePart, BothLists, PlacedRow } from './merged-list.js';
 
 /** Events in one query. */
@@ -26,22 +27,30 @@ export interface ListSources {
   accountId: string;
 }
 
-/** The deliveries of an account that match a filter. */
-export function deliveryLists(sources: ListSources, filter: DeliveryFilter): BothLists<DeliverySummary> {
+/**
+ * The deliveries of an account that match a filter.
+ *
+ * @param earlier reads runs before a delivery was sent again, for a filter by attempts
+ */
+export function deliveryLists(
+  sources: ListSources,
+  filter: DeliveryFilter,
+  earlier: ReadEarlier,
+): BothLists<DeliverySummary> {
   const { client, archive, accountId } = sources;
   return {
     ledger: async (limit, after) =>
-      place(await new DeliveryList(client, accountId, filter).deliveries(limit, after), (summary) => ({
-        id: summary.id,
-        value: summary,
-      })),
+      place(
+        await new DeliveryList(client, accountId, filter, earlier).deliveries(limit, after),
+        (summary) => ({
+          id: summary.id,
+          value: summary,
+        }),
+      ),
     archive: async (range, limit) => {
       const found = await archive.deliveries(accountId, filter, range, limit);
-      return partOf(
-        found,
-        limit,
-        found.map((one) => ({ id: one.id, value: summaryIn(one), position: one.position })),
-      );
+      const rows = found.map((one) => ({ id: one.id, value: summaryIn(one), position: one.position }));
+      return partOf(found, limit, filter.any_attempt ? await withAttempts(sources, filter, rows) : rows);
     },
     held: (rows) =>
       heldDeliveries(
@@ -49,6 +58,23 @@ export function deliveryLists(sources: ListSources, filter: DeliveryFilter): Bot
         rows.map(({ value }) => value),
       ),
   };
+}
+
+/** Those of some archived deliveries that have an attempt which is asked for, with these attempts. */
+async function withAttempts(
+  { archive, accountId }: ListSources,
+  { any_attempt = {} }: DeliveryFilter,
+  rows: readonly PlacedRow<DeliverySummary>[],
+): Promise<PlacedRow<DeliverySummary>[]> {
+  const whole = await archive.whole(
+    accountId,
+    rows.map(({ id }) => id),
+  );
+  return rows.flatMap((row) => {
+    const archived = whole.get(row.id);
+    const matching_attempts = archived ? askedAttempts(runsIn(archived), any_attempt) : [];
+    return matching_attempts.length > 0 ? [{ ...row, value: { ...row.value, matching_attempts } }] : [];
+  });
 }
 
 /** The events of an account, as the executions that stand for them. Only what a filter says of events counts. */
@@ -150,7 +176,7 @@ async function heldDeliveries(
 }
 
 /** The executions of some events of an account that Temporal still has. */
-async function* executionsOf(
+export async function* executionsOf(
   client: Client,
   accountId: string,
   eventIds: readonly string[],

@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { type ArchiveReads, positionAt, runOrder } from '../../../domain/archive/archived.js';
+import { sumsOf } from '../../../domain/archive/attempt-filter.js';
 import { firstThatFit, MAX_EARLIER_RUNS_BYTES, MAX_TIMELINE_BYTES } from '../../../domain/archive/fitting.js';
 import { isRecordAltered } from '../../../domain/archive/record-altered.js';
 import type {
@@ -150,6 +151,7 @@ function toArchive({
     keys,
     error_code: last?.error_code,
     status_code: last?.status_code,
+    ...sumsOf([...attempts, ...(earlier_runs ?? []).flatMap((run) => run.attempts)]),
     ...runOf(execution, delivery, row.index),
     summary: JSON.stringify(summary),
     detail: JSON.stringify(detail),

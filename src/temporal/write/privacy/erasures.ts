@@ -9,12 +9,15 @@ import { type Timings, timingsOfInput } from '../../../domain/timings.js';
 /**
  * Starts the workflow that erases a subject, if it has not been started yet. Resolves once Temporal has persisted it: from then on it is
  * done, whatever crashes.
+ *
+ * @param isAgain whether it is done again although it has been done: after a restore
  */
 export async function startErasure(
   client: Client,
   taskQueue: string,
   timings: Timings,
   plan: ErasurePlan,
+  isAgain = false,
 ): Promise<void> {
   try {
     await client.workflow.start<typeof eraseSubject>('eraseSubject', {
@@ -22,7 +25,7 @@ export async function startErasure(
       taskQueue,
       args: [{ plan, ...timingsOfInput(timings) }],
       // One that somebody has terminated in Temporal can be asked for again.
-      workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+      workflowIdReusePolicy: isAgain ? 'ALLOW_DUPLICATE' : 'ALLOW_DUPLICATE_FAILED_ONLY',
       typedSearchAttributes: new TypedSearchAttributes([
         { key: ACCOUNT_ATTRIBUTE, value: [plan.account_id] },
       ]),

@@ -1,0 +1,72 @@
+import type { Settings } from '../../config/schema.js';
+import { connectDatabase, type Database } from '../../models/database.js';
+import { startErasure } from '../../temporal/write/privacy/erasures.js';
+import { CommandError } from '../command.js';
+import { createLogger, say } from '../process/output.js';
+import { requireBoxes } from '../process/secrets.js';
+import { requireServers } from '../process/server-settings.js';
+import { withServersOfDev } from '../process/settings-of-dev.js';
+import { type Reapplied, reapply } from '../service/privacy/reapply.js';
+import { connectServers } from '../service/servers.js';
+import { ErasureFile, type SomeErasure, writeErasureFile } from './erasure-file.js';
+
+/** Writes the erasures of all accounts into a file, to be done again after a restore. Who reads the file finds a whole one. */
+export async function exportErasures(given: Settings, path: string | undefined): Promise<void> {
+  if (!path) throw new CommandError('Name the file: hookline privacy export erasures.ndjson');
+  const settings = await withServersOfDev(given);
+  const { keyBox } = requireBoxes(settings);
+  const database = await connectDatabase(requireServers(settings).mongodbUri);
+  try {
+    const lines = await writeErasureFile(path, linesOf(database), keyBox);
+    say(`Erasures in ${path}: ${lines}. Keep it apart from the backups; it names nobody.`);
+  } finally {
+    await database.close();
+  }
+}
+
+/**
+ * Does erasures again, after a restore: those of a file, or those that the database itself has recorded, if its keys were restored alone.
+ *
+ * @returns whether every line of the file was read, to its end
+ */
+export async function reapplyErasures(given: Settings, path: string | undefined): Promise<boolean> {
+  const settings = await withServersOfDev(given);
+  createLogger({ ...settings, HOOKLINE_LOG_LEVEL: 'error' });
+  const { keyBox } = requireBoxes(settings);
+  const { database, temporal } = await connectServers(settings);
+  const { HOOKLINE_TASK_QUEUE: queue, HOOKLINE_TEST_TIME_SCALE: timings } = settings;
+  const ports = {
+    database,
+    start: (plan: Parameters<typeof startErasure>[3]) =>
+      startErasure(temporal.client, queue, timings, plan, true),
+  };
+  const counts: Record<Reapplied, number> = { applied: 0, begun: 0, already_applied: 0, unknown: 0 };
+  const read = path ? new ErasureFile(path, keyBox, say) : undefined;
+  try {
+    for await (const line of read ?? linesOf(database)) {
+      const result = await reapply(line, ports);
+      counts[result] += 1;
+      if (line.type === 'account' && (await database.accounts.get(line.account_id))?.status === 'active')
+        say(`${line.account_id} was deleted, and is active again: delete it again with payloads=erase.`);
+    }
+  } finally {
+    await temporal.close();
+    await database.close();
+  }
+  const waiting = counts.begun > 0 ? `, ${counts.begun} wait for open deliveries` : '';
+  say(
+    `Erasures: ${counts.applied} applied${waiting}, ${counts.already_applied} applied already, ${counts.unknown} unknown here.`,
+  );
+  if (counts.applied > 0) say('Processes that run read nothing of it any more within 10 seconds.');
+  return read?.isWhole() ?? true;
+}
+
+async function* linesOf({
+  accounts,
+  erasures,
+}: Pick<Database, 'accounts' | 'erasures'>): AsyncIterable<SomeErasure> {
+  for await (const { accountId, erasure } of erasures.all())
+    yield { type: 'erasure', account_id: accountId, erasure };
+  for await (const { id, erasure_requested_at = '' } of accounts.erased())
+    yield { type: 'account', account_id: id, erasure_requested_at };
+}
