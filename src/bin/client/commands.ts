@@ -1,5 +1,5 @@
 import type { Command } from '../command.js';
-import { AUDIT_COMMANDS } from './audit-commands.js';
+import { AUDIT_COMMANDS } from './audit/commands.js';
 
 const json = { type: 'boolean' } as const;
 const text = { type: 'string' } as const;

@@ -1,7 +1,7 @@
-import { CommandError, type Values } from '../command.js';
-import { connection } from './connection.js';
-import { timeOf } from './replay.js';
-import { print } from './terminal.js';
+import { CommandError, type Values } from '../../command.js';
+import { connection } from '../connection.js';
+import { timeOf } from '../replay.js';
+import { print } from '../terminal.js';
 
 interface Range {
   first: number;

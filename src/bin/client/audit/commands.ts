@@ -1,4 +1,4 @@
-import type { Command } from '../command.js';
+import type { Command } from '../../command.js';
 
 const json = { type: 'boolean' } as const;
 const text = { type: 'string' } as const;
@@ -36,7 +36,7 @@ export const AUDIT_COMMANDS = {
       json,
     },
     async run(values) {
-      const { attempts } = await import('./audit.js');
+      const { attempts } = await import('./questions.js');
       await attempts(values);
     },
   },
@@ -52,7 +52,7 @@ export const AUDIT_COMMANDS = {
     ],
     options: { ...PERIOD, code: text, kind: text, limit: text, json },
     async run(values, positionals) {
-      const { missed } = await import('./audit.js');
+      const { missed } = await import('./questions.js');
       await missed(values, positionals);
     },
   },
@@ -69,7 +69,7 @@ export const AUDIT_COMMANDS = {
     ],
     options: { endpoint: text, resource: text, action: text, actor: text, ...PERIOD, limit: text, json },
     async run(values) {
-      const { changes } = await import('./audit.js');
+      const { changes } = await import('./questions.js');
       await changes(values);
     },
   },
@@ -79,7 +79,7 @@ export const AUDIT_COMMANDS = {
     help: ['It ends with 1 if it was altered.', JSON_HELP],
     options: { json },
     async run(values, positionals) {
-      const { integrity } = await import('./audit.js');
+      const { integrity } = await import('./questions.js');
       await integrity(values, positionals);
     },
   },

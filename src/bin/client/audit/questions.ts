@@ -1,9 +1,9 @@
-import type { QueryOf, Schemas } from '../../../clients/typescript/src/index.js';
-import { CommandError, type Values } from '../command.js';
-import { client } from './connection.js';
-import { filterOf } from './deliveries.js';
-import { timeOf } from './replay.js';
-import { note, plain, print, printJson, style, table, time } from './terminal.js';
+import type { QueryOf, Schemas } from '../../../../clients/typescript/src/index.js';
+import { CommandError, type Values } from '../../command.js';
+import { client } from '../connection.js';
+import { filterOf } from '../deliveries.js';
+import { timeOf } from '../replay.js';
+import { note, plain, print, printJson, style, table, time } from '../terminal.js';
 
 const DEFAULT_LIMIT = 25;
 const PAGE = 100;
