@@ -16,7 +16,11 @@ describe('an export of many events', () => {
     const documents = (limit: number) => found.slice(0, limit).map((id) => ({ _id: id }));
     return { sort: () => ({ limit: (limit: number) => ({ lean: async () => documents(limit) }) }) };
   };
-  const parts = [{ find: () => ({ lean: async () => [] }) }, { find }, {}];
+  const unaltered = {
+    opened: async () => [],
+    event: async ({ _id: id }: { _id: string }) => ({ event: { id } }),
+  };
+  const parts = [{ find: () => ({ lean: async () => [] }) }, { find }, unaltered];
   const archive = new ArchiveExport(...(parts as unknown as ConstructorParameters<typeof ArchiveExport>));
   const read = async (from: number, to: number, first?: string) => {
     const period = { from: new Date(from), to: new Date(to) };
