@@ -2052,6 +2052,8 @@ export interface components {
             event_id: string;
             endpoint_id: string;
             event_kind: string;
+            /** @description Number of the event in the sequence of the account */
+            sequence?: number;
             /**
              * @description terminated: by somebody, in Temporal
              * @enum {string}

@@ -67,8 +67,9 @@ export async function* compareLedger(
     }
     from = window.to;
   }
-  for (let from = end; from < new Date(); ) {
-    const window = await finder.closedFrom(from, new Date(), WIDTH_MS);
+  const now = new Date();
+  for (let from = end; from < now; ) {
+    const window = await finder.closedFrom(from, now, WIDTH_MS);
     for (const { runs } of window.executions) {
       counts.later += runs.length;
       for (const { id } of runs) held.add(id);
