@@ -31,6 +31,9 @@ const BODIES: Record<string, unknown> = {
   putLogin: { login_name: 'thief', password: 'correct horse battery' },
 };
 
+/** Queries that are valid, likewise. */
+const QUERIES: Record<string, string> = { listMissed: '?created_after=2026-01-01T00:00:00Z' };
+
 /** What the victim's platform calls it. */
 const REFERENCE = 'customer-of-another';
 /** Operations that only a platform or the operator may use, whatever the id is. */
@@ -129,9 +132,10 @@ describe('another account', () => {
     let named = 0;
     for (const { path, method, operation } of await operations()) {
       const ofEvents = operation.operationId === 'acceptEvent';
-      const target = path.replace(/(\w+)\/\{\w+\}/g, (_, resource: string) => {
+      const withIds = path.replace(/(\w+)\/\{\w+\}/g, (_, resource: string) => {
         return `${resource}/${ofEvents ? 'purchase' : ids[resource]}`;
       });
+      const target = withIds + (QUERIES[operation.operationId] ?? '');
       assert.ok(!target.includes('undefined'), `no id of the victim's for ${path}`);
       const body = BODIES[operation.operationId] ?? {};
       const answer = await caller.request(method, target, {
