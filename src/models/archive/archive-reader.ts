@@ -109,6 +109,16 @@ export class ArchiveReader implements ArchiveReads {
     return (await this.unaltered.listed(found)).sort((a, b) => (a.position < b.position ? 1 : -1));
   }
 
+  /** The ids of an event's archived deliveries, in order, whether somebody has altered them or not. */
+  async deliveryIdsOf(accountId: string, eventId: string, limit: number): Promise<string[]> {
+    const found = await this.deliveryModel
+      .find({ account_id: accountId, event_id: eventId }, { _id: 1 })
+      .sort({ _id: 1 })
+      .limit(limit)
+      .lean();
+    return found.map(({ _id }) => _id);
+  }
+
   async deliveries(
     accountId: string,
     filter: ArchiveFilter,

@@ -168,7 +168,11 @@ describe('hostile input at the limit of size', () => {
           '9999-12-31T23:59:59-01:00',
         ]) {
           const { status, json } = await client.request(method, `${path}?${name}=${time}`);
-          assert.deepEqual([status, json.errors?.[0]?.parameter], [400, name], `${path}?${name}=${time}`);
+          // Beside those that the operation cannot do without.
+          const wrong = (json.errors ?? []).filter(
+            ({ detail }: { detail: string }) => detail !== 'is missing',
+          );
+          assert.deepEqual([status, wrong[0]?.parameter], [400, name], `${path}?${name}=${time}`);
         }
       }
     }

@@ -128,16 +128,14 @@ describe('time stamps of checkpoints', () => {
       assert.ok((await metric('hookline_log_unstamped_total')) > failures);
     }
     service.handle(authority.handler);
+    // A checkpoint may be signed between the two reads.
     await until(
       async () => {
         await runArchive(system);
-        return read('/log/timestamp');
+        const { status, body } = await read('/log/timestamp');
+        return status === 200 ? authority.verify(body, await checkpoint()).catch(String) : status;
       },
-      ({ status }) => status === 200,
-    );
-    assert.equal(
-      (await authority.verify((await read('/log/timestamp')).body, await checkpoint())).trim(),
-      'Verification: OK',
+      (said) => String(said).trim() === 'Verification: OK',
     );
   });
 });

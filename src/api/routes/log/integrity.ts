@@ -48,11 +48,13 @@ export function integrityOperations(dependencies: ApiDependencies): Operation[] 
       problems: [],
       async handle(ctx, { params: { id = '' } }) {
         const { account_id } = ctx.state.caller;
+        const deliveries = isId('event', id)
+          ? await archive.deliveryIdsOf(account_id, id, MAX_DELIVERIES)
+          : undefined;
         const isKnown =
-          isId('event', id) &&
-          ((await archive.event(account_id, id)) ?? (await dependencies.events.get(account_id, id, [])));
+          deliveries && (deliveries.length > 0 || (await isEvent(dependencies, account_id, id)));
         if (!isKnown) throw notFound('event', id);
-        ctx.body = integrityOf(id, await ofEvent(dependencies, account_id, id));
+        ctx.body = integrityOf(id, await ofEvent(dependencies, account_id, id, deliveries));
       },
     }),
 
@@ -126,11 +128,22 @@ function asAltered(error: unknown): undefined {
   if (!isRecordAltered(error)) throw error;
 }
 
-async function ofEvent(dependencies: ApiDependencies, accountId: string, id: string): Promise<Check[]> {
+async function isEvent({ database, events }: ApiDependencies, accountId: string, id: string) {
+  return (
+    ((await database.archive.event(accountId, id)) ?? (await events.get(accountId, id, []))) !== undefined
+  );
+}
+
+/** @param deliveries its archived ones */
+async function ofEvent(
+  dependencies: ApiDependencies,
+  accountId: string,
+  id: string,
+  deliveries: readonly string[],
+): Promise<Check[]> {
   const { archive } = dependencies.database;
-  const listed = await archive.deliveriesOf(accountId, [id], MAX_DELIVERIES);
   const checks: Check[] = [];
-  for (const delivery_id of listed.map((one) => one.id).sort()) {
+  for (const delivery_id of deliveries) {
     const [stored, record] = await Promise.all([
       archive.stored(accountId, delivery_id),
       archive.record(accountId, delivery_id),
