@@ -88,7 +88,7 @@ async function ofDelivery(
   const { archive } = dependencies.database;
   const [stored, record, held] = await Promise.all([
     archive.stored(accountId, id),
-    archive.record(accountId, id),
+    archive.storedRecord(accountId, id),
     // A run before that is in the archive may be altered: then there is nothing to compare with.
     dependencies.deliveries.held(accountId, key).catch(asAltered),
   ]);
@@ -146,7 +146,7 @@ async function ofEvent(
   for (const delivery_id of deliveries) {
     const [stored, record] = await Promise.all([
       archive.stored(accountId, delivery_id),
-      archive.record(accountId, delivery_id),
+      archive.storedRecord(accountId, delivery_id),
     ]);
     if (!stored || !record) continue;
     const inThis = [
