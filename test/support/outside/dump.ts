@@ -22,7 +22,11 @@ export async function restore(uri: string, folder: string): Promise<void> {
       await database.collection(name).deleteMany({});
     for (const name of await readdir(folder)) {
       const documents = BSON.EJSON.parse(await readFile(join(folder, name), 'utf8'), { relaxed: false });
-      if (documents.length > 0) await database.collection(name).insertMany(documents);
+      // A service that is running may have written one of them again by now.
+      const writes = documents.map((replacement: { _id: never }) => ({
+        replaceOne: { filter: { _id: replacement._id }, replacement, upsert: true },
+      }));
+      if (writes.length > 0) await database.collection(name).bulkWrite(writes);
     }
   });
 }
