@@ -8,6 +8,8 @@ import { mainThreadTime } from '../../support/parts/thread-time.js';
 
 /** Milliseconds of processor time: the aim is 20 on a quiet machine. */
 const MAX_MS = 50;
+/** The same where the text is read again for the sake of its digits, number by number. */
+const MAX_EXACT_MS = 150;
 const ENDPOINTS = 1_000;
 
 /** The payload in which a path of `a` after `a` goes as deep as a path may, and then to another object. */
@@ -54,7 +56,7 @@ describe('comparing an event with all filters that an account may have', () => {
         return mainThreadTime() - began;
       });
       const [, , , median = 0] = runs.sort((a, b) => a - b);
-      assert.ok(median <= MAX_MS, `${median} ms`);
+      assert.ok(median <= (text === undefined ? MAX_MS : MAX_EXACT_MS), `${median} ms`);
     });
   }
 });
