@@ -6,7 +6,7 @@ import { findLostDigits } from '../../domain/event/values/exact-json.js';
 import { type InputError, MAX_ERRORS, MAX_SHOWN, Problem } from '../../domain/http/problem.js';
 import { cutText } from '../../domain/text/unicode.js';
 import { requireShallow } from './bounds/nesting.js';
-import { takeTurn } from './bounds/turns.js';
+import { TURNLESS_BODY, takeTurn } from './bounds/turns.js';
 import type { Context } from './context.js';
 import { checkBody, checkQuery } from './validation.js';
 
@@ -32,7 +32,7 @@ export async function readJsonBytes(ctx: Context, limit: number): Promise<Buffer
   }
   try {
     const bytes = await getRawBody(ctx.req, { limit, length: ctx.request.length ?? null });
-    await takeTurn(ctx, bytes.length);
+    await takeTurn(ctx, bytes.length, TURNLESS_BODY);
     return bytes;
   } catch (error) {
     if (error instanceof Error && 'type' in error && error.type === 'entity.too.large') {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Scope } from '../../domain/access/api-key.js';
 import type { ProblemCode } from '../../domain/http/problem.js';
 import { checkShape, isEmptyRequest, readBody, readQuery } from './body.js';
-import { takeTurn } from './bounds/turns.js';
+import { TURNLESS_QUERY, takeTurn } from './bounds/turns.js';
 import { requireAccountNamed } from './caller/acting-account.js';
 import { refusePortal, requireScope } from './caller/refusals.js';
 import type { Context, Middleware, State } from './context.js';
@@ -99,7 +99,7 @@ function mount(router: Router<State>, operation: Operation): void {
     ctx.state.operation = id;
     ctx.state.route = path;
     authorize(ctx, operation);
-    await takeTurn(ctx, 0);
+    await takeTurn(ctx, ctx.querystring.length, TURNLESS_QUERY);
     await handle(ctx, {
       query: readQuery(ctx, query ?? NO_PARAMETERS),
       body: await bodyOf(ctx, operation),

@@ -6,8 +6,9 @@ import { note, print, printJson, style, time } from './terminal.js';
 
 /** Says whom the key or login stands for, and what it may do. */
 export async function whoami({ json }: Values): Promise<void> {
-  const { url } = await connection();
-  const hookline = await client();
+  const server = await connection();
+  const { url } = server;
+  const hookline = await client(server);
   const session = await hookline.get('/v18.0/session');
   if (json === true) return printJson({ ...session, url });
   const { type, id, name, account, scopes, expires_at } = session;

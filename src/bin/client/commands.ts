@@ -1,9 +1,7 @@
 import type { Command } from '../command.js';
 import { AUDIT_COMMANDS } from './audit/commands.js';
+import { JSON_HELP, json, text } from './options.js';
 
-const json = { type: 'boolean' } as const;
-const text = { type: 'string' } as const;
-const JSON_HELP = '--json                  for programs: JSON, a line for each';
 const FILTER = { endpoint: text, event: text, kind: text, key: text, status: text };
 const FILTER_HELP = [
   '--endpoint ep_…, --event evt_…, --kind purchase, --key order_id:1001, --status retrying,parked',

@@ -32,9 +32,9 @@ export async function connection(): Promise<Connection> {
   return { url: login.url, token: () => tokenOf(login), ...acting };
 }
 
-/** A client of that server. */
-export async function client(): Promise<Hookline> {
-  return new Hookline({ ...(await connection()), retry: { tries: 3 } });
+/** A client of that server. @param to if it is known already */
+export async function client(to?: Connection): Promise<Hookline> {
+  return new Hookline({ ...(to ?? (await connection())), retry: { tries: 3 } });
 }
 
 /** Where `hookline dev` is. */

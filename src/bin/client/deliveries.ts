@@ -2,10 +2,9 @@ import type { Hookline, QueryOf, Schemas } from '../../../clients/typescript/src
 import { cutText } from '../../domain/text/unicode.js';
 import { CommandError, type Values } from '../command.js';
 import { client } from './connection.js';
-import { showFacts, showList } from './listing.js';
+import { limitOf, showFacts, showList } from './listing.js';
 import { plain, print, printJson, status, table, time } from './terminal.js';
 
-const DEFAULT_LIMIT = 25;
 const ACTS = ['retry', 'cancel', 'pause', 'resume', 'resend'] as const;
 
 /** Lists deliveries, shows one with its attempts, or acts on one. */
@@ -21,8 +20,7 @@ export async function deliveries(values: Values, [first, second]: string[]): Pro
 
 async function list(hookline: Hookline, values: Values): Promise<void> {
   const query = filterOf(values);
-  const limit = Number(values['limit'] ?? DEFAULT_LIMIT);
-  if (!Number.isInteger(limit) || limit < 1) throw new CommandError('--limit must be a number above 0.');
+  const limit = limitOf(values);
   const page = Math.min(limit, 100);
   const listing = {
     none: 'No deliveries.',

@@ -1,17 +1,14 @@
 import { CommandError, type Values } from '../command.js';
 import { client } from './connection.js';
-import { showFacts, showList } from './listing.js';
+import { limitOf, showFacts, showList } from './listing.js';
 import { plain, print, printJson, table, time } from './terminal.js';
-
-const DEFAULT_LIMIT = 25;
 
 /** Lists events, or shows one with its payload and its deliveries. */
 export async function events(values: Values, [first = 'list', second]: string[]): Promise<void> {
-  const { json, kind, key, limit: given = DEFAULT_LIMIT } = values;
+  const { json, kind, key } = values;
   const hookline = await client();
   if (first === 'list') {
-    const limit = Number(given);
-    if (!Number.isInteger(limit) || limit < 1) throw new CommandError('--limit must be a number above 0.');
+    const limit = limitOf(values);
     const query = {
       limit: Math.min(limit, 100),
       ...(kind !== undefined && { kind: String(kind) }),

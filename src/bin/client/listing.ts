@@ -1,5 +1,14 @@
-import type { Values } from '../command.js';
+import { CommandError, type Values } from '../command.js';
 import { plain, print, printJson, style, table } from './terminal.js';
+
+const DEFAULT_LIMIT = 25;
+
+/** How many rows of a list are asked for. @throws CommandError */
+export function limitOf(values: Values): number {
+  const limit = Number(values['limit'] ?? DEFAULT_LIMIT);
+  if (!Number.isInteger(limit) || limit < 1) throw new CommandError('--limit must be a number above 0.');
+  return limit;
+}
 
 /** How the rows of a list are shown. */
 interface Listing<Row> {

@@ -84,19 +84,15 @@ export class ArchiveReader implements ArchiveReads {
   }
 
   /** The canonical record of a delivery, and its number in the log. @throws RecordAlteredError if it is not the one of that number */
-  async record(accountId: string, id: string): Promise<StoredRecord | undefined> {
-    const stored = await this.storedRecord(accountId, id);
-    if (stored)
-      await this.unaltered.requireLeaves([{ _id: id, record: stored.text, leaf_index: stored.leafIndex }]);
-    return stored;
-  }
-
-  /** The same as it is stored, whether or not it is what was archived. */
-  async storedRecord(accountId: string, id: string): Promise<StoredRecord | undefined> {
+  async record(
+    accountId: string,
+    id: string,
+  ): Promise<{ text: string; leafIndex: number; eventId: string } | undefined> {
     const document = await this.deliveryModel
       .findOne({ _id: id }, { account_id: 1, record: 1, leaf_index: 1, event_id: 1 })
       .lean();
     if (document?.account_id !== accountId) return undefined;
+    await this.unaltered.requireLeaves([document]);
     const { record: text, leaf_index: leafIndex, event_id: eventId } = document;
     return { text, leafIndex, eventId };
   }
@@ -229,13 +225,6 @@ export class ArchiveReader implements ArchiveReads {
     const document = await this.eventModel.findOne({ _id: eventId }).lean();
     return document?.account_id === accountId ? (document.sealed ?? undefined) : undefined;
   }
-}
-
-/** A record, where it is in the log, and of which event. */
-interface StoredRecord {
-  text: string;
-  leafIndex: number;
-  eventId: string;
 }
 
 /** What lists of deliveries and of events are narrowed down by alike. */

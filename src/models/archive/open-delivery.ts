@@ -1,13 +1,15 @@
 import type { ArchivedDelivery } from '../../domain/archive/archived.js';
 import { requireIntact, saltPurposes } from '../../domain/archive/commitments.js';
 import { isRecordAltered, RecordAlteredError } from '../../domain/archive/record-altered.js';
-import { SealedTextError } from '../../domain/privacy/data-key.js';
+import { isSealedTextError } from '../../domain/privacy/data-key.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import { type DeliveryDocument, toListed } from './archive-documents.js';
 
 /** A delivery as it is stored, opened as far as its key exists. */
 export interface OpenedDelivery {
   archived: ArchivedDelivery;
+  /** Number of its record in the log, as the document says. */
+  leafIndex: number;
   /** It is not what was archived; absent if it is. */
   altered?: RecordAlteredError;
 }
@@ -17,7 +19,7 @@ export async function openDelivery(
   sealer: PayloadSealer,
   { detail, timeline, ...listed }: DeliveryDocument,
   key: string | undefined,
-): Promise<OpenedDelivery> {
+): Promise<Omit<OpenedDelivery, 'leafIndex'>> {
   const { _id: id, record, account_id: accountId, event_id: eventId, revision } = listed;
   const context = { accountId, eventId };
   let archived: ArchivedDelivery = { ...toListed(listed), record, detail: undefined, timeline: undefined };
@@ -33,7 +35,7 @@ export async function openDelivery(
     requireIntact(archived, salt);
     return { archived };
   } catch (error) {
-    if (error instanceof SealedTextError)
+    if (isSealedTextError(error))
       return {
         archived,
         altered: new RecordAlteredError(id, 'has a text that does not open', { cause: error }),

@@ -3,7 +3,7 @@ import type { ArchivedEvent, ListedDelivery } from '../../domain/archive/archive
 import { requireIntact } from '../../domain/archive/commitments.js';
 import { RecordAlteredError } from '../../domain/archive/record-altered.js';
 import { leafHash } from '../../domain/log/merkle-tree.js';
-import { commitTo, SealedTextError } from '../../domain/privacy/data-key.js';
+import { commitTo, isSealedTextError } from '../../domain/privacy/data-key.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import {
   type DeliveryDocument,
@@ -63,10 +63,11 @@ export class UnalteredReader {
     const keys = await this.keysOf(documents);
     return Promise.all(
       documents.map(async (document, at) => {
-        const { _id, detail, event_id } = document;
+        const { _id, detail, event_id, leaf_index: leafIndex } = document;
         const opened = await openDelivery(this.sealer, document, detail ?? keys.get(event_id));
         const how = wrong[at];
-        return how === undefined ? opened : { ...opened, altered: new RecordAlteredError(_id, how) };
+        const altered = how !== undefined && { altered: new RecordAlteredError(_id, how) };
+        return { ...opened, leafIndex, ...altered };
       }),
     );
   }
@@ -91,7 +92,7 @@ export class UnalteredReader {
         ? { event: toEvent(document, payload) }
         : altered('has another payload than it commits to');
     } catch (error) {
-      if (!(error instanceof SealedTextError)) throw error;
+      if (!isSealedTextError(error)) throw error;
       return altered('has a payload that does not open', error);
     }
   }

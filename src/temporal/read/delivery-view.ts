@@ -146,7 +146,7 @@ export function recordInMemo(execution: Execution): DeliveryRecord | undefined {
 }
 
 /** Machines' clocks differ, and a start may be recorded as a moment before its event was accepted. Milliseconds. */
-const CLOCKS_DIFFER_MS = 60_000;
+export const CLOCKS_DIFFER_MS = 60_000;
 
 /**
  * The clauses that find executions of events accepted in a period. A group may have others, and an execution starts later than its event

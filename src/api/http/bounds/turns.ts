@@ -1,6 +1,6 @@
 import type { Context } from '../context.js';
 
-/** A request with a larger body, or a longer query, takes turns: characters. An ordinary purchase is smaller. */
+/** A request with a larger body (bytes), or a longer query (characters), takes turns. An ordinary purchase is smaller. */
 export const TURNLESS_BODY = 4_096;
 export const TURNLESS_QUERY = 512;
 
@@ -35,8 +35,8 @@ export class Turns {
     }
     const [owner, own] = first;
     this.waiting.delete(owner);
-    const [goOn, ...left] = own;
-    if (left.length > 0) this.waiting.set(owner, left);
+    const goOn = own.shift();
+    if (own.length > 0) this.waiting.set(owner, own);
     setImmediate(this.next);
     goOn?.();
   };
@@ -45,9 +45,9 @@ export class Turns {
 /** A process has one event loop. */
 const turns = new Turns();
 
-/** Waits for the turn of a request whose body has been read, if it is large. @param length of the body, bytes */
-export async function takeTurn(ctx: Context, length: number): Promise<void> {
-  if (length > TURNLESS_BODY || ctx.querystring.length > TURNLESS_QUERY) await turns.take(ownerOf(ctx));
+/** Waits for the turn of a request, if what is to be parsed of it is large. @param size of that @param most that needs no turn */
+export async function takeTurn(ctx: Context, size: number, most: number): Promise<void> {
+  if (size > most) await turns.take(ownerOf(ctx));
 }
 
 /** The platform of the caller's account, or the account; the address of a caller without a token. */

@@ -93,6 +93,12 @@ export function certificateOperations({
     return kept ? [payload, await sealer.salt({ accountId, eventId }, kept.sealed)] : [];
   };
 
+  /** @throws RecordAlteredError if the log has another record where it should have this one */
+  const requireLeaf = async (what: string, record: string, index: number | undefined): Promise<void> => {
+    if (index !== undefined && !(await log.isLeaf(record, index)))
+      throw new RecordAlteredError(what, `is not the record of leaf ${index} of the log`);
+  };
+
   /** Shows what a record commits to. */
   const shown = (value: Details, salt: Buffer | undefined): Pick<Certificate, 'details'> =>
     salt ? { details: { value: { ...value }, salt: salt.toString('base64') } } : {};
@@ -180,11 +186,7 @@ export function certificateOperations({
         if (!numbers) throw notFound('range of void numbers that begins with', text);
         const { leaf_index: index, ...of } = numbers;
         const record = canonicalJson(voidRecord(of));
-        if (index !== undefined && !(await log.isLeaf(record, index)))
-          throw new RecordAlteredError(
-            `The range from ${text}`,
-            `is not the record of leaf ${index} of the log`,
-          );
+        await requireLeaf(`The range from ${text}`, record, index);
         ctx.body = await certify(`The range of void numbers from ${text}`, { record, index });
       },
     }),
@@ -205,8 +207,7 @@ export function certificateOperations({
         if (!found) throw notFound('change', id);
         const { change, salt, leafIndex: index } = found;
         const record = canonicalJson(changeRecord(account_id, found));
-        if (index !== undefined && !(await log.isLeaf(record, index)))
-          throw new RecordAlteredError(id, `is not the record of leaf ${index} of the log`);
+        await requireLeaf(id, record, index);
         ctx.body = await certify(`The change ${id}`, {
           record,
           index,

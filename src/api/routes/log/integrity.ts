@@ -7,6 +7,7 @@ import { isClosed } from '../../../domain/delivery/delivery.js';
 import { notFound } from '../../../domain/http/problem.js';
 import { isLogAltered } from '../../../domain/log/log-altered.js';
 import { commitTo, isSealedTextError } from '../../../domain/privacy/data-key.js';
+import type { OpenedDelivery } from '../../../models/archive/open-delivery.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { type Check, integrityOf, integritySchema } from './integrity-view.js';
@@ -54,7 +55,7 @@ export function integrityOperations(dependencies: ApiDependencies): Operation[] 
         const isKnown =
           deliveries && (deliveries.length > 0 || (await isEvent(dependencies, account_id, id)));
         if (!isKnown) throw notFound('event', id);
-        ctx.body = integrityOf(id, await ofEvent(dependencies, account_id, id, deliveries));
+        ctx.body = integrityOf(id, await ofEvent(dependencies, account_id, deliveries));
       },
     }),
 
@@ -86,9 +87,8 @@ async function ofDelivery(
   const key = parseDeliveryId(id);
   if (!key) return undefined;
   const { archive } = dependencies.database;
-  const [stored, record, held] = await Promise.all([
+  const [stored, held] = await Promise.all([
     archive.stored(accountId, id),
-    archive.storedRecord(accountId, id),
     // A run before that is in the archive may be altered: then there is nothing to compare with.
     dependencies.deliveries.held(accountId, key).catch(asAltered),
   ]);
@@ -99,11 +99,9 @@ async function ofDelivery(
       : `It is open (${held.status}): it is recorded after it has closed.`;
     return [{ check: 'log', result: 'unknown', detail }];
   }
-  const { archived, altered } = stored;
+  const { archived } = stored;
   return [
-    await inLog(dependencies, archived.record, record?.leafIndex),
-    asShown(altered),
-    await ofPayload(dependencies, accountId, archived.event_id, archived.record),
+    ...(await ofStored(dependencies, accountId, stored)),
     held?.run_id === archived.run_id
       ? compared(recordDifferences(held, archived))
       : {
@@ -113,6 +111,19 @@ async function ofDelivery(
             ? 'It was sent again since it was archived.'
             : 'It is past its time in Temporal, which has removed it.',
         },
+  ];
+}
+
+/** What an archived delivery can be compared with by itself. */
+async function ofStored(
+  dependencies: ApiDependencies,
+  accountId: string,
+  { archived: { record, event_id }, leafIndex, altered }: OpenedDelivery,
+): Promise<Check[]> {
+  return [
+    await inLog(dependencies, record, leafIndex),
+    asShown(altered),
+    await ofPayload(dependencies, accountId, event_id, record),
   ];
 }
 
@@ -138,22 +149,13 @@ async function isEvent({ database, events }: ApiDependencies, accountId: string,
 async function ofEvent(
   dependencies: ApiDependencies,
   accountId: string,
-  id: string,
   deliveries: readonly string[],
 ): Promise<Check[]> {
   const { archive } = dependencies.database;
   const checks: Check[] = [];
   for (const delivery_id of deliveries) {
-    const [stored, record] = await Promise.all([
-      archive.stored(accountId, delivery_id),
-      archive.storedRecord(accountId, delivery_id),
-    ]);
-    if (!stored || !record) continue;
-    const inThis = [
-      await inLog(dependencies, record.text, record.leafIndex),
-      asShown(stored.altered),
-      await ofPayload(dependencies, accountId, id, record.text),
-    ];
+    const stored = await archive.stored(accountId, delivery_id);
+    const inThis = stored ? await ofStored(dependencies, accountId, stored) : [];
     checks.push(...inThis.map((check) => ({ ...check, delivery_id })));
   }
   if (checks.length > 0) return checks;

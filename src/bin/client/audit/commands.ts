@@ -1,8 +1,6 @@
 import type { Command } from '../../command.js';
+import { JSON_HELP, json, text } from '../options.js';
 
-const json = { type: 'boolean' } as const;
-const text = { type: 'string' } as const;
-const JSON_HELP = '--json                  for programs: JSON, a line for each';
 const PERIOD = { since: text, until: text };
 
 /** What an auditor asks (docs/tasks/audit.md). */

@@ -2,22 +2,16 @@ import type { QueryOf, Schemas } from '../../../../clients/typescript/src/index.
 import { CommandError, type Values } from '../../command.js';
 import { client } from '../connection.js';
 import { filterOf } from '../deliveries.js';
+import { limitOf, showList } from '../listing.js';
 import { timeOf } from '../replay.js';
 import { note, plain, print, printJson, style, table, time } from '../terminal.js';
 
-const DEFAULT_LIMIT = 25;
 const PAGE = 100;
 
 const text = (values: Values, name: string) =>
   values[name] === undefined ? undefined : String(values[name]);
 const named = <T extends object>(query: T): T =>
   Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined)) as T;
-
-function limitOf(values: Values): number {
-  const limit = Number(values['limit'] ?? DEFAULT_LIMIT);
-  if (!Number.isInteger(limit) || limit < 1) throw new CommandError('--limit must be a number above 0.');
-  return limit;
-}
 
 function periodOf(values: Values) {
   const [since, until] = [text(values, 'since'), text(values, 'until')];
@@ -116,15 +110,12 @@ export async function changes(values: Values): Promise<void> {
     ...periodOf(values),
     limit: Math.min(limit, PAGE),
   }) as NonNullable<QueryOf<'/v18.0/changes'>>;
-  const found: Schemas['Change'][] = [];
-  for await (const change of hookline.list('/v18.0/changes', { query })) {
-    if (values['json'] === true) printJson(change);
-    found.push(change);
-    if (found.length === limit) break;
-  }
-  if (values['json'] === true) return;
-  if (found.length === 0) print('No changes.');
-  else print(table(['AT', 'WHAT', 'RESOURCE', 'BY', 'FROM', 'BECAUSE OF'], found.map(rowOf)));
+  const listing = {
+    none: 'No changes.',
+    header: ['AT', 'WHAT', 'RESOURCE', 'BY', 'FROM', 'BECAUSE OF'],
+    cells: rowOf,
+  };
+  await showList(hookline.list('/v18.0/changes', { query }), values, listing, limit);
 }
 
 function rowOf({ at, action, resource, actor, address, caused_by, reason }: Schemas['Change']): string[] {

@@ -1,10 +1,8 @@
 import { toRanges } from '../../../domain/sequence/ranges.js';
 import { SETTLE_AFTER_MS } from '../../../domain/sequence/sequence.js';
+import { CLOCKS_DIFFER_MS } from '../../../temporal/read/delivery-view.js';
 import { ledgerNumbers } from '../../../temporal/read/sequence/ledger-numbers.js';
 import type { Servers } from '../servers.js';
-
-/** Machines' clocks differ, milliseconds. */
-const CLOCKS_DIFFER_MS = 60_000;
 
 /**
  * Finds which numbers events have of the blocks of processes that were killed, and declares the others void, once nobody can use them any more.

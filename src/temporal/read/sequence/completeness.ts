@@ -7,10 +7,9 @@ import {
   toRanges,
 } from '../../../domain/sequence/ranges.js';
 import type { VoidNumbers } from '../../../domain/sequence/sequence.js';
+import { CLOCKS_DIFFER_MS } from '../delivery-view.js';
 import { ledgerNumbers } from './ledger-numbers.js';
 
-/** Machines' clocks differ, milliseconds. */
-const CLOCKS_DIFFER_MS = 60_000;
 /** So long after its acceptance an event may be started, if its request was repeated, milliseconds. */
 const REPEATED_MS = 24 * 3_600_000;
 
