@@ -2,7 +2,6 @@ export { deleteAccount } from './account/delete-account.js';
 export { alertPeople } from './alerts/alert-people.js';
 export { archiveDeliveries } from './archive/archive-deliveries.js';
 export { deliverEvent } from './deliver-event.js';
-export { deliverGroup } from './deliver-group.js';
 export { deliverTogether } from './deliver-together.js';
 export { endpointIncident } from './endpoint/endpoint-incident.js';
 export { releaseParked } from './endpoint/release-parked.js';

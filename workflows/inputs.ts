@@ -1,7 +1,6 @@
 import type { AttemptReport } from '../src/domain/delivery/attempt-report.js';
 import type {
   AcceptedEvent,
-  DeliveryGroup,
   DeliveryRecord,
   DeliverySettings,
   DeliveryTarget,
@@ -25,8 +24,6 @@ export interface DeliverEventInput extends AcceptedEvent, DeliverySettings {
   so_far?: DeliverySnapshot;
 }
 
-export interface DeliverGroupInput extends DeliveryGroup, DeliverySettings {}
-
 /** The result of `deliverTogether`. */
 export type DeliverTogetherResult =
   | DeliverGroupResult
@@ -42,14 +39,8 @@ export interface EndpointIncidentInput {
   endpoint: EndpointKey;
   disable_after_ms: number;
   probe_interval_ms: number;
-  /**
-   * 2: begins and ends with one local activity each, and probes only while deliveries wait. 3: also takes failures and successes in the
-   * order of the history if they came before its first task, ends with an activity that is not a local one, and takes what comes meanwhile
-   * into account. Absent if older code began the incident.
-   */
-  version?: 2 | 3;
-  /** The first failure, ISO 8601, UTC; absent in older incidents, which began when they were told of it. */
-  since?: string;
+  /** The first failure. ISO 8601, UTC. */
+  since: string;
   /** Present if the run continues another one. */
   state?: IncidentState;
   timings?: Timings;

@@ -51,7 +51,7 @@ export interface FailureReport {
   said: string;
   /** ISO 8601, UTC: when the last one was. */
   at: string;
-  /** Its attempt: `attemptName`. Older code did not send it. */
+  /** Its attempt: `attemptName`. */
   attempt?: string;
 }
 
@@ -63,7 +63,7 @@ export const attemptSucceeded = defineSignal('attemptSucceeded');
 
 /**
  * The endpoint answered 410 Gone. The arguments name the attempt, which disables it, and the version since which the endpoint has had the
- * URL that was attempted. Older code did not send the version.
+ * URL that was attempted.
  */
 export const endpointGone = defineSignal<[string, number?]>('endpointGone');
 

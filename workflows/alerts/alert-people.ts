@@ -1,7 +1,6 @@
 import {
   condition,
   continueAsNew,
-  patched,
   proxyActivities,
   setCurrentDetails,
   setHandler,
@@ -73,7 +72,7 @@ export async function alertPeople(input: AlertPeopleInput): Promise<AlertPeopleR
     const sending = send(digest);
     // They may also pour in while a message is tried for hours. It is tried by the next run then.
     const isFull = await Promise.race([sending.then(() => false), full]);
-    if (isFull && patched('carry-on-while-sending')) {
+    if (isFull) {
       inbox.putBack(digest);
       await carryOn();
     }

@@ -1,11 +1,9 @@
 import {
   condition,
   continueAsNew,
-  patched,
   proxyActivities,
   proxyLocalActivities,
   setCurrentDetails,
-  setHandler,
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -39,7 +37,7 @@ const {
 });
 
 /** Many endpoints may begin to fail at once, so what every incident begins with must be cheap. */
-const { openIncident, closeIncident: closeLocally } = proxyLocalActivities<Activities>({
+const { openIncident } = proxyLocalActivities<Activities>({
   startToCloseTimeout: '30s',
   retry: { initialInterval: '1s', maximumInterval: '1m' },
 });
@@ -66,9 +64,6 @@ interface DisableCause {
   attempt?: string;
 }
 
-/** The wait before a probe as it was before the change `early-probes`. */
-const formerProbeWait: typeof probeWait = (probes, interval) => interval * Math.min(2 ** probes, 60);
-
 class Incident {
   private readonly input: EndpointIncidentInput;
   private readonly state: IncidentState;
@@ -76,21 +71,14 @@ class Incident {
   private succeeded = false;
   /** Attempts that were answered 410. */
   private readonly gone: DisableCause[] = [];
-  private readonly isLean: boolean;
-  /** Signals count in their order, and what is sent about the incident has the same id and time, however often a task is repeated. */
-  private readonly isSteady: boolean;
-  /** Probes begin with the incident, not with its tenth failure. */
-  private readonly probesEarly: boolean;
 
   constructor(input: EndpointIncidentInput) {
     this.input = input;
-    this.isLean = input.version !== undefined;
-    this.probesEarly = this.isLean || patched('early-probes');
-    this.isSteady = input.version === 3;
-    const now = (this.isSteady ? workflowInfo().startTime : new Date()).toISOString();
+    // What is sent about the incident has the same id and time, however often a task is repeated.
+    const now = workflowInfo().startTime.toISOString();
     this.state = input.state ?? {
       id: workflowInfo().runId,
-      since: input.since ?? now,
+      since: input.since,
       failures: 0,
       last_failure: '',
       last_failure_at: now,
@@ -111,13 +99,7 @@ class Incident {
     const gone = (cause: string, verification_revision?: number) => {
       this.gone.push({ cause, ...(verification_revision !== undefined && { verification_revision }) });
     };
-    if (this.isSteady) {
-      handleInOrder([on(attemptFailed, failed), on(attemptSucceeded, succeeded), on(endpointGone, gone)]);
-    } else {
-      setHandler(attemptFailed, failed);
-      setHandler(attemptSucceeded, succeeded);
-      setHandler(endpointGone, gone);
-    }
+    handleInOrder([on(attemptFailed, failed), on(attemptSucceeded, succeeded), on(endpointGone, gone)]);
   }
 
   get open(): OpenIncident {
@@ -139,13 +121,13 @@ class Incident {
       if (this.succeeded) return this.recover();
       if (Date.now() >= this.disableAt) return this.judge();
       if (this.isProbeDue && !(await this.probe())) return this.supersede();
-      if (this.probesEarly && this.beginsBackoff && !(await this.backOff())) return this.supersede();
+      if (this.beginsBackoff && !(await this.backOff())) return this.supersede();
       if (workflowInfo().continueAsNewSuggested && this.gone.length === 0 && !this.succeeded)
         return continueAsNew<typeof endpointIncident>({ ...this.input, state: this.sum(this.state) });
       this.show();
       const wakeAt = Math.min(
         this.disableAt,
-        (this.probes && Date.parse(this.state.next_probe_at ?? '')) || Infinity,
+        (this.isBackingOff && Date.parse(this.state.next_probe_at ?? '')) || Infinity,
       );
       await condition(() => this.stirred, Math.max(wakeAt - Date.now(), 1), {
         summary: `failing since ${this.state.since}`,
@@ -167,22 +149,16 @@ class Incident {
     return Date.parse(this.state.since) + this.input.disable_after_ms;
   }
 
-  /** Whether it probes: while nothing waits for a probe, there is nothing to probe with. */
-  private get probes(): boolean {
-    return !this.isLean || this.isBackingOff;
-  }
-
+  /** While nothing waits for a probe, there is nothing to probe with. */
   private get isProbeDue(): boolean {
     const { next_probe_at } = this.state;
-    return this.probes && next_probe_at !== undefined && Date.now() >= Date.parse(next_probe_at);
+    return this.isBackingOff && next_probe_at !== undefined && Date.now() >= Date.parse(next_probe_at);
   }
 
   private takeReports(): void {
     Object.assign(this.state, this.sum(this.state));
     this.reports = [];
-    if (this.state.next_probe_at !== undefined) return;
-    if (this.probesEarly) this.state.next_probe_at = this.nextProbeAt();
-    else if (this.isBackingOff) this.state.next_probe_at = new Date().toISOString();
+    this.state.next_probe_at ??= this.nextProbeAt();
   }
 
   private get isBackingOff(): boolean {
@@ -194,9 +170,8 @@ class Incident {
   }
 
   private nextProbeAt(): string {
-    const wait = this.probesEarly ? probeWait : formerProbeWait;
     const { probe_interval_ms, timings } = this.input;
-    const waitMs = wait(this.state.probes, probe_interval_ms, { ...TIMINGS, ...timings });
+    const waitMs = probeWait(this.state.probes, probe_interval_ms, { ...TIMINGS, ...timings });
     return new Date(Date.now() + waitMs).toISOString();
   }
 
@@ -209,26 +184,18 @@ class Incident {
   /** @returns whether the endpoint is active, so that there is something to watch */
   private async announce(): Promise<boolean> {
     const { since, failures, last_failure } = this.state;
-    const facts = { since, failures, last_failure };
-    if (this.isLean) {
-      const event = this.event('endpoint.failing', since, facts);
-      if ((await openIncident({ ...this.input.endpoint, failing: this.failing, event })) !== 'active')
-        return false;
-    } else {
-      if ((await this.mark()) !== 'active') return false;
-      await this.emit('endpoint.failing', since, facts);
-    }
+    const event = this.event('endpoint.failing', since, { since, failures, last_failure });
+    if ((await openIncident({ ...this.input.endpoint, failing: this.failing, event })) !== 'active')
+      return false;
     this.state.announced = true;
     return true;
   }
 
   /** Attempts one waiting delivery; the others wait. @returns whether the endpoint is active */
   private async probe(): Promise<boolean> {
-    // Before the change, the wait was taken from the number of probes made so far, and the first one waited for nothing.
-    if (this.probesEarly) this.state.probes += 1;
+    this.state.probes += 1;
     this.state.next_probe_at = this.nextProbeAt();
-    if (!this.probesEarly) this.state.probes += 1;
-    if (this.isBackingOff) this.state.backs_off = true;
+    this.state.backs_off = true;
     if ((await this.mark()) !== 'active') return false;
     await probeEndpoint(this.input.endpoint);
     return true;
@@ -237,33 +204,18 @@ class Incident {
   private async recover(): Promise<IncidentOutcome> {
     const { since, failures } = this.state;
     const recovered_at = new Date().toISOString();
-    if (this.isLean) {
-      const event = this.event('endpoint.recovered', recovered_at, { since, recovered_at, failures });
-      const closing = { ...this.input.endpoint, event, release: this.isBackingOff };
-      if (!this.isSteady) {
-        await closeLocally(closing);
-        return 'recovered';
-      }
-      await closeIncident(closing);
-      const isGone = this.gone.length > 0 && (await this.disable(GONE, this.gone)) === 'disabled';
-      if (isGone) return 'disabled';
-      await this.releaseWhatWaitedMeanwhile();
-      return 'recovered';
-    }
-    await markEndpoint({ ...this.input.endpoint, failing: null });
-    await this.emit('endpoint.recovered', recovered_at, { since, recovered_at, failures });
+    const event = this.event('endpoint.recovered', recovered_at, { since, recovered_at, failures });
     // A single failure is no reason to make other deliveries' retries early.
-    await releaseEndpoint({ ...this.input.endpoint, retries: this.isBackingOff });
+    await closeIncident({ ...this.input.endpoint, event, release: this.isBackingOff });
+    const isGone = this.gone.length > 0 && (await this.disable(GONE, this.gone)) === 'disabled';
+    if (isGone) return 'disabled';
+    await this.releaseWhatWaitedMeanwhile();
     return 'recovered';
   }
 
   /** Failures that came while the end was noted, and then a success: nobody else would release what had to wait because of them. */
   private async releaseWhatWaitedMeanwhile(): Promise<void> {
-    while (
-      this.succeeded &&
-      this.reportedFailures >= BACKOFF_AFTER_FAILURES &&
-      patched('releases-what-waited-meanwhile')
-    ) {
+    while (this.succeeded && this.reportedFailures >= BACKOFF_AFTER_FAILURES) {
       this.reports = [];
       await releaseEndpoint({ ...this.input.endpoint, retries: true });
     }
@@ -323,7 +275,7 @@ class Incident {
    * id of its own.
    */
   successor(): EndpointIncidentInput | undefined {
-    if (this.reports.length === 0 || (this.isSteady && this.succeeded)) return undefined;
+    if (this.reports.length === 0 || this.succeeded) return undefined;
     const { state: _, ...input } = this.input;
     const now = new Date().toISOString();
     const fresh = { failures: 0, last_failure: '', last_failure_at: now, probes: 0, announced: false };

@@ -1,4 +1,4 @@
-import { condition, patched, proxyActivities, setHandler, sleep } from '@temporalio/workflow';
+import { condition, proxyActivities, setHandler } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
 import { TIMINGS } from '../../src/domain/timings.js';
 import type { ReleaseParkedInput } from '../inputs.js';
@@ -15,7 +15,6 @@ const { releaseParkedDeliveries } = proxyActivities<Activities>({
  * nothing is left, or when the endpoint fails again: what is left then stays as it is until the endpoint's next success.
  */
 export async function releaseParked({ timings, ...input }: ReleaseParkedInput): Promise<void> {
-  if (!patched('until-it-fails-again')) return releaseTwice(input);
   let again = false;
   let { retries } = input;
   const { release_passes_ms } = { ...TIMINGS, ...timings };
@@ -33,10 +32,4 @@ export async function releaseParked({ timings, ...input }: ReleaseParkedInput): 
       if (stopped) break;
     }
   } while (again);
-}
-
-async function releaseTwice(input: ReleaseParkedInput): Promise<void> {
-  await releaseParkedDeliveries(input);
-  await sleep('30s', { summary: 'for attempts under way' });
-  await releaseParkedDeliveries(input);
 }

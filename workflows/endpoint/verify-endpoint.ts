@@ -1,7 +1,6 @@
 import {
   condition,
   continueAsNew,
-  patched,
   proxyActivities,
   setCurrentDetails,
   setHandler,
@@ -43,8 +42,7 @@ export async function verifyEndpoint(input: VerifyEndpointInput): Promise<void> 
   let began = Date.now();
   let asked = began;
   setHandler(verifyAgain, () => {
-    // A worker of an older version may have ignored the signal; then it has no effect.
-    if (patched('verify-again')) asked = Date.now();
+    asked = Date.now();
   });
   // Signals that arrive with the start are answered by it.
   const isAskedAgain = () => asked > began;

@@ -54,12 +54,10 @@ export interface Attempt {
   at: string;
   duration_ms: number;
   /**
-   * Where it was sent: the endpoint's URL at that time, with the endpoint's secrets taken out. Absent in records made before 2026-11-22,
-   * which have `url_host`.
+   * Where it was sent: the endpoint's URL at that time, with the endpoint's secrets taken out. Absent where only the archive's record is
+   * left of the attempt.
    */
   url?: string;
-  /** Host and port of the URL, in older records. */
-  url_host?: string;
   /** Version of the endpoint at that time. */
   endpoint_version?: number;
   /** The versions of the endpoint that made the secrets which signed it, newest first: several while a rotation overlaps. */
@@ -179,11 +177,6 @@ export interface AcceptedEvent {
   event_kind: string;
   /** The body as received; sealed, if `sealed` is there. */
   payload: string;
-  /**
-   * Of the payload's bytes, hexadecimal. Absent in executions that were started before 2026-11-22, and if the payload is sealed: a hash
-   * without a salt would let anybody test a guess of it.
-   */
-  payload_sha256?: string;
   /** What is known of a sealed payload without its key. */
   sealed?: SealedPayload;
   /** ISO 8601, UTC. */
@@ -198,24 +191,13 @@ export interface AcceptedEvent {
 
 /** The event of something that has more: the input of a delivery also says how far it was when it left its group, for one. */
 export function pickEvent(from: AcceptedEvent): AcceptedEvent {
-  const {
-    account_id,
-    event_id,
-    event_kind,
-    payload,
-    payload_sha256,
-    sealed,
-    accepted_at,
-    keys,
-    sequence,
-    traceparent,
-  } = from;
+  const { account_id, event_id, event_kind, payload, sealed, accepted_at, keys, sequence, traceparent } =
+    from;
   return {
     account_id,
     event_id,
     event_kind,
     payload,
-    ...(payload_sha256 !== undefined && { payload_sha256 }),
     ...(sealed && { sealed }),
     accepted_at,
     ...(keys && { keys }),

@@ -1,6 +1,5 @@
 import type { AcceptedEvent } from '../delivery/delivery.js';
 import { KEY_TOKEN_PREFIX } from '../event/key-token.js';
-import { hashPayload } from '../event/payload-hash.js';
 import { commitTo, keyIdOf } from '../privacy/data-key.js';
 import type { PayloadContext, PayloadSealer } from '../privacy/payload-sealer.js';
 
@@ -29,7 +28,7 @@ export function isSubjectMark(token: string): boolean {
 }
 
 /**
- * An event as it goes into inputs of workflows: with its payload sealed, or hashed if the installation does not encrypt.
+ * An event as it goes into inputs of workflows: with its payload sealed, if the installation encrypts.
  *
  * @param subject token of the person that the event is about
  */
@@ -39,7 +38,7 @@ export async function sealEvent(
   subject: string | undefined,
 ): Promise<AcceptedEvent> {
   const { payload, keys = [] } = event;
-  if (!sealer.encrypts) return { ...event, payload_sha256: hashPayload(payload) };
+  if (!sealer.encrypts) return event;
   const context = contextOf(event);
   const text = await sealer.seal({ ...context, subject }, payload);
   const salt = await sealer.salt(context, text);

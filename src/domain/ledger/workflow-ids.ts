@@ -1,12 +1,5 @@
 import type { AlertChannel } from '../alert/alert.js';
 import { type DeliveryKey, deliveryId, parseDeliveryId } from '../basics/delivery-id.js';
-import { idTime } from '../basics/id-time.js';
-
-/**
- * The account comes first in the workflow ids of what was made before this, milliseconds since the epoch: recorded histories have
- * it so. Ids are computed from what they name, so their form follows from it.
- */
-const ACCOUNT_LAST_SINCE = Date.UTC(2026, 10, 23, 7);
 
 /**
  * An id in which what tells the execution from others of its type comes first, because lists show the beginning. The account is there
@@ -16,11 +9,7 @@ const ACCOUNT_LAST_SINCE = Date.UTC(2026, 10, 23, 7);
  */
 function ownedBy(accountId: string, type: string, id: string, part?: number): string {
   const named = part === undefined ? id : `${id}:${part}`;
-  return isAccountFirst(id) ? `${type}:${accountId}:${named}` : `${type}:${named}:${accountId}`;
-}
-
-function isAccountFirst(id: string): boolean {
-  return idTime(id) < ACCOUNT_LAST_SINCE;
+  return `${type}:${named}:${accountId}`;
 }
 
 /**
@@ -28,27 +17,19 @@ function isAccountFirst(id: string): boolean {
  * accepting an event idempotent.
  */
 export function deliveryWorkflowId(accountId: string, key: DeliveryKey): string {
-  return isAccountFirst(key.event_id)
-    ? `delivery:${accountId}:${key.event_id}:${key.endpoint_id}`
-    : `${deliveryId(key)}:${accountId}`;
+  return `${deliveryId(key)}:${accountId}`;
 }
 
 /** The inverse of {@link deliveryWorkflowId}. */
 export function parseDeliveryWorkflowId(
   workflowId: string,
 ): (DeliveryKey & { account_id: string }) | undefined {
-  const [first = ''] = workflowId.split(':');
-  const key = first === 'delivery' ? formerKey(workflowId) : parseDeliveryId(first);
-  const account_id = idIn(workflowId, 'acct_');
+  const [id = '', account_id] = workflowId.split(':');
+  const key = parseDeliveryId(id);
   return key && account_id ? { account_id, ...key } : undefined;
 }
 
-function formerKey(workflowId: string): DeliveryKey | undefined {
-  const [event_id, endpoint_id] = [idIn(workflowId, 'evt_'), idIn(workflowId, 'ep_')];
-  return event_id && endpoint_id ? { event_id, endpoint_id } : undefined;
-}
-
-/** The id in a workflow id that begins like this. Its place depends on the form. */
+/** The id in a workflow id that begins like this. */
 function idIn(workflowId: string, prefix: string): string | undefined {
   return workflowId.split(':').find((part) => part.startsWith(prefix));
 }
@@ -77,16 +58,16 @@ export function releaseWorkflowId(accountId: string, endpointId: string): string
   return ownedBy(accountId, 'release', endpointId);
 }
 
-/** The workflow types that stand for several deliveries. `deliverGroup` is the older one: nothing starts it any more. */
-export const GROUP_TYPES: readonly string[] = ['deliverGroup', 'deliverTogether'];
+/** The workflow types that stand for several deliveries. */
+export const GROUP_TYPES: readonly string[] = ['deliverTogether'];
 
 /** The id of a workflow that makes several deliveries together. */
 export function groupWorkflowId(groupId: string): string {
   return `group:${groupId}`;
 }
 
-/** Of a delivery, in both forms, a group, large or not, or a fan-out. */
-const OF_DELIVERIES = /^(dlv_|delivery:|group:|fanout:)[\w:+-]+$/;
+/** Of a delivery, a group, large or not, or a fan-out. */
+const OF_DELIVERIES = /^(dlv_|group:|fanout:)[\w:+-]+$/;
 
 /** Whether a text has the form of the id of a workflow that makes deliveries: one, several together, or those of an event with many endpoints. */
 export function isOfDeliveries(text: string): boolean {

@@ -1,6 +1,6 @@
 import { type AttemptFilter, isAsked } from '../../domain/archive/attempt-filter.js';
-import { parseUrl } from '../../domain/basics/parse-url.js';
 import { type Attempt, webhookTimestamp } from '../../domain/delivery/delivery.js';
+import { hostOf } from '../../domain/ledger/summaries.js';
 
 /** An attempt as the HTTP interface shows it: with what follows from its record, which is therefore not kept in it. */
 export type AttemptView = Attempt & {
@@ -13,14 +13,14 @@ export type AttemptView = Attempt & {
 export const MAX_ASKED = 100;
 
 export function viewAttempt(attempt: Attempt): AttemptView {
-  const { number, at, duration_ms, url = '', url_host = parseUrl(url)?.host ?? '', ...rest } = attempt;
+  const { number, at, duration_ms, url, ...rest } = attempt;
   return {
     number,
     at,
     duration_ms,
     webhook_timestamp: webhookTimestamp(Date.parse(at)),
-    ...(url && { url }),
-    url_host,
+    ...(url !== undefined && { url }),
+    url_host: hostOf(url) ?? '',
     ...rest,
   };
 }

@@ -19,7 +19,7 @@ import {
 } from '../../domain/ledger/workflow-ids.js';
 import type { AskedAttempt, AttemptView } from './attempt-view.js';
 import { type GroupMemo, membersOf, sequencesIn } from './group/group-memo.js';
-import { anyOf, type Clause, isAfter, isBefore, isNot, isUnset } from './visibility/query.js';
+import { type Clause, isAfter, isBefore, isNot } from './visibility/query.js';
 import type { Execution } from './visibility/visibility.js';
 
 /** A delivery as the HTTP interface shows it in a list. */
@@ -155,15 +155,7 @@ export const CLOCKS_DIFFER_MS = 60_000;
 export function periodClauses({ created_after, created_before }: Period): Clause[] {
   return [
     ...(created_after ? [isAfter('StartTime', new Date(created_after.getTime() - CLOCKS_DIFFER_MS))] : []),
-    ...(created_before
-      ? [
-          anyOf(
-            [isBefore(ACCEPTED_ATTRIBUTE.name, created_before)],
-            // Executions that were started before 2026-11-22 do not have it.
-            [isUnset(ACCEPTED_ATTRIBUTE.name), isBefore('StartTime', created_before)],
-          ),
-        ]
-      : []),
+    ...(created_before ? [isBefore(ACCEPTED_ATTRIBUTE.name, created_before)] : []),
   ];
 }
 

@@ -291,7 +291,6 @@ export class Incidents {
       endpoint: { account_id, endpoint_id },
       disable_after_ms: disableAfterMs,
       probe_interval_ms: probeIntervalMs,
-      version: 3,
       since: new Date(since).toISOString(),
       ...timingsOfInput(this.timings),
     };

@@ -210,7 +210,7 @@ export const DELIVERIES: Scenarios = {
             number: 1,
             at: '2026-01-31T12:00:00.000Z',
             duration_ms: 1,
-            url_host: 'example.com',
+            url: 'https://example.com/',
             status_code: 200,
             trigger: 'schedule',
           },

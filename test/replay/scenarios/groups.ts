@@ -1,15 +1,11 @@
 import { registerDirectly } from '../../../bench/support/endpoints.js';
 import { newId } from '../../../src/domain/basics/ids.js';
-import type { GroupMember } from '../../../src/domain/delivery/delivery.js';
 import { fanOutWorkflowId, groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { MAX_STARTED_AT_ONCE } from '../../../src/temporal/write/delivery-starter.js';
 import { CandidateGroups } from '../../../src/temporal/write/once/candidate-groups.js';
-import type { deliverGroup } from '../../../workflows/index.js';
-import { PURCHASE } from '../../support/api-client.js';
-import { reply } from '../../support/receiver.js';
-import { execution, type Run, type Scenarios, type Stage } from './stage.js';
+import { execution, type Scenarios, type Stage } from './stage.js';
 
-/** Every way through `deliverGroup` and `fanOutEvent`. */
+/** Every way through `fanOutEvent`, and a fence. */
 export const GROUPS: Scenarios = {
   fence: {
     async play(stage) {
@@ -43,51 +39,7 @@ export const GROUPS: Scenarios = {
       return execution(stage, fanOutWorkflowId(stage.client.accountId, event.id));
     },
   },
-  'deliver-group-all-delivered': {
-    play: (stage) => group(stage),
-  },
-  'deliver-group-some-handed-over': {
-    async play(stage) {
-      const failing = ['/3', '/7'];
-      stage.receiver.handle((request, ...rest) =>
-        reply(failing.includes(request.url ?? '') ? 500 : 200)(request, ...rest),
-      );
-      return group(stage);
-    },
-  },
 };
-
-/** A `deliverGroup` of an event for twelve endpoints, at paths of their own. Nothing else starts that type any more. */
-async function group({ system, client, receiver }: Stage): Promise<Run> {
-  const event_id = newId('event');
-  const deliveries: GroupMember[] = [];
-  for (let count = 0; count < 12; count++) {
-    const { id: endpoint_id } = await client.register(`${receiver.url}/${count}`);
-    deliveries.push({ event: 0, endpoint_id });
-  }
-  const event = {
-    account_id: client.accountId,
-    event_id,
-    event_kind: 'purchase',
-    payload: PURCHASE,
-    accepted_at: new Date().toISOString(),
-  };
-  const workflowId = groupWorkflowId(event_id);
-  await system.temporal.client.workflow.execute<typeof deliverGroup>('deliverGroup', {
-    workflowId,
-    taskQueue: system.environment['HOOKLINE_TASK_QUEUE'] ?? '',
-    args: [
-      {
-        events: [event],
-        deliveries,
-        schedule: [3_600_000],
-        attempt_timeout_ms: 5_000,
-        park_limit_ms: 604_800_000,
-      },
-    ],
-  });
-  return { workflowId };
-}
 
 async function registerMany({ system, client, receiver }: Stage, count: number): Promise<void> {
   const urls = Array.from({ length: count }, () => receiver.url);

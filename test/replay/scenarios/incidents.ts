@@ -30,7 +30,7 @@ import {
   untilParked,
 } from './stage.js';
 
-/** An incident that ends before deliveries wait for a probe. Its history has been recorded of two formats of its input. */
+/** An incident that ends before deliveries wait for a probe. */
 const BRIEF_INCIDENT: Scenario = {
   settings: SLOW,
   async play(stage) {
@@ -41,7 +41,7 @@ const BRIEF_INCIDENT: Scenario = {
   },
 };
 
-/** An incident with deliveries that wait, a probe and a release. Its history has been recorded of several formats of its input. */
+/** An incident with deliveries that wait, a probe and a release. */
 const LONG_INCIDENT: Scenario = {
   settings: { ...SLOW, HOOKLINE_PROBE_INTERVAL: '1s' },
   async play(stage) {
@@ -58,7 +58,6 @@ const LONG_INCIDENT: Scenario = {
 
 /** Every way through the incidents of endpoints. */
 export const INCIDENTS: Scenarios = {
-  'endpoint-incident-probed-early': LONG_INCIDENT,
   'endpoint-incident-brief': BRIEF_INCIDENT,
   'endpoint-incident-long': LONG_INCIDENT,
   'endpoint-incident-continued': {
@@ -66,7 +65,6 @@ export const INCIDENTS: Scenarios = {
     suggestAfter: 20,
     play: async (stage) => firstRun(stage, await LONG_INCIDENT.play(stage)),
   },
-  'endpoint-incident-recovered': BRIEF_INCIDENT,
   'endpoint-incident-disabled': {
     settings: {
       HOOKLINE_RETRY_SCHEDULE: Array.from({ length: 40 }, () => '100ms').join(','),
@@ -136,8 +134,6 @@ export const INCIDENTS: Scenarios = {
   'endpoint-incident-gone-while-it-ends': {
     play: (stage) => whileItEnds(stage, (second, endpoint) => second.gone(endpoint, 'evt_1:1', 1)),
   },
-  'endpoint-incident-ended': LONG_INCIDENT,
-  'endpoint-incident-since-the-first-failure': LONG_INCIDENT,
   'endpoint-incident-continued-as-new': {
     play: async (stage) => (await failingAgain(stage)).first,
   },
@@ -153,13 +149,12 @@ async function failingAgain({ system }: Stage): Promise<{ first: Run; second: Ru
   const workflowId = incidentWorkflowId(endpoint.account_id, endpoint.endpoint_id);
   const taskQueue = `stub-${endpoint.endpoint_id}`;
   const failed: FailureReport = { count: 1, said: 'answered 500', at: '2026-01-31T12:00:00.000Z' };
-  let releases = 0;
+  let ends = 0;
   const stop = await startStubWorker(system.temporal, taskQueue, {
-    markEndpoint: async () => 'active',
-    emitOperationalEvent: async () => {},
-    async releaseEndpoint() {
-      releases += 1;
-      if (releases === 1) await workflow.getHandle(workflowId).signal(attemptFailed, failed);
+    openIncident: async () => 'active',
+    async closeIncident() {
+      ends += 1;
+      if (ends === 1) await workflow.getHandle(workflowId).signal(attemptFailed, failed);
     },
   });
   try {
@@ -168,7 +163,7 @@ async function failingAgain({ system }: Stage): Promise<{ first: Run; second: Ru
       {
         workflowId,
         taskQueue,
-        args: [{ endpoint, disable_after_ms: 3_600_000, probe_interval_ms: 60_000 }],
+        args: [{ endpoint, disable_after_ms: 3_600_000, probe_interval_ms: 60_000, since: failed.at }],
         signal: attemptFailed,
         signalArgs: [failed],
       },

@@ -390,5 +390,5 @@ function failed(more: Partial<Attempt> = {}): AttemptReport {
 
 function attempt(number: number, status_code: number) {
   const trigger = 'schedule' as const;
-  return { number, at: AT, duration_ms: 1, url_host: 'example.com', status_code, trigger };
+  return { number, at: AT, duration_ms: 1, url: 'https://example.com/', status_code, trigger };
 }

@@ -54,7 +54,7 @@ export class Bench {
         number: this.machine.nextNumber,
         at: new Date(this.now).toISOString(),
         duration_ms: 1,
-        url_host: 'example.com',
+        url: 'https://example.com/',
         status_code: status,
         trigger,
       },

@@ -3,7 +3,6 @@ import { newId } from '../../../src/domain/basics/ids.js';
 import type { AcceptedEvent } from '../../../src/domain/delivery/delivery.js';
 import type { HeldBack } from '../../../src/domain/delivery/hold-back.js';
 import { KEY_TOKEN_PREFIX } from '../../../src/domain/event/key-token.js';
-import { hashPayload } from '../../../src/domain/event/payload-hash.js';
 import { RecentGroups } from '../../../src/temporal/read/group/recent-groups.js';
 import { StartCalls } from '../../../src/temporal/write/start-calls.js';
 import { type ApiClient, PURCHASE } from '../api-client.js';
@@ -42,7 +41,6 @@ export async function startGroup(
     event_id: newId('event', at),
     event_kind: 'purchase',
     payload: PURCHASE,
-    payload_sha256: hashPayload(PURCHASE),
     accepted_at: new Date(at).toISOString(),
     // As large as the token of a business key.
     keys: [KEY_TOKEN_PREFIX + randomBytes(12).toString('base64url')],

@@ -52,7 +52,7 @@ function answered(
       number,
       at: new Date(at).toISOString(),
       duration_ms,
-      url_host: 'example.com',
+      url: 'https://example.com/',
       status_code: status,
       trigger,
     },

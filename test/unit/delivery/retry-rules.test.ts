@@ -121,7 +121,7 @@ describe('Retry-After', () => {
 
 describe('an attempt', () => {
   it('is described in words', () => {
-    const attempt = { number: 1, at: '', duration_ms: 1, url_host: '', trigger: 'schedule' } as const;
+    const attempt = { number: 1, at: '', duration_ms: 1, trigger: 'schedule' } as const;
     assert.equal(describeAttempt({ ...attempt, status_code: 503 }), 'answered 503');
     assert.equal(
       describeAttempt({ ...attempt, error_code: 'timeout', error: 'no answer within 5s' }),

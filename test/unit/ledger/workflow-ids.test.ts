@@ -16,11 +16,9 @@ import {
   verificationWorkflowId,
 } from '../../../src/domain/ledger/workflow-ids.js';
 
-const FORMER = Date.UTC(2026, 10, 22);
-
-/** Ids of an account, and of an event and an endpoint that were made at a time. */
-function ids(at?: number) {
-  const [event_id, endpoint_id] = [newId('event', at), newId('endpoint', at)];
+/** Ids of an account, an event and an endpoint. */
+function ids() {
+  const [event_id, endpoint_id] = [newId('event'), newId('endpoint')];
   return { account_id: newId('account'), event_id, endpoint_id, key: { event_id, endpoint_id } };
 }
 
@@ -45,15 +43,12 @@ describe('workflow ids', () => {
 
   it('of what makes deliveries are told from all others', () => {
     const { account_id, event_id, endpoint_id, key } = ids();
-    const former = ids(FORMER);
     for (const id of [
       deliveryWorkflowId(account_id, key),
-      deliveryWorkflowId(account_id, former.key),
       groupWorkflowId(newId('group')),
       groupWorkflowId(`${event_id}:0`),
       groupWorkflowId(`${event_id}:120+100`),
       fanOutWorkflowId(account_id, event_id, 2),
-      fanOutWorkflowId(account_id, former.event_id, 2),
     ])
       assert.equal(isOfDeliveries(id), true, id);
     for (const id of ['', 'group:', 'group:a b', incidentWorkflowId(account_id, endpoint_id), `x${event_id}`])
@@ -81,19 +76,6 @@ describe('workflow ids', () => {
         replay_id,
       ],
     );
-  });
-
-  it('keep their former order for what was made before it changed', () => {
-    const { account_id, event_id, endpoint_id, key } = ids(FORMER);
-    const workflowId = deliveryWorkflowId(account_id, key);
-    assert.equal(workflowId, `delivery:${account_id}:${event_id}:${endpoint_id}`);
-    assert.deepEqual(parseDeliveryWorkflowId(workflowId), { account_id, ...key });
-    const part = fanOutWorkflowId(account_id, event_id, 1);
-    assert.equal(part, `fanout:${account_id}:${event_id}:1`);
-    assert.deepEqual(parseFanOutWorkflowId(part), { account_id, event_id });
-    assert.equal(incidentWorkflowId(account_id, endpoint_id), `incident:${account_id}:${endpoint_id}`);
-    const replay_id = newId('replay', FORMER);
-    assert.equal(replayIdIn(replayWorkflowId(account_id, replay_id)), replay_id);
   });
 
   it('of other executions name no delivery, and no fan-out', () => {

@@ -6,7 +6,6 @@ import {
   ENDPOINT_ATTRIBUTE,
   EVENT_ATTRIBUTE,
 } from '../../../domain/ledger/search-attributes.js';
-import { parseDeliveryWorkflowId } from '../../../domain/ledger/workflow-ids.js';
 import type { Execution } from '../visibility/visibility.js';
 
 /**
@@ -147,15 +146,13 @@ export function hasKey(
 export function membersOf(
   execution: Pick<Execution, 'memo' | 'typedSearchAttributes'>,
 ): (GroupMemberKey | undefined)[] {
-  // Groups that were started before 2026-11-22 have the deliveries' workflow ids here.
-  const members = (execution.memo?.['members'] ?? []) as (MemberIndexes | string)[];
+  const members = (execution.memo?.['members'] ?? []) as MemberIndexes[];
   const idsIn = (key: typeof ACCOUNT_ATTRIBUTE) =>
     sortedDistinct(execution.typedSearchAttributes.get(key) ?? []);
   const accounts = idsIn(ACCOUNT_ATTRIBUTE).filter((value) => !isKeyToken(value));
   const events = idsIn(EVENT_ATTRIBUTE);
   const endpoints = idsIn(ENDPOINT_ATTRIBUTE);
   return members.map((member) => {
-    if (typeof member === 'string') return parseDeliveryWorkflowId(member);
     const [account_id, event_id, endpoint_id] = [
       accounts[member[0]],
       events[member[1]],

@@ -20,7 +20,6 @@ export class Opener {
 
   /** SHA-256 of an event's payload, hexadecimal; `undefined` if it was erased. */
   async hash(event: AcceptedEvent): Promise<string | undefined> {
-    if (event.payload_sha256 !== undefined) return event.payload_sha256;
     const payload = await this.payload(event);
     return payload === undefined ? undefined : hashPayload(payload);
   }

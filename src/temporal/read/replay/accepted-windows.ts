@@ -18,8 +18,7 @@ export interface AcceptedWindow {
 
 /**
  * Reads the executions of a window of acceptance times. Temporal's lists move while a replay works on them, as open executions come first and
- * then those closed last; when an event was accepted never changes. A window is narrowed until a list shows all of it. Executions that were
- * started before 2026-11-22 do not have the attribute, and are not found.
+ * then those closed last; when an event was accepted never changes. A window is narrowed until a list shows all of it.
  *
  * @param window `from`: where it begins; `end`: where it ends at the latest, milliseconds since the epoch; `width`: milliseconds, it may turn
  *   out smaller, unless `isKnown`: then it is read again as it was

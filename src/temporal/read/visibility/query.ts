@@ -41,11 +41,6 @@ export function isTrue(attribute: string): Clause {
   return `${attribute} = true` as Clause;
 }
 
-/** The attribute has no value. */
-export function isUnset(attribute: string): Clause {
-  return `${attribute} IS NULL` as Clause;
-}
-
 /** The attribute, a point in time, is later than this. */
 export function isAfter(attribute: string, time: Date): Clause {
   return `${attribute} > ${quote(time.toISOString())}` as Clause;
