@@ -32,14 +32,14 @@ import type { Timings } from '../src/domain/timings.js';
 import type { Tracing } from '../src/domain/trace/tracing.js';
 
 /** First attempts to make side by side. */
-export interface GroupAttemptRequest extends DeliveryGroup {
+export interface FirstAttemptsRequest extends DeliveryGroup {
   timeout_ms: number;
   /** See {@link AttemptRequest.lost_tries}. */
   lost_tries?: number;
 }
 
 /** Attempts at released deliveries of a group to make side by side. */
-export interface ReleasedAttemptsRequest extends GroupAttemptRequest {
+export interface ReleasedAttemptsRequest extends FirstAttemptsRequest {
   attempts: readonly MemberAttempt[];
 }
 
@@ -260,8 +260,8 @@ export interface DeliveryBatch extends AcceptedEvent, DeliverySettings {
 export interface LedgerWriter {
   /** What a fan-out was started with. */
   readFanOut(workflowId: string, runId: string): Promise<DeliveryBatch>;
-  /** The group that a run makes, as it was started. */
-  readGroup(workflowId: string, runId: string): Promise<LiveGroup>;
+  /** What a run of deliveries was started with. */
+  readInput(workflowId: string, runId: string): Promise<LiveGroup>;
   /**
    * Starts some of an event's deliveries, unless that has been done already.
    *
@@ -284,9 +284,8 @@ export interface LedgerWriter {
 
 /** The first attempts in the direct lane, which may begin before their workflows ask for them. */
 export interface EarlyAttempts {
-  attempt(runId: string, request: AttemptRequest): Promise<AttemptReport>;
   /** `null` for an attempt that could not be made. */
-  attemptGroup(runId: string, request: GroupAttemptRequest): Promise<(AttemptReport | null)[]>;
+  attempt(runId: string, request: FirstAttemptsRequest): Promise<(AttemptReport | null)[]>;
 }
 
 /** A page of what a replay acts on. */

@@ -1,8 +1,7 @@
 export { deleteAccount } from './account/delete-account.js';
 export { alertPeople } from './alerts/alert-people.js';
 export { archiveDeliveries } from './archive/archive-deliveries.js';
-export { deliverEvent } from './deliver-event.js';
-export { deliverTogether } from './deliver-together.js';
+export { deliver } from './deliver.js';
 export { endpointIncident } from './endpoint/endpoint-incident.js';
 export { releaseParked } from './endpoint/release-parked.js';
 export { secretRotation } from './endpoint/secret-rotation.js';

@@ -1,38 +1,23 @@
-import type { AttemptReport } from '../src/domain/delivery/attempt-report.js';
 import type {
   AcceptedEvent,
   DeliveryRecord,
   DeliverySettings,
   DeliveryTarget,
   EndpointKey,
-  Intervention,
 } from '../src/domain/delivery/delivery.js';
-import type { DeliverySnapshot } from '../src/domain/delivery/delivery-state.js';
 import type { IncidentOutcome, OpenIncident } from '../src/domain/endpoint/incident.js';
 import type { ReplayItem, ReplayPlan, ReplayProgress } from '../src/domain/replay/replay.js';
 import type { Timings } from '../src/domain/timings.js';
 
-export interface DeliverEventInput extends AcceptedEvent, DeliverySettings {
-  endpoint_id: string;
-  /** The endpoint is slow or failing: the first attempt, too, is made in the isolated lane. */
-  isolated?: boolean;
-  /** Who sent the delivery again, if this run is a resend. */
-  resent?: Intervention;
-  /** The result of the first attempt, if a group has made it. */
-  first_report?: AttemptReport;
-  /** What the delivery was when it left its group. */
-  so_far?: DeliverySnapshot;
-}
-
-/** The result of `deliverTogether`. */
-export type DeliverTogetherResult =
-  | DeliverGroupResult
-  /** All were delivered at the first attempt: the report of their attempts, right before in the history, is their record. */
-  | { delivered: number };
-
-export interface DeliverGroupResult {
-  /** A record for each delivery of the group, in its order; `null` for one that goes on as a workflow of its own. */
-  deliveries: (DeliveryRecord | null)[];
+/** The result of `deliver`. */
+export interface DeliverResult {
+  /** How many were delivered. */
+  delivered: number;
+  /**
+   * A record for each delivery, in their order. Absent if all of several were delivered at the first attempt, if it would be too long, or if
+   * this run does not have them whole: the histories tell them.
+   */
+  deliveries?: DeliveryRecord[];
 }
 
 export interface EndpointIncidentInput {

@@ -1,6 +1,8 @@
 import { defineSignal, defineUpdate } from '@temporalio/workflow';
 import type { Alert } from '../src/domain/alert/alert.js';
 import type { DeliveryRecord } from '../src/domain/delivery/delivery.js';
+import type { Actor, Release } from '../src/domain/delivery/delivery-group.js';
+import type { Action } from '../src/domain/delivery/delivery-machine.js';
 import type { VerificationSubject } from '../src/domain/endpoint/endpoint.js';
 import type { ReplayProgress } from '../src/domain/replay/replay.js';
 import { cutText } from '../src/domain/text/unicode.js';
@@ -28,20 +30,26 @@ export function replayIn(operator: unknown): string | undefined {
   return typeof replay === 'string' && REPLAY_ID.test(replay) ? replay : undefined;
 }
 
-/** Make an attempt now. Refused while one is in flight, and while the delivery is paused. */
-export const retryNow = defineUpdate<DeliveryRecord, [Operator | undefined]>('retryNow');
-
-/** Cancel the delivery. Refused while an attempt is in flight: it may be delivering. */
-export const cancel = defineUpdate<DeliveryRecord, [Operator | undefined]>('cancel');
-
-/** Make no further attempt until it is resumed, at most for the park limit. */
-export const pause = defineUpdate<DeliveryRecord, [Operator | undefined]>('pause');
-
-/** End a pause. The schedule continues where it was. */
-export const resume = defineUpdate<DeliveryRecord, [Operator | undefined]>('resume');
-
 /** What an operator can do to a live delivery, by the name that the HTTP interface and the record give it. */
-export const OPERATOR_UPDATES = { retry: retryNow, cancel, pause, resume } as const;
+export const ACTIONS = ['retry', 'cancel', 'pause', 'resume'] as const satisfies readonly Action[];
+
+/** What is to be done to a delivery. */
+export interface Act extends Operator {
+  action: Action;
+  /** The delivery's id; may be absent if the execution has one delivery. */
+  delivery?: string;
+}
+
+/** Who acts, whatever was sent. */
+export function actorOf(operator: unknown): Actor {
+  return { by: operatorName(operator), replay: replayIn(operator) };
+}
+
+/**
+ * Does something to a delivery where it is. Every act is refused while an attempt is in flight, and `retry` while the delivery is paused.
+ * `resume` continues the schedule where it was.
+ */
+export const act = defineUpdate<DeliveryRecord, [Act]>('act');
 
 /** Failures of an endpoint, as a process reports them to its incident. */
 export interface FailureReport {
@@ -67,41 +75,11 @@ export const attemptSucceeded = defineSignal('attemptSucceeded');
  */
 export const endpointGone = defineSignal<[string, number?]>('endpointGone');
 
-/**
- * The endpoint of a delivery takes deliveries again, or is gone. The argument is the endpoint's id: a delivery that is parked, or waits for a
- * retry, is attempted now. Without it, as older code sent it, only a parked delivery reacts. The others are {@link Release.most} and
- * {@link Release.probe}.
- */
-export const endpointChanged = defineSignal<[string?, number?, boolean?]>('endpointChanged');
-
-/** Deliveries of a group to release. */
-export interface Release {
-  endpoint_id: string;
-  /** At most this many, parked ones first and then the oldest; absent for all. */
-  limit?: number;
-  /** No more attempts of a delivery in a row than this are made because of releases; absent, as older code sent it: 1. */
-  most?: number;
-  /** The endpoint answers well: the attempts are made in the direct lane, inside the workflow task. */
-  direct?: boolean;
-  /** Nobody knows whether the endpoint takes deliveries again: they are attempted to see that, and wait as before if it does not. */
-  probe?: boolean;
-}
-
-/** An endpoint of a group takes deliveries again, or is gone: those that are parked for it, or wait for a retry, are due. */
-export const releaseMembers = defineSignal<[Release]>('releaseMembers');
+/** An endpoint takes deliveries again, or is gone: those that are parked for it, or wait for a retry, are due. */
+export const release = defineSignal<[Release]>('release');
 
 /** Something happened that people are to be alerted to. */
 export const raiseAlert = defineSignal<[Alert]>('raiseAlert');
-
-/** A delivery of a group, and what is going to be done to it. */
-export interface HandOver {
-  event_id: string;
-  endpoint_id: string;
-  action: keyof typeof OPERATOR_UPDATES;
-}
-
-/** A delivery of a group is to be acted upon: it leaves the group and is a `deliverEvent` from then on. Refused if the act would be. */
-export const handOver = defineUpdate<void, [HandOver]>('handOver');
 
 /** What a release of an endpoint's backlog comprises. */
 export interface ReleaseScope {

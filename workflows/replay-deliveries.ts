@@ -23,7 +23,7 @@ import {
   replayRefusal,
 } from '../src/domain/replay/replay.js';
 import { continueWithMemo } from './continue-with-memo.js';
-import { endCancelled } from './deliver-event.js';
+import { endCancelled } from './end-cancelled.js';
 import type { ReplayDeliveriesInput, ReplaySoFar } from './inputs.js';
 import { type Operator, operatorName, REPLAY_UPDATES } from './messages.js';
 

@@ -7,7 +7,7 @@ import { callerOf } from './caller.js';
 import { LostTries } from './lost-tries.js';
 import { isolatedLane } from './side-by-side.js';
 
-/** Attempts at deliveries of the group that calls. The payloads are in the group's own input, so they are not sent again. */
+/** Attempts at deliveries of the execution that calls. The payloads are in its own input, so they are not sent again. */
 export interface MembersRequest {
   attempts: readonly MemberAttempt[];
 }
@@ -21,7 +21,7 @@ const HEARTBEAT_MS = 1_000;
  */
 const SLOT_WAIT_MS = 2_000;
 
-/** Makes attempts of a group side by side, in the isolated lane. */
+/** Makes attempts of an execution side by side, in the isolated lane. */
 export function createAttemptMembers({ ledger, attempt }: Pick<ActivityDependencies, 'ledger' | 'attempt'>) {
   const tries = new LostTries();
   /**
@@ -39,7 +39,7 @@ export function createAttemptMembers({ ledger, attempt }: Pick<ActivityDependenc
     const { workflowId, runId } = callerOf(context.info);
     const earlier = (context.info.heartbeatDetails ?? []) as (AttemptReport | null)[];
     const reports = attempts.map((_, position) => earlier[position] ?? null);
-    const group = await ledger.readGroup(workflowId, runId);
+    const group = await ledger.readInput(workflowId, runId);
     const errors: unknown[] = [];
     const heartbeat = setInterval(() => context.heartbeat(reports), HEARTBEAT_MS);
     try {
@@ -47,8 +47,8 @@ export function createAttemptMembers({ ledger, attempt }: Pick<ActivityDependenc
         const request = memberAttemptRequest(group, group.attempt_timeout_ms, {
           ...one,
           isolated: true,
-          slotWaitMs: SLOT_WAIT_MS,
-          lostTries,
+          ...(attempts.length > 1 && { slotWaitMs: SLOT_WAIT_MS }),
+          lostTries: (one.lost_tries ?? 0) + lostTries,
         });
         if (reports[position] || !request) return;
         try {

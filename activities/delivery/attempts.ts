@@ -1,32 +1,22 @@
 import { Context } from '@temporalio/activity';
 import type { AttemptReport } from '../../src/domain/delivery/attempt-report.js';
-import { type AttemptRequest, memberAttemptRequest } from '../../src/domain/delivery/attempt-request.js';
+import { memberAttemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import type { ReleasedAttempts } from '../../src/domain/delivery/delivery-group.js';
-import type { ActivityDependencies, GroupAttemptRequest, ReleasedAttemptsRequest } from '../ports.js';
+import type { ActivityDependencies, FirstAttemptsRequest, ReleasedAttemptsRequest } from '../ports.js';
 import { callerOf } from './caller.js';
-import { LostTries } from './lost-tries.js';
 import { directLane } from './side-by-side.js';
 
-/** The attempts that workflows ask for. First attempts in the direct lane may have begun already. */
+/** The attempts that workflows ask for in the direct lane. First attempts may have begun already. */
 export function createAttemptActivities({
   attempt,
   earlyAttempts,
 }: Pick<ActivityDependencies, 'attempt' | 'earlyAttempts'>) {
-  const tries = new LostTries();
   return {
-    /** Makes one attempt in its lane. @throws if it could not be made */
-    attemptDelivery: async (request: AttemptRequest): Promise<AttemptReport> =>
-      request.isolated
-        ? tries.counted(Context.current().info, (lost) =>
-            attempt({ ...request, lost_tries: (request.lost_tries ?? 0) + lost }),
-          )
-        : earlyAttempts.attempt(callersRunId(), request),
+    /** Makes the first attempts of an execution side by side; `null` for one that could not be made. */
+    attemptFirst: async (request: FirstAttemptsRequest): Promise<(AttemptReport | null)[]> =>
+      earlyAttempts.attempt(callerOf(Context.current().info).runId, request),
 
-    /** Makes the first attempts of a group side by side; `null` for one that could not be made. */
-    attemptGroup: async (request: GroupAttemptRequest): Promise<(AttemptReport | null)[]> =>
-      earlyAttempts.attemptGroup(callersRunId(), request),
-
-    /** Makes attempts at released deliveries of a group in the direct lane. */
+    /** Makes attempts at released deliveries. */
     async attemptReleased({
       attempts,
       timeout_ms,
@@ -39,8 +29,4 @@ export function createAttemptActivities({
       return { attempts, reports };
     },
   };
-}
-
-function callersRunId(): string {
-  return callerOf(Context.current().info).runId;
 }

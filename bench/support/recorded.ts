@@ -1,7 +1,7 @@
 import type { DeliveryStatus } from '../../src/domain/delivery/delivery.js';
-import { GROUP_TYPES } from '../../src/domain/ledger/workflow-ids.js';
+import { DELIVERY_TYPE } from '../../src/domain/ledger/workflow-ids.js';
 import { deliveriesOf } from '../../src/temporal/read/delivery-view.js';
-import type { GroupMemo } from '../../src/temporal/read/group/group-memo.js';
+import { membersOf } from '../../src/temporal/read/group/group-memo.js';
 import type { TemporalConnection } from '../../src/temporal/server/connection.js';
 import { until } from './until.js';
 
@@ -18,10 +18,8 @@ export async function countRecorded({ client }: TemporalConnection, taskQueue: s
   };
   await until(hasVisibilityCaughtUp);
   let recorded = 0;
-  for await (const { type, memo } of list('Completed')) {
-    if (GROUP_TYPES.includes(type)) recorded += (memo as unknown as GroupMemo).members.length;
-    if (type === 'deliverEvent') recorded += 1;
-  }
+  for await (const execution of list('Completed'))
+    if (execution.type === DELIVERY_TYPE) recorded += membersOf(execution).length;
   return recorded;
 }
 

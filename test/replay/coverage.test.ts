@@ -15,8 +15,7 @@ const ACTIVITIES = {
   actForReplay: true,
   appendToLog: true,
   archiveClosed: true,
-  attemptDelivery: true,
-  attemptGroup: true,
+  attemptFirst: true,
   attemptMembers: true,
   attemptReleased: true,
   beginErasure: true,
@@ -91,7 +90,7 @@ describe('the recorded histories', () => {
 
   it('show every signal and update', () => {
     const names = Object.values(messages as Record<string, unknown>).flatMap(messageName);
-    assert.ok(names.includes('retryNow') && names.includes('confirmed'));
+    assert.ok(names.includes('act') && names.includes('confirmed'));
     const found = events.flatMap((event) => [
       event.workflowExecutionSignaledEventAttributes?.signalName,
       event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest.input.name,

@@ -1,31 +1,36 @@
+import { deliveryId } from '../basics/delivery-id.js';
 import type { Timings } from '../timings.js';
 import type { AttemptReport } from './attempt-report.js';
 import {
   type DeliveryGroup,
   type DeliveryRecord,
   type DeliverySettings,
+  type Intervention,
   isClosed,
   type Trigger,
 } from './delivery.js';
-import { DeliveryMachine } from './delivery-machine.js';
+import { type Action, DeliveryMachine } from './delivery-machine.js';
 import type { DeliverySnapshot } from './delivery-state.js';
 import { type MemberState, summarizeMembers } from './group-summary.js';
 import type { HeldBack } from './hold-back.js';
 import { groupJitter } from './retry-schedule.js';
 
-/** Deliveries that are made together, each by its own schedule. A Temporal payload: what a group's workflow starts with. */
+/**
+ * Deliveries that are made together, each by its own schedule; in most executions one. A Temporal payload: what the workflow `deliver` starts
+ * with.
+ */
 export interface LiveGroup extends DeliveryGroup, DeliverySettings {
-  /** Of an isolated group: endpoints that were known to be failing when it was accepted. First attempts at them wait. By endpoint. */
+  /** Endpoints that were known to be failing or busy when the deliveries were accepted. First attempts at them wait. By endpoint. */
   held?: Record<string, HeldBack>;
   /** If it began to wait before its execution began: since when. ISO 8601, UTC. */
   held_since?: string;
   /** First attempts, too, are made in the isolated lane: the endpoints are slow or failing. */
   isolated?: boolean;
-  /** An endpoint that took longer than this last time is attempted apart from others, milliseconds; absent in older groups: 1,000. */
-  slow_ms?: number;
+  /** Who sent the only delivery again, if this run is a resend. */
+  resent?: Intervention;
   timings?: Timings;
-  /** If the group goes on from an earlier run: its members then, `null` for those that had left it. */
-  so_far?: (DeliverySnapshot | null)[];
+  /** If the group goes on from an earlier run: its members then. */
+  so_far?: DeliverySnapshot[];
 }
 
 /** An attempt at one delivery of a group. A Temporal payload. */
@@ -36,12 +41,27 @@ export interface MemberAttempt {
   trigger: Trigger;
   /** Its turn under the endpoint's rate limit, for which it has waited. ISO 8601, UTC. */
   turn?: string;
+  /** So many tries of it may have been sent before, in a first workflow task that was lost. */
+  lost_tries?: number;
 }
 
 /** Attempts at released deliveries of a group. A Temporal payload: a report for each of them, in their order, `null` for one that could not be made. */
 export interface ReleasedAttempts {
   attempts: readonly MemberAttempt[];
   reports: (AttemptReport | null)[];
+}
+
+/** Deliveries to release, as the signal `release` says it. */
+export interface Release {
+  endpoint_id: string;
+  /** At most this many, parked ones first and then the oldest; absent for all. */
+  limit?: number;
+  /** No more attempts of a delivery in a row than this are made because of releases; absent: 1. */
+  most?: number;
+  /** The endpoint answers well: the attempts are made in the direct lane, inside the workflow task. */
+  direct?: boolean;
+  /** Nobody knows whether the endpoint takes deliveries again: they are attempted to see that, and wait as before if it does not. */
+  probe?: boolean;
 }
 
 /** What comes next in a group: attempts that are due now, and a wait for the others. */
@@ -53,14 +73,21 @@ export interface GroupStep {
   because: string;
 }
 
+/** Who acts on a delivery. */
+export interface Actor {
+  /** An API key's id, or the name that was given in Temporal UI. */
+  by: string;
+  /** The replay through which they act. */
+  replay?: string | undefined;
+}
+
 /**
- * The deliveries of a group, side by side. All that changes them are reports of attempts, releases and departures, so that whoever
- * reads the group's history gets the same records as its workflow. Times come from the reports for the same reason.
+ * The deliveries of an execution, side by side. All that changes them are reports of attempts, releases and acts, so that whoever reads
+ * the history gets the same records as the workflow. Times come from the reports and from workflow tasks for the same reason.
  */
 export class GroupMachine {
   private readonly group: LiveGroup;
-  /** By index; `undefined` for a delivery that has left the group. */
-  private readonly members: (DeliveryMachine | undefined)[];
+  private readonly members: readonly DeliveryMachine[];
   private readonly seed: string;
   private now: number;
 
@@ -72,19 +99,21 @@ export class GroupMachine {
     const surroundings = {
       now: () => this.now,
       random: (attempt: number) => groupJitter(this.seed, attempt),
-      changed: () => {},
     };
     this.members = group.deliveries.map(({ endpoint_id, schedule = group.schedule }, index) => {
       const settings = { ...group, schedule };
-      if (group.so_far) {
-        const snapshot = group.so_far[index];
-        return snapshot ? DeliveryMachine.from(settings, surroundings, snapshot) : undefined;
-      }
-      const machine = new DeliveryMachine(settings, surroundings);
+      const snapshot = group.so_far?.[index];
+      if (snapshot) return DeliveryMachine.from(settings, surroundings, snapshot);
+      const machine = new DeliveryMachine(settings, surroundings, group.resent);
       const held = group.held?.[endpoint_id];
       if (held) machine.settle(held);
       return machine;
     });
+  }
+
+  /** The only delivery of the execution; `undefined` if there are several. */
+  get sole(): DeliveryMachine | undefined {
+    return this.members.length === 1 ? this.members[0] : undefined;
   }
 
   /**
@@ -95,52 +124,64 @@ export class GroupMachine {
     return this.now;
   }
 
-  /** Whether something is still to happen to a delivery of the group. */
+  /** Whether something is still to happen to a delivery. */
   get isOpen(): boolean {
-    return this.members.some((machine) => machine && !isClosed(machine.record.status));
+    return this.members.some(({ record }) => !isClosed(record.status));
   }
 
   /** The attempts that are in flight from the beginning. */
   get firstAttempts(): MemberAttempt[] {
+    const trigger = this.group.resent ? 'manual' : 'schedule';
     return this.members.flatMap((machine, index) =>
-      machine?.isAttempting ? [{ index, number: machine.nextNumber, trigger: 'schedule' as const }] : [],
+      machine.isAttempting ? [{ index, number: machine.nextNumber, trigger }] : [],
     );
   }
 
-  /** The records of all deliveries in the group's order, `null` for those that have left it. */
-  get records(): (DeliveryRecord | null)[] {
-    return this.members.map((machine) => machine?.record ?? null);
+  /** The records of all deliveries, in their order. */
+  get records(): DeliveryRecord[] {
+    return this.members.map(({ record }) => record);
   }
 
   /** The deliveries as another run can carry on with them. */
-  get snapshots(): (DeliverySnapshot | null)[] {
-    return this.members.map((machine) => machine?.snapshot ?? null);
+  get snapshots(): DeliverySnapshot[] {
+    return this.members.map(({ snapshot }) => snapshot);
   }
 
-  /** Indexes of the deliveries that have left the group. */
-  get departed(): number[] {
-    return this.members.flatMap((machine, index) => (machine ? [] : [index]));
-  }
-
-  /** The index of a delivery that is still in the group; -1 if there is none. */
-  find(eventId: string, endpointId: string): number {
-    return this.places(eventId, endpointId).find((index) => this.members[index]) ?? -1;
-  }
-
-  /** Whether the group began with a delivery, which may have left it. */
-  has(eventId: string, endpointId: string): boolean {
-    return this.places(eventId, endpointId).length > 0;
-  }
-
-  private places(eventId: string, endpointId: string): number[] {
+  /** The index of a delivery, by its id; -1 if there is none. @param id absent: of the only delivery */
+  find(id?: string): number {
     const { deliveries, events } = this.group;
-    return deliveries.flatMap(({ event, endpoint_id }, index) =>
-      endpoint_id === endpointId && events[event]?.event_id === eventId ? [index] : [],
+    if (id === undefined) return deliveries.length === 1 ? 0 : -1;
+    return deliveries.findIndex(
+      ({ event, endpoint_id }) => deliveryId({ event_id: events[event]?.event_id ?? '', endpoint_id }) === id,
     );
   }
 
   member(index: number): DeliveryMachine | undefined {
     return this.members[index];
+  }
+
+  /**
+   * Why an act on a delivery is refused; `undefined` if it is not. An act of a replay is never refused that the replay has done already:
+   * it is asked for again if its answer was lost.
+   */
+  refusal(index: number, action: Action, { replay }: Actor): string | undefined {
+    const machine = this.members[index];
+    if (!machine) return 'there is no such delivery in this execution';
+    return machine.hasActed(action, replay) ? undefined : machine.refusal(action);
+  }
+
+  /** Does what somebody asks for to a delivery, if it is not refused. @param now milliseconds since the epoch */
+  act(index: number, action: Action, { by, replay }: Actor, now: number): void {
+    this.now = now;
+    const machine = this.members[index];
+    if (machine && !machine.hasActed(action, replay) && machine.refusal(action) === undefined)
+      machine.act(action, by, replay);
+  }
+
+  /** Temporal was asked to cancel the execution: that is for an only delivery, as soon as no attempt is in flight. @param now milliseconds since the epoch */
+  cancelSole(now: number): void {
+    this.now = now;
+    if (this.sole?.refusal('cancel') === undefined) this.sole?.act('cancel', 'temporal');
   }
 
   /** Notes attempts that the workflow has begun, for whoever reads its history: not all that made them due may stand there. */
@@ -179,22 +220,22 @@ export class GroupMachine {
   /**
    * The endpoint takes deliveries again, or is gone: the members that are parked for it are due, and those that wait for a retry.
    *
-   * @param limit no more than this many, the parked ones and the oldest first; absent for all, also those that an attempt in flight parks
-   * @param most see {@link DeliveryMachine.release}
-   * @param isProbe they are attempted to see whether the endpoint answers: see {@link DeliveryMachine.probe}
+   * @param now milliseconds since the epoch
    */
-  release(endpointId: string, limit?: number, most?: number, isProbe = false): void {
+  release({ endpoint_id, limit, most, probe = false }: Release, now: number): void {
+    this.now = now;
     const ofEndpoint = this.members.filter(
-      (machine, index) => machine && this.group.deliveries[index]?.endpoint_id === endpointId,
+      (_, index) => this.group.deliveries[index]?.endpoint_id === endpoint_id,
     );
-    if (limit === undefined && !isProbe)
-      for (const machine of ofEndpoint) if (machine?.isAttempting) machine.endpointChanged();
+    // Where it is for all, or for the only one, it is also for one that an attempt in flight parks.
+    if (!probe && (limit === undefined || this.sole))
+      for (const machine of ofEndpoint) if (machine.isAttempting) machine.endpointChanged();
     let released = 0;
     for (const status of ['parked', 'retrying'] as const) {
       for (const machine of ofEndpoint) {
         if (limit !== undefined && released >= limit) return;
-        if (machine?.record.status !== status || machine.isAttempting) continue;
-        if (isProbe ? machine.probe() : machine.release(most)) released += 1;
+        if (machine.record.status !== status || machine.isAttempting) continue;
+        if (probe ? machine.probe() : machine.release(most)) released += 1;
       }
     }
   }
@@ -206,26 +247,19 @@ export class GroupMachine {
     let wakeAt: number | undefined;
     let because = '';
     for (const [index, machine] of this.members.entries()) {
-      if (!machine || machine.isAttempting) continue;
+      if (machine.isAttempting) continue;
       const next = machine.step();
       if (next.kind === 'attempt') {
         const { nextNumber: number, turn } = machine;
         due.push({ index, number, trigger: next.trigger, ...(turn !== undefined && { turn }) });
       } else if (next.kind === 'wait') {
-        const until = machine.isDeferred ? next.until + DEFERRED_TOGETHER_MS : next.until;
+        const until = machine.isDeferred && !this.sole ? next.until + DEFERRED_TOGETHER_MS : next.until;
         if (wakeAt !== undefined && wakeAt <= until) continue;
         wakeAt = until;
         because = next.because;
       }
     }
     return { due, because, ...(wakeAt !== undefined && { wakeAt }) };
-  }
-
-  /** Takes a delivery out of the group, for another execution to carry on with. */
-  depart(index: number): DeliverySnapshot | undefined {
-    const snapshot = this.members[index]?.snapshot;
-    this.members[index] = undefined;
-    return snapshot;
   }
 }
 
@@ -258,10 +292,8 @@ export function waitFromStart(group: LiveGroup, now: number): WaitingGroup | und
  */
 const DEFERRED_TOGETHER_MS = 500;
 
-const FORMER_SLOW_MS = 1_000;
-
 /** An endpoint is slow that needs half of the time it has, milliseconds: less may be the doing of a busy service. */
-export function slowMs({ attempt_timeout_ms }: Pick<DeliverySettings, 'attempt_timeout_ms'>): number {
+function slowMs({ attempt_timeout_ms }: Pick<DeliverySettings, 'attempt_timeout_ms'>): number {
   return attempt_timeout_ms / 2;
 }
 
@@ -277,7 +309,7 @@ export function batches(
   const parts = new Map<string, MemberAttempt[]>();
   for (const attempt of due) {
     const last = machine.member(attempt.index)?.record.attempts.at(-1);
-    const isSlow = (last?.duration_ms ?? 0) > (group.slow_ms ?? FORMER_SLOW_MS);
+    const isSlow = (last?.duration_ms ?? 0) > slowMs(group);
     const key = isSlow ? (group.deliveries[attempt.index]?.endpoint_id ?? '') : '';
     parts.set(key, [...(parts.get(key) ?? []), attempt]);
   }

@@ -42,8 +42,6 @@ export interface Surroundings {
   now(): number;
   /** From 0 up to 1, for the wait after the failed attempt of that number. */
   random(attempt: number): number;
-  /** The record has changed in a way that operators should see. */
-  changed(record: DeliveryRecord, statusChanged: boolean): void;
 }
 
 /** What comes next: an attempt, a wait until a time unless something changes, or nothing more. */
@@ -177,6 +175,14 @@ export class DeliveryMachine {
     return undefined;
   }
 
+  /** Whether a replay has done this to the delivery. */
+  hasActed(action: Action, replay: string | undefined): boolean {
+    const { interventions = [] } = this.record;
+    return (
+      replay !== undefined && interventions.some((one) => one.replay === replay && one.action === action)
+    );
+  }
+
   /**
    * Does what an operator asks for; to be called only if there is no {@link refusal}.
    *
@@ -259,7 +265,6 @@ export class DeliveryMachine {
     const asked = retryAfter === undefined ? undefined : Date.parse(retryAfter);
     if (probed.kind === 'parked' && asked === undefined) {
       this.state = { ...probed, endpoint_changed: hasChanged };
-      if (result !== undefined) this.surroundings.changed(this.record, false);
     } else if (result !== undefined) {
       this.enter({ kind: 'waiting', plan: planAfterProbe(probed, asked) }, 'retrying', result);
     } else {
@@ -376,7 +381,6 @@ export class DeliveryMachine {
 
   private enter(state: DeliveryState, status: DeliveryStatus, reason: string): void {
     this.state = state;
-    const statusChanged = status !== this.record.status;
     this.record.status = status;
     const next = nextAttemptOf(state);
     if (next) {
@@ -387,7 +391,6 @@ export class DeliveryMachine {
       this.record.reason = reason;
       if (state.kind === 'closed') this.record.closed_at = new Date(this.surroundings.now()).toISOString();
     }
-    this.surroundings.changed(this.record, statusChanged);
   }
 
   private lastAttempt(): string {

@@ -94,6 +94,8 @@ export interface Attempt {
    * long. Their requests may have arrived.
    */
   lost_tries?: number;
+  /** Not all of it stands here: an earlier run of its execution has it whole. */
+  shortened?: true;
 }
 
 /** Why an attempt got no answer that counts. Stable: part of the HTTP interface. */
@@ -135,7 +137,7 @@ export interface Intervention {
   replay?: string;
 }
 
-/** A delivery's whole record: the memo while it is open, the workflow's result (or its failure's details) once it is closed. */
+/** A delivery's whole record, as its execution's history tells it. */
 export interface DeliveryRecord {
   status: DeliveryStatus;
   attempts: Attempt[];
@@ -158,6 +160,12 @@ export type ShownRecord = Omit<DeliveryRecord, 'status'> & { status: ShownStatus
 export function shownReason(status: ShownStatus, reason: string | undefined): string {
   if (status === 'delivered') return 'The endpoint answered 2xx.';
   return reason ?? 'The first attempt is under way, or begins as soon as a worker is free.';
+}
+
+/** Whether somebody has paused a delivery, and nobody has resumed it. */
+export function isPaused({ status, interventions = [] }: DeliveryRecord): boolean {
+  const last = interventions.findLast(({ action }) => action === 'pause' || action === 'resume');
+  return status === 'parked' && last?.action === 'pause';
 }
 
 /** What a delivery takes from the configuration. It is input of its workflow, so a later change bends no live delivery. */
@@ -189,7 +197,7 @@ export interface AcceptedEvent {
   traceparent?: string | undefined;
 }
 
-/** The event of something that has more: the input of a delivery also says how far it was when it left its group, for one. */
+/** The event of something that has more, such as the input of a fan-out. */
 export function pickEvent(from: AcceptedEvent): AcceptedEvent {
   const { account_id, event_id, event_kind, payload, sealed, accepted_at, keys, sequence, traceparent } =
     from;

@@ -1,37 +1,44 @@
-import { DELIVERY_STATUSES, type DeliveryRecord, type DeliveryStatus } from './delivery.js';
+import { DELIVERY_STATUSES, type DeliveryRecord, type DeliveryStatus, isPaused } from './delivery.js';
 
-/** What lists show of deliveries of a group that stand alike. */
+/** What lists show of deliveries that stand alike. */
 export interface MemberState {
   status: DeliveryStatus;
   next_attempt_at?: string;
   reason?: string;
+  /** Somebody paused them. */
+  paused?: true;
+  /** How many attempts have been made, if it is the only delivery of its execution. */
+  attempts?: number;
   /** Their indexes. */
   members: number[];
 }
 
-/** A summary is no longer than this, in JSON. The rest of a group's memo takes up to a KiB, and Temporal warns from 2 KiB on. */
+/** A summary of several deliveries is no longer than this, in JSON. The rest of a group's memo takes up to a KiB, and Temporal warns from 2 KiB on. */
 export const MAX_SUMMARY_CHARACTERS = 900;
 
+/** What a summary leaves out besides, from one try to the next: nothing, the reasons, and then the times. */
+const DETAILS = ['all', 'times', 'statuses'] as const;
+
 /**
- * How the deliveries of a group stand, short enough for its memo: those that stand alike once. If it is too long, the reasons are left
+ * How the deliveries of an execution stand, short enough for its memo: those that stand alike once. If it is too long, the reasons are left
  * out, and then the times; one delivery's reason and time are always in its record.
  *
- * Left out is also what the execution's own status says: of an open group what is `delivering`, of a closed one what was `delivered`.
+ * Left out is also what the execution's own status says: of an open one what is `delivering`, of a closed one what was `delivered`.
  */
-export function summarizeMembers(
-  records: readonly (DeliveryRecord | null)[],
-  isOpen: boolean,
-): MemberState[] {
+export function summarizeMembers(records: readonly DeliveryRecord[], isOpen: boolean): MemberState[] {
+  const [sole] = records.length === 1 ? records : [];
   const told: DeliveryStatus = isOpen ? 'delivering' : 'delivered';
-  const summaries = ([3, 2, 1] as const).map((detail) => {
+  const summaries = DETAILS.map((detail) => {
     const states = new Map<string, MemberState>();
     for (const [index, record] of records.entries()) {
-      if (!record || (record.status === told && !record.next_attempt_at)) continue;
+      if (record.status === told && !record.next_attempt_at) continue;
       const { status, next_attempt_at, reason } = record;
       const state = {
         status,
-        ...(detail > 1 && next_attempt_at !== undefined && { next_attempt_at }),
-        ...(detail > 2 && reason !== undefined && { reason }),
+        ...(detail !== 'statuses' && next_attempt_at !== undefined && { next_attempt_at }),
+        ...(detail === 'all' && reason !== undefined && { reason }),
+        ...(isPaused(record) && { paused: true as const }),
+        ...(sole && { attempts: sole.attempts.length }),
       };
       const key = JSON.stringify(state);
       const members = [...(states.get(key)?.members ?? []), index];
@@ -39,9 +46,8 @@ export function summarizeMembers(
     }
     return [...states.values()];
   });
-  return (
-    summaries.find((states) => JSON.stringify(states).length <= MAX_SUMMARY_CHARACTERS) ?? summaries[2] ?? []
-  );
+  const fits = (states: MemberState[]) => sole || JSON.stringify(states).length <= MAX_SUMMARY_CHARACTERS;
+  return summaries.find(fits) ?? summaries.at(-1) ?? [];
 }
 
 /** The statuses that a group's deliveries have, as {@link summarizeMembers} says; in the order of {@link DELIVERY_STATUSES}. */

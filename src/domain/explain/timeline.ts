@@ -19,7 +19,6 @@ export const TIMELINE_TYPES = [
   'released',
   'probed',
   'act',
-  'left_group',
   'reset',
   'closed',
   'terminated',

@@ -62,6 +62,20 @@ export function groupStatus(statuses: readonly DeliveryStatus[]): string {
   return named.length === 0 ? GROUP_STATUS : `${GROUP_STATUS}:${named.join('+')}`;
 }
 
+/**
+ * The value of {@link STATUS_ATTRIBUTE} on an execution of deliveries: the status of an only one, or {@link groupStatus}.
+ *
+ * @param statuses of all its deliveries
+ * @param named those that the execution's own status does not tell
+ */
+export function executionStatus(
+  statuses: readonly DeliveryStatus[],
+  named: readonly DeliveryStatus[],
+): string {
+  const [first] = statuses;
+  return statuses.length === 1 && first ? first : groupStatus(named);
+}
+
 /** Every value that {@link groupStatus} has for groups without a delivery of these statuses: usually fewer than for those with one. */
 export function groupStatusesWithout(statuses: readonly DeliveryStatus[]): string[] {
   const others = DELIVERY_STATUSES.filter((other) => !statuses.includes(other));

@@ -58,12 +58,17 @@ export function releaseWorkflowId(accountId: string, endpointId: string): string
   return ownedBy(accountId, 'release', endpointId);
 }
 
-/** The workflow types that stand for several deliveries. */
-export const GROUP_TYPES: readonly string[] = ['deliverTogether'];
+/** The type of the workflows that make deliveries, one or several. */
+export const DELIVERY_TYPE = 'deliver';
 
 /** The id of a workflow that makes several deliveries together. */
 export function groupWorkflowId(groupId: string): string {
   return `group:${groupId}`;
+}
+
+/** Whether a workflow makes several deliveries together, by its id. */
+export function isGroup(workflowId: string): boolean {
+  return workflowId.startsWith('group:');
 }
 
 /** Of a delivery, a group, large or not, or a fan-out. */

@@ -1,11 +1,6 @@
 import type { Origin } from '../change/change.js';
-import {
-  type AttemptErrorCode,
-  type DeliveryRecord,
-  isClosed,
-  SHOWN_STATUSES,
-  type ShownStatus,
-} from '../delivery/delivery.js';
+import { type AttemptErrorCode, isClosed, SHOWN_STATUSES, type ShownStatus } from '../delivery/delivery.js';
+import type { MemberState } from '../delivery/group-summary.js';
 
 /** What a replay does to each delivery: send a closed one again, or steer an open one. */
 export const REPLAY_ACTIONS = ['resend', 'retry', 'cancel', 'resume'] as const;
@@ -135,12 +130,9 @@ export function selectedStatuses(
   return selected.filter((status) => statuses.includes(status));
 }
 
-/** Whether an open delivery accepts what a replay does: a paused one is resumed, and not retried. */
-export function accepts(action: ReplayAction, record: DeliveryRecord | undefined): boolean {
-  const steps = (record?.interventions ?? []).filter(
-    (one) => one.action === 'pause' || one.action === 'resume',
-  );
-  const isPaused = record?.status === 'parked' && steps.at(-1)?.action === 'pause';
+/** Whether an open delivery accepts what a replay does: a paused one is resumed, and not retried. @param state as its memo says it */
+export function accepts(action: ReplayAction, state: MemberState | undefined): boolean {
+  const isPaused = state?.paused === true;
   if (action === 'resume') return isPaused;
   return action !== 'retry' || !isPaused;
 }

@@ -13,7 +13,7 @@ export type AttemptView = Attempt & {
 export const MAX_ASKED = 100;
 
 export function viewAttempt(attempt: Attempt): AttemptView {
-  const { number, at, duration_ms, url, ...rest } = attempt;
+  const { number, at, duration_ms, url, shortened: _, ...rest } = attempt;
   return {
     number,
     at,

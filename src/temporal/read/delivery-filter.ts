@@ -7,8 +7,8 @@ import {
   EVENT_ATTRIBUTE,
   KIND_ATTRIBUTE,
 } from '../../domain/ledger/search-attributes.js';
+import { DELIVERY_TYPE } from '../../domain/ledger/workflow-ids.js';
 import {
-  DELIVERY_TYPES,
   type DeliveryRow,
   deliveriesOf,
   isCurrent,
@@ -18,7 +18,7 @@ import {
 } from './delivery-view.js';
 import { hasKey } from './group/group-memo.js';
 import type { Located, RowReader } from './row-reader.js';
-import { type Clause, equals, isOneOf } from './visibility/query.js';
+import { type Clause, equals } from './visibility/query.js';
 import { hasStatus } from './visibility/status-clauses.js';
 import type { Execution } from './visibility/visibility.js';
 
@@ -44,7 +44,7 @@ export function clausesOf(accountId: string, filter: DeliveryFilter): Clause[] |
   const statuses = possibleStatuses(filter);
   if (statuses.length === 0) return undefined;
   return [
-    isOneOf('WorkflowType', DELIVERY_TYPES),
+    equals('WorkflowType', DELIVERY_TYPE),
     isCurrent,
     equals(ACCOUNT_ATTRIBUTE.name, accountId),
     ...(filter.endpoint_id ? [equals(ENDPOINT_ATTRIBUTE.name, filter.endpoint_id)] : []),

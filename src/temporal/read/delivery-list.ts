@@ -105,8 +105,7 @@ export class DeliveryList {
   private itemsOf(execution: Execution): (Located | undefined)[] {
     const items: (Located | undefined)[] = [];
     for (const row of matchingRows(execution, this.accountId, this.filter)) {
-      const index = row.index ?? 0;
-      while (items.length < index) items.push(undefined);
+      while (items.length < row.index) items.push(undefined);
       items.push({ execution, row });
     }
     return items;

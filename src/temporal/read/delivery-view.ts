@@ -1,22 +1,9 @@
 import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
 import { createdAt, idTime } from '../../domain/basics/id-time.js';
-import {
-  DELIVERY_STATUSES,
-  type DeliveryRecord,
-  isClosed,
-  type ShownStatus,
-} from '../../domain/delivery/delivery.js';
+import { type DeliveryRecord, isClosed, type ShownStatus } from '../../domain/delivery/delivery.js';
 import type { MemberState } from '../../domain/delivery/group-summary.js';
-import {
-  ACCEPTED_ATTRIBUTE,
-  KIND_ATTRIBUTE,
-  STATUS_ATTRIBUTE,
-} from '../../domain/ledger/search-attributes.js';
-import {
-  GROUP_TYPES,
-  parseDeliveryWorkflowId,
-  parseFanOutWorkflowId,
-} from '../../domain/ledger/workflow-ids.js';
+import { ACCEPTED_ATTRIBUTE, KIND_ATTRIBUTE } from '../../domain/ledger/search-attributes.js';
+import { isGroup, parseFanOutWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import type { AskedAttempt, AttemptView } from './attempt-view.js';
 import { type GroupMemo, membersOf, sequencesIn } from './group/group-memo.js';
 import { type Clause, isAfter, isBefore, isNot } from './visibility/query.js';
@@ -85,19 +72,18 @@ export type Delivery = DeliverySummary &
     earlier_runs: EarlierRun[] | undefined;
   };
 
-/** Executions that stand for deliveries. */
-export const DELIVERY_TYPES = ['deliverEvent', ...GROUP_TYPES];
-
 /** A delivery in the execution that stands for it. */
 export interface DeliveryRow {
   summary: DeliverySummary;
-  /** Of the member, if the execution is a group; absent if it is the delivery's own. */
-  index?: number;
+  /** Its place among the deliveries of the execution. */
+  index: number;
+  /** What the memo says of it besides. */
+  state: MemberState | undefined;
 }
 
 /**
- * The deliveries of one account that an execution stands for: one, those of a group that have not left it, or none. A group can hold
- * deliveries of several accounts, so every reader asks for one account's.
+ * The deliveries of one account that an execution stands for: one, several, or none. A group can hold deliveries of several accounts, so
+ * every reader asks for one account's.
  */
 export function deliveriesOf(execution: Execution, accountId: string): DeliveryRow[] {
   return rowsOf(execution, (account) => account === accountId);
@@ -109,16 +95,12 @@ export function everyDeliveryOf(execution: Execution): DeliveryRow[] {
 }
 
 function rowsOf(execution: Execution, isWanted: (accountId: string) => boolean): DeliveryRow[] {
-  if (!GROUP_TYPES.includes(execution.type)) {
-    const key = parseDeliveryWorkflowId(execution.workflowId);
-    return key && isWanted(key.account_id) ? [{ summary: summarizeSingle(execution, key) }] : [];
-  }
-  const { handed_over = [], states = [] } = (execution.memo ?? {}) as Partial<GroupMemo>;
+  const { states = [] } = (execution.memo ?? {}) as Partial<GroupMemo>;
   const sequences = sequencesIn(execution);
   return membersOf(execution).flatMap((key, index) => {
-    if (!key || !isWanted(key.account_id) || handed_over.includes(index)) return [];
+    if (!key || !isWanted(key.account_id)) return [];
     const state = states.find(({ members }) => members.includes(index));
-    return [{ summary: summarizeMember(execution, key, state, sequences.get(key.event_id)), index }];
+    return [{ summary: summarize(execution, key, state, sequences.get(key.event_id)), index, state }];
   });
 }
 
@@ -126,23 +108,18 @@ function rowsOf(execution: Execution, isWanted: (accountId: string) => boolean):
 export function headsOf(execution: Execution, accountId: string): string[] {
   const { heads = [] } = (execution.memo ?? {}) as Partial<GroupMemo>;
   const members = membersOf(execution);
-  const keys = GROUP_TYPES.includes(execution.type)
+  const keys = isGroup(execution.workflowId)
     ? heads.map((index) => members[index])
-    : [parseDeliveryWorkflowId(execution.workflowId) ?? parseFanOutWorkflowId(execution.workflowId)];
+    : [members[0] ?? parseFanOutWorkflowId(execution.workflowId)];
   return keys.flatMap((key) => (key?.account_id === accountId ? [key.event_id] : []));
 }
 
 /** Runs that carry on as another one do not stand for anything any more. */
 export const isCurrent = isNot('ExecutionStatus', 'ContinuedAsNew');
 
-/** When what an execution stands for was started. Others than its first run, and deliveries that left a group, say so. ISO 8601, UTC. */
+/** When what an execution stands for was started. Others than its first run say so. ISO 8601, UTC. */
 export function startedAt(execution: Execution): string {
   return (execution.memo?.['created_at'] as string | undefined) ?? execution.startTime.toISOString();
-}
-
-/** The record in the memo of a delivery's own execution; absent while every attempt has succeeded. */
-export function recordInMemo(execution: Execution): DeliveryRecord | undefined {
-  return execution.memo?.['delivery'] as DeliveryRecord | undefined;
 }
 
 /** Machines' clocks differ, and a start may be recorded as a moment before its event was accepted. Milliseconds. */
@@ -173,21 +150,15 @@ export interface Period {
   created_before?: Date | undefined;
 }
 
-function summarizeSingle(execution: Execution, key: DeliveryKey): DeliverySummary {
-  const memo = recordInMemo(execution);
-  return {
-    ...summarize(execution, key, singleStatus(execution), sequencesIn(execution).get(key.event_id)),
-    next_attempt_at: execution.status.name === 'RUNNING' ? memo?.next_attempt_at : undefined,
-    reason: memo?.reason,
-  };
-}
-
 function summarize(
   execution: Execution,
   key: DeliveryKey,
-  status: ShownStatus,
+  state: MemberState | undefined,
   sequence: number | undefined,
 ): DeliverySummary {
+  const status = isGroup(execution.workflowId)
+    ? memberStatus(execution, state)
+    : soleStatus(execution, state);
   return {
     id: deliveryId(key),
     event_id: key.event_id,
@@ -198,44 +169,29 @@ function summarize(
     created_at: createdAt(key.event_id),
     started_at: startedAt(execution),
     closed_at: execution.closeTime?.toISOString(),
-    next_attempt_at: undefined,
-    reason: undefined,
+    next_attempt_at: isClosed(status) ? undefined : state?.next_attempt_at,
+    reason: status === state?.status ? state.reason : undefined,
     workflow_id: execution.workflowId,
     run_id: execution.runId,
   };
 }
 
-/** A closed execution's own status tells the outcome; the search attribute tells the rest. */
-function singleStatus(execution: Execution): ShownStatus {
-  const attribute = execution.typedSearchAttributes.get(STATUS_ATTRIBUTE);
+/** A closed execution's own status tells the outcome of its only delivery; the memo tells the rest. */
+function soleStatus(execution: Execution, state: MemberState | undefined): ShownStatus {
   switch (execution.status.name) {
     case 'RUNNING':
-      return DELIVERY_STATUSES.find((status) => status === attribute) ?? 'delivering';
+    case 'CONTINUED_AS_NEW':
+      return state?.status ?? 'delivering';
     case 'COMPLETED':
       return 'delivered';
     case 'FAILED':
     case 'TIMED_OUT':
-      return attribute === 'expired' ? 'expired' : 'exhausted';
+      return state?.status === 'expired' ? 'expired' : 'exhausted';
     case 'TERMINATED':
       return 'terminated';
     default:
       return 'cancelled';
   }
-}
-
-function summarizeMember(
-  execution: Execution,
-  key: DeliveryKey,
-  state: MemberState | undefined,
-  sequence: number | undefined,
-): DeliverySummary {
-  const status = memberStatus(execution, state);
-  const isOpen = !isClosed(status);
-  return {
-    ...summarize(execution, key, status, sequence),
-    next_attempt_at: isOpen ? state?.next_attempt_at : undefined,
-    reason: status === state?.status ? state.reason : undefined,
-  };
 }
 
 /** What a group's memo does not say of a member, its own status does. */

@@ -1,11 +1,11 @@
 import type { Client } from '@temporalio/client';
 import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
 import { isClosed } from '../../domain/delivery/delivery.js';
-import { deliveryWorkflowId } from '../../domain/ledger/workflow-ids.js';
-import { DELIVERY_TYPES, deliveriesOf, type EarlierRun, earlierRun } from './delivery-view.js';
+import { DELIVERY_TYPE, deliveryWorkflowId } from '../../domain/ledger/workflow-ids.js';
+import { deliveriesOf, type EarlierRun, earlierRun } from './delivery-view.js';
 import type { Opener } from './privacy/opener.js';
 import { type Located, RowReader } from './row-reader.js';
-import { isOneOf, toQuery } from './visibility/query.js';
+import { equals, isOneOf, toQuery } from './visibility/query.js';
 import { describeExecution, type Execution } from './visibility/visibility.js';
 
 /** Key of the memo of a run that resends a delivery. */
@@ -90,10 +90,10 @@ export async function findRuns(
   const ids = new Set(
     closed.flatMap(({ execution, row }) => [
       deliveryWorkflowId(accountId, row.summary),
-      ...(row.index === undefined ? [] : [execution.workflowId]),
+      execution.workflowId,
     ]),
   );
-  const query = toQuery([isOneOf('WorkflowType', DELIVERY_TYPES), isOneOf('WorkflowId', [...ids])]);
+  const query = toQuery([equals('WorkflowType', DELIVERY_TYPE), isOneOf('WorkflowId', [...ids])]);
   const atHand = new Map(
     deliveries.flatMap(({ execution }) =>
       ids.has(execution.workflowId) ? [[execution.runId, execution]] : [],

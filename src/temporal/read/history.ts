@@ -5,7 +5,7 @@ import {
   decodeOptionalFailureToOptionalError,
 } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto, { type temporal } from '@temporalio/proto';
-import type { DeliverTogetherResult } from '../../../workflows/inputs.js';
+import type { DeliverResult } from '../../../workflows/inputs.js';
 import {
   type AcceptedEvent,
   type DeliveryGroup,
@@ -48,7 +48,8 @@ export async function readStarted(
 
 /** What an input of an execution says of an event; `undefined` if it does not contain the event. */
 export function startedIn(input: unknown, eventId: string): Started | undefined {
-  const events = isGroup(input) ? input.events : [input as AcceptedEvent];
+  // Of a fan-out the input is the event itself.
+  const { events = [input as AcceptedEvent] } = input as Partial<DeliveryGroup>;
   const found = events.find(({ event_id }) => event_id === eventId);
   const { resent } = input as { resent?: Intervention };
   return found && { event: pickEvent(found), resent };
@@ -63,56 +64,36 @@ export async function readInput(client: Client, execution: Execution): Promise<u
 }
 
 /**
- * The record with which a delivery closed: the workflow's result, or its failure's details. `undefined` if it has neither, or if the
- * result leaves the record to the history.
- *
- * @param index of the delivery, if the execution is a group
+ * The records with which the deliveries of an execution closed: in its result, or in its failure's details. `undefined` if it has neither, or
+ * if the result leaves them to the history.
  */
-export async function readClosingRecord(
+export async function readClosingRecords(
   client: Client,
   execution: Execution,
-  index: number | undefined,
-): Promise<DeliveryRecord | undefined> {
+): Promise<DeliveryRecord[] | undefined> {
   const event = await oneEvent(
     client,
     execution,
     HistoryEventFilterType.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT,
   );
+  return event && (await resultIn(client, event))?.deliveries;
+}
+
+async function resultIn(
+  client: Client,
+  event: temporal.api.history.v1.IHistoryEvent,
+): Promise<DeliverResult | undefined> {
   const converter = client.options.loadedDataConverter;
-  const completed = event?.workflowExecutionCompletedEventAttributes;
+  const completed = event.workflowExecutionCompletedEventAttributes;
   if (completed) {
     const [result] = await decodeArrayFromPayloads(converter, completed.result?.payloads);
-    if (index === undefined) return result as DeliveryRecord;
-    return recordsIn(result as DeliverTogetherResult)?.[index] ?? undefined;
+    return result as DeliverResult;
   }
-  const failed = event?.workflowExecutionFailedEventAttributes;
+  const failed = event.workflowExecutionFailedEventAttributes;
   const failure = await decodeOptionalFailureToOptionalError(converter, failed?.failure);
   return failure instanceof ApplicationFailure
-    ? (failure.details?.[0] as DeliveryRecord | undefined)
+    ? (failure.details?.[0] as DeliverResult | undefined)
     : undefined;
-}
-
-/** The records in the result of a group; `undefined` if the result leaves them to the history. */
-export async function readGroupResult(
-  client: Client,
-  execution: Execution,
-): Promise<(DeliveryRecord | null)[] | undefined> {
-  const event = await oneEvent(
-    client,
-    execution,
-    HistoryEventFilterType.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT,
-  );
-  const { result } = event?.workflowExecutionCompletedEventAttributes ?? {};
-  const [group] = await decodeArrayFromPayloads(client.options.loadedDataConverter, result?.payloads);
-  return recordsIn(group as DeliverTogetherResult);
-}
-
-function recordsIn(result: DeliverTogetherResult): (DeliveryRecord | null)[] | undefined {
-  return 'deliveries' in result ? result.deliveries : undefined;
-}
-
-function isGroup(input: unknown): input is DeliveryGroup {
-  return typeof input === 'object' && input !== null && 'events' in input;
 }
 
 /** The first event of a run, or the one that closed it. */

@@ -7,11 +7,11 @@ import {
   ENDPOINT_ATTRIBUTE,
   EVENT_ATTRIBUTE,
 } from '../../domain/ledger/search-attributes.js';
-import { deliveryWorkflowId, GROUP_TYPES } from '../../domain/ledger/workflow-ids.js';
+import { DELIVERY_TYPE, deliveryWorkflowId } from '../../domain/ledger/workflow-ids.js';
 import { deliveriesOf, isCurrent } from './delivery-view.js';
 import type { RecentGroups } from './group/recent-groups.js';
 import type { Located } from './row-reader.js';
-import { equals, isOneOf } from './visibility/query.js';
+import { equals } from './visibility/query.js';
 import { describeExecution, type Execution, listExecutions } from './visibility/visibility.js';
 
 /** Visibility is complete for events older than this, milliseconds. It lists executions a moment after they were started. */
@@ -51,9 +51,9 @@ export class Locator {
       const groupId = this.recentGroups.find(key);
       return groupId === undefined ? undefined : find(await describeExecution(this.client, groupId));
     };
-    const inListedGroup = async () => {
+    const listed = async () => {
       const clauses = [
-        isOneOf('WorkflowType', GROUP_TYPES),
+        equals('WorkflowType', DELIVERY_TYPE),
         isCurrent,
         equals(ACCOUNT_ATTRIBUTE.name, accountId),
         equals(EVENT_ATTRIBUTE.name, key.event_id),
@@ -64,8 +64,7 @@ export class Locator {
     };
     return untilVisible(
       key.event_id,
-      // Alone once more, as it may have left its group in between.
-      async () => (await alone()) ?? (await inRecentGroup()) ?? (await inListedGroup()) ?? (await alone()),
+      async () => (await alone()) ?? (await inRecentGroup()) ?? (await listed()),
       (located) => located !== undefined,
     );
   }

@@ -7,10 +7,11 @@ import {
   shownReason,
 } from '../../domain/delivery/delivery.js';
 import { endOf } from '../../domain/explain/timeline.js';
-import { type DeliveryRow, type DeliverySummary, recordInMemo } from './delivery-view.js';
+import { isGroup } from '../../domain/ledger/workflow-ids.js';
+import type { DeliveryRow, DeliverySummary } from './delivery-view.js';
 import type { GroupMemo } from './group/group-memo.js';
 import { readGroupRecords } from './group/group-records.js';
-import { readClosingRecord, readGroupResult } from './history.js';
+import { readClosingRecords } from './history.js';
 import { readTermination, type Termination } from './termination.js';
 import type { Execution } from './visibility/visibility.js';
 
@@ -30,16 +31,17 @@ export interface Located {
 export class RowReader {
   private readonly client: Client;
   private readonly limit = pLimit(READS_AT_ONCE);
-  private readonly groups = new Map<string, Promise<(DeliveryRecord | null)[]>>();
+  private readonly records = new Map<string, Promise<DeliveryRecord[]>>();
+  private groupCount = 0;
   private readonly terminations = new Map<string, Promise<Termination | undefined>>();
 
   constructor(client: Client) {
     this.client = client;
   }
 
-  /** Histories of groups that have been read. */
+  /** How many groups have been read. */
   get groupsRead(): number {
-    return this.groups.size;
+    return this.groupCount;
   }
 
   /** Deliveries as every list shows them. */
@@ -50,51 +52,40 @@ export class RowReader {
   /** A delivery as every list shows it. It costs a read if its row does not say why it waits, when it closed, or who terminated it. */
   async summary({ execution, row }: Located): Promise<DeliverySummary> {
     if (saysEverything(execution, row)) return summarize(row.summary, undefined);
-    const record =
-      row.index === undefined
-        ? await this.ofTerminated(execution, recordInMemo(execution))
-        : await this.record({ execution, row });
-    return summarize(row.summary, record);
+    return summarize(row.summary, await this.record({ execution, row }));
   }
 
   /** A delivery with its record. */
   async full(located: Located): Promise<{ summary: DeliverySummary; record: ShownRecord | undefined }> {
     const record = await this.record(located);
     const { execution, row } = located;
-    // What a group's row says may be some seconds old; what an execution's own row says is not.
-    const isTold = row.index === undefined || execution.status.name === 'COMPLETED';
-    const told = isTold && saysEverything(execution, row);
+    // What the row of an open execution says may be some seconds old.
+    const told = execution.status.name !== 'RUNNING' && saysEverything(execution, row);
     return { summary: summarize(row.summary, told ? undefined : record), record };
   }
 
-  /**
-   * The whole record of a delivery: with which its execution closed; while that is open, from its memo, or of a group from its history.
-   * `undefined` if nothing has gone wrong so far.
-   */
+  /** The whole record of a delivery: with which its execution closed, or as the history of that has it. */
   async record({ execution, row: { index } }: Located): Promise<ShownRecord | undefined> {
-    const isOpen = execution.status.name === 'RUNNING';
-    if (execution.type === 'deliverTogether' && index !== undefined) {
-      const record = (await this.group(execution))[index] ?? undefined;
-      return isOpen ? record : this.ofTerminated(execution, record);
-    }
-    const closed = isOpen
-      ? undefined
-      : await this.limit(() => readClosingRecord(this.client, execution, index));
-    const record = closed ?? recordInMemo(execution);
-    return isOpen ? record : this.ofTerminated(execution, record);
+    const record = (await this.recordsOf(execution))[index];
+    return execution.status.name === 'RUNNING' ? record : this.ofTerminated(execution, record);
   }
 
-  /** The records of a group's deliveries, `null` for those that have left it. */
-  private group(execution: Execution): Promise<(DeliveryRecord | null)[]> {
-    const reading = this.groups.get(execution.runId) ?? this.limit(() => this.readGroup(execution));
-    this.groups.set(execution.runId, reading);
+  private recordsOf(execution: Execution): Promise<DeliveryRecord[]> {
+    const known = this.records.get(execution.runId);
+    if (known !== undefined) return known;
+    const reading = this.limit(() => this.read(execution));
+    this.records.set(execution.runId, reading);
+    if (isGroup(execution.workflowId)) this.groupCount += 1;
     return reading;
   }
 
-  private async readGroup(execution: Execution): Promise<(DeliveryRecord | null)[]> {
-    const result =
-      execution.status.name === 'COMPLETED' ? await readGroupResult(this.client, execution) : undefined;
-    return result ?? (await readGroupRecords(this.client, execution));
+  private async read(execution: Execution): Promise<DeliveryRecord[]> {
+    const { name } = execution.status;
+    const closed =
+      name === 'COMPLETED' || name === 'FAILED'
+        ? await readClosingRecords(this.client, execution)
+        : undefined;
+    return closed ?? (await readGroupRecords(this.client, execution));
   }
 
   /** If an execution was terminated, that is how its delivery ended, unless it had ended before. */
@@ -120,12 +111,14 @@ export class RowReader {
 }
 
 /** Whether a row tells all that lists show of a delivery. */
-function saysEverything({ type, status, memo }: Execution, { index, summary }: DeliveryRow): boolean {
+function saysEverything({ workflowId, status, memo }: Execution, { summary }: DeliveryRow): boolean {
   if (status.name === 'TERMINATED') return false;
-  if (index === undefined || type !== 'deliverTogether') return true;
+  const isTold =
+    !isClosed(summary.status) && (summary.status === 'delivering' || summary.reason !== undefined);
+  if (!isGroup(workflowId)) return isTold || status.name !== 'RUNNING';
   // A group that never had to show anything has its deliveries under way, or delivered them all together.
   if ((memo as Partial<GroupMemo> | undefined)?.states === undefined) return true;
-  return !isClosed(summary.status) && (summary.status === 'delivering' || summary.reason !== undefined);
+  return isTold;
 }
 
 function summarize(summary: DeliverySummary, record: ShownRecord | undefined): DeliverySummary {

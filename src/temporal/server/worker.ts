@@ -70,7 +70,7 @@ export async function startWorker(
   const isolated = await Worker.create({
     ...common,
     taskQueue: isolatedQueue(settings.taskQueue),
-    activities: { attemptDelivery: activities.attemptDelivery, attemptMembers: activities.attemptMembers },
+    activities: { attemptMembers: activities.attemptMembers },
     maxConcurrentActivityTaskExecutions: settings.isolatedAttempts,
   });
   const workers = [main, isolated];

@@ -1,19 +1,16 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import type { UpdateDefinition } from '@temporalio/common';
-import { handOver, OPERATOR_UPDATES } from '../../../workflows/messages.js';
-import type { DeliveryKey } from '../../domain/basics/delivery-id.js';
+import { type Act, act } from '../../../workflows/messages.js';
+import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
 import { type DeliveryRecord, isClosed, type NamedTarget } from '../../domain/delivery/delivery.js';
+import type { Action } from '../../domain/delivery/delivery-machine.js';
 import { ERASED_REASON } from '../../domain/delivery/reasons.js';
-import { deliveryWorkflowId } from '../../domain/ledger/workflow-ids.js';
+import { deliveryWorkflowId, isGroup } from '../../domain/ledger/workflow-ids.js';
 import { DeliveryStateConflictError } from '../errors.js';
 import type { DeliveryReader } from '../read/delivery-reader.js';
 import type { DeliveryStarter } from './delivery-starter.js';
 import { sendUpdate } from './send-update.js';
 
-/** What can be done to a live delivery. */
-export type OperatorAction = keyof typeof OPERATOR_UPDATES;
-
-/** Steers deliveries. The same updates can be sent from Temporal UI. */
+/** Steers deliveries. The same update can be sent from Temporal UI. */
 export class DeliveryControl {
   private readonly client: Client;
   private readonly starter: DeliveryStarter;
@@ -34,33 +31,30 @@ export class DeliveryControl {
    * @throws DeliveryStateConflictError if the delivery's state does not allow it, NoWorkerError if no worker answers
    */
   async act(
-    action: OperatorAction,
+    action: Action,
     accountId: string,
     key: DeliveryKey,
     by: string,
     replay?: string,
   ): Promise<DeliveryRecord | undefined> {
-    const workflowId = deliveryWorkflowId(accountId, key);
-    const operator = { by, ...(replay !== undefined && { replay }) };
-    const steer = () => this.update(workflowId, OPERATOR_UPDATES[action], operator, replay);
-    const done = await steer();
-    if (done) return done;
-    const located = await this.deliveries.locate(accountId, key);
-    if (!located) return undefined;
-    const { execution, row } = located;
-    // A group's member goes on by itself before it is acted upon. It may do so already, by a request that came before.
-    if (row.index !== undefined) await this.update(execution.workflowId, handOver, { ...key, action });
-    return steer();
+    const order = { action, by, ...(replay !== undefined && { replay }) };
+    const updateId = replay && `${replay} ${deliveryId(key)}`;
+    const own = await this.update(deliveryWorkflowId(accountId, key), order, updateId);
+    if (own) return own;
+    const { execution } = (await this.deliveries.locate(accountId, key)) ?? {};
+    if (!execution || !isGroup(execution.workflowId)) return undefined;
+    return this.update(execution.workflowId, { ...order, delivery: deliveryId(key) }, updateId);
   }
 
-  private update<Result, Argument>(
-    workflowId: string,
-    update: UpdateDefinition<Result, [Argument]>,
-    argument: Argument,
-    updateId?: string,
-  ): Promise<Result | undefined> {
+  private update(workflowId: string, order: Act, updateId?: string): Promise<DeliveryRecord | undefined> {
     const refused = (message: string) => new DeliveryStateConflictError(message);
-    return sendUpdate(this.client, workflowId, update, argument, { refused, updateId });
+    return sendUpdate(this.client, workflowId, act, order, { refused, updateId });
+  }
+
+  /** Whether a replay has done something to a delivery in the run that stands for it. */
+  async hasActed(accountId: string, key: DeliveryKey, replayId: string): Promise<boolean> {
+    const { interventions = [] } = (await this.deliveries.held(accountId, key)) ?? {};
+    return interventions.some(({ replay }) => replay === replayId);
   }
 
   /**

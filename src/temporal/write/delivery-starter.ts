@@ -241,8 +241,8 @@ export class DeliveryStarter {
     return (await readInput(this.options.client, { workflowId, runId })) as FanOutEventInput;
   }
 
-  /** The group that a run makes, as it was started. */
-  async readGroup(workflowId: string, runId: string): Promise<LiveGroup> {
+  /** What a run of deliveries was started with. */
+  async readInput(workflowId: string, runId: string): Promise<LiveGroup> {
     return (await readInput(this.options.client, { workflowId, runId })) as LiveGroup;
   }
 

@@ -1,15 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
-import type { deliverTogether } from '../../../workflows/index.js';
-import { endpointChanged, type Release, releaseMembers } from '../../../workflows/messages.js';
+import type { deliver } from '../../../workflows/index.js';
+import { release as releaseSignal } from '../../../workflows/messages.js';
 import type { EndpointKey } from '../../domain/delivery/delivery.js';
-import type { LiveGroup } from '../../domain/delivery/delivery-group.js';
+import type { LiveGroup, Release } from '../../domain/delivery/delivery-group.js';
 import { MAX_PROBED_ATTEMPTS } from '../../domain/delivery/delivery-machine.js';
-import { parkedFor } from '../../domain/delivery/reasons.js';
 import { MOST_RELEASES_IN_A_ROW, type ReleaseSample } from '../../domain/endpoint/release.js';
 import { ACCOUNT_ATTRIBUTE, ENDPOINT_ATTRIBUTE } from '../../domain/ledger/search-attributes.js';
-import { deliveriesOf, recordInMemo, startedAt } from '../read/delivery-view.js';
-import { type Clause, equals, isAfter, isBefore, isOneOf, toQuery } from '../read/visibility/query.js';
+import { DELIVERY_TYPE, isGroup } from '../../domain/ledger/workflow-ids.js';
+import { deliveriesOf, startedAt } from '../read/delivery-view.js';
+import { type Clause, equals, isAfter, isBefore, toQuery } from '../read/visibility/query.js';
 import { hasStatus } from '../read/visibility/status-clauses.js';
 import { describeExecution } from '../read/visibility/visibility.js';
 
@@ -29,8 +29,6 @@ export interface WaitingDelivery {
   id: string;
   accountId: string;
   workflowId: string;
-  /** Of a delivery with an execution of its own; absent for a member of a group, whose runs follow one another. */
-  runId?: string;
   /** The task queue of a group that waits from its start, and may not have begun. */
   begins?: string;
   /** ISO 8601, UTC. */
@@ -38,10 +36,10 @@ export interface WaitingDelivery {
   /** Somebody paused it. */
   isPaused?: true;
   /** How many attempts it had when it was listed; not known of a member of a group. */
-  attempts: number;
+  attempts?: number;
 }
 
-/** Waiting deliveries that are released by one signal: one with an execution of its own, or some of a group. */
+/** Waiting deliveries of one execution, which are released by one signal. */
 export type ReleaseUnit = readonly [WaitingDelivery, ...WaitingDelivery[]];
 
 /** `parked`: waits for the endpoint; `retrying`: waits for its next attempt. */
@@ -81,7 +79,9 @@ export async function findOldest(
   const few = async (...when: Clause[]) => {
     const found: WaitingDelivery[][] = [];
     for await (const all of readWaiting(client, endpoint, [status], FEW, when)) {
-      const waiting = all.filter(({ attempts, isPaused }) => !isPaused && attempts < MAX_PROBED_ATTEMPTS);
+      const waiting = all.filter(
+        ({ attempts, isPaused }) => !isPaused && (attempts ?? 0) < MAX_PROBED_ATTEMPTS,
+      );
       if (waiting.length > 0) found.push(waiting);
       if (found.length === FEW) break;
     }
@@ -111,14 +111,14 @@ async function* readWaiting(
   const query = toQuery([
     equals(ACCOUNT_ATTRIBUTE.name, account_id),
     equals(ENDPOINT_ATTRIBUTE.name, endpoint_id),
-    isOneOf('WorkflowType', ['deliverEvent', 'deliverTogether']),
+    equals('WorkflowType', DELIVERY_TYPE),
     hasStatus(statuses),
     ...when,
   ]);
   let read = 0;
   let began = performance.now();
   for await (const execution of client.workflow.list({ query, pageSize })) {
-    const { workflowId, runId, executionTime = execution.startTime, taskQueue } = execution;
+    const { workflowId, executionTime = execution.startTime, taskQueue } = execution;
     const wasDelayed = executionTime > execution.startTime;
     const waiting: WaitingDelivery[] = [];
     const common = { accountId: account_id, workflowId, startedAt: startedAt(execution) };
@@ -127,14 +127,14 @@ async function* readWaiting(
     );
     // A group releases its parked deliveries first.
     for (const status of statuses)
-      for (const { summary, index } of rows)
+      for (const { summary, state } of rows)
         if (summary.status === status)
           waiting.push({
             ...common,
             id: summary.id,
-            ...(parkedFor(summary.reason ?? '') === 'delivery_paused' && { isPaused: true }),
-            attempts: recordInMemo(execution)?.attempts.length ?? 0,
-            ...(index === undefined ? { runId } : wasDelayed && { begins: taskQueue }),
+            ...(state?.paused && { isPaused: true }),
+            ...(state?.attempts !== undefined && { attempts: state.attempts }),
+            ...(wasDelayed && { begins: taskQueue }),
           });
     yield waiting;
     read += 1;
@@ -148,13 +148,12 @@ const byAge = (a: WaitingDelivery, b: WaitingDelivery) =>
   compare(a.startedAt, b.startedAt) || compare(a.workflowId, b.workflowId);
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Neighbours in one group are released by one signal. */
+/** Neighbours in one execution are released by one signal. */
 export function toUnits(deliveries: readonly WaitingDelivery[]): ReleaseUnit[] {
   const units: [WaitingDelivery, ...WaitingDelivery[]][] = [];
   for (const delivery of deliveries) {
     const last = units.at(-1);
-    if (last && delivery.runId === undefined && last[0].workflowId === delivery.workflowId)
-      last.push(delivery);
+    if (last && last[0].workflowId === delivery.workflowId) last.push(delivery);
     else units.push([delivery]);
   }
   return units;
@@ -163,7 +162,7 @@ export function toUnits(deliveries: readonly WaitingDelivery[]): ReleaseUnit[] {
 /**
  * Notifies deliveries that their endpoint takes deliveries again, or is gone. Those that have closed since are skipped.
  *
- * @param direct the endpoint answers well: deliveries of groups are attempted in the direct lane
+ * @param direct the endpoint answers well: deliveries of groups are attempted in the direct lane, where each execution takes a workflow task
  */
 export async function release(
   client: Client,
@@ -171,7 +170,8 @@ export async function release(
   endpointId: string,
   direct = false,
 ): Promise<void> {
-  await notify(client, unit, { endpoint_id: endpointId, ...(direct && { direct }) });
+  const isDirect = direct && isGroup(unit[0].workflowId);
+  await notify(client, unit, { endpoint_id: endpointId, ...(isDirect && { direct: true }) });
 }
 
 /** Has a waiting delivery attempted to see whether its endpoint answers again. Nothing else of it changes. */
@@ -180,16 +180,11 @@ export async function probe(client: Client, waiting: WaitingDelivery, endpointId
 }
 
 async function notify(client: Client, unit: ReleaseUnit, what: Release): Promise<void> {
-  const [{ workflowId, runId, begins }] = unit;
-  const handle = client.workflow.getHandle(workflowId, runId);
-  const most = MOST_RELEASES_IN_A_ROW;
-  const some: Release = { ...what, limit: unit.length, most };
-  const { endpoint_id, probe } = what;
+  const [{ workflowId, begins }] = unit;
+  const some: Release = { ...what, limit: unit.length, most: MOST_RELEASES_IN_A_ROW };
   try {
-    if (runId !== undefined)
-      await handle.signal(endpointChanged, endpoint_id, most, ...(probe ? [probe] : []));
-    else if (begins !== undefined) await beginEarly(client, workflowId, begins, some);
-    else await handle.signal(releaseMembers, some);
+    if (begins === undefined) await client.workflow.getHandle(workflowId).signal(releaseSignal, some);
+    else await beginEarly(client, workflowId, begins, some);
   } catch (error) {
     const isClosed =
       error instanceof WorkflowNotFoundError || error instanceof WorkflowExecutionAlreadyStartedError;
@@ -214,11 +209,11 @@ async function beginEarly(
     attempt_timeout_ms: 0,
     park_limit_ms: 0,
   };
-  await client.workflow.signalWithStart<typeof deliverTogether, [Release]>('deliverTogether', {
+  await client.workflow.signalWithStart<typeof deliver, [Release]>(DELIVERY_TYPE, {
     workflowId,
     taskQueue,
     args: [nothing],
-    signal: releaseMembers,
+    signal: releaseSignal,
     signalArgs: [some],
     workflowIdReusePolicy: 'REJECT_DUPLICATE',
   });
@@ -235,17 +230,18 @@ export async function sampleOutcomes(
 }
 
 async function outcomesOf(client: Client, unit: ReleaseUnit): Promise<(keyof ReleaseSample | 'cancelled')[]> {
-  const [{ accountId, workflowId, runId }] = unit;
-  const execution = await describeExecution(client, workflowId, runId);
+  const [{ accountId, workflowId }] = unit;
+  const execution = await describeExecution(client, workflowId);
   const rows = execution ? deliveriesOf(execution, accountId) : [];
   return unit.map(({ id, attempts }) => {
-    const status = rows.find(({ summary }) => summary.id === id)?.summary.status ?? 'cancelled';
+    const row = rows.find(({ summary }) => summary.id === id);
+    const status = row?.summary.status ?? 'cancelled';
     if (status === 'delivered' || status === 'cancelled') return status;
     // That says nothing about the endpoint either.
     if (status === 'terminated') return 'cancelled';
     if (status === 'exhausted' || status === 'expired') return 'failed';
     // Lists do not say how often a member of a group was attempted. The endpoint itself shows that it fails again.
-    if (!execution || runId === undefined) return 'undecided';
-    return (recordInMemo(execution)?.attempts.length ?? 0) > attempts ? 'failed' : 'undecided';
+    if (attempts === undefined || row?.state?.attempts === undefined) return 'undecided';
+    return row.state.attempts > attempts ? 'failed' : 'undecided';
   });
 }

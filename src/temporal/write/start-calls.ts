@@ -9,8 +9,7 @@ import {
   InternalWorkflowStartOptionsSymbol,
 } from '@temporalio/client/lib/internal.js';
 import { TypedSearchAttributes } from '@temporalio/common';
-import type { deliverEvent, deliverTogether } from '../../../workflows/index.js';
-import type { DeliverEventInput } from '../../../workflows/inputs.js';
+import type { deliver } from '../../../workflows/index.js';
 import { deliveryId } from '../../domain/basics/delivery-id.js';
 import type {
   AcceptedEvent,
@@ -19,7 +18,7 @@ import type {
   Intervention,
   NamedTarget,
 } from '../../domain/delivery/delivery.js';
-import { type LiveGroup, slowMs, waitFromStart } from '../../domain/delivery/delivery-group.js';
+import { type LiveGroup, waitFromStart } from '../../domain/delivery/delivery-group.js';
 import { describeStates, statusesOf } from '../../domain/delivery/group-summary.js';
 import type { HeldBack } from '../../domain/delivery/hold-back.js';
 import {
@@ -34,7 +33,12 @@ import {
   STATUS_ATTRIBUTE,
 } from '../../domain/ledger/search-attributes.js';
 import { deliverySummary, groupSummary } from '../../domain/ledger/summaries.js';
-import { deliveryWorkflowId, groupWorkflowId } from '../../domain/ledger/workflow-ids.js';
+import {
+  DELIVERY_TYPE,
+  deliveryWorkflowId,
+  groupWorkflowId,
+  isGroup,
+} from '../../domain/ledger/workflow-ids.js';
 import { TIMINGS, type Timings, timingsOfInput } from '../../domain/timings.js';
 import { REPLAY_MEMO, RESEND_MEMO, type ResendMemo } from '../read/earlier-runs.js';
 import { type GroupMemo, indexMembers } from '../read/group/group-memo.js';
@@ -46,8 +50,7 @@ import type { GroupStarts } from './once/numbered-groups.js';
 
 /** Begins first attempts when their start is persisted, before their workflows run, which then receive the same reports. */
 export interface EarlyAttempts {
-  begin(runId: string, event: AcceptedEvent, endpointId: string, timeoutMs: number): void;
-  beginGroup(runId: string, group: DeliveryGroup, timeoutMs: number): void;
+  begin(runId: string, group: DeliveryGroup, timeoutMs: number): void;
 }
 
 /** Measures start calls. */
@@ -71,6 +74,10 @@ export interface StartCallOptions {
   /** Absent: as usual. */
   timings?: Timings;
 }
+
+/** What Temporal does if there is such an execution, and the name of the call, if it is to be done once. */
+type StartPolicies = Pick<WorkflowStartOptions, 'workflowIdReusePolicy' | 'workflowIdConflictPolicy'> &
+  Pick<InternalWorkflowStartOptions, typeof InternalWorkflowStartOptionsSymbol>;
 
 /** The calls that start executions of deliveries. A delivery or group that has been started already is not started again. */
 export class StartCalls implements GroupStarts {
@@ -114,23 +121,18 @@ export class StartCalls implements GroupStarts {
     target: NamedTarget,
     { by, replay, traceparent, ...of }: ResendMemo & Sender,
   ): Promise<string> {
-    const { firstExecutionRunId } = await this.startDeliverEvent(
+    const memo = { [RESEND_MEMO]: of, ...(replay !== undefined && { [REPLAY_MEMO]: replay }) };
+    const { firstExecutionRunId } = await this.startSole(
       // The trace of the first run is over.
-      { ...event, traceparent },
-      target,
+      { event: { ...event, traceparent }, target, head: false, host: () => target.host },
       { isolated: true, resent: intervention('resend', { by, replay }) },
       {
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
         workflowIdConflictPolicy: 'FAIL',
-        memo: {
-          ...sequenceMemo(event),
-          [RESEND_MEMO]: of,
-          ...(replay !== undefined && { [REPLAY_MEMO]: replay }),
-        },
-        typedSearchAttributes: deliveryAttributes(event, target.endpoint_id),
         ...(replay !== undefined &&
           onceOnly(`${replay} ${of.run_id} ${event.event_id} ${target.endpoint_id}`)),
       },
+      memo,
     );
     return firstExecutionRunId;
   }
@@ -145,69 +147,68 @@ export class StartCalls implements GroupStarts {
     target: NamedTarget,
     sender: Sender & { replay: string },
   ): Promise<void> {
-    await this.startDeliverEvent(
-      { ...event, traceparent: undefined },
-      target,
+    await this.startSole(
+      { event: { ...event, traceparent: undefined }, target, head: false, host: () => target.host },
       { isolated: true, resent: intervention('replay', sender) },
       {
         workflowIdReusePolicy: 'REJECT_DUPLICATE',
         workflowIdConflictPolicy: 'FAIL',
-        memo: { ...sequenceMemo(event), [REPLAY_MEMO]: sender.replay },
-        typedSearchAttributes: deliveryAttributes(event, target.endpoint_id),
         ...onceOnly(`${sender.replay} ${event.event_id} ${target.endpoint_id}`),
       },
+      { [REPLAY_MEMO]: sender.replay },
     );
   }
 
   private async startDelivery(delivery: PendingDelivery): Promise<void> {
-    const { event, target, head, host } = delivery;
     const isolated = this.options.isIsolated(delivery);
-    const held = isolated ? this.options.holdBack(delivery) : undefined;
-    const { eagerlyStarted, firstExecutionRunId } = await this.startDeliverEvent(
-      event,
-      { ...target, host: host?.() },
-      { ...(isolated && { isolated }), ...(held && { first_report: held }) },
+    await this.startSole(
+      delivery,
+      { ...(isolated && { isolated, ...this.heldBack([delivery]) }) },
+      { workflowIdReusePolicy: 'REJECT_DUPLICATE', workflowIdConflictPolicy: 'USE_EXISTING' },
+    );
+  }
+
+  /** Starts an execution of one delivery, under the delivery's id. */
+  private startSole(
+    { event, target, head, host }: PendingDelivery,
+    more: Partial<LiveGroup>,
+    options: StartPolicies,
+    memo: Record<string, unknown> = {},
+  ): Promise<WorkflowHandleWithStartDetails> {
+    const { endpoint_id, schedule } = target;
+    const { event_id, event_kind, account_id } = event;
+    const member = { endpoint_id, ...(schedule && { schedule }), event: 0 };
+    return this.start(
+      { events: [event], deliveries: [member], ...this.options.settings, ...more },
       {
-        workflowIdReusePolicy: 'REJECT_DUPLICATE',
-        workflowIdConflictPolicy: 'USE_EXISTING',
-        memo: sequenceMemo(event),
-        typedSearchAttributes: deliveryAttributes(event, target.endpoint_id, { isHead: head }),
+        ...options,
+        workflowId: deliveryWorkflowId(account_id, { event_id, endpoint_id }),
+        requestEagerStart: this.options.earlyAttempts !== undefined,
+        staticSummary: deliverySummary(event_kind, { endpoint_id, host: host?.() }),
+        staticDetails: deliveryId({ event_id, endpoint_id }),
+        memo: { ...sequenceMemo(event), ...memo },
+        typedSearchAttributes: deliveryAttributes(event, endpoint_id, { isHead: head }),
       },
     );
-    if (!eagerlyStarted || isolated) return;
-    const { earlyAttempts, settings } = this.options;
-    earlyAttempts?.begin(firstExecutionRunId, event, target.endpoint_id, settings.attempt_timeout_ms);
   }
 
-  private startDeliverEvent(
-    event: AcceptedEvent,
-    { endpoint_id, schedule = this.options.settings.schedule, host }: NamedTarget,
-    more: Partial<DeliverEventInput>,
-    options: Pick<
-      WorkflowStartOptions,
-      'workflowIdReusePolicy' | 'workflowIdConflictPolicy' | 'memo' | 'typedSearchAttributes'
-    > &
-      Pick<InternalWorkflowStartOptions, typeof InternalWorkflowStartOptionsSymbol>,
+  /** Starts an execution of deliveries, and begins their first attempts if its first workflow task is this process's. */
+  private async start(
+    input: LiveGroup,
+    options: Omit<WorkflowStartOptions<typeof deliver>, 'args' | 'taskQueue'> & StartPolicies,
   ): Promise<WorkflowHandleWithStartDetails> {
-    const { client, taskQueue, settings, earlyAttempts } = this.options;
-    return this.measured(1, false, () =>
-      client.workflow.start<typeof deliverEvent>('deliverEvent', {
-        ...options,
-        workflowId: deliveryWorkflowId(event.account_id, { event_id: event.event_id, endpoint_id }),
-        taskQueue,
-        args: [{ ...event, endpoint_id, ...settings, schedule, ...more }],
-        requestEagerStart: earlyAttempts !== undefined,
-        staticSummary: deliverySummary(event.event_kind, { endpoint_id, host }),
-        staticDetails: deliveryId({ event_id: event.event_id, endpoint_id }),
-      }),
-    );
-  }
-
-  private async measured<T>(deliveries: number, isGroup: boolean, start: () => Promise<T>): Promise<T> {
+    const { client, taskQueue, earlyAttempts, observer, timings = TIMINGS } = this.options;
+    const { events, deliveries, attempt_timeout_ms, isolated } = input;
     const began = performance.now();
-    const result = await start();
-    this.options.observer?.started(deliveries, (performance.now() - began) / 1_000, isGroup);
-    return result;
+    const handle = await client.workflow.start<typeof deliver>(DELIVERY_TYPE, {
+      ...options,
+      taskQueue,
+      args: [{ ...input, ...timingsOfInput(timings) }],
+    } as WorkflowStartOptions<typeof deliver>);
+    observer?.started(deliveries.length, (performance.now() - began) / 1_000, isGroup(handle.workflowId));
+    if (handle.eagerlyStarted && !isolated)
+      earlyAttempts?.begin(handle.firstExecutionRunId, { events, deliveries }, attempt_timeout_ms);
+    return handle;
   }
 
   private async startOneGroup(
@@ -215,11 +216,11 @@ export class StartCalls implements GroupStarts {
     id: string,
     workflowIdConflictPolicy: 'FAIL' | 'USE_EXISTING',
   ): Promise<void> {
-    const { client, taskQueue, settings, earlyAttempts, recentGroups, timings = TIMINGS } = this.options;
+    const { settings, earlyAttempts, recentGroups } = this.options;
     const group = toGroup(pending);
     const isolated = pending.every((delivery) => this.options.isIsolated(delivery));
     // In the direct lane the attempts themselves find which endpoints are failing: a group begins all of them, or none.
-    const held = isolated ? this.heldBack(pending) : undefined;
+    const held = isolated ? this.heldBack(pending) : {};
     const workflowId = groupWorkflowId(id);
     const keys = pending.map(({ event: { account_id, event_id }, target: { endpoint_id } }) => ({
       account_id,
@@ -237,57 +238,44 @@ export class StartCalls implements GroupStarts {
     );
     const kind = group.events[0]?.event_kind ?? '';
     const heads = pending.flatMap(({ head }, index) => (head ? [index] : []));
-    const input: LiveGroup = {
-      ...group,
-      ...settings,
-      slow_ms: slowMs(settings),
-      ...(held && { held }),
-      ...(isolated && { isolated }),
-      ...timingsOfInput(timings),
-    };
-    const waiting = held && waitFromStart(input, Date.now());
+    const input: LiveGroup = { ...group, ...settings, ...held, ...(isolated && { isolated }) };
+    const waiting = input.held && waitFromStart(input, Date.now());
     const { states = [] } = waiting ?? {};
-    const handle = await this.measured(pending.length, true, () =>
-      client.workflow.start<typeof deliverTogether>('deliverTogether', {
-        workflowId,
-        taskQueue,
-        args: [waiting?.group ?? input],
-        workflowIdReusePolicy: 'REJECT_DUPLICATE',
-        workflowIdConflictPolicy,
-        ...(waiting
-          ? // Until it is released, or its wait is over, it needs no workflow task.
-            { startDelay: waiting.waitMs, staticDetails: `At its start:\n\n${describeStates(states)}` }
-          : { requestEagerStart: earlyAttempts !== undefined }),
-        staticSummary: groupSummary(
-          kind,
-          keys.map(({ endpoint_id }) => endpoint_id),
-          () => pending[0]?.host?.(),
-        ),
-        memo: { ...memo, heads, ...(waiting && { states }) } satisfies GroupMemo,
-        typedSearchAttributes: new TypedSearchAttributes([
-          { key: ACCOUNT_ATTRIBUTE, value: attributes.accounts },
-          { key: ENDPOINT_ATTRIBUTE, value: attributes.endpoints },
-          { key: EVENT_ATTRIBUTE, value: attributes.events },
-          { key: KIND_ATTRIBUTE, value: kind },
-          { key: STATUS_ATTRIBUTE, value: groupStatus(statusesOf(states)) },
-          acceptedAttribute(group.events.map(({ event_id }) => event_id)),
-          ...(heads.length > 0 ? [{ key: EVENT_HEAD_ATTRIBUTE, value: true }] : []),
-        ]),
-      }),
-    );
-    if (handle.eagerlyStarted && !isolated)
-      earlyAttempts?.beginGroup(handle.firstExecutionRunId, group, settings.attempt_timeout_ms);
+    await this.start(waiting?.group ?? input, {
+      workflowId,
+      workflowIdReusePolicy: 'REJECT_DUPLICATE',
+      workflowIdConflictPolicy,
+      ...(waiting
+        ? // Until it is released, or its wait is over, it needs no workflow task.
+          { startDelay: waiting.waitMs, staticDetails: `At its start:\n\n${describeStates(states)}` }
+        : { requestEagerStart: earlyAttempts !== undefined }),
+      staticSummary: groupSummary(
+        kind,
+        keys.map(({ endpoint_id }) => endpoint_id),
+        () => pending[0]?.host?.(),
+      ),
+      memo: { ...memo, heads, ...(waiting && { states }) } satisfies GroupMemo,
+      typedSearchAttributes: new TypedSearchAttributes([
+        { key: ACCOUNT_ATTRIBUTE, value: attributes.accounts },
+        { key: ENDPOINT_ATTRIBUTE, value: attributes.endpoints },
+        { key: EVENT_ATTRIBUTE, value: attributes.events },
+        { key: KIND_ATTRIBUTE, value: kind },
+        { key: STATUS_ATTRIBUTE, value: groupStatus(statusesOf(states)) },
+        acceptedAttribute(group.events.map(({ event_id }) => event_id)),
+        ...(heads.length > 0 ? [{ key: EVENT_HEAD_ATTRIBUTE, value: true }] : []),
+      ]),
+    });
     recentGroups.add(workflowId, keys);
   }
 
-  /** The endpoints of a group at which first attempts wait; `undefined` if there are none. */
-  private heldBack(pending: readonly PendingDelivery[]): Record<string, HeldBack> | undefined {
+  /** The endpoints at which first attempts wait, if there are any. */
+  private heldBack(pending: readonly PendingDelivery[]): Pick<LiveGroup, 'held'> {
     const held: Record<string, HeldBack> = {};
     for (const delivery of pending) {
       const reason = this.options.holdBack(delivery);
       if (reason) held[delivery.target.endpoint_id] ??= reason;
     }
-    return Object.keys(held).length > 0 ? held : undefined;
+    return Object.keys(held).length > 0 ? { held } : {};
   }
 }
 

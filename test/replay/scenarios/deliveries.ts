@@ -3,9 +3,11 @@ import { newId } from '../../../src/domain/basics/ids.js';
 import type { AttemptReport } from '../../../src/domain/delivery/attempt-report.js';
 import { MOST_RELEASES_IN_A_ROW } from '../../../src/domain/endpoint/release.js';
 import { deliveryWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
-import { endpointChanged } from '../../../workflows/messages.js';
-import { PURCHASE } from '../../support/api-client.js';
+import type { deliver } from '../../../workflows/index.js';
+import { release } from '../../../workflows/messages.js';
 import { workflowIdOf } from '../../support/history.js';
+import { answered } from '../../support/parts/answered.js';
+import { groupOf } from '../../support/parts/group-of.js';
 import { startStubWorker } from '../../support/parts/stub-worker.js';
 import { hangUp, inTurn, reply } from '../../support/receiver.js';
 import { until } from '../../support/until.js';
@@ -13,6 +15,7 @@ import {
   act,
   answerChallenge,
   closed,
+  firstRun,
   purchase,
   replaceEndpoint,
   retrying,
@@ -22,26 +25,26 @@ import {
   untilParked,
 } from './stage.js';
 
-/** Every way through `deliverEvent`. */
+/** Every way through `deliver` with one delivery. */
 export const DELIVERIES: Scenarios = {
-  'deliver-event-first-success': {
+  'deliver-one-first-success': {
     play: async (stage) => closed(stage, await start(stage)),
   },
-  'deliver-event-retry-then-success': {
+  'deliver-one-retry-then-success': {
     settings: { HOOKLINE_RETRY_SCHEDULE: '20ms,20ms' },
     async play(stage) {
       stage.receiver.handle(inTurn(reply(500), reply(503, { 'retry-after': '1' }), reply(200)));
       return closed(stage, await start(stage));
     },
   },
-  'deliver-event-exhausted': {
+  'deliver-one-exhausted': {
     settings: { HOOKLINE_RETRY_SCHEDULE: '20ms,20ms' },
     async play(stage) {
       stage.receiver.handle(reply(500));
       return closed(stage, await start(stage));
     },
   },
-  'deliver-event-retried-by-hand': {
+  'deliver-one-retried-by-hand': {
     settings: SLOW,
     async play(stage) {
       const id = await retrying(stage);
@@ -52,7 +55,7 @@ export const DELIVERIES: Scenarios = {
       return closed(stage, id);
     },
   },
-  'deliver-event-cancelled-by-update': {
+  'deliver-one-cancelled-by-update': {
     settings: SLOW,
     async play(stage) {
       const id = await retrying(stage);
@@ -60,7 +63,7 @@ export const DELIVERIES: Scenarios = {
       return closed(stage, id);
     },
   },
-  'deliver-event-cancelled-by-temporal': {
+  'deliver-one-cancelled-by-temporal': {
     settings: SLOW,
     async play(stage) {
       const id = await retrying(stage);
@@ -68,7 +71,7 @@ export const DELIVERIES: Scenarios = {
       return closed(stage, id);
     },
   },
-  'deliver-event-paused-and-resumed': {
+  'deliver-one-paused-and-resumed': {
     settings: { HOOKLINE_RETRY_SCHEDULE: '3s' },
     async play(stage) {
       const id = await retrying(stage);
@@ -78,7 +81,7 @@ export const DELIVERIES: Scenarios = {
       return closed(stage, id);
     },
   },
-  'deliver-event-gone-and-released': {
+  'deliver-one-gone-and-released': {
     async play(stage) {
       stage.receiver.handle(inTurn(reply(410), reply(200)));
       const { id: endpointId } = await stage.client.register(stage.receiver.url);
@@ -88,14 +91,22 @@ export const DELIVERIES: Scenarios = {
       return closed(stage, id);
     },
   },
-  'deliver-event-expired': {
+  'deliver-one-continued': {
+    settings: { HOOKLINE_RETRY_SCHEDULE: Array.from({ length: 8 }, () => '20ms').join(',') },
+    suggestAfter: 20,
+    async play(stage) {
+      stage.receiver.handle(reply(500));
+      return firstRun(stage, { workflowId: workflowIdOf(stage.client, await start(stage)) });
+    },
+  },
+  'deliver-one-expired': {
     settings: { HOOKLINE_PARK_LIMIT: '200ms' },
     async play(stage) {
       await stage.client.register(stage.receiver.url, { status: 'paused' });
       return closed(stage, await purchase(stage));
     },
   },
-  'deliver-event-endpoint-deleted': {
+  'deliver-one-endpoint-deleted': {
     async play(stage) {
       const { id: endpointId } = await stage.client.register(stage.receiver.url, { status: 'paused' });
       const id = await purchase(stage);
@@ -104,14 +115,14 @@ export const DELIVERIES: Scenarios = {
       return closed(stage, id);
     },
   },
-  'deliver-event-no-answer': {
+  'deliver-one-no-answer': {
     settings: { HOOKLINE_RETRY_SCHEDULE: '20ms' },
     async play(stage) {
       stage.receiver.handle(inTurn(hangUp, reply(200)));
       return closed(stage, await start(stage));
     },
   },
-  'deliver-event-deferred': {
+  'deliver-one-deferred': {
     async play(stage) {
       await stage.client.register(stage.receiver.url, { rate_limit: 1 });
       const ids = [await purchase(stage), await purchase(stage), await purchase(stage)];
@@ -119,7 +130,7 @@ export const DELIVERIES: Scenarios = {
       return closed(stage, ids.at(-1) ?? '');
     },
   },
-  'deliver-event-blocked': {
+  'deliver-one-blocked': {
     async play(stage) {
       const { endpoints } = stage.system.database;
       await registerDirectly(endpoints, stage.client.accountId, ['https://10.0.0.1/']);
@@ -129,7 +140,7 @@ export const DELIVERIES: Scenarios = {
       return closed(stage, id);
     },
   },
-  'deliver-event-endpoint-disabled': {
+  'deliver-one-endpoint-disabled': {
     async play(stage) {
       stage.receiver.handle(reply(410));
       const { id: endpointId } = await stage.client.register(stage.receiver.url);
@@ -141,7 +152,7 @@ export const DELIVERIES: Scenarios = {
       return closed(stage, id);
     },
   },
-  'deliver-event-endpoint-pending': {
+  'deliver-one-endpoint-pending': {
     settings: { HOOKLINE_ENDPOINT_VERIFICATION: 'required', HOOKLINE_VERIFICATION_SCHEDULE: '1h' },
     async play(stage) {
       stage.receiver.handle(answerChallenge);
@@ -160,7 +171,7 @@ export const DELIVERIES: Scenarios = {
       return closed(stage, id);
     },
   },
-  'deliver-event-retry-released': {
+  'deliver-one-retry-released': {
     settings: { ...SLOW, HOOKLINE_PROBE_INTERVAL: '1s' },
     async play(stage) {
       const id = await retrying(stage);
@@ -172,20 +183,20 @@ export const DELIVERIES: Scenarios = {
       return closed(stage, id);
     },
   },
-  'deliver-event-probed': {
+  'deliver-one-probed': {
     settings: SLOW,
     async play(stage) {
       const id = await retrying(stage);
       const { endpoint_id, workflow_id } = await stage.client.delivery(id);
       const handle = stage.system.temporal.client.workflow.getHandle(workflow_id);
-      await handle.signal(endpointChanged, endpoint_id, MOST_RELEASES_IN_A_ROW, true);
+      await handle.signal(release, { endpoint_id, most: MOST_RELEASES_IN_A_ROW, probe: true });
       await stage.client.deliveryUntil(id, ({ attempts }) => attempts.length === 2);
       stage.receiver.handle(reply(200));
-      await handle.signal(endpointChanged, endpoint_id, MOST_RELEASES_IN_A_ROW);
+      await handle.signal(release, { endpoint_id, most: MOST_RELEASES_IN_A_ROW });
       return closed(stage, id);
     },
   },
-  'deliver-event-held-back': {
+  'deliver-one-held-back': {
     settings: { ...SLOW, HOOKLINE_PROBE_INTERVAL: '2s' },
     async play(stage) {
       await retrying(stage);
@@ -196,42 +207,21 @@ export const DELIVERIES: Scenarios = {
       return closed(stage, id);
     },
   },
-  'deliver-event-first-attempt-not-made': {
+  'deliver-one-first-attempt-not-made': {
     async play({ system }) {
       const key = { event_id: newId('event'), endpoint_id: newId('endpoint') };
       const accountId = newId('account');
       const workflowId = deliveryWorkflowId(accountId, key);
       const taskQueue = `stub-${key.event_id}`;
       const stop = await startStubWorker(system.temporal, taskQueue, {
-        attemptDelivery: failingOnce({
-          kind: 'attempted',
-          outcome: 'delivered',
-          attempt: {
-            number: 1,
-            at: '2026-01-31T12:00:00.000Z',
-            duration_ms: 1,
-            url: 'https://example.com/',
-            status_code: 200,
-            trigger: 'schedule',
-          },
-        }),
+        attemptFirst: async () => [null],
+        attemptMembers: failingOnce([answered(200)]),
       });
       try {
-        await system.temporal.client.workflow.execute('deliverEvent', {
+        await system.temporal.client.workflow.execute<typeof deliver>('deliver', {
           workflowId,
           taskQueue,
-          args: [
-            {
-              ...key,
-              account_id: accountId,
-              event_kind: 'purchase',
-              payload: PURCHASE,
-              accepted_at: '2026-01-31T12:00:00.000Z',
-              schedule: [1_000],
-              attempt_timeout_ms: 1_000,
-              park_limit_ms: 1_000,
-            },
-          ],
+          args: [groupOf({ ...key, account_id: accountId })],
         });
       } finally {
         await stop();
@@ -239,7 +229,7 @@ export const DELIVERIES: Scenarios = {
       return { workflowId };
     },
   },
-  'deliver-event-resent': {
+  'deliver-one-resent': {
     async play(stage) {
       const id = await start(stage);
       await closed(stage, id);
@@ -249,11 +239,11 @@ export const DELIVERIES: Scenarios = {
   },
 };
 
-function failingOnce(report: AttemptReport): () => Promise<AttemptReport> {
+function failingOnce(reports: AttemptReport[]): () => Promise<AttemptReport[]> {
   let calls = 0;
   return async () => {
     calls += 1;
     if (calls === 1) throw new Error('the endpoints cannot be read');
-    return report;
+    return reports;
   };
 }

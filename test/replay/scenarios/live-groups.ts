@@ -6,13 +6,12 @@ import type { Attempt } from '../../../src/domain/delivery/delivery.js';
 import { GroupMachine, type LiveGroup } from '../../../src/domain/delivery/delivery-group.js';
 import type { HeldBack } from '../../../src/domain/delivery/hold-back.js';
 import { fanOutWorkflowId, groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
-import { release } from '../../../src/temporal/write/parked-deliveries.js';
-import type { deliverTogether } from '../../../workflows/index.js';
-import { releaseMembers } from '../../../workflows/messages.js';
+import { release as releaseWaiting } from '../../../src/temporal/write/parked-deliveries.js';
+import type { deliver } from '../../../workflows/index.js';
+import { release } from '../../../workflows/messages.js';
 import { PURCHASE } from '../../support/api-client.js';
-import { eventTypes, fetchHistory, workflowIdOf } from '../../support/history.js';
+import { eventTypes, fetchHistory } from '../../support/history.js';
 import { startStubAttempts, startStubWorker, startStubWorkflows } from '../../support/parts/stub-worker.js';
-import { promised } from '../../support/promised.js';
 import { inTurn, reply } from '../../support/receiver.js';
 import { until } from '../../support/until.js';
 import {
@@ -27,23 +26,21 @@ import {
 } from './stage.js';
 
 const ENDPOINTS = 12;
-/** Three deliveries with so much in their records are too many to leave at once. */
-const LONG_ANSWER = 'x'.repeat(200_000);
 const AT = '2026-01-31T12:00:00.000Z';
 
-/** Every way through `deliverTogether`, and a `deliverEvent` that left a group. */
+/** Every way through `deliver` with several deliveries. */
 export const LIVE_GROUPS: Scenarios = {
-  'deliver-together-all-delivered': {
+  'deliver-many-all-delivered': {
     play: async (stage) => closed(stage, (await start(stage)).groupId),
   },
-  'deliver-together-retry-then-success': {
+  'deliver-many-retry-then-success': {
     settings: { HOOKLINE_RETRY_SCHEDULE: '20ms,20ms' },
     async play(stage) {
       failAt(stage, ['/3', '/7'], 500, 503);
       return closed(stage, (await start(stage)).groupId);
     },
   },
-  'deliver-together-continued': {
+  'deliver-many-continued': {
     settings: { HOOKLINE_RETRY_SCHEDULE: Array.from({ length: 8 }, () => '20ms').join(',') },
     suggestAfter: 20,
     async play(stage) {
@@ -52,75 +49,37 @@ export const LIVE_GROUPS: Scenarios = {
       return firstRun(stage, { workflowId: (await start(stage)).groupId });
     },
   },
-  'deliver-together-exhausted': {
+  'deliver-many-exhausted': {
     settings: { HOOKLINE_RETRY_SCHEDULE: '20ms' },
     async play(stage) {
       failAt(stage, ['/3', '/7'], 500, 500);
       return closed(stage, (await start(stage)).groupId);
     },
   },
-  'deliver-together-released-at-its-end': {
+  'deliver-many-released-at-its-end': {
     play: ({ system }) => releasedAtItsEnd(system),
   },
-  'deliver-together-many-attempts': {
+  'deliver-many-many-attempts': {
     settings: { HOOKLINE_RETRY_SCHEDULE: Array.from({ length: 15 }, () => '20ms').join(',') },
     async play(stage) {
       failAt(stage, ['/3'], ...Array.from({ length: 16 }, () => 500));
       return closed(stage, (await start(stage)).groupId);
     },
   },
-  'deliver-together-left-in-parts': {
-    play(stage) {
-      const at = new Date().toISOString();
-      const reports = Array.from({ length: 3 }, () => failed({ at, response_snippet: LONG_ANSWER }));
-      return withStub(stage, [reports], (group, run) =>
-        run({ ...group, schedule: [3_600_000], isolated: true }),
-      );
-    },
-  },
-  'deliver-together-left-after-attempts': {
-    suggestAfter: 20,
-    async play({ system }) {
-      const [longAnswer, lastAnswer] = [promised<AttemptReport[]>(), promised<AttemptReport[]>()];
-      const reports = [[failed(), failed(), null], lastAnswer.promise, longAnswer.promise];
-      return withStub({ system }, reports, async (group, run) => {
-        const handle = await run({ ...group, schedule: [50, 3_600_000], isolated: true });
-        const types = async () => eventTypes(await fetchHistory(system, handle.workflowId));
-        const attempts = (all: string[]) => all.filter((type) => type === 'ACTIVITY_TASK_SCHEDULED').length;
-        // An attempt is in flight all the time. A signal has the group look at its other deliveries, whose retries begin.
-        await until(types, (all) => attempts(all) === 2);
-        await until(
-          async () => {
-            await handle.signal(releaseMembers, { endpoint_id: 'ep_none' });
-            return types();
-          },
-          (all) => attempts(all) === 3 && all.length > 20,
-        );
-        const at = new Date().toISOString();
-        const long = failed({ number: 2, at, response_snippet: LONG_ANSWER.slice(0, 12_000) });
-        longAnswer.resolve([long, delivered(2)]);
-        await until(types, (all) => all.includes('MARKER_RECORDED'));
-        lastAnswer.resolve([delivered()]);
-      });
-    },
-  },
-  'deliver-together-handed-over': {
+  'deliver-many-acted-on': {
     settings: SLOW,
     async play(stage) {
-      const { deliveryId, groupId } = await oneWaiting(stage);
-      await act(stage, deliveryId, 'cancel');
+      failAt(stage, ['/3', '/7'], 500);
+      const { eventId, groupId } = await start(stage);
+      const [first = '', second = ''] = await untilListed(stage, eventId, 'retrying', 2);
+      await act(stage, first, 'pause');
+      await act(stage, second, 'retry');
+      await act(stage, first, 'resume');
+      await act(stage, first, 'cancel');
       return closed(stage, groupId);
     },
   },
-  'deliver-event-left-its-group': {
-    settings: SLOW,
-    async play(stage) {
-      const { deliveryId } = await oneWaiting(stage);
-      await act(stage, deliveryId, 'retry');
-      return closed(stage, workflowIdOf(stage.client, deliveryId));
-    },
-  },
-  'deliver-together-parked-and-released': {
+  'deliver-many-parked-and-released': {
     async play(stage) {
       const { groupId, endpointIds, eventId } = await start(stage, 'paused');
       await untilListed(stage, eventId, 'parked');
@@ -128,11 +87,11 @@ export const LIVE_GROUPS: Scenarios = {
       return closed(stage, groupId);
     },
   },
-  'deliver-together-expired': {
+  'deliver-many-expired': {
     settings: { HOOKLINE_PARK_LIMIT: '200ms' },
     play: async (stage) => closed(stage, (await start(stage, 'paused')).groupId),
   },
-  'deliver-together-held-back-and-deferred': {
+  'deliver-many-held-back-and-deferred': {
     async play({ system }) {
       const turn = new Date(Date.now() + 500).toISOString();
       const deferred: AttemptReport = { kind: 'deferred', turn, reason: 'Waits its turn.' };
@@ -150,12 +109,12 @@ export const LIVE_GROUPS: Scenarios = {
               [endpoint_id]: { kind: 'not_attempted', endpoint: 'failing', reason: 'since', look_again_at },
             },
           });
-          await handle.signal(releaseMembers, { endpoint_id });
+          await handle.signal(release, { endpoint_id });
         },
       );
     },
   },
-  'deliver-together-probed': {
+  'deliver-many-probed': {
     async play({ system }) {
       const look_again_at = new Date(Date.now() + 3_600_000).toISOString();
       const reports = [[delivered(), delivered()], [failed()], [delivered(2)]];
@@ -173,13 +132,13 @@ export const LIVE_GROUPS: Scenarios = {
             (type) => type === 'ACTIVITY_TASK_COMPLETED',
           ).length === count;
         await until(() => ended(1), Boolean);
-        await handle.signal(releaseMembers, { endpoint_id, limit: 1, probe: true });
+        await handle.signal(release, { endpoint_id, limit: 1, probe: true });
         await until(() => ended(2), Boolean);
-        await handle.signal(releaseMembers, { endpoint_id });
+        await handle.signal(release, { endpoint_id });
       });
     },
   },
-  'deliver-together-waiting-from-its-start': {
+  'deliver-many-waiting-from-its-start': {
     async play({ system }) {
       const { client } = system.temporal;
       const held_since = new Date().toISOString();
@@ -203,14 +162,13 @@ export const LIVE_GROUPS: Scenarios = {
           workflowId,
           begins: taskQueue,
           startedAt: held_since,
-          attempts: 0,
         };
-        await release(client, [waiting], first);
-        for (const endpoint_id of others) await release(client, [waiting], endpoint_id, true);
+        await releaseWaiting(client, [waiting], first);
+        for (const endpoint_id of others) await releaseWaiting(client, [waiting], endpoint_id, true);
       });
     },
   },
-  'deliver-together-busy-and-released-directly': {
+  'deliver-many-busy-and-released-directly': {
     async play({ system }) {
       const look_again_at = new Date(Date.now() + 3_600_000).toISOString();
       const busy: AttemptReport = {
@@ -232,21 +190,20 @@ export const LIVE_GROUPS: Scenarios = {
             () => handle.describe(),
             ({ memo }) => memo?.['states'] !== undefined,
           );
-          await handle.signal(releaseMembers, { endpoint_id: first, direct: true });
+          await handle.signal(release, { endpoint_id: first, direct: true });
           await until(types, (all) => all.includes('MARKER_RECORDED'));
-          await handle.signal(releaseMembers, { endpoint_id: second, direct: true });
+          await handle.signal(release, { endpoint_id: second, direct: true });
           await until(types, (all) => all.filter((type) => type === 'ACTIVITY_TASK_COMPLETED').length === 2);
-          await handle.signal(releaseMembers, { endpoint_id: third });
+          await handle.signal(release, { endpoint_id: third });
         },
       );
     },
   },
-  'deliver-together-carried-on': {
+  'deliver-many-carried-on': {
     async play({ system }) {
-      return withStub({ system }, [[delivered(2), delivered(2)]], async (group, run) => {
+      return withStub({ system }, [[delivered(2), delivered(2), delivered(2)]], async (group, run) => {
         const machine = new GroupMachine(group, Date.now());
         machine.settle(machine.firstAttempts, [failed(), failed(), failed()], Date.now());
-        machine.depart(2);
         await run({ ...group, so_far: machine.snapshots });
       });
     },
@@ -276,21 +233,14 @@ async function start(
   return { eventId, groupId: groupWorkflowId(`${eventId}:0`), endpointIds };
 }
 
-/** A group in which one delivery waits for a retry that would succeed. */
-async function oneWaiting(stage: Stage): Promise<{ deliveryId: string; groupId: string }> {
-  failAt(stage, ['/3'], 500);
-  const { eventId, groupId } = await start(stage);
-  return { deliveryId: await untilListed(stage, eventId, 'retrying'), groupId };
-}
-
-/** Waits until an event has a delivery of that status in the list. @returns its id */
-async function untilListed({ client }: Stage, eventId: string, status: string): Promise<string> {
+/** Waits until an event has so many deliveries of that status in the list. @returns their ids */
+async function untilListed({ client }: Stage, eventId: string, status: string, count = 1): Promise<string[]> {
   const path = `/v18.0/deliveries?event_id=${eventId}&status=${status}`;
-  const [delivery] = await until(
+  const found = await until(
     async (): Promise<{ id: string }[]> => (await client.request('GET', path)).json.data,
-    ({ length }) => length > 0,
+    ({ length }) => length === count,
   );
-  return delivery?.id ?? '';
+  return found.map(({ id }) => id);
 }
 
 function closed(stage: Stage, workflowId: string): Promise<Run> {
@@ -300,10 +250,10 @@ function closed(stage: Stage, workflowId: string): Promise<Run> {
 /** Plays a group of three deliveries whose attempts are reported as given: by call, and by attempt. */
 async function withStub(
   { system }: Pick<Stage, 'system'>,
-  reports: ((AttemptReport | null)[] | Promise<AttemptReport[]>)[],
+  reports: (AttemptReport | null)[][],
   play: (
     group: LiveGroup,
-    run: (input: LiveGroup, startDelay?: Duration) => Promise<WorkflowHandle<typeof deliverTogether>>,
+    run: (input: LiveGroup, startDelay?: Duration) => Promise<WorkflowHandle<typeof deliver>>,
     taskQueue: string,
   ) => Promise<unknown>,
 ): Promise<Run> {
@@ -320,15 +270,15 @@ async function withStub(
   const workflowId = groupWorkflowId(event.event_id);
   const taskQueue = `stub-${event.event_id}`;
   const stop = await startStubWorker(system.temporal, taskQueue, {
-    attemptMembers: async () => (await reports.shift()) ?? [],
+    attemptMembers: async () => reports.shift() ?? [],
     attemptReleased: async ({ attempts }) => ({
       attempts,
-      reports: (await reports.shift()) ?? [],
+      reports: reports.shift() ?? [],
     }),
   });
   try {
     const run = (input: LiveGroup, startDelay?: Duration) =>
-      workflow.start<typeof deliverTogether>('deliverTogether', {
+      workflow.start<typeof deliver>('deliver', {
         ...{ workflowId, taskQueue, args: [input] },
         ...(startDelay !== undefined && { startDelay }),
       });
@@ -351,12 +301,12 @@ async function releasedAtItsEnd({ temporal }: Stage['system']): Promise<Run> {
   ];
   const account_id = newId('account');
   const event = { account_id, event_id, event_kind: 'purchase', payload: PURCHASE, accepted_at: AT };
-  const activities = { attemptGroup: async () => [failed()], attemptMembers: async () => [delivered(2)] };
+  const activities = { attemptFirst: async () => [failed()], attemptMembers: async () => [delivered(2)] };
   const has = async (type: string): Promise<boolean> =>
     eventTypes(await fetchHistory({ temporal }, workflowId)).includes(type);
 
   let stopWorkflows = await startStubWorkflows(temporal, taskQueue, activities);
-  await workflow.start<typeof deliverTogether>('deliverTogether', {
+  await workflow.start<typeof deliver>('deliver', {
     workflowId,
     taskQueue,
     args: [
@@ -373,7 +323,7 @@ async function releasedAtItsEnd({ temporal }: Stage['system']): Promise<Run> {
   await stopWorkflows();
   const stopAttempts = await startStubAttempts(temporal, taskQueue, activities);
   await until(() => has('ACTIVITY_TASK_COMPLETED'), Boolean);
-  await workflow.getHandle(workflowId).signal(releaseMembers, { endpoint_id, limit: 1, most: 3 });
+  await workflow.getHandle(workflowId).signal(release, { endpoint_id, limit: 1, most: 3 });
   stopWorkflows = await startStubWorkflows(temporal, taskQueue, activities);
   await workflow.getHandle(workflowId).result();
   await Promise.all([stopWorkflows(), stopAttempts()]);

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { AttemptReport } from '../../../src/domain/delivery/attempt-report.js';
 import type {
-  DeliveryRecord,
   DeliverySettings,
   Intervention,
   Trigger,
@@ -19,7 +18,6 @@ export const PARK_LIMIT = 7 * 24 * HOUR;
 export class Bench {
   now = START;
   attempts = 0;
-  readonly seen: DeliveryRecord[] = [];
   machine: DeliveryMachine;
   private readonly settings: DeliverySettings;
   private readonly surroundings: Surroundings;
@@ -33,7 +31,6 @@ export class Bench {
     this.surroundings = {
       now: () => this.now,
       random,
-      changed: (record) => void this.seen.push(structuredClone(record)),
     };
     this.machine = new DeliveryMachine(this.settings, this.surroundings, resent);
   }

@@ -5,10 +5,10 @@ import { type SharedSystem, sharedSystem } from '../../support/system.js';
 
 /** Texts that end the literal of a visibility query early: Temporal's parser reads a backslash as the start of an escape. */
 const INJECTIONS = [
-  `\\' OR WorkflowType = "deliverEvent" --`,
+  `\\' OR WorkflowType = "deliver" --`,
   `\\' OR WorkflowType = "deliverGroup" --`,
   `\\' OR HooklineEventHead = true --`,
-  `x' OR WorkflowType = 'deliverEvent`,
+  `x' OR WorkflowType = 'deliver`,
 ];
 /** Texts that no kind has as its name; some made the server fail. */
 const NO_NAMES = ['\\', '\u0000', 'purchase\u0000', "'", '"', 'a\nb', '%', 'é', ''];

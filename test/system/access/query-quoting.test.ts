@@ -14,7 +14,7 @@ import { until } from '../../support/until.js';
 const PIECES = '-- /* */ ; ) ( % _ ? :v1 $1 # @ ` , AND OR'.split(' ');
 const CLAUSES = [
   'WorkflowType',
-  ' OR WorkflowType = deliverEvent',
+  ' OR WorkflowType = deliver',
   'HooklineEventHead = true',
   ' OR 1 = 1 --',
 ];

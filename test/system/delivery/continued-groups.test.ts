@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
-import { handOver, releaseMembers } from '../../../workflows/messages.js';
+import { readGroupRecords } from '../../../src/temporal/read/group/group-records.js';
+import { act, release } from '../../../workflows/messages.js';
 import { answered } from '../../support/parts/answered.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { startStubWorker } from '../../support/parts/stub-worker.js';
@@ -23,35 +25,37 @@ describe('a group that continues in a new run', () => {
     await system.stop();
   });
 
-  it('still says which deliveries have left it, how the others stand, and when it began', async () => {
+  it('still says how its deliveries stand, what was done to them, and when it began', async () => {
     stop = await startStubWorker(system.temporal, system.settings.HOOKLINE_TASK_QUEUE, {
-      attemptGroup: async ({ deliveries }) => deliveries.map(() => answered(500)),
+      attemptFirst: async ({ deliveries }) => deliveries.map(() => answered(500)),
     });
     const endpoint_id = newId('endpoint');
     const now = Date.now();
     const account = { accountId: newId('account') };
     const { groupId, events } = await startGroup(system, account, endpoint_id, [now, now]);
     const group = system.temporal.client.workflow.getHandle(groupWorkflowId(groupId));
-    const leaving = { event_id: events[0]?.event_id ?? '', endpoint_id, action: 'retry' as const };
-    const seen = (name: string) =>
+    const seen = (is: (states: string) => boolean) =>
       until(
         () => group.describe(),
-        ({ memo }) => memo?.[name] !== undefined,
+        ({ memo }) => is(JSON.stringify(memo?.['states'] ?? '')),
       );
-    // While the first attempts are in flight no delivery can leave.
-    await seen('states');
-    await group.executeUpdate(handOver, { args: [leaving] });
-    const first = await seen('handed_over');
+    // While the first attempts are in flight nothing can be done.
+    await seen((states) => states.includes('retrying'));
+    const delivery = deliveryId({ event_id: events[0]?.event_id ?? '', endpoint_id });
+    await group.executeUpdate(act, { args: [{ action: 'pause', delivery, by: 'somebody' }] });
+    const first = await seen((states) => states.includes('paused'));
+    const before = await readGroupRecords(system.temporal.client, first);
     for (let count = 0; count < SIGNALS; count += 1)
-      await group.signal(releaseMembers, { endpoint_id: NO_ENDPOINT });
+      await group.signal(release, { endpoint_id: NO_ENDPOINT });
     const next = await until(
       async () => {
         // A task is what Temporal suggests it with.
-        await group.signal(releaseMembers, { endpoint_id: 'ep_none' });
+        await group.signal(release, { endpoint_id: 'ep_none' });
         return group.describe();
       },
       ({ runId }) => runId !== first.runId,
     );
     assert.deepEqual(next.memo, { ...first.memo, created_at: first.startTime.toISOString() });
+    assert.deepEqual(await readGroupRecords(system.temporal.client, next), before);
   });
 });

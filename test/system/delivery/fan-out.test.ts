@@ -155,7 +155,7 @@ describe('an event', () => {
     const reached: string[] = [];
     const stop = await startStubWorker(system.temporal, taskQueue, {
       startDeliveries: createStartDeliveries({ ledger: starter }),
-      async attemptGroup({ deliveries }) {
+      async attemptFirst({ deliveries }) {
         reached.push(...deliveries.map(({ endpoint_id }) => endpoint_id));
         return deliveries.map(() => answered(200));
       },

@@ -142,7 +142,7 @@ describe('group commit', () => {
     );
     const count = async (...endpoints: { id: string }[]) => {
       const query = [
-        "WorkflowType = 'deliverTogether'",
+        "WorkflowType = 'deliver' AND WorkflowId STARTS_WITH 'group:'",
         ...endpoints.map(({ id }) => `HooklineEndpoint = '${id}'`),
       ];
       return (await system.temporal.client.workflow.count(query.join(' AND '))).count;

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import type { Activities } from '../../../activities/index.js';
+import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import { MOST_RELEASES_IN_A_ROW } from '../../../src/domain/endpoint/release.js';
 import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { readGroup } from '../../../src/temporal/read/group/group-history.js';
-import { handOver, releaseMembers } from '../../../workflows/messages.js';
+import { type Act, act, release } from '../../../workflows/messages.js';
 import { answered } from '../../support/parts/answered.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { startStubAttempts, startStubWorker, startStubWorkflows } from '../../support/parts/stub-worker.js';
@@ -39,7 +40,7 @@ describe('the history of a group', () => {
   it('says that the same delivery is released again which the group has released again', async () => {
     let made = 0;
     stop = await startStubWorker(system.temporal, system.settings.HOOKLINE_TASK_QUEUE, {
-      attemptGroup: async ({ deliveries }) => deliveries.map(() => answered(500)),
+      attemptFirst: async ({ deliveries }) => deliveries.map(() => answered(500)),
       async attemptMembers({ attempts }) {
         made += attempts.length;
         return attempts.map(({ number }) => answered(500, { number, trigger: 'released' }));
@@ -61,7 +62,7 @@ describe('the history of a group', () => {
     };
     for (let released = 1; released <= 2; released += 1) {
       await until(idleAttempts, (numbers) => numbers === `${released},1`);
-      await group.signal(releaseMembers, { endpoint_id, limit: 1, most: MOST_RELEASES_IN_A_ROW });
+      await group.signal(release, { endpoint_id, limit: 1, most: MOST_RELEASES_IN_A_ROW });
     }
     await until(idleAttempts, (numbers) => numbers === '3,1');
     assert.equal(made, 2);
@@ -72,7 +73,7 @@ describe('the history of a group', () => {
   it('has the attempts of a release in the direct lane, and those that had to be made in the other', async () => {
     let direct = 0;
     stop = await startStubWorker(system.temporal, system.settings.HOOKLINE_TASK_QUEUE, {
-      attemptGroup: async ({ deliveries }) => deliveries.map(() => answered(500)),
+      attemptFirst: async ({ deliveries }) => deliveries.map(() => answered(500)),
       async attemptReleased({ attempts }) {
         direct += attempts.length;
         // The endpoint of the last one is found to be slow.
@@ -84,35 +85,58 @@ describe('the history of a group', () => {
       attemptMembers: async ({ attempts }) => attempts.map((attempt) => answered(500, attempt)),
     });
     const { group, endpoint_id, read } = await failedOnce(4);
-    await group.signal(releaseMembers, { endpoint_id, limit: 3, direct: true });
+    await group.signal(release, { endpoint_id, limit: 3, direct: true });
     const last = await until(read, (members) => members[2] === 'retrying 2');
     assert.deepEqual(last, ['delivered 2', 'delivered 2', 'retrying 2', 'retrying 1']);
     assert.equal(direct, 3);
   });
 
-  it('has the attempts of a release in the direct lane also after a delivery has left the group', async () => {
+  it('has what was done to its deliveries, each where it is, and which of them a release was for then', async () => {
     stop = await startStubWorker(system.temporal, system.settings.HOOKLINE_TASK_QUEUE, {
-      attemptDelivery: async (request) => answered(500, request),
-      attemptGroup: async ({ deliveries }) => deliveries.map(() => answered(500)),
+      attemptFirst: async ({ deliveries }) => deliveries.map(() => answered(500)),
+      attemptMembers: async ({ attempts }) => attempts.map((attempt) => answered(500, attempt)),
       attemptReleased: async ({ attempts }) => ({
         attempts,
         reports: attempts.map((attempt) => answered(200, attempt)),
       }),
     });
-    const { group, endpoint_id, events, read } = await failedOnce(3);
-    const leaving = { event_id: events[0]?.event_id ?? '', endpoint_id, action: 'retry' as const };
-    await group.executeUpdate(handOver, { args: [leaving] });
-    // A reader does not know which delivery has left, so it takes this release for that one's.
-    await group.signal(releaseMembers, { endpoint_id, limit: 1, direct: true });
-    const [, ...others] = await until(read, (members) => members.includes('delivered 2'));
-    assert.deepEqual(others, ['delivered 2', 'retrying 1']);
+    const { group, endpoint_id, events, read } = await failedOnce(4);
+    const ids = events.map(({ event_id }) => deliveryId({ event_id, endpoint_id }));
+    const done = async (index: number, action: Act['action']) =>
+      group.executeUpdate(act, { args: [{ action, delivery: ids[index] ?? '', by: 'somebody' }] });
+    const paused = await done(0, 'pause');
+    assert.deepEqual([paused.status, paused.reason], ['parked', 'Paused by somebody.']);
+    await done(1, 'cancel');
+    await assert.rejects(done(1, 'retry'), (error: Error) => /is closed/.test(String(error.cause)));
+    await done(2, 'retry');
+    await until(read, (members) => members[2] === 'retrying 2');
+    await group.signal(release, { endpoint_id, limit: 1, direct: true });
+    const last = await until(read, (members) => members.includes('delivered 3'));
+    assert.deepEqual(last, ['parked 1', 'cancelled 1', 'delivered 3', 'retrying 1']);
+    await done(0, 'resume');
+    assert.equal((await read())[0], 'retrying 1');
+  });
+
+  it('refuses an act that names no delivery of several, or no action', async () => {
+    stop = await startStubWorker(system.temporal, system.settings.HOOKLINE_TASK_QUEUE, {
+      attemptFirst: async ({ deliveries }) => deliveries.map(() => answered(500)),
+    });
+    const { group } = await failedOnce(2);
+    const refused = (order: unknown, expected: RegExp) =>
+      assert.rejects(group.executeUpdate(act, { args: [order as Act] }), (error: Error) =>
+        expected.test(String(error.cause)),
+      );
+    await refused({ action: 'cancel' }, /no such delivery/);
+    await refused({ action: 'cancel', delivery: 'dlv_1' }, /no such delivery/);
+    await refused({ action: 'throw' }, /retry, cancel, pause, resume/);
+    await refused(undefined, /an action is needed/);
   });
 
   it('says which delivery is attempted if a release came after an attempt ended, and the group heard of both at once', async () => {
     const { temporal, settings } = system;
     const queue = settings.HOOKLINE_TASK_QUEUE;
     const inFlight: (() => void)[] = [];
-    const attemptGroup: Activities['attemptGroup'] = async ({ deliveries }) =>
+    const attemptFirst: Activities['attemptFirst'] = async ({ deliveries }) =>
       deliveries.map(() => answered(500));
     const attempts = await startStubAttempts(temporal, queue, {
       async attemptMembers({ attempts }) {
@@ -120,7 +144,7 @@ describe('the history of a group', () => {
         return attempts.map(({ number }) => answered(500, { number, trigger: 'released' }));
       },
     });
-    let workflows = await startStubWorkflows(temporal, queue, { attemptGroup });
+    let workflows = await startStubWorkflows(temporal, queue, { attemptFirst });
     stop = async () => {
       for (const answer of inFlight) answer();
       await Promise.all([workflows(), attempts()]);
@@ -137,11 +161,11 @@ describe('the history of a group', () => {
         return member?.isAttempting ? 'attempting' : member?.record.attempts.length;
       });
     };
-    const release = () =>
-      group.signal(releaseMembers, { endpoint_id, limit: 1, most: MOST_RELEASES_IN_A_ROW });
+    const releaseOne = () =>
+      group.signal(release, { endpoint_id, limit: 1, most: MOST_RELEASES_IN_A_ROW });
 
     await until(read, (members) => members.join() === '1,1');
-    await release();
+    await releaseOne();
     await until(
       () => inFlight.length,
       (count) => count === 1,
@@ -149,8 +173,8 @@ describe('the history of a group', () => {
     await workflows();
     inFlight[0]?.();
     await until(read, (members) => members.join() === '2,1');
-    await release();
-    workflows = await startStubWorkflows(temporal, queue, { attemptGroup });
+    await releaseOne();
+    workflows = await startStubWorkflows(temporal, queue, { attemptFirst });
     await until(
       () => inFlight.length,
       (count) => count === 2,

@@ -3,12 +3,7 @@ import { pino } from 'pino';
 import { startService } from '../../../src/bin/service.js';
 import type { TimelineItem } from '../../../src/domain/explain/timeline.js';
 import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
-import { DeliveryReader } from '../../../src/temporal/read/delivery-reader.js';
 import type { Delivery, DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
-import { RecentGroups } from '../../../src/temporal/read/group/recent-groups.js';
-import { DeliveryControl } from '../../../src/temporal/write/delivery-control.js';
-import type { DeliveryStarter } from '../../../src/temporal/write/delivery-starter.js';
-import { handOver } from '../../../workflows/messages.js';
 import { type ApiClient, apiClient } from '../../support/api-client.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { type SharedSystem, sharedSystem, startSystem } from '../../support/system.js';
@@ -64,39 +59,12 @@ describe('a group of deliveries', () => {
   /** Statuses of the attempts, in their order. */
   const statuses = ({ attempts }: Delivery) => attempts.map(({ status_code }) => status_code);
 
-  for (const moment of ['before', 'after'] as const)
-    it(`has a delivery acted upon that leaves it just ${moment} it is looked up`, async () => {
-      const client = await system.account();
-      const { groupId, all } = await start(client);
-      failAt([]);
-      const waiting = all.find(({ status }) => status === 'retrying');
-      const key = { event_id: waiting?.event_id ?? '', endpoint_id: waiting?.endpoint_id ?? '' };
-      const temporal = system.temporal.client;
-      const reader = new DeliveryReader(temporal, new RecentGroups(), system.sealer);
-      // What an earlier request comes to whose caller waited no longer.
-      const leave = () =>
-        temporal.workflow
-          .getHandle(groupId)
-          .executeUpdate(handOver, { args: [{ ...key, action: 'retry' as const }] });
-      const slow: DeliveryReader = Object.assign(Object.create(reader), {
-        async locate(accountId: string, of: typeof key) {
-          if (moment === 'before') await leave();
-          const found = await reader.locate(accountId, of);
-          if (moment === 'after') await leave();
-          return found;
-        },
-      });
-      const control = new DeliveryControl(temporal, {} as DeliveryStarter, slow);
-      assert.ok(await control.act('retry', client.accountId, key, 'key_of_a_test'));
-      await client.deliveryUntil(waiting?.id ?? '', ({ status }) => status === 'delivered');
-    });
-
   it('keeps deliveries that did not succeed: none has an execution of its own', async () => {
     const client = await system.account();
     const { eventId, groupId, all } = await start(client);
     assert.deepEqual([...new Set(all.map(({ workflow_id }) => workflow_id))], [groupId]);
     const { count } = await system.temporal.client.workflow.count(
-      `HooklineEvent = '${eventId}' AND WorkflowType = 'deliverEvent'`,
+      `HooklineEvent = '${eventId}' AND WorkflowType = 'deliver' AND WorkflowId STARTS_WITH 'dlv_'`,
     );
     assert.equal(count, 0);
   });
@@ -134,7 +102,7 @@ describe('a group of deliveries', () => {
     }
   });
 
-  it('hands over a delivery that is retried by hand, while the others wait on', async () => {
+  it('has its deliveries acted upon where they are, while the others wait on', async () => {
     const client = await system.account();
     const { eventId, groupId, all } = await start(client);
     const [retried, paused, cancelled] = all.filter(({ status }) => status === 'retrying');
@@ -151,7 +119,7 @@ describe('a group of deliveries', () => {
       ],
     );
     assert.equal(delivered.created_at, retried.created_at);
-    assert.notEqual(delivered.workflow_id, groupId);
+    assert.equal(delivered.workflow_id, groupId);
 
     assert.equal((await act(client, paused, 'pause')).status, 200);
     const parked = await client.delivery(paused.id);

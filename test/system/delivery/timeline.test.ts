@@ -112,7 +112,7 @@ describe('the timeline of a delivery', () => {
     for (const { at, text } of items) assert.ok(lines.text.includes(`${at}  `) && lines.text.includes(text));
   });
 
-  it('tells the same of a delivery in a group, also after it left', async () => {
+  it('tells the same of a delivery in a group, also of what is done to it there', async () => {
     receiver.handle((request, ...rest) => reply(request.url === '/first' ? 503 : 200)(request, ...rest));
     const { id, event } = await group('active');
     assert.equal(typesOf(await timeline(id)), 'accepted started attempt wait');
@@ -120,7 +120,7 @@ describe('the timeline of a delivery', () => {
     assert.equal(started?.text, 'Started in a group with other deliveries.');
     await act(id, 'retry');
     await client.deliveryUntil(id, ({ attempts }) => attempts.length === 2);
-    const all = 'accepted started attempt wait left_group retry attempt wait';
+    const all = 'accepted started attempt wait retry attempt wait';
     assert.equal(typesOf(await timeline(id)), all);
     const { data } = (await client.request('GET', `/v18.0/deliveries?event_id=${event.id}&status=delivered`))
       .json;

@@ -45,7 +45,7 @@ describe('the workflows that look after an endpoint', () => {
     for await (const { type, status } of system.temporal.client.workflow.list({
       query: `HooklineEndpoint = '${id}'`,
     }))
-      if (type !== 'deliverEvent') runs.push({ type, status: status.name });
+      if (type !== 'deliver') runs.push({ type, status: status.name });
     return runs.sort((a, b) => a.type.localeCompare(b.type));
   };
 

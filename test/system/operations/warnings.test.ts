@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Activities } from '../../../activities/index.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import { deliveryWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
-import { PURCHASE } from '../../support/api-client.js';
+import { groupOf } from '../../support/parts/group-of.js';
 import { startStubWorker } from '../../support/parts/stub-worker.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
@@ -18,23 +18,12 @@ describe('a workflow that fails while a test waits', () => {
     const account_id = newId('account');
     const taskQueue = `stub-${key.event_id}`;
     // A report that no code makes: the workflow's code throws on it, and Temporal tries the workflow task again and again.
-    const broken = { attemptDelivery: async () => null } as unknown as Partial<Activities>;
+    const broken = { attemptFirst: async () => 'no report' } as unknown as Partial<Activities>;
     const stop = await startStubWorker(system.temporal, taskQueue, broken);
-    const handle = await system.temporal.client.workflow.start('deliverEvent', {
+    const handle = await system.temporal.client.workflow.start('deliver', {
       workflowId: deliveryWorkflowId(account_id, key),
       taskQueue,
-      args: [
-        {
-          ...key,
-          account_id,
-          event_kind: 'purchase',
-          payload: PURCHASE,
-          accepted_at: '2026-01-31T12:00:00.000Z',
-          schedule: [],
-          attempt_timeout_ms: 1_000,
-          park_limit_ms: 1_000,
-        },
-      ],
+      args: [groupOf({ ...key, account_id }, { schedule: [] })],
     });
     try {
       const status = async () => (await handle.describe()).status.name;

@@ -85,7 +85,7 @@ describe('the files of the embedded servers', () => {
 
     dev.signal('SIGINT');
     assert.equal(await dev.exited, 0);
-    const kinds = await searchFiles(dataDir, 'deliverEvent');
+    const kinds = await searchFiles(dataDir, 'deliver');
     assert.ok(
       kinds.some((hit) => hit.startsWith('temporal')),
       'the files of Temporal are searched',

@@ -284,7 +284,7 @@ describe('the tally of a group that goes on in another run', () => {
       const workflowId = groupWorkflowId(newId('group'));
       const { workflow } = system.temporal.client;
       const taskQueue = system.settings.HOOKLINE_TASK_QUEUE;
-      await workflow.execute('deliverTogether', { workflowId, taskQueue, args: [group] });
+      await workflow.execute('deliver', { workflowId, taskQueue, args: [group] });
       const { json } = await until(
         () => client.request('GET', '/v18.0/stats'),
         ({ json }) => json.closed.deliveries > 0,

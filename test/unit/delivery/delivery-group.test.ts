@@ -104,8 +104,8 @@ describe('a group of deliveries that is open', () => {
       machine.firstAttempts.map(({ index }) => index),
       [0, 2, 4],
     );
-    machine.release('ep_0', 1);
-    machine.release('ep_1', 2);
+    machine.release({ endpoint_id: 'ep_0', limit: 1 }, START);
+    machine.release({ endpoint_id: 'ep_1', limit: 2 }, START);
     assert.deepEqual(
       machine.step(START).due.map(({ index, trigger }) => [index, trigger]),
       [
@@ -113,7 +113,7 @@ describe('a group of deliveries that is open', () => {
         [3, 'released'],
       ],
     );
-    machine.release('ep_1');
+    machine.release({ endpoint_id: 'ep_1' }, START);
     assert.deepEqual(
       machine.step(START).due.map(({ index }) => index),
       [5],
@@ -123,7 +123,7 @@ describe('a group of deliveries that is open', () => {
   it('probes an endpoint with one member, which waits on if that fails', () => {
     const machine = new GroupMachine(group(4, 2, { held: { ep_1: held } }), START);
     machine.settle(machine.firstAttempts, [null, null], START);
-    machine.release('ep_1', 1, 3, true);
+    machine.release({ endpoint_id: 'ep_1', limit: 1, most: 3, probe: true }, START);
     const { due } = machine.step(START);
     assert.deepEqual(
       due.map(({ index, trigger }) => [index, trigger]),
@@ -136,7 +136,7 @@ describe('a group of deliveries that is open', () => {
     );
     assert.equal(machine.records[1]?.status, 'parked');
     assert.deepEqual(machine.records[1]?.attempts.length, 1);
-    machine.release('ep_1', 2, 3);
+    machine.release({ endpoint_id: 'ep_1', limit: 2, most: 3 }, START);
     assert.deepEqual(
       machine.step(START).due.map(({ index, trigger }) => [index, trigger]),
       [
@@ -179,12 +179,12 @@ describe('a group of deliveries that is open', () => {
     const [a, b, c] = machine.firstAttempts as [MemberAttempt, MemberAttempt, MemberAttempt];
     const asked = { ...answered(b, 503, START), retry_after: new Date(START + 5 * HOUR).toISOString() };
     machine.settle([a, b, c], [answered(a, 503, START), asked, held], START);
-    machine.release('ep_0', 1);
+    machine.release({ endpoint_id: 'ep_0', limit: 1 }, START);
     assert.deepEqual(
       machine.step(START).due.map(({ index }) => index),
       [2],
     );
-    machine.release('ep_0');
+    machine.release({ endpoint_id: 'ep_0' }, START);
     assert.deepEqual(
       machine.step(START).due.map(({ index }) => index),
       [0],
@@ -258,7 +258,7 @@ describe('a group of deliveries that is open', () => {
           const so_far = JSON.parse(JSON.stringify(live.snapshots));
           live = new GroupMachine({ ...input, so_far }, now);
         }
-        if (random(-round) < 0.3) live.release(`ep_${round % 4}`, round % 3 === 0 ? 2 : undefined);
+        if (random(-round) < 0.3) live.release({ endpoint_id: `ep_${round % 4}`, ...(round % 3 === 0 && { limit: 2 }) }, now);
         const { due, wakeAt } = live.step(now);
         attempts = [...unmade, ...due];
         if (attempts.length === 0) now = wakeAt ?? now;
@@ -291,8 +291,8 @@ describe('the summary of a group', () => {
   it('leaves out what the execution’s own status says', () => {
     const delivering: DeliveryRecord = { status: 'delivering', attempts: [] };
     const delivered: DeliveryRecord = { status: 'delivered', attempts: [] };
-    assert.deepEqual(summarizeMembers([delivering, null], true), []);
-    assert.deepEqual(summarizeMembers([delivered, null], false), []);
+    assert.deepEqual(summarizeMembers([delivering, delivering], true), []);
+    assert.deepEqual(summarizeMembers([delivered, delivered], false), []);
     assert.deepEqual(summarizeMembers([delivered, delivering], true), [
       { status: 'delivered', members: [0] },
     ]);

@@ -8,7 +8,7 @@ import {
   ENDPOINT_ATTRIBUTE,
   EVENT_ATTRIBUTE,
 } from '../../../src/domain/ledger/search-attributes.js';
-import { deliveryWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
+import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import {
   type GroupMemo,
   hasKey,
@@ -34,6 +34,7 @@ describe('the memo of a group', () => {
   } = indexMembers(keys);
   const memo: GroupMemo = { members, heads: keys.map((_, index) => index) };
   const group = (more: object, order = (ids: string[]) => ids) => ({
+    workflowId: groupWorkflowId('group_1:1'),
     memo: { ...more },
     typedSearchAttributes: new TypedSearchAttributes([
       { key: ACCOUNT_ATTRIBUTE, value: order(accounts) },
@@ -48,8 +49,7 @@ describe('the memo of a group', () => {
   });
 
   it('stays below the size from which Temporal warns, however many accounts and endpoints there are', () => {
-    const handed_over = keys.map((_, index) => index);
-    assert.ok(JSON.stringify({ ...memo, handed_over }).length < WARN_SIZE);
+    assert.ok(JSON.stringify(memo).length < WARN_SIZE);
   });
 
   it('says which of its events have a business key', () => {
@@ -59,6 +59,7 @@ describe('the memo of a group', () => {
     const { attributes, memo } = indexMembers([first, second, third], tokens);
     for (const order of [(ids: string[]) => ids, (ids: string[]) => ids.toReversed()]) {
       const keyed = {
+        workflowId: groupWorkflowId('group_1:2'),
         memo,
         typedSearchAttributes: new TypedSearchAttributes([
           { key: ACCOUNT_ATTRIBUTE, value: order(attributes.accounts) },
@@ -78,21 +79,15 @@ describe('the memo of a group', () => {
   it('stays below that size with a business key for each event, too', () => {
     const tokens = keys.map((_, index) => [`k:${index}`]);
     const { memo: keyed } = indexMembers(keys, tokens);
-    const handed_over = keys.map((_, index) => index);
-    assert.ok(JSON.stringify({ ...memo, ...keyed, handed_over }).length < WARN_SIZE);
+    assert.ok(JSON.stringify({ ...memo, ...keyed }).length < WARN_SIZE);
   });
 
-  it("stays below that size for the largest group of one event's deliveries, however those that have not left it stand", () => {
+  it("stays below that size for the largest group of one event's deliveries, however they stand", () => {
     const [first] = someKeys(1);
     const ofOne = someKeys(MAX_EVENT_GROUP_SIZE).map(({ endpoint_id }) => ({ ...first, endpoint_id }));
     const { attributes, memo } = indexMembers(ofOne as typeof keys);
     const states = 'x'.repeat(MAX_SUMMARY_CHARACTERS);
     assert.ok(JSON.stringify({ ...memo, heads: [0], states }).length < WARN_SIZE);
     assert.ok(JSON.stringify(attributes.endpoints).length <= 4_096);
-  });
-
-  it('is read in its old form, with workflow ids', () => {
-    const old = keys.map((key) => deliveryWorkflowId(key.account_id, key));
-    assert.deepEqual(membersOf(group({ members: old })), keys);
   });
 });

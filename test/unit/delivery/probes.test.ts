@@ -35,7 +35,7 @@ describe('a delivery that probes its endpoint', () => {
     bench.machine.settle({ kind: 'not_attempted', endpoint: 'failing', reason: 'since noon.' });
     bench.now += HOUR;
     failed(bench);
-    const { status, reason, attempts } = bench.seen.at(-1) ?? assert.fail();
+    const { status, reason, attempts } = bench.machine.record;
     assert.deepEqual([status, reason], ['parked', 'The endpoint is failing: since noon.']);
     assert.equal(attempts.length, 1);
     bench.machine.release();

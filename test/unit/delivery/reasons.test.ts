@@ -28,7 +28,7 @@ const stopped = (
 function reasonAfter(report: AttemptReport, act?: 'pause'): string {
   const machine = new DeliveryMachine(
     { schedule: [60_000, 60_000], attempt_timeout_ms: 5_000, park_limit_ms: 86_400_000 },
-    { now: () => NOW, random: () => 0, changed: () => {} },
+    { now: () => NOW, random: () => 0 },
   );
   machine.settle(report);
   if (act) machine.act(act, 'key_1');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { sendUpdate, UPDATES_AT_ONCE } from '../../../src/temporal/write/send-update.js';
-import { retryNow } from '../../../workflows/messages.js';
+import { act } from '../../../workflows/messages.js';
 
 describe('updates that are sent at once', () => {
   it('wait for their turn if they are for the same execution, and not for those of others', async () => {
@@ -20,7 +20,7 @@ describe('updates that are sent at once', () => {
     const withDeadline = (_: number, call: () => unknown) => call();
     const client = { workflow: { getHandle }, withDeadline } as unknown as Client;
     const send = (id: string) =>
-      sendUpdate(client, id, retryNow, undefined, { refused: (message) => new Error(message) });
+      sendUpdate(client, id, act, { action: 'retry' }, { refused: (message) => new Error(message) });
 
     const ids = Array.from({ length: 6 * UPDATES_AT_ONCE }, (_, index) => (index % 2 ? 'one' : 'other'));
     assert.deepEqual(await Promise.all(ids.map(send)), ids);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type DeliveryRecord, isClosed, SHOWN_STATUSES } from '../../../src/domain/delivery/delivery.js';
+import { isClosed, SHOWN_STATUSES } from '../../../src/domain/delivery/delivery.js';
 import {
   accepts,
   addResults,
@@ -27,20 +27,18 @@ describe('what a replay acts on', () => {
   });
 
   it('is, of open deliveries, those that would not refuse it', () => {
-    const record = (...actions: ('pause' | 'resume' | 'retry')[]): DeliveryRecord => ({
-      status: 'parked',
-      attempts: [],
-      interventions: actions.map((action) => ({ action, at: '2026-01-31T12:00:00.000Z', by: 'key_1' })),
-    });
+    const [waiting, paused] = [{}, { paused: true as const }].map((more) => ({
+      status: 'parked' as const,
+      members: [0],
+      ...more,
+    }));
     assert.equal(accepts('retry', undefined), true);
     assert.equal(accepts('resume', undefined), false);
-    assert.equal(accepts('retry', record('retry', 'pause')), false);
-    assert.equal(accepts('resume', record('retry', 'pause')), true);
-    assert.equal(accepts('resume', record('pause', 'resume')), false);
-    assert.equal(accepts('retry', record('pause', 'resume')), true);
-    assert.equal(accepts('cancel', record('pause')), true);
-    // Resumed, and parked since because its endpoint takes none.
-    assert.equal(accepts('resume', { ...record('pause'), status: 'retrying' }), false);
+    assert.equal(accepts('retry', paused), false);
+    assert.equal(accepts('resume', paused), true);
+    assert.equal(accepts('resume', waiting), false);
+    assert.equal(accepts('retry', waiting), true);
+    assert.equal(accepts('cancel', paused), true);
   });
 });
 

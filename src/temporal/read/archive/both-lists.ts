@@ -5,10 +5,11 @@ import {
   EVENT_ATTRIBUTE,
   EVENT_HEAD_ATTRIBUTE,
 } from '../../../domain/ledger/search-attributes.js';
+import { DELIVERY_TYPE } from '../../../domain/ledger/workflow-ids.js';
 import { askedAttempts } from '../attempt-view.js';
 import type { DeliveryFilter } from '../delivery-filter.js';
 import { DeliveryList, type ListedRow, type ReadEarlier } from '../delivery-list.js';
-import { DELIVERY_TYPES, type DeliverySummary, deliveriesOf, headsOf, isCurrent } from '../delivery-view.js';
+import { type DeliverySummary, deliveriesOf, headsOf, isCurrent } from '../delivery-view.js';
 import type { EventSummary } from '../event/event-view.js';
 import type { ExpandedPage } from '../visibility/expanded-list.js';
 import { type Clause, equals, isOneOf, isTrue, toQuery } from '../visibility/query.js';
@@ -168,9 +169,7 @@ async function heldDeliveries(
 ): Promise<Set<string>> {
   const held = new Set<string>();
   const ids = deliveries.map(({ event_id }) => event_id);
-  for await (const execution of executionsOf(client, accountId, ids, [
-    isOneOf('WorkflowType', DELIVERY_TYPES),
-  ]))
+  for await (const execution of executionsOf(client, accountId, ids, [equals('WorkflowType', DELIVERY_TYPE)]))
     for (const { summary } of deliveriesOf(execution, accountId)) held.add(summary.id);
   return held;
 }

@@ -14,11 +14,7 @@ import { type AcceptedEvent, isClosed } from '../../../domain/delivery/delivery.
 import type { TimelineItem } from '../../../domain/explain/timeline.js';
 import { payloadBytes } from '../../../domain/ledger/sealed-event.js';
 import { EVENT_HEAD_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';
-import {
-  GROUP_TYPES,
-  parseDeliveryWorkflowId,
-  parseFanOutWorkflowId,
-} from '../../../domain/ledger/workflow-ids.js';
+import { parseFanOutWorkflowId } from '../../../domain/ledger/workflow-ids.js';
 import { readDelivery } from '../delivery-detail.js';
 import {
   type Delivery,
@@ -163,7 +159,7 @@ function toArchive({
 function runOf(
   execution: Execution,
   { id, run_id, started_at, closed_at }: DeliverySummary,
-  index = 0,
+  index: number,
 ): RunKey {
   // A delivery in a group that is still open is listed by its own end until the group has closed.
   const closed = execution.closeTime ?? new Date(closed_at ?? started_at);
@@ -193,8 +189,5 @@ function eventOf(event: AcceptedEvent, execution: Execution): EventToArchive {
 
 /** The accounts whose deliveries an execution has. */
 function accountsOf(execution: Execution): string[] {
-  const members = GROUP_TYPES.includes(execution.type)
-    ? membersOf(execution)
-    : [parseDeliveryWorkflowId(execution.workflowId)];
-  return [...new Set(members.flatMap((member) => member?.account_id ?? []))];
+  return [...new Set(membersOf(execution).flatMap((member) => member?.account_id ?? []))];
 }

@@ -2,8 +2,9 @@ import type { Client } from '@temporalio/client';
 import type { ArchiveReads } from '../../../domain/archive/archived.js';
 import type { ClosedExecution, ClosedExecutions, ClosedWindow } from '../../../domain/archive/to-archive.js';
 import { DELIVERY_STATUSES, isClosed } from '../../../domain/delivery/delivery.js';
+import { DELIVERY_TYPE } from '../../../domain/ledger/workflow-ids.js';
 import type { PayloadSealer } from '../../../domain/privacy/payload-sealer.js';
-import { DELIVERY_TYPES, everyDeliveryOf, isCurrent } from '../delivery-view.js';
+import { everyDeliveryOf, isCurrent } from '../delivery-view.js';
 import { Opener } from '../privacy/opener.js';
 import { equals, isAfter, isBefore, isNot, isOneOf, toQuery } from '../visibility/query.js';
 import { isGroupWith } from '../visibility/status-clauses.js';
@@ -18,7 +19,7 @@ const LIST_AT_ONCE = 1_000;
 const INCIDENTS_SINCE_MS = 8 * 24 * 3_600_000;
 
 /** What the executions that matter have in common: those of one task queue, as several installations can share a namespace. */
-const ARCHIVED_TYPES = [...DELIVERY_TYPES, 'fanOutEvent'];
+const ARCHIVED_TYPES = [DELIVERY_TYPE, 'fanOutEvent'];
 
 /** Finds closed executions in the ledger by the time they closed. That never changes, so windows of it stand still. */
 export class ClosedExecutionFinder implements ClosedExecutions {
@@ -47,7 +48,7 @@ export class ClosedExecutionFinder implements ClosedExecutions {
   async *openGroups(): AsyncIterable<ClosedExecution> {
     const query = toQuery([
       equals('TaskQueue', this.taskQueue),
-      equals('WorkflowType', 'deliverTogether'),
+      equals('WorkflowType', DELIVERY_TYPE),
       equals('ExecutionStatus', 'Running'),
       ...isGroupWith(DELIVERY_STATUSES.filter(isClosed)),
     ]);
@@ -59,7 +60,7 @@ export class ClosedExecutionFinder implements ClosedExecutions {
   async *running(): AsyncIterable<{ open: number; closed: ClosedExecution }> {
     const query = toQuery([
       equals('TaskQueue', this.taskQueue),
-      isOneOf('WorkflowType', DELIVERY_TYPES),
+      equals('WorkflowType', DELIVERY_TYPE),
       equals('ExecutionStatus', 'Running'),
     ]);
     for await (const execution of this.client.workflow.list({ query, pageSize: LIST_AT_ONCE })) {

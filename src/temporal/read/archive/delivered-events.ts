@@ -1,6 +1,7 @@
 import { ENDPOINT_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';
-import { DELIVERY_TYPES, deliveriesOf } from '../delivery-view.js';
-import { equals, isOneOf } from '../visibility/query.js';
+import { DELIVERY_TYPE } from '../../../domain/ledger/workflow-ids.js';
+import { deliveriesOf } from '../delivery-view.js';
+import { equals } from '../visibility/query.js';
 import { executionsOf, type ListSources } from './both-lists.js';
 
 /** The ids of those of some events that an endpoint has got, in whichever run of their deliveries. */
@@ -12,7 +13,7 @@ export async function deliveredEvents(
   if (eventIds.length === 0) return new Set();
   const wanted = new Set(eventIds);
   const delivered = new Set<string>();
-  const clauses = [isOneOf('WorkflowType', DELIVERY_TYPES), equals(ENDPOINT_ATTRIBUTE.name, endpointId)];
+  const clauses = [equals('WorkflowType', DELIVERY_TYPE), equals(ENDPOINT_ATTRIBUTE.name, endpointId)];
   for await (const execution of executionsOf(client, accountId, eventIds, clauses))
     for (const { summary } of deliveriesOf(execution, accountId))
       if (

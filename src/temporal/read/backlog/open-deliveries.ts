@@ -5,10 +5,11 @@ import {
   ENDPOINT_ATTRIBUTE,
   KIND_ATTRIBUTE,
 } from '../../../domain/ledger/search-attributes.js';
+import { DELIVERY_TYPE } from '../../../domain/ledger/workflow-ids.js';
 import { OPEN_STATUSES, type OpenDelivery } from '../../../domain/stats/backlog.js';
-import { DELIVERY_TYPES, deliveriesOf, everyDeliveryOf } from '../delivery-view.js';
+import { deliveriesOf, everyDeliveryOf } from '../delivery-view.js';
 import { type Located, RowReader } from '../row-reader.js';
-import { type Clause, equals, isOneOf } from '../visibility/query.js';
+import { type Clause, equals } from '../visibility/query.js';
 import { type Execution, listExecutions } from '../visibility/visibility.js';
 
 /** Executions in one call. */
@@ -37,9 +38,8 @@ export async function readOpenDeliveries(client: Client, filter: OpenFilter): Pr
   const rows = new RowReader(client);
   const found = new Map<string, Promise<OpenDelivery> | OpenDelivery>();
   for (const located of executions.flatMap((execution) => open(execution, filter))) {
-    const { summary, index } = located.row;
-    // A delivery that is leaving its group is in two executions for a moment; its own is the one that counts.
-    if (index === undefined || !found.has(summary.id)) found.set(summary.id, toOpen(rows, located));
+    const { id } = located.row.summary;
+    if (!found.has(id)) found.set(id, toOpen(rows, located));
   }
   return { deliveries: await Promise.all(found.values()), isComplete };
 }
@@ -49,7 +49,7 @@ async function listOpen(
   { account_id, endpoint_id, event_kind }: OpenFilter,
 ): Promise<{ executions: Execution[]; isComplete: boolean }> {
   const clauses: Clause[] = [
-    isOneOf('WorkflowType', DELIVERY_TYPES),
+    equals('WorkflowType', DELIVERY_TYPE),
     equals('ExecutionStatus', 'Running'),
     ...(account_id ? [equals(ACCOUNT_ATTRIBUTE.name, account_id)] : []),
     ...(endpoint_id ? [equals(ENDPOINT_ATTRIBUTE.name, endpoint_id)] : []),

@@ -1,61 +1,133 @@
 import type { Client } from '@temporalio/client';
-import { type Release, releaseMembers } from '../../../../workflows/messages.js';
+import { type Act, act, actorOf, release } from '../../../../workflows/messages.js';
 import type { AttemptReport } from '../../../domain/delivery/attempt-report.js';
 import {
   GroupMachine,
   type LiveGroup,
   type MemberAttempt,
+  type Release,
   type ReleasedAttempts,
 } from '../../../domain/delivery/delivery-group.js';
 import { decodeFirst, eventsOf, type HistoryEvent, timeOf } from '../history-events.js';
 
 type Reports = (AttemptReport | null)[];
 
+/** Is called after each event has been taken in. */
+export type Watch = (event: HistoryEvent, machine: GroupMachine) => void | Promise<void>;
+
 /** The marker that the SDK leaves for a local activity. */
 const LOCAL_ACTIVITY = 'core_local_activity';
 
-/** Attempts that have ended, and the event that says so. */
-interface Ended {
+/** Something that the next workflow task tells the workflow of, and the event that says so. @param now milliseconds since the epoch */
+interface News {
   event: HistoryEvent;
-  attempts: MemberAttempt[];
-  reports: Reports;
+  tell(machine: GroupMachine, now: number): void;
 }
 
 /**
- * The deliveries of a group as its history has them, whether a worker runs or not: reports of attempts, releases and the passing of time,
- * taken in by the same machine as in the workflow, and in the order in which the workflow hears of them. A task tells it of all signals
- * first, and then of attempts, also of those that ended before.
- *
- * @param watch is called after each event has been taken in
+ * The deliveries of an execution as its history has them, whether a worker runs or not: reports of attempts, releases, acts and the passing
+ * of time, taken in by the same machine as in the workflow, and in the order in which the workflow hears of them.
  */
 export async function readGroup(
   client: Client,
   execution: { workflowId: string; runId: string },
-  watch: (event: HistoryEvent, machine: GroupMachine) => void | Promise<void> = () => {},
+  watch: Watch = () => {},
 ): Promise<GroupMachine | undefined> {
-  const scheduled = new Map<string, MemberAttempt[]>();
-  let machine: GroupMachine | undefined;
-  let ended: Ended[] = [];
-  let taskStartedAt: number | undefined;
-
-  const endTask = async (group: GroupMachine) => {
-    for (const { event, attempts, reports } of ended) {
-      group.settle(attempts, reports, timeOf(event));
-      await watch(event, group);
-    }
-    ended = [];
-    // The workflow looks at the time whenever it is given a task: so a parked delivery expires without any other trace.
-    if (taskStartedAt !== undefined) group.step(taskStartedAt);
-    taskStartedAt = undefined;
-  };
-
+  let reading: Reading | undefined;
   for await (const event of eventsOf(client, execution)) {
-    const at = timeOf(event);
     const started = event.workflowExecutionStartedEventAttributes;
     if (started) {
-      machine = new GroupMachine((await decodeFirst(client, started.input?.payloads)) as LiveGroup, at);
+      const input = (await decodeFirst(client, started.input?.payloads)) as LiveGroup;
+      reading = new Reading(client, new GroupMachine(input, timeOf(event)), watch);
     }
-    if (!machine) continue;
+    await reading?.take(event);
+  }
+  await reading?.endTask();
+  return reading?.machine;
+}
+
+class Reading {
+  readonly machine: GroupMachine;
+  private readonly client: Client;
+  private readonly watch: Watch;
+  private readonly scheduled = new Map<string, MemberAttempt[]>();
+  /** A task tells of all signals first, then of acts, and then of attempts, also of those that ended before. */
+  private signals: News[] = [];
+  private acts: News[] = [];
+  private ended: News[] = [];
+  private isCancelRequested = false;
+  private taskStartedAt: number | undefined;
+  private isTaskCompleted = false;
+
+  constructor(client: Client, machine: GroupMachine, watch: Watch) {
+    this.client = client;
+    this.machine = machine;
+    this.watch = watch;
+  }
+
+  async take(event: HistoryEvent): Promise<void> {
+    const accepted = event.workflowExecutionUpdateAcceptedEventAttributes;
+    // Acts stand behind the end of the task that they came with, and before what it did.
+    if (this.isTaskCompleted && !accepted && !event.workflowExecutionUpdateCompletedEventAttributes)
+      await this.endTask();
+    if (await this.isNews(event)) return;
+    await this.takeAttempts(event);
+    if (event.workflowTaskStartedEventAttributes) this.taskStartedAt = timeOf(event);
+    // What it was to tell is told by the next one.
+    if (event.workflowTaskFailedEventAttributes ?? event.workflowTaskTimedOutEventAttributes)
+      this.taskStartedAt = undefined;
+    if (event.workflowTaskCompletedEventAttributes) this.isTaskCompleted = true;
+    await this.watch(event, this.machine);
+  }
+
+  /** Tells the machine what the task that has ended told the workflow; at the end of a history also what the next one will. */
+  async endTask(): Promise<void> {
+    const { machine, taskStartedAt } = this;
+    const news = [...this.signals, ...this.acts, ...this.ended];
+    this.signals = [];
+    this.acts = [];
+    this.ended = [];
+    for (const { event, tell } of news) {
+      tell(machine, taskStartedAt ?? timeOf(event));
+      await this.watch(event, machine);
+    }
+    if (taskStartedAt !== undefined) {
+      if (this.isCancelRequested) machine.cancelSole(taskStartedAt);
+      // The workflow looks at the time whenever it is given a task: so a parked delivery expires without any other trace.
+      machine.step(taskStartedAt);
+    }
+    this.taskStartedAt = undefined;
+    this.isTaskCompleted = false;
+  }
+
+  private async isNews(event: HistoryEvent): Promise<boolean> {
+    const signal = event.workflowExecutionSignaledEventAttributes;
+    if (signal?.signalName === release.name) {
+      const some = (await decodeFirst(this.client, signal.input?.payloads)) as Release;
+      this.signals.push({ event, tell: (machine, now) => machine.release(some, now) });
+      return true;
+    }
+    const input = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input;
+    if (input?.name === act.name) {
+      const order = (await decodeFirst(this.client, input.args?.payloads)) as Act;
+      const tell = (machine: GroupMachine, now: number) =>
+        machine.act(machine.find(order.delivery), order.action, actorOf(order), now);
+      this.acts.push({ event, tell });
+      return true;
+    }
+    const completed = event.activityTaskCompletedEventAttributes;
+    const made = completed && this.scheduled.get(String(completed.scheduledEventId));
+    if (made) {
+      const reports = (await decodeFirst(this.client, completed.result?.payloads)) as Reports;
+      this.ended.push({ event, tell: (machine) => void machine.settle(made, reports, timeOf(event)) });
+      return true;
+    }
+    if (event.workflowExecutionCancelRequestedEventAttributes) this.isCancelRequested = true;
+    return false;
+  }
+
+  private async takeAttempts(event: HistoryEvent): Promise<void> {
+    const { client, machine } = this;
     const marker = event.markerRecordedEventAttributes;
     if (marker?.markerName === LOCAL_ACTIVITY && marker.details?.['result']) {
       const made = (await decodeFirst(client, marker.details['result'].payloads)) as
@@ -65,33 +137,13 @@ export async function readGroup(
       const { attempts, reports } =
         'attempts' in made ? made : { attempts: machine.firstAttempts, reports: made };
       machine.begin(attempts);
-      machine.settle(attempts, reports, at);
+      machine.settle(attempts, reports, timeOf(event));
     }
-    const attempts = event.activityTaskScheduledEventAttributes;
-    if (attempts?.activityType?.name === 'attemptMembers') {
-      const request = (await decodeFirst(client, attempts.input?.payloads)) as { attempts: MemberAttempt[] };
+    const scheduled = event.activityTaskScheduledEventAttributes;
+    if (scheduled?.activityType?.name === 'attemptMembers') {
+      const request = (await decodeFirst(client, scheduled.input?.payloads)) as { attempts: MemberAttempt[] };
       machine.begin(request.attempts);
-      scheduled.set(String(event.eventId), request.attempts);
+      this.scheduled.set(String(event.eventId), request.attempts);
     }
-    const completed = event.activityTaskCompletedEventAttributes;
-    const made = completed && scheduled.get(String(completed.scheduledEventId));
-    if (made) {
-      const reports = (await decodeFirst(client, completed.result?.payloads)) as Reports;
-      ended.push({ event, attempts: made, reports });
-      continue;
-    }
-    const signal = event.workflowExecutionSignaledEventAttributes;
-    if (signal?.signalName === releaseMembers.name) {
-      const release = (await decodeFirst(client, signal.input?.payloads)) as Release;
-      machine.release(release.endpoint_id, release.limit, release.most, release.probe);
-    }
-    if (event.workflowTaskStartedEventAttributes) taskStartedAt = at;
-    // What it was to tell is told by the next one.
-    if (event.workflowTaskFailedEventAttributes ?? event.workflowTaskTimedOutEventAttributes)
-      taskStartedAt = undefined;
-    if (event.workflowTaskCompletedEventAttributes) await endTask(machine);
-    await watch(event, machine);
   }
-  if (machine) await endTask(machine);
-  return machine;
 }

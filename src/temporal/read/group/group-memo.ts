@@ -6,19 +6,23 @@ import {
   ENDPOINT_ATTRIBUTE,
   EVENT_ATTRIBUTE,
 } from '../../../domain/ledger/search-attributes.js';
+import { isGroup, parseDeliveryWorkflowId } from '../../../domain/ledger/workflow-ids.js';
 import type { Execution } from '../visibility/visibility.js';
 
 /**
- * The memo of a group, so that its deliveries can be listed without reading its history. It refers to the ids in the group's search
+ * The memo of an execution of deliveries, so that they can be listed without reading its history. Of a group it refers to the ids in the group's search
  * attributes, which never change: a memo with the ids of 60 deliveries would exceed the 2 KiB from which Temporal warns.
  */
 export interface GroupMemo {
-  /** For each delivery the indexes of its account, event and endpoint in the sorted search attributes; in the group's order. */
-  members: MemberIndexes[];
-  /** Indexes of the deliveries that stand for their event in a list of events. */
-  heads: number[];
-  /** Indexes of the deliveries that go on as workflows of their own. */
-  handed_over?: number[];
+  /**
+   * For each delivery the indexes of its account, event and endpoint in the sorted search attributes; in the group's order. Absent if there is
+   * one, which the workflow id names.
+   */
+  members?: MemberIndexes[];
+  /** Indexes of the deliveries that stand for their event in a list of events; absent if there is one. */
+  heads?: number[];
+  /** The number of the only event; absent if it has none, and if there are several. */
+  sequence?: number;
   /**
    * For each event, in the order of the sorted search attribute, the index of its business key's token among the sorted tokens there, or
    * a list of such indexes; absent if no event has one.
@@ -29,7 +33,7 @@ export interface GroupMemo {
    * has one.
    */
   sequences?: number[];
-  /** How the others stand, unless the execution's own status says it. */
+  /** How the deliveries stand, unless the execution's own status says it. */
   states?: MemberState[];
 }
 
@@ -52,7 +56,7 @@ export function indexMembers(
   numbers: ReadonlyMap<string, number> = new Map(),
 ): {
   attributes: { accounts: string[]; events: string[]; endpoints: string[] };
-  memo: Pick<GroupMemo, 'members' | 'keys' | 'sequences'>;
+  memo: Pick<GroupMemo, 'keys' | 'sequences'> & Required<Pick<GroupMemo, 'members'>>;
 } {
   const accounts = sortedDistinct(members.map(({ account_id }) => account_id));
   const events = sortedDistinct(members.map(({ event_id }) => event_id));
@@ -99,9 +103,9 @@ function differencesOf(
 
 /** The numbers of the events of an execution, by the events' ids; of those without a number, none. */
 export function sequencesIn(
-  execution: Pick<Execution, 'memo' | 'typedSearchAttributes'>,
+  execution: Pick<Execution, 'memo' | 'typedSearchAttributes' | 'workflowId'>,
 ): Map<string, number> {
-  const { sequence, sequences } = (execution.memo ?? {}) as { sequence?: number } & Partial<GroupMemo>;
+  const { sequence, sequences } = (execution.memo ?? {}) as GroupMemo;
   const events = sortedDistinct(execution.typedSearchAttributes.get(EVENT_ATTRIBUTE) ?? []);
   if (sequence !== undefined && events[0] !== undefined) return new Map([[events[0], sequence]]);
   if (!sequences) return new Map();
@@ -142,10 +146,14 @@ export function hasKey(
   return (eventId) => found.has(eventId);
 }
 
-/** The deliveries of a group, in its order; `undefined` for one that cannot be read. */
+/** The deliveries of an execution, in its order; `undefined` for one that cannot be read. */
 export function membersOf(
-  execution: Pick<Execution, 'memo' | 'typedSearchAttributes'>,
+  execution: Pick<Execution, 'memo' | 'typedSearchAttributes' | 'workflowId'>,
 ): (GroupMemberKey | undefined)[] {
+  if (!isGroup(execution.workflowId)) {
+    const sole = parseDeliveryWorkflowId(execution.workflowId);
+    return sole ? [sole] : [];
+  }
   const members = (execution.memo?.['members'] ?? []) as MemberIndexes[];
   const idsIn = (key: typeof ACCOUNT_ATTRIBUTE) =>
     sortedDistinct(execution.typedSearchAttributes.get(key) ?? []);

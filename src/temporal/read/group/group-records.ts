@@ -1,10 +1,11 @@
 import type { Client } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
+import { madeWhole } from '../../../domain/delivery/carried.js';
 import type { DeliveryRecord } from '../../../domain/delivery/delivery.js';
 import { lastEventId } from '../history-events.js';
 import { readGroup } from './group-history.js';
 
-type Records = (DeliveryRecord | null)[];
+type Records = DeliveryRecord[];
 
 interface Read {
   /** The last event of the history when it was read. */
@@ -18,8 +19,8 @@ const MAX_ATTEMPTS = 20_000;
 const remembered = new WeakMap<Client, LRUCache<string, Read>>();
 
 /**
- * The records of a group's deliveries, as its history has them; `null` for those that have left it. They are remembered as long as the
- * history does not grow: most groups only wait, and the last event says so without the others.
+ * The records of an execution's deliveries, as its history has them. They are remembered as long as the history does not grow: most executions
+ * only wait, and the last event says so without the others.
  */
 export async function readGroupRecords(
   client: Client,
@@ -29,10 +30,26 @@ export async function readGroupRecords(
   const upTo = await lastEventId(client, execution);
   const known = cache.get(execution.runId);
   if (known && known.upTo === upTo) return known.records;
-  const records = (await readGroup(client, execution))?.records ?? [];
+  const records = await readWhole(client, execution);
   // The history may have grown in between. Then the next reader finds another last event, and reads again.
   if (upTo !== undefined) cache.set(execution.runId, { upTo, records });
   return records;
+}
+
+/** What the run does not have whole is in the run before it, as long as Temporal keeps that. */
+async function readWhole(client: Client, execution: { workflowId: string; runId: string }): Promise<Records> {
+  let before: string | undefined;
+  const machine = await readGroup(client, execution, (event) => {
+    before ||= event.workflowExecutionStartedEventAttributes?.continuedExecutionRunId ?? undefined;
+  });
+  const { records = [] } = machine ?? {};
+  const isWhole = records.every(({ attempts }) => attempts.every(({ shortened }) => !shortened));
+  if (isWhole || !before) return records;
+  const earlier = await readGroupRecords(client, { workflowId: execution.workflowId, runId: before });
+  return records.map((record, index) => ({
+    ...record,
+    attempts: madeWhole(record.attempts, earlier[index]?.attempts ?? []),
+  }));
 }
 
 function cacheOf(client: Client): LRUCache<string, Read> {
@@ -44,5 +61,5 @@ function cacheOf(client: Client): LRUCache<string, Read> {
 }
 
 function sizeOf({ records }: Read): number {
-  return records.reduce((sum, record) => sum + 1 + (record?.attempts.length ?? 0), 1);
+  return records.reduce((sum, record) => sum + 1 + record.attempts.length, 1);
 }

@@ -1,5 +1,7 @@
 import type { Client } from '@temporalio/client';
-import { GROUP_TYPES } from '../../../domain/ledger/workflow-ids.js';
+import { DELIVERY_STATUSES } from '../../../domain/delivery/delivery.js';
+import { STATUS_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';
+import { isGroup } from '../../../domain/ledger/workflow-ids.js';
 import {
   accepts,
   type ReplayItem,
@@ -7,10 +9,10 @@ import {
   selectedStatuses,
 } from '../../../domain/replay/replay.js';
 import { clausesOf, type DeliveryFilter, hasResult, matchingRows, needsRecords } from '../delivery-filter.js';
-import { recordInMemo, startedAt } from '../delivery-view.js';
+import { startedAt } from '../delivery-view.js';
 import { findRuns, newestRuns } from '../earlier-runs.js';
 import { type Located, RowReader } from '../row-reader.js';
-import { anyOf, type Clause, isBefore, isOneOf } from '../visibility/query.js';
+import { anyOf, type Clause, isBefore, isNoneOf } from '../visibility/query.js';
 import type { Execution } from '../visibility/visibility.js';
 import { cutPart, type Found, type PartRequest, type Selection, type WindowPart } from './replay-page.js';
 
@@ -49,20 +51,17 @@ function filterOf(plan: ReplayPlan): DeliveryFilter {
   };
 }
 
-/** What {@link isOld} says, for the server: what a replay starts must not fill the windows that it reads. */
+/** What {@link isOld} says, for the server: what a replay starts must not fill the windows that it reads. What it starts is no group. */
 function isOldClause({ at }: ReplayPlan): Clause {
-  return anyOf([isBefore('StartTime', new Date(Date.parse(at) + 1))], [isOneOf('WorkflowType', GROUP_TYPES)]);
+  return anyOf(
+    [isBefore('StartTime', new Date(Date.parse(at) + 1))],
+    [isNoneOf(STATUS_ATTRIBUTE.name, DELIVERY_STATUSES)],
+  );
 }
 
-/**
- * Whether an execution was there when the replay was asked for. A group that has carried on since counts, a delivery that has left its group
- * does not: somebody acts on it, or the replay did.
- */
+/** Whether an execution was there when the replay was asked for, also if it has carried on since. */
 function isOld(execution: Execution, { at }: ReplayPlan): boolean {
-  const started = GROUP_TYPES.includes(execution.type)
-    ? startedAt(execution)
-    : execution.startTime.toISOString();
-  return started <= at;
+  return startedAt(execution) <= at;
 }
 
 async function runsOf(client: Client, plan: ReplayPlan, items: readonly Located[]): Promise<Located[]> {
@@ -79,8 +78,7 @@ async function withResult(client: Client, plan: ReplayPlan, items: readonly Loca
   const wanted = await Promise.all(
     items.map(
       async (item) =>
-        // Whoever pauses a delivery takes it out of its group, so the memo says it.
-        accepts(plan.action, item.row.index === undefined ? recordInMemo(item.execution) : undefined) &&
+        accepts(plan.action, item.row.state) &&
         (!needsRecords(filter) || (await hasResult(item, filter, rows))),
     ),
   );
@@ -102,7 +100,7 @@ async function toFound(items: readonly Located[], { plan, registrations }: PartR
         event_id,
         endpoint_id,
         run_id: execution.runId,
-        ...(row.index !== undefined && { workflow_id: execution.workflowId }),
+        ...(isGroup(execution.workflowId) && { workflow_id: execution.workflowId }),
       };
       return { item, ...(isGone && { is_gone: true }) };
     }),

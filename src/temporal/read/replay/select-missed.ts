@@ -10,8 +10,9 @@ import {
   EVENT_HEAD_ATTRIBUTE,
   KIND_ATTRIBUTE,
 } from '../../../domain/ledger/search-attributes.js';
+import { DELIVERY_TYPE, isGroup } from '../../../domain/ledger/workflow-ids.js';
 import { type Registration, type ReplayPlan, selectedStatuses } from '../../../domain/replay/replay.js';
-import { DELIVERY_TYPES, deliveriesOf, headsOf, isCurrent, isWithin } from '../delivery-view.js';
+import { deliveriesOf, headsOf, isCurrent, isWithin } from '../delivery-view.js';
 import { newestRuns } from '../earlier-runs.js';
 import { hasKey } from '../group/group-memo.js';
 import { readInput } from '../history.js';
@@ -88,7 +89,7 @@ async function deliveriesTo(
   if (heads.length === 0) return new Map();
   const endpointId = filter.endpoint_id ?? '';
   const query = toQuery([
-    isOneOf('WorkflowType', DELIVERY_TYPES),
+    equals('WorkflowType', DELIVERY_TYPE),
     isCurrent,
     equals(ACCOUNT_ATTRIBUTE.name, account_id),
     equals(ENDPOINT_ATTRIBUTE.name, endpointId),
@@ -107,7 +108,7 @@ async function deliveriesTo(
 function againIfFailed({ execution, row }: Located, plan: ReplayPlan): Found[] {
   const { status, event_id, endpoint_id } = row.summary;
   if (!isClosed(status) || !selectedStatuses(plan).includes(status)) return [];
-  const group = row.index !== undefined && { workflow_id: execution.workflowId };
+  const group = isGroup(execution.workflowId) && { workflow_id: execution.workflowId };
   return [{ item: { event_id, endpoint_id, run_id: execution.runId, ...group } }];
 }
 

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { ACCOUNT_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';
-import { DELIVERY_TYPES } from '../delivery-view.js';
+import { DELIVERY_TYPE } from '../../../domain/ledger/workflow-ids.js';
 import { numbersOf } from '../group/group-memo.js';
 import { equals, isAfter, isBefore, isOneOf, toQuery } from '../visibility/query.js';
 
@@ -17,7 +17,7 @@ export async function* ledgerNumbers(
   { from, to }: { from: Date; to: Date },
 ): AsyncIterable<number[]> {
   const query = toQuery([
-    isOneOf('WorkflowType', [...DELIVERY_TYPES, 'fanOutEvent']),
+    isOneOf('WorkflowType', [DELIVERY_TYPE, 'fanOutEvent']),
     equals(ACCOUNT_ATTRIBUTE.name, accountId),
     isAfter('StartTime', from),
     isBefore('StartTime', to),

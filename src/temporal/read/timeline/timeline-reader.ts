@@ -11,11 +11,11 @@ import {
 import { payloadBytes } from '../../../domain/ledger/sealed-event.js';
 import { previousRun } from '../earlier-runs.js';
 import { membersOf } from '../group/group-memo.js';
-import { readClosingRecord, readStarted } from '../history.js';
+import { readStarted } from '../history.js';
 import { type Located, RowReader } from '../row-reader.js';
 import { describeExecution, type Execution } from '../visibility/visibility.js';
 import { readIncidents } from './timeline-incidents.js';
-import { type RunRead, readGroupRun, readSingleRun } from './timeline-runs.js';
+import { type RunRead, readRun } from './timeline-runs.js';
 
 /** No more runs than this are told, the newest ones; Temporal UI has the others. */
 const MAX_RUNS = 20;
@@ -76,12 +76,10 @@ export class TimelineReader {
   private async readRuns(newest: Execution, accountId: string, key: DeliveryKey): Promise<RunAccount[]> {
     const runs: RunAccount[] = [];
     let run: Execution | undefined = newest;
-    let left: string | undefined;
     while (run && runs.length < MAX_RUNS) {
-      const read = await this.readRun(run, accountId, key, left);
+      const read = await this.readRun(run, accountId, key);
       if (!read) break;
       runs.unshift(read.account);
-      left = read.continues && read.account.started.at;
       const resent = previousRun(run);
       const before = read.continues ?? (resent && { workflowId: resent.workflow_id, runId: resent.run_id });
       run = before && (await describeExecution(this.client, before.workflowId, before.runId));
@@ -89,44 +87,20 @@ export class TimelineReader {
     return runs;
   }
 
-  private async readRun(
-    run: Execution,
-    accountId: string,
-    key: DeliveryKey,
-    until: string | undefined,
-  ): Promise<RunRead | undefined> {
-    if (run.type === 'deliverEvent') return readSingleRun(this.client, run);
-    const index = membersOf(run).findIndex(
+  private async readRun(run: Execution, accountId: string, key: DeliveryKey): Promise<RunRead | undefined> {
+    const members = membersOf(run);
+    const index = members.findIndex(
       (member) =>
         member?.account_id === accountId &&
         member.event_id === key.event_id &&
         member.endpoint_id === key.endpoint_id,
     );
     if (index < 0) return undefined;
-    if (run.type === 'deliverTogether') return this.readMember(run, index, until);
-    const record = await readClosingRecord(this.client, run, index);
-    const { workflowId: workflow_id, runId: run_id } = run;
-    const at = run.startTime.toISOString();
-    const started = { at, type: 'started' as const, text: 'Started in a group.', workflow_id, run_id };
-    const entries = record ? [{ at: run.closeTime?.toISOString() ?? at, record }] : [];
-    return { account: { started, before: NOTHING_YET, entries }, continues: undefined };
-  }
-
-  private async readMember(
-    run: Execution,
-    index: number,
-    until: string | undefined,
-  ): Promise<RunRead | undefined> {
-    if (!this.groups) return (await readGroupRun(this.client, run, [index], until)).get(index);
-    const name = `${run.runId} ${until ?? ''}`;
-    const reading = this.groups.get(name) ?? readGroupRun(this.client, run, indexesIn(run), until);
-    this.groups.set(name, reading);
+    if (!this.groups) return (await readRun(this.client, run, [index])).get(index);
+    const reading = this.groups.get(run.runId) ?? readRun(this.client, run, [...members.keys()]);
+    this.groups.set(run.runId, reading);
     return (await reading).get(index);
   }
-}
-
-function indexesIn(run: Execution): number[] {
-  return membersOf(run).map((_, index) => index);
 }
 
 /** What the oldest run began with is told by no other, such as one that is past its retention. */

@@ -1,13 +1,13 @@
 import type { Client } from '@temporalio/client';
 import proto, { type temporal } from '@temporalio/proto';
-import type { DeliverEventInput } from '../../../../workflows/inputs.js';
-import { endpointChanged, releaseMembers } from '../../../../workflows/messages.js';
+import { release } from '../../../../workflows/messages.js';
 import {
   type DeliveryRecord,
   isClosed,
   type ShownRecord,
   shownReason,
 } from '../../../domain/delivery/delivery.js';
+import type { GroupMachine } from '../../../domain/delivery/delivery-group.js';
 import type { DeliverySnapshot } from '../../../domain/delivery/delivery-state.js';
 import {
   NOTHING_YET,
@@ -16,7 +16,7 @@ import {
   type TimelineItem,
 } from '../../../domain/explain/timeline.js';
 import { readGroup } from '../group/group-history.js';
-import { decodeAll, decodeFirst, eventsOf, type HistoryEvent, isoTimeOf } from '../history-events.js';
+import { type HistoryEvent, isoTimeOf } from '../history-events.js';
 import { terminationOf } from '../termination.js';
 import type { Execution } from '../visibility/visibility.js';
 
@@ -24,64 +24,33 @@ const RESET = proto.temporal.api.enums.v1.WorkflowTaskFailedCause.WORKFLOW_TASK_
 
 type Run = Pick<Execution, 'workflowId' | 'runId'>;
 
-/** What one run tells, and the run that it continues: of its group, or the group's before. */
+/** What one run tells, and the run that it continues. */
 export interface RunRead {
   account: RunAccount;
   continues: Run | undefined;
 }
 
-/** The account of a delivery's own execution. */
-export async function readSingleRun(client: Client, run: Run): Promise<RunRead> {
-  const told = new Told(run);
-  for await (const event of eventsOf(client, run)) {
-    const started = event.workflowExecutionStartedEventAttributes;
-    if (started) {
-      const input = (await decodeFirst(client, started.input?.payloads)) as DeliverEventInput;
-      told.begin(event, started, input.so_far?.record, startOf(input));
-      if (input.resent) told.record(event, { ...NOTHING_YET, interventions: [input.resent] });
-    }
-    const memo = event.workflowPropertiesModifiedEventAttributes?.upsertedMemo?.fields?.['delivery'];
-    if (memo) told.record(event, (await decodeFirst(client, [memo])) as DeliveryRecord);
-    const signal = event.workflowExecutionSignaledEventAttributes;
-    if (signal?.signalName === endpointChanged.name && told.isWaiting) {
-      const [, , isProbe] = await decodeAll(client, signal.input?.payloads);
-      told.item(released(event, isProbe === true));
-    }
-    const completed = event.workflowExecutionCompletedEventAttributes;
-    if (completed)
-      told.record(event, (await decodeFirst(client, completed.result?.payloads)) as DeliveryRecord);
-    told.note(event);
-  }
-  return told.read();
-}
-
 /**
- * The accounts of deliveries in the run of their group, by index.
+ * The accounts of deliveries in a run of their execution, by index.
  *
- * @param indexes of the deliveries in the group
- * @param until when they left the group, or the group carried on in another run; ISO 8601, UTC
+ * @param indexes of the deliveries in the execution
  */
-export async function readGroupRun(
+export async function readRun(
   client: Client,
   run: Run,
   indexes: readonly number[],
-  until: string | undefined,
 ): Promise<Map<number, RunRead>> {
   const tellings = indexes.map((index) => ({ index, told: new Told(run), state: '' }));
   await readGroup(client, run, (event, machine) => {
-    if (until !== undefined && isoTimeOf(event) >= until) return;
     const started = event.workflowExecutionStartedEventAttributes;
-    const isRelease = event.workflowExecutionSignaledEventAttributes?.signalName === releaseMembers.name;
+    const isRelease = event.workflowExecutionSignaledEventAttributes?.signalName === release.name;
     for (const telling of tellings) {
       const { told } = telling;
       const member = machine.member(telling.index);
       if (started) {
         const isLater = Boolean(started.continuedExecutionRunId);
-        // Not of how many: some may be another account's.
-        const text = isLater
-          ? 'Its group carried on in a new run.'
-          : 'Started in a group with other deliveries.';
-        told.begin(event, started, isLater ? copyOf(member?.record) : undefined, { type: 'started', text });
+        const text = startOf(machine, isLater);
+        told.begin(event, started, isLater ? copyOf(member?.record) : undefined, text);
       }
       const now = JSON.stringify(member?.snapshot.state);
       if (isRelease && member && now !== telling.state) told.item(released(event, isProbed(member.snapshot)));
@@ -107,25 +76,19 @@ class Told {
     this.run = run;
   }
 
-  get isWaiting(): boolean {
-    return this.last.status === 'parked' || this.last.status === 'retrying';
-  }
-
   begin(
     event: HistoryEvent,
     started: temporal.api.history.v1.IWorkflowExecutionStartedEventAttributes,
     before: DeliveryRecord | undefined,
-    how: Pick<TimelineItem, 'type' | 'text'>,
+    text: string,
   ): void {
     const { workflowId, runId } = this.run;
-    this.started = { at: isoTimeOf(event), ...how, workflow_id: workflowId, run_id: runId };
+    this.started = { at: isoTimeOf(event), type: 'started', text, workflow_id: workflowId, run_id: runId };
     if (before) this.before = before;
     this.last = this.before;
     this.lastText = JSON.stringify(this.before);
-    const { continuedExecutionRunId, parentWorkflowExecution: parent } = started;
+    const { continuedExecutionRunId } = started;
     if (continuedExecutionRunId) this.continues = { workflowId, runId: continuedExecutionRunId };
-    else if (before && parent?.workflowId && parent.runId)
-      this.continues = { workflowId: parent.workflowId, runId: parent.runId };
   }
 
   /** The delivery's record at the time of an event. It is copied: a machine goes on changing its record. */
@@ -171,12 +134,14 @@ class Told {
   }
 }
 
-function startOf({ so_far, resent }: DeliverEventInput): Pick<TimelineItem, 'type' | 'text'> {
-  if (so_far) return { type: 'left_group', text: 'Left its group, and goes on as an execution of its own.' };
-  return {
-    type: 'started',
-    text: resent?.action === 'resend' ? 'Started again.' : 'Started as an execution of its own.',
-  };
+function startOf({ sole }: GroupMachine, isLater: boolean): string {
+  if (sole && isLater) return 'It carried on in a new run.';
+  if (sole)
+    return sole.record.interventions?.[0]?.action === 'resend'
+      ? 'Started again.'
+      : 'Started as an execution of its own.';
+  // Not with how many: some may be another account's.
+  return isLater ? 'Its group carried on in a new run.' : 'Started in a group with other deliveries.';
 }
 
 function released(event: HistoryEvent, isProbe: boolean): TimelineItem {

@@ -1,10 +1,14 @@
-import { type DeliveryStatus, isClosed, type ShownStatus } from '../../../domain/delivery/delivery.js';
+import {
+  DELIVERY_STATUSES,
+  type DeliveryStatus,
+  isClosed,
+  type ShownStatus,
+} from '../../../domain/delivery/delivery.js';
 import {
   GROUP_STATUS,
   groupStatusesWithout,
   STATUS_ATTRIBUTE,
 } from '../../../domain/ledger/search-attributes.js';
-import { GROUP_TYPES } from '../../../domain/ledger/workflow-ids.js';
 import { anyOf, type Clause, equals, isNoneOf, isOneOf } from './query.js';
 
 /** Finds deliveries of any of these statuses, and groups that may hold some: the inverse of how a status is read. */
@@ -19,12 +23,9 @@ export function hasStatus(statuses: readonly ShownStatus[]): Clause {
   );
 }
 
-/** Groups whose status names one of these. */
+/** Groups whose status names one of these, among executions of deliveries. An only delivery has its own status there. */
 export function isGroupWith(statuses: readonly DeliveryStatus[]): Clause[] {
-  return [
-    isOneOf('WorkflowType', GROUP_TYPES),
-    isNoneOf(STATUS_ATTRIBUTE.name, groupStatusesWithout(statuses)),
-  ];
+  return [isNoneOf(STATUS_ATTRIBUTE.name, [...DELIVERY_STATUSES, ...groupStatusesWithout(statuses)])];
 }
 
 /** Executions whose deliveries all have a status. */

@@ -5,7 +5,6 @@ import { ERASED_REASON } from '../../../domain/delivery/reasons.js';
 import { deliveryWorkflowId } from '../../../domain/ledger/workflow-ids.js';
 import type { ReplayItem, ReplayPlan, ReplayResult } from '../../../domain/replay/replay.js';
 import { DeliveryStateConflictError, NoWorkerError } from '../../errors.js';
-import { recordInMemo } from '../../read/delivery-view.js';
 import { REPLAY_MEMO } from '../../read/earlier-runs.js';
 import { readStartedEvent } from '../../read/history.js';
 import { describeExecution, type Execution } from '../../read/visibility/visibility.js';
@@ -102,16 +101,14 @@ export class ReplayActs {
     own: Execution | undefined,
   ): Promise<Outcome> {
     if (action === 'resend') throw new TypeError('not an act on an open delivery');
-    const { interventions = [] } = (own && recordInMemo(own)) ?? {};
-    if (interventions.some(({ replay }) => replay === replay_id)) return 'done';
     if (own && item.workflow_id === undefined && own.runId !== item.run_id) return 'skipped';
     try {
-      const record = await this.control.act(action, account_id, item, origin.actor.id, replay_id);
-      return record ? 'done' : 'skipped';
+      if (await this.control.act(action, account_id, item, origin.actor.id, replay_id)) return 'done';
     } catch (error) {
-      if (error instanceof DeliveryStateConflictError) return 'skipped';
-      throw error;
+      if (!(error instanceof DeliveryStateConflictError)) throw error;
     }
+    // It may have closed since this was done to it.
+    return (await this.control.hasActed(account_id, item, replay_id)) ? 'done' : 'skipped';
   }
 }
 

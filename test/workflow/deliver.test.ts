@@ -3,17 +3,19 @@ import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { newId } from '../../src/domain/basics/ids.js';
 import type { AttemptReport } from '../../src/domain/delivery/attempt-report.js';
-import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
-import type { DeliveryRecord } from '../../src/domain/delivery/delivery.js';
+import type { DeliveryRecord, Trigger } from '../../src/domain/delivery/delivery.js';
+import type { LiveGroup } from '../../src/domain/delivery/delivery-group.js';
 import { DEFAULT_RETRY_SCHEDULE } from '../../src/domain/delivery/retry-schedule.js';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/server/connection.js';
-import type { deliverEvent } from '../../workflows/index.js';
-import { PURCHASE } from '../support/api-client.js';
+import { deliveryWorkflowId } from '../../src/domain/ledger/workflow-ids.js';
+import type { deliver } from '../../workflows/index.js';
+import type { DeliverResult } from '../../workflows/inputs.js';
 import { answered } from '../support/parts/answered.js';
+import { groupOf } from '../support/parts/group-of.js';
 import { startStubWorker } from '../support/parts/stub-worker.js';
 import { temporalOfRun } from '../support/servers.js';
 
-describe('deliverEvent', () => {
+describe('deliver', () => {
   let temporal: TemporalConnection;
 
   before(async () => {
@@ -23,29 +25,24 @@ describe('deliverEvent', () => {
 
   /** Runs one delivery over an attempt of the test's own. */
   async function run(
-    attemptDelivery: (request: AttemptRequest) => Promise<AttemptReport>,
+    attempt: (which: { number: number; trigger?: Trigger }) => Promise<AttemptReport>,
     schedule: readonly number[],
-  ): Promise<DeliveryRecord> {
-    const workflowId = newId('event');
-    const stop = await startStubWorker(temporal, workflowId, { attemptDelivery });
+  ): Promise<DeliveryRecord | undefined> {
+    const key = { account_id: newId('account'), event_id: newId('event'), endpoint_id: newId('endpoint') };
+    const workflowId = deliveryWorkflowId(key.account_id, key);
+    const taskQueue = `stub-${key.event_id}`;
+    const stop = await startStubWorker(temporal, taskQueue, {
+      attemptFirst: async () => [await attempt({ number: 1 })],
+      attemptMembers: ({ attempts }) => Promise.all(attempts.map(attempt)),
+    });
     try {
-      return await temporal.client.workflow.execute<typeof deliverEvent>('deliverEvent', {
+      const args: [LiveGroup] = [groupOf(key, { schedule })];
+      const { deliveries } = await temporal.client.workflow.execute<typeof deliver>('deliver', {
         workflowId,
-        taskQueue: workflowId,
-        args: [
-          {
-            account_id: newId('account'),
-            event_id: workflowId,
-            endpoint_id: newId('endpoint'),
-            event_kind: 'purchase',
-            payload: PURCHASE,
-            accepted_at: new Date().toISOString(),
-            schedule,
-            attempt_timeout_ms: 1_000,
-            park_limit_ms: 1_000,
-          },
-        ],
+        taskQueue,
+        args,
       });
+      return deliveries?.[0];
     } finally {
       await stop();
     }
@@ -54,17 +51,17 @@ describe('deliverEvent', () => {
   it('makes an attempt that could not be made durably, and counts it once', async () => {
     let calls = 0;
     const record = await run(
-      async (request) => {
+      async (which) => {
         calls += 1;
         if (calls <= 2) throw new Error('the endpoints cannot be read');
-        return answered(200, request);
+        return answered(200, which);
       },
       [1],
     );
     assert.equal(calls, 3);
-    assert.equal(record.status, 'delivered');
+    assert.equal(record?.status, 'delivered');
     assert.deepEqual(
-      record.attempts.map(({ number }) => number),
+      record?.attempts.map(({ number }) => number),
       [1],
     );
   });
@@ -72,9 +69,9 @@ describe('deliverEvent', () => {
   it('goes through the whole default schedule, scaled down a hundred thousand times', async () => {
     const schedule = DEFAULT_RETRY_SCHEDULE.map((wait) => Math.max(1, Math.round(wait / 100_000)));
     const times: number[] = [];
-    const outcome = run(async (request) => {
+    const outcome = run(async (which) => {
       times.push(Date.now());
-      return answered(503, request);
+      return answered(503, which);
     }, schedule);
     const failed = await outcome.then(
       () => assert.fail('it succeeded'),
@@ -82,9 +79,9 @@ describe('deliverEvent', () => {
     );
     assert.ok(failed instanceof WorkflowFailedError && failed.cause instanceof ApplicationFailure);
     assert.equal(failed.cause.type, 'exhausted');
-    const record = failed.cause.details?.[0] as DeliveryRecord;
+    const [record] = (failed.cause.details?.[0] as DeliverResult).deliveries ?? [];
     assert.deepEqual(
-      record.attempts.map(({ number }) => number),
+      record?.attempts.map(({ number }) => number),
       [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
     );
     for (const [index, wait] of schedule.entries()) {

@@ -1,0 +1,320 @@
+import {
+  ApplicationFailure,
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  proxyActivities,
+  proxyLocalActivities,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  upsertMemo,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { Activities } from '../activities/index.js';
+import type { AttemptReport } from '../src/domain/delivery/attempt-report.js';
+import { carriedOn } from '../src/domain/delivery/carried.js';
+import { type DeliveryRecord, isClosed } from '../src/domain/delivery/delivery.js';
+import {
+  batches,
+  GroupMachine,
+  type GroupStep,
+  type LiveGroup,
+  type MemberAttempt,
+} from '../src/domain/delivery/delivery-group.js';
+import type { Action } from '../src/domain/delivery/delivery-machine.js';
+import { describeStates, statusesOf, summarizeMembers } from '../src/domain/delivery/group-summary.js';
+import { attemptPriority, isolatedQueue } from '../src/domain/delivery/lanes.js';
+import { executionStatus, STATUS_ATTRIBUTE } from '../src/domain/ledger/search-attributes.js';
+import { fitSummary } from '../src/domain/ledger/summaries.js';
+import { closingOf } from '../src/domain/stats/closing.js';
+import { TIMINGS, type Timings } from '../src/domain/timings.js';
+import { continueWithMemo } from './continue-with-memo.js';
+import { endCancelled } from './end-cancelled.js';
+import type { DeliverResult } from './inputs.js';
+import { lostFirstTasks } from './lost-tasks.js';
+import { ACTIONS, type Act, act, actorOf, release } from './messages.js';
+import { deliveries as sink } from './sinks.js';
+
+/** Beyond the attempt's own limit: reading the endpoint, signing, and the way back to Temporal. */
+const ATTEMPT_OVERHEAD_MS = 10_000;
+
+/** Attempts at an endpoint that hangs are made a few at a time: an activity that has not ended after so long is lost. */
+const BATCH_TIMEOUT = '5m';
+
+/** The longest records in a result, characters of JSON. Temporal takes 2 MiB, and a character can take several bytes. */
+const MAX_RESULT_CHARACTERS = 600_000;
+
+/**
+ * Delivers events to endpoints: usually one to one; under load, and where an event goes to many, up to 120 deliveries together, as a
+ * database commits waiting transactions together. The first attempts are made at once, in a local activity in the first workflow task, so
+ * that a delivery that succeeds costs six history events. Those that wait share a timer, those that are due share an activity, and one signal
+ * releases all that are parked for an endpoint. Acts change a delivery where it is.
+ *
+ * The execution is the record of its deliveries, and its status that of its only one: it completes if that was delivered, fails if it is
+ * exhausted or expired, and is cancelled if somebody gave it up. With several it completes however they ended.
+ */
+export async function deliver(input: LiveGroup): Promise<DeliverResult> {
+  const scope = CancellationScope.current();
+  // A cancellation is for the wait of an only delivery, not for attempts; of several, each is cancelled by itself.
+  return CancellationScope.nonCancellable(() => new Deliveries(input, scope).run());
+}
+
+class Deliveries {
+  private readonly input: LiveGroup;
+  private readonly scope: CancellationScope;
+  private readonly timings: Timings;
+  private readonly machine: GroupMachine;
+  /** Closed deliveries that have been counted. */
+  private readonly counted = new Set<number>();
+  /** Endpoints whose deliveries have just been released and are attempted in the direct lane. */
+  private readonly answering = new Set<string>();
+  private batchesInFlight = 0;
+  /** Something happened that may have changed what comes next. */
+  private stirred = false;
+  /** Somebody has acted, and wants to see it. */
+  private acted = false;
+  private broken: unknown;
+  private shown: { states: string; status: string; at: number };
+
+  /** @param scope in which Temporal's own cancellation is noticed */
+  constructor(input: LiveGroup, scope: CancellationScope) {
+    this.input = input;
+    this.scope = scope;
+    this.timings = { ...TIMINGS, ...input.timings };
+    this.machine = new GroupMachine(input, Date.now());
+    // What earlier runs have closed, they have counted.
+    for (const index of input.so_far ? this.closed : []) this.counted.add(index);
+    const { memo, typedSearchAttributes } = workflowInfo();
+    this.shown = {
+      states: JSON.stringify(memo?.['states'] ?? []),
+      status: typedSearchAttributes.get(STATUS_ATTRIBUTE) ?? '',
+      at: Date.now(),
+    };
+    this.listen();
+  }
+
+  private listen(): void {
+    setHandler(release, (some) => {
+      this.machine.release(some, Date.now());
+      if (some.direct) this.answering.add(some.endpoint_id);
+      this.stirred = true;
+    });
+    setHandler(act, (order) => this.act(order), { validator: (order) => this.refuse(order) });
+    this.scope.cancelRequested.catch(() => {
+      this.stirred = true;
+    });
+  }
+
+  async run(): Promise<DeliverResult> {
+    const first = this.machine.firstAttempts;
+    let now = Date.now();
+    if (first.length > 0 && !this.input.so_far) {
+      await this.attemptFirst(first);
+      now = this.machine.settledAt;
+    }
+    for (; ; now = Date.now()) {
+      this.stirred = false;
+      if (this.scope.consideredCancelled) this.machine.cancelSole(now);
+      let { released, wakeAt, because } = this.beginDue(now);
+      while (released.length > 0) {
+        await this.attemptReleased(released, now);
+        now = this.machine.settledAt;
+        ({ released, wakeAt, because } = this.beginDue(now));
+      }
+      this.count();
+      this.show(now);
+      if (this.isOver) return this.end();
+      if (this.batchesInFlight === 0 && workflowInfo().continueAsNewSuggested) await this.carryOn();
+      const isStirred = () => this.stirred || this.broken !== undefined || this.isOver;
+      if (wakeAt === undefined) await condition(isStirred);
+      else await condition(isStirred, Math.max(wakeAt - Date.now(), 1), { summary: fitSummary(because) });
+      if (this.broken !== undefined) throw this.broken;
+    }
+  }
+
+  /** What makes attempts in the direct lane, inside a workflow task. */
+  private get direct() {
+    return proxyLocalActivities<Activities>({
+      startToCloseTimeout: this.input.attempt_timeout_ms + ATTEMPT_OVERHEAD_MS,
+      retry: { maximumAttempts: 1 },
+    });
+  }
+
+  private get isOver(): boolean {
+    return !this.machine.isOpen && allHandlersFinished();
+  }
+
+  /** The first attempts at healthy endpoints, inside the first workflow task. */
+  private async attemptFirst(first: MemberAttempt[]): Promise<void> {
+    const { events, deliveries, attempt_timeout_ms: timeout_ms, isolated } = this.input;
+    const lost_tries = isolated ? 0 : lostFirstTasks();
+    let reports: readonly (AttemptReport | null)[] = [];
+    if (!isolated) {
+      const request = { events, deliveries, timeout_ms, ...(lost_tries > 0 && { lost_tries }) };
+      reports = await this.direct.attemptFirst(request).catch(() => []);
+    }
+    const unmade = this.machine.settle(first, reports, Date.now());
+    if (unmade.length > 0)
+      this.begin(lost_tries > 0 ? unmade.map((one) => ({ ...one, lost_tries })) : unmade);
+  }
+
+  /** Begins what is due. @returns what is left of it, to be attempted in the direct lane, and what comes after that */
+  private beginDue(now: number): Omit<GroupStep, 'due'> & { released: MemberAttempt[] } {
+    const { due, ...next } = this.machine.step(now);
+    const isDirect = ({ trigger, index }: MemberAttempt) =>
+      trigger === 'released' && this.answering.has(this.input.deliveries[index]?.endpoint_id ?? '');
+    const released = due.filter(isDirect);
+    this.answering.clear();
+    const others = due.filter((attempt) => !released.includes(attempt));
+    for (const batch of batches(this.machine, this.input, others)) this.begin(batch);
+    return { ...next, released };
+  }
+
+  /** Attempts in the direct lane, inside the workflow task: at endpoints that answer again. */
+  private async attemptReleased(attempts: readonly MemberAttempt[], now: number): Promise<void> {
+    const { events, deliveries, attempt_timeout_ms: timeout_ms } = this.input;
+    const request = { attempts, events, deliveries, timeout_ms };
+    const made = await this.direct.attemptReleased(request).catch(() => undefined);
+    const unmade = this.machine.settle(attempts, made?.reports ?? [], now);
+    if (unmade.length > 0) this.begin(unmade);
+  }
+
+  private begin(batch: readonly MemberAttempt[]): void {
+    this.batchesInFlight += 1;
+    this.attempt(batch)
+      .catch((error: unknown) => {
+        this.broken = error;
+      })
+      .finally(() => {
+        this.batchesInFlight -= 1;
+        this.stirred = true;
+      });
+  }
+
+  /**
+   * Makes attempts together in the isolated lane. An attempt that the endpoint fails is a result, not an error: Temporal repeats only those
+   * that could not be made or were lost.
+   */
+  private async attempt(batch: readonly MemberAttempt[]): Promise<void> {
+    const endpoints = new Set(batch.map(({ index }) => this.input.deliveries[index]?.endpoint_id ?? ''));
+    const [endpoint = ''] = endpoints;
+    const isResend = this.input.resent !== undefined;
+    const { attemptMembers } = proxyActivities<Activities>({
+      taskQueue: isolatedQueue(workflowInfo().taskQueue),
+      startToCloseTimeout: BATCH_TIMEOUT,
+      heartbeatTimeout: this.input.attempt_timeout_ms + ATTEMPT_OVERHEAD_MS,
+      retry: { initialInterval: '1s', maximumInterval: '1m' },
+      summary: batch.length === 1 ? `attempt ${batch[0]?.number}` : `${batch.length} attempts`,
+      priority: {
+        priorityKey: Math.min(
+          ...batch.map(({ trigger, number }) => attemptPriority(trigger, number, isResend)),
+        ),
+        fairnessKey: endpoints.size === 1 ? endpoint : workflowInfo().workflowId,
+      },
+    });
+    for (let left = batch; left.length > 0; ) {
+      const reports = await attemptMembers({ attempts: left }).catch(() => []);
+      const unmade = this.machine.settle(left, reports, Date.now());
+      if (unmade.length === left.length) await sleep(this.timings.group_broken_ms);
+      left = unmade;
+    }
+  }
+
+  private refuse(order: Act | undefined): void {
+    const { action, delivery } = order ?? {};
+    const isKnown = ACTIONS.some((one) => one === action);
+    const reason = isKnown
+      ? this.machine.refusal(this.machine.find(delivery), action as Action, actorOf(order))
+      : `an action is needed: {"action": …}, one of ${ACTIONS.join(', ')}`;
+    if (reason) throw ApplicationFailure.create({ type: 'refused', message: reason, nonRetryable: true });
+  }
+
+  private act(order: Act): DeliveryRecord {
+    const { action, delivery } = order;
+    const index = this.machine.find(delivery);
+    this.machine.act(index, action, actorOf(order), Date.now());
+    this.stirred = true;
+    this.acted = true;
+    const record = this.machine.member(index)?.record;
+    if (!record) throw new Error(`there is no delivery ${delivery}`);
+    return record;
+  }
+
+  private async carryOn(): Promise<void> {
+    await condition(allHandlersFinished);
+    upsertMemo({ created_at: this.createdAt });
+    await continueWithMemo<typeof deliver>({ ...this.input, so_far: carriedOn(this.machine.snapshots) });
+  }
+
+  /** When the deliveries were started, whichever run this is. */
+  private get createdAt(): string {
+    const known = workflowInfo().memo?.['created_at'];
+    return typeof known === 'string' ? known : workflowInfo().startTime.toISOString();
+  }
+
+  /** Tells the process which deliveries have been closed since the last time. */
+  private count(): void {
+    const { events, deliveries } = this.input;
+    const closings = this.closed.flatMap((index) => {
+      const delivery = deliveries[index];
+      const event = delivery && events[delivery.event];
+      const record = this.machine.member(index)?.record;
+      if (this.counted.has(index) || !event || !record) return [];
+      this.counted.add(index);
+      return closingOf(event, delivery.endpoint_id, record) ?? [];
+    });
+    if (closings.length > 0) sink.closed(closings);
+  }
+
+  /** Indexes of the deliveries that are closed. */
+  private get closed(): number[] {
+    return this.machine.records.flatMap(({ status }, index) => (isClosed(status) ? [index] : []));
+  }
+
+  /** Writes how the deliveries stand where lists and operators look: nothing, if the execution's own status says it. */
+  private show(now: number): void {
+    const { records, isOpen } = this.machine;
+    const isDue = this.batchesInFlight === 0 || now - this.shown.at >= this.timings.group_shown_ms;
+    // A signal in the same task as the last reports is noticed before their batch has ended.
+    if (!isDue && !this.acted && !this.isOver) return;
+    this.acted = false;
+    const summary = summarizeMembers(records, isOpen);
+    const states = JSON.stringify(summary);
+    const statuses = statusesOf(summary);
+    if (states === this.shown.states) return;
+    upsertMemo({ states: summary });
+    setCurrentDetails(this.machine.sole ? (records[0]?.reason ?? '') : describeStates(summary));
+    const status = executionStatus(
+      records.map((record) => record.status),
+      statuses,
+    );
+    if (status !== this.shown.status) upsertSearchAttributes([{ key: STATUS_ATTRIBUTE, value: status }]);
+    this.shown = { states, status, at: now };
+  }
+
+  /** Ends the execution so that its own status tells the outcome of an only delivery, as Temporal UI's filters ask for it. */
+  private async end(): Promise<DeliverResult> {
+    const { result } = this;
+    const { status = 'delivered', reason = status } = this.machine.sole?.record ?? {};
+    if (status === 'delivered') return result;
+    if (status === 'cancelled') return endCancelled(this.scope);
+    const isSealed = this.input.events[0]?.sealed !== undefined;
+    // A failure's message is not encrypted, as its details are: of a sealed event it says no more than the status.
+    const message = isSealed ? status : reason;
+    throw ApplicationFailure.create({ type: status, message, nonRetryable: true, details: [result] });
+  }
+
+  /** Records that the history has already are not written again where that is half of what an execution takes. */
+  private get result(): DeliverResult {
+    const { records, sole } = this.machine;
+    const delivered = records.filter(({ status }) => status === 'delivered');
+    const wereAtOnce =
+      delivered.length === records.length && delivered.every(({ attempts }) => attempts.length === 1);
+    const isShort = records.some(({ attempts }) => attempts.some(({ shortened }) => shortened));
+    const isTold =
+      isShort || (!sole && (wereAtOnce || JSON.stringify(records).length > MAX_RESULT_CHARACTERS));
+    return { delivered: delivered.length, ...(!isTold && { deliveries: records }) };
+  }
+}
