@@ -34,7 +34,7 @@ import { continueWithMemo } from './continue-with-memo.js';
 import { endCancelled } from './end-cancelled.js';
 import type { DeliverResult } from './inputs.js';
 import { lostFirstTasks } from './lost-tasks.js';
-import { ACTIONS, type Act, act, actorOf, release } from './messages.js';
+import { ACTIONS, act, actIn, actorOf, release } from './messages.js';
 import { deliveries as sink } from './sinks.js';
 
 /** Beyond the attempt's own limit: reading the endpoint, signing, and the way back to Temporal. */
@@ -222,8 +222,8 @@ class Deliveries {
     }
   }
 
-  private refuse(order: Act | undefined): void {
-    const { action, delivery } = order ?? {};
+  private refuse(order: unknown): void {
+    const { action, delivery } = actIn(order);
     const isKnown = ACTIONS.some((one) => one === action);
     const reason = isKnown
       ? this.machine.refusal(this.machine.find(delivery), action as Action, actorOf(order))
@@ -231,10 +231,10 @@ class Deliveries {
     if (reason) throw ApplicationFailure.create({ type: 'refused', message: reason, nonRetryable: true });
   }
 
-  private act(order: Act): DeliveryRecord {
-    const { action, delivery } = order;
+  private act(order: unknown): DeliveryRecord {
+    const { action, delivery } = actIn(order);
     const index = this.machine.find(delivery);
-    this.machine.act(index, action, actorOf(order), Date.now());
+    if (action) this.machine.act(index, action, actorOf(order), Date.now());
     this.stirred = true;
     this.acted = true;
     const record = this.machine.member(index)?.record;

@@ -40,6 +40,11 @@ export interface Act extends Operator {
   delivery?: string;
 }
 
+/** What is to be done, whatever was sent: the name of the action alone will do. */
+export function actIn(order: unknown): Partial<Act> {
+  return typeof order === 'string' ? { action: order as Action } : ((order ?? {}) as Partial<Act>);
+}
+
 /** Who acts, whatever was sent. */
 export function actorOf(operator: unknown): Actor {
   return { by: operatorName(operator), replay: replayIn(operator) };
@@ -49,7 +54,7 @@ export function actorOf(operator: unknown): Actor {
  * Does something to a delivery where it is. Every act is refused while an attempt is in flight, and `retry` while the delivery is paused.
  * `resume` continues the schedule where it was.
  */
-export const act = defineUpdate<DeliveryRecord, [Act]>('act');
+export const act = defineUpdate<DeliveryRecord, [Act | Action | undefined]>('act');
 
 /** Failures of an endpoint, as a process reports them to its incident. */
 export interface FailureReport {

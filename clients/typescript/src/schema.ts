@@ -2280,7 +2280,7 @@ export interface components {
              */
             at: string;
             /** @enum {string} */
-            type: "accepted" | "started" | "attempt" | "wait" | "parked" | "incident" | "released" | "probed" | "act" | "left_group" | "reset" | "closed" | "terminated";
+            type: "accepted" | "started" | "attempt" | "wait" | "parked" | "incident" | "released" | "probed" | "act" | "reset" | "closed" | "terminated";
             /** @description Human-readable */
             text: string;
             workflow_id?: string;

@@ -36,7 +36,7 @@ export const ERASURES: Scenarios = {
       return erasure(stage, await erase(stage, 'finish'));
     },
   },
-  'deliver-event-erased': {
+  'deliver-one-erased': {
     settings: { HOOKLINE_RETRY_SCHEDULE: '15s' },
     async play(stage) {
       const id = await retrying(stage);
@@ -44,7 +44,7 @@ export const ERASURES: Scenarios = {
       return closed(stage, id);
     },
   },
-  'deliver-together-erased': {
+  'deliver-many-erased': {
     settings: { HOOKLINE_RETRY_SCHEDULE: '15s' },
     async play(stage) {
       const { system, client, receiver } = stage;

@@ -6,7 +6,7 @@ import { type SharedSystem, sharedSystem } from '../../support/system.js';
 /** Texts that end the literal of a visibility query early: Temporal's parser reads a backslash as the start of an escape. */
 const INJECTIONS = [
   `\\' OR WorkflowType = "deliver" --`,
-  `\\' OR WorkflowType = "deliverGroup" --`,
+  `\\' OR WorkflowType = "deliver" --`,
   `\\' OR HooklineEventHead = true --`,
   `x' OR WorkflowType = 'deliver`,
 ];

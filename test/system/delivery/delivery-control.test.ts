@@ -139,19 +139,22 @@ describe('control of a delivery', () => {
     }
   });
 
-  it('takes the same updates as Temporal UI sends them: without an argument, or with any', async () => {
+  it('takes the same acts as Temporal UI sends them: by name alone, or with any other field', async () => {
     const delivery = await waiting(reply(500), reply(500), reply(500), reply(200));
     const handle = system.temporal.client.workflow.getHandle(delivery.workflow_id);
-    await handle.executeUpdate('pause', { args: [] });
-    await assert.rejects(handle.executeUpdate('retryNow', { args: [] }), WorkflowUpdateFailedError);
-    await handle.executeUpdate('resume', { args: [{ by: 'Grace Hopper' }] });
-    await handle.executeUpdate('pause', { args: [42] });
-    await handle.executeUpdate('resume', { args: [{ by: { nested: true } }, 'surplus'] });
-    await handle.executeUpdate('pause', { args: [null] });
-    await handle.executeUpdate('resume', { args: ['Ada'] });
-    await handle.executeUpdate('pause', { args: [new Uint8Array([1, 2, 3])] });
-    await handle.executeUpdate('resume', { args: [{ by: 'x'.repeat(5_000) }] });
-    await handle.executeUpdate('retryNow', { args: [[]] });
+    const acted = (...args: unknown[]) => handle.executeUpdate('act', { args: args as [unknown] });
+    await acted('pause');
+    await assert.rejects(acted('retry'), WorkflowUpdateFailedError);
+    await acted({ action: 'resume', by: 'Grace Hopper' });
+    await acted({ action: 'pause', by: 42 });
+    await acted({ action: 'resume', by: { nested: true } }, 'surplus');
+    for (const wrong of [[], [null], ['throw'], [[]], [new Uint8Array([1, 2, 3])], [{ by: 'Ada' }]])
+      await assert.rejects(acted(...wrong), WorkflowUpdateFailedError);
+    await acted({ action: 'pause', by: null });
+    await acted({ action: 'resume', by: 'Ada', delivery: delivery.id });
+    await acted({ action: 'pause', by: [] });
+    await acted({ action: 'resume', by: 'x'.repeat(5_000) });
+    await acted('retry');
     const after = await client.deliveryUntil(delivery.id, ({ attempts }) => attempts.length === 2);
     assert.deepEqual(
       after.interventions?.map(({ by }) => by),

@@ -71,7 +71,7 @@ describe('business keys', () => {
     assert.deepEqual(kind.json.data, []);
   });
 
-  it('stay with an event without endpoints, with many, handed over or resent', async () => {
+  it('stay with an event without endpoints, with many, acted upon or resent', async () => {
     const other = await system.account();
     const lonely = await other.purchase(purchase('lonely'));
     assert.deepEqual(ids(await findUntil('events', 'order_id:lonely', 1, other)), [lonely.id]);
@@ -102,7 +102,7 @@ describe('business keys', () => {
       (rows) => rows.some(({ run_id }) => run_id === resent.json.run_id),
     );
     assert.deepEqual(ids(again), ids(deliveries));
-    // It begins at once, and not where it was when it left its group.
+    // It begins at once, and not where it was in its group.
     const { attempts } = await other.deliveryUntil(id, ({ status }) => status === 'retrying');
     assert.deepEqual(
       attempts.map(({ number, trigger }) => [number, trigger]),

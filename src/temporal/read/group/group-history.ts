@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { type Act, act, actorOf, release } from '../../../../workflows/messages.js';
+import { act, actIn, actorOf, release } from '../../../../workflows/messages.js';
 import type { AttemptReport } from '../../../domain/delivery/attempt-report.js';
 import {
   GroupMachine,
@@ -109,9 +109,10 @@ class Reading {
     }
     const input = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input;
     if (input?.name === act.name) {
-      const order = (await decodeFirst(this.client, input.args?.payloads)) as Act;
+      const order = await decodeFirst(this.client, input.args?.payloads);
+      const { action, delivery } = actIn(order);
       const tell = (machine: GroupMachine, now: number) =>
-        machine.act(machine.find(order.delivery), order.action, actorOf(order), now);
+        action && machine.act(machine.find(delivery), action, actorOf(order), now);
       this.acts.push({ event, tell });
       return true;
     }
