@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import type { temporal } from '@temporalio/proto';
 import { act, actIn, actorOf, release } from '../../../../workflows/messages.js';
 import type { AttemptReport } from '../../../domain/delivery/attempt-report.js';
 import {
@@ -11,6 +12,7 @@ import {
 import { decodeFirst, eventsOf, type HistoryEvent, timeOf } from '../history-events.js';
 
 type Reports = (AttemptReport | null)[];
+type UpdateInput = temporal.api.update.v1.IInput | null | undefined;
 
 /** Is called after each event has been taken in. */
 export type Watch = (event: HistoryEvent, machine: GroupMachine) => void | Promise<void>;
@@ -51,6 +53,7 @@ class Reading {
   private readonly client: Client;
   private readonly watch: Watch;
   private readonly scheduled = new Map<string, MemberAttempt[]>();
+  private readonly admitted = new Map<string, UpdateInput>();
   /** A task tells of all signals first, then of acts, and then of attempts, also of those that ended before. */
   private signals: News[] = [];
   private acts: News[] = [];
@@ -107,7 +110,7 @@ class Reading {
       this.signals.push({ event, tell: (machine, now) => machine.release(some, now) });
       return true;
     }
-    const input = event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.input;
+    const input = this.actIn(event);
     if (input?.name === act.name) {
       const order = await decodeFirst(this.client, input.args?.payloads);
       const { action, delivery } = actIn(order);
@@ -125,6 +128,14 @@ class Reading {
     }
     if (event.workflowExecutionCancelRequestedEventAttributes) this.isCancelRequested = true;
     return false;
+  }
+
+  /** What an update that is accepted asks for. Of one that a reset in Temporal has taken over, an earlier event says it. */
+  private actIn(event: HistoryEvent): UpdateInput {
+    const admitted = event.workflowExecutionUpdateAdmittedEventAttributes?.request;
+    if (admitted?.meta?.updateId) this.admitted.set(admitted.meta.updateId, admitted.input);
+    const accepted = event.workflowExecutionUpdateAcceptedEventAttributes;
+    return accepted && (accepted.acceptedRequest?.input ?? this.admitted.get(accepted.protocolInstanceId ?? ''));
   }
 
   private async takeAttempts(event: HistoryEvent): Promise<void> {
