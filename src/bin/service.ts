@@ -15,7 +15,7 @@ import { keepTallies } from './service/counts/tallies.js';
 import { addressPolicyOf, portsOf } from './service/egress.js';
 import { healthListener } from './service/health-listener.js';
 import { type HttpServer, listen } from './service/http-server.js';
-import { createKnowledge, createStarter } from './service/ledger.js';
+import { createKnowledge, createLedger, createStarter } from './service/ledger.js';
 import { createListenerExchange } from './service/listeners/listener-exchange.js';
 import { createListeners, type Listeners } from './service/listeners/listeners.js';
 import { createLogWatch } from './service/log/log-watch.js';
@@ -92,6 +92,7 @@ async function startParts(
 
   const earlyAttempts = role === 'all' ? attempts?.earlyAttempts : undefined;
   const starter = createStarter(settings, servers, knowledge, earlyAttempts, createStartMetrics(registry));
+  const ledger = createLedger(servers, starter);
   stops.add(listeners?.start(starter) ?? (() => {}));
 
   const tallies =
@@ -118,7 +119,7 @@ async function startParts(
           createLogWatch(logger, registry, alerts.raiser, parseWitnesses(settings.HOOKLINE_LOG_WITNESSES)),
         ),
       },
-      starter,
+      ledger,
       bundlePath,
       closed,
     );
@@ -133,7 +134,7 @@ async function startParts(
       : serveApi(
           settings,
           servers,
-          { addressPolicy, starter, incidents, readiness, registry, tracing, logger },
+          { addressPolicy, ledger, incidents, readiness, registry, tracing, logger },
           listeners,
           stops,
         );

@@ -17,14 +17,11 @@ import type { Database } from '../../models/database.js';
 import { Registrations } from '../../models/endpoint/registrations.js';
 import { isDatabaseUnavailable } from '../../models/mongo/unavailable.js';
 import { BacklogReader } from '../../temporal/read/backlog/backlog-reader.js';
-import { DeliveryReader } from '../../temporal/read/delivery-reader.js';
 import { EventReader } from '../../temporal/read/event-reader.js';
 import { ReplayFinder } from '../../temporal/read/replay/replay-finder.js';
 import { ReplayReader } from '../../temporal/read/replay/replay-reader.js';
 import { isTemporalUnavailable } from '../../temporal/server/unavailable.js';
 import { AccountDeletions } from '../../temporal/write/account/account-deletions.js';
-import { DeliveryControl } from '../../temporal/write/delivery-control.js';
-import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
 import { EndpointWorkflows } from '../../temporal/write/endpoint-workflows.js';
 import type { Incidents } from '../../temporal/write/incidents.js';
 import { startErasure } from '../../temporal/write/privacy/erasures.js';
@@ -32,6 +29,7 @@ import { Replays } from '../../temporal/write/replay/replays.js';
 import { requireSecretBox } from '../process/secrets.js';
 import { BacklogMetrics } from './counts/backlog-metrics.js';
 import { metricsPage } from './counts/metrics-page.js';
+import type { Ledger } from './ledger.js';
 import { createLogSigners } from './log/signers.js';
 import { Outages } from './outages.js';
 import type { Readiness } from './readiness.js';
@@ -41,7 +39,7 @@ import type { Servers } from './servers.js';
 /** What the API takes part in besides the settings. */
 export interface ApiParts {
   addressPolicy: AddressPolicy;
-  starter: DeliveryStarter;
+  ledger: Ledger;
   incidents: Incidents;
   readiness: Readiness;
   logger: Logger;
@@ -64,7 +62,8 @@ export interface Api {
 export async function createApi(settings: Settings, servers: Servers, parts: ApiParts): Promise<Api> {
   const { database, temporal, sealer } = servers;
   const { client } = temporal;
-  const { starter, logger } = parts;
+  const { ledger, logger } = parts;
+  const { starter } = ledger;
   const metrics = createMetrics(parts.registry);
   const backlog = new BacklogReader(client, overdueAfter(settings.HOOKLINE_ATTEMPT_TIMEOUT));
   const backlogMetrics = new BacklogMetrics(parts.registry, backlog);
@@ -80,7 +79,6 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
     outages.note('MongoDB', error);
     metrics.rateLimitStoreFailures.inc();
   });
-  const deliveries = new DeliveryReader(client, starter.recentGroups, sealer, database.archive);
   const registrations = new Registrations(database);
   const replayReader = new ReplayReader(client);
   const payloads = new PayloadChecks();
@@ -104,8 +102,7 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
       settings.HOOKLINE_TASK_QUEUE,
       settings.HOOKLINE_TEST_TIME_SCALE,
     ),
-    control: new DeliveryControl(client, starter, deliveries),
-    deliveries,
+    ...ledger,
     backlog,
     metricsPage: metricsPage(parts.registry, {
       refresh: () => backlogMetrics.refresh(),

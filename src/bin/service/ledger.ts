@@ -67,15 +67,29 @@ export function createStarter(
   });
 }
 
+/** What starts, reads and steers deliveries: one of each in a process. */
+export interface Ledger {
+  starter: DeliveryStarter;
+  deliveries: DeliveryReader;
+  control: DeliveryControl;
+}
+
+export function createLedger(
+  { database, temporal: { client }, sealer }: Pick<Servers, 'database' | 'temporal' | 'sealer'>,
+  starter: DeliveryStarter,
+): Ledger {
+  const deliveries = new DeliveryReader(client, starter.recentGroups, sealer, database.archive);
+  return { starter, deliveries, control: new DeliveryControl(client, starter, deliveries) };
+}
+
 /** What replays find and do, for their activities. */
 export function createReplayLedger(
-  { database, temporal: { client }, sealer }: Servers,
-  starter: DeliveryStarter,
+  { database, temporal: { client }, sealer }: Pick<Servers, 'database' | 'temporal' | 'sealer'>,
+  { starter, control }: Pick<Ledger, 'starter' | 'control'>,
 ): ReplayLedger {
   const registrations = new Registrations(database);
   const finder = new ReplayFinder(client, registrations, sealer);
-  const deliveries = new DeliveryReader(client, starter.recentGroups, sealer);
-  const acts = new ReplayActs(client, starter, new DeliveryControl(client, starter, deliveries));
+  const acts = new ReplayActs(client, starter, control);
   return {
     async find(plan, cursor) {
       const { found, ...rest } = await finder.page(plan, cursor as ReplayCursor | undefined);

@@ -3,11 +3,10 @@ import type { Settings } from '../../config/schema.js';
 import type { Closing } from '../../domain/stats/closing.js';
 import { ClosedExecutionFinder } from '../../temporal/read/archive/closed-windows.js';
 import { type RunningWorker, startWorker } from '../../temporal/server/worker.js';
-import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
 import { createAccountRemoval } from './account/account-removal.js';
 import { type Attempts, USER_AGENT } from './attempts.js';
 import { endpointDirectory, pendingEndpoints } from './endpoint-ports.js';
-import { createReplayLedger } from './ledger.js';
+import { createReplayLedger, type Ledger } from './ledger.js';
 import { createErasures } from './privacy/erasures.js';
 import type { Servers } from './servers.js';
 import type { AlertPorts } from './watch/alerts.js';
@@ -20,11 +19,12 @@ export function runWorker(
   settings: Settings,
   servers: Servers,
   ports: Attempts & AlertPorts & Pick<ActivityDependencies, 'log'>,
-  starter: DeliveryStarter,
+  ledger: Ledger,
   bundlePath: string,
   closed: (closings: readonly Closing[]) => void,
 ): Promise<RunningWorker> {
   const { database, temporal } = servers;
+  const { starter, control } = ledger;
   return startWorker(
     temporal,
     {
@@ -42,8 +42,8 @@ export function runWorker(
       ...ports,
       ledger: starter,
       timings: settings.HOOKLINE_TEST_TIME_SCALE,
-      replays: createReplayLedger(servers, starter),
-      accounts: createAccountRemoval(settings, servers, starter),
+      replays: createReplayLedger(servers, ledger),
+      accounts: createAccountRemoval(settings, servers, control),
       archive: database.archive,
       closed: new ClosedExecutionFinder(
         temporal.client,
@@ -51,7 +51,7 @@ export function runWorker(
         servers.sealer,
         database.archive,
       ),
-      erasures: createErasures(servers, starter),
+      erasures: createErasures(servers, control),
       userAgent: USER_AGENT,
     },
   );

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createKnowledge, createReplayLedger, createStarter } from '../../../src/bin/service/ledger.js';
+import { createKnowledge, createLedger, createReplayLedger, createStarter } from '../../../src/bin/service/ledger.js';
 import { parseDeliveryId } from '../../../src/domain/basics/delivery-id.js';
 import type { ReplayPlan } from '../../../src/domain/replay/replay.js';
 import type { ApiClient } from '../../support/api-client.js';
@@ -14,7 +14,10 @@ describe('an act of a replay', () => {
   let client: ApiClient;
   let id: string;
   const ledgerOf = (of: SharedSystem) =>
-    createReplayLedger(of, createStarter(of.settings, of, createKnowledge(of.settings, of), undefined));
+    createReplayLedger(
+      of,
+      createLedger(of, createStarter(of.settings, of, createKnowledge(of.settings, of), undefined)),
+    );
   const planOf = (replay_id: string): ReplayPlan => ({
     account_id: client.accountId,
     replay_id,

@@ -6,13 +6,11 @@ import { MAX_REPLAY_RATE, type ReplayItem, type ReplayPlan } from '../../../doma
 import type { Database } from '../../../models/database.js';
 import { Registrations } from '../../../models/endpoint/registrations.js';
 import { DeliveryStateConflictError, ReplayStateConflictError } from '../../../temporal/errors.js';
-import { DeliveryReader } from '../../../temporal/read/delivery-reader.js';
 import { ReplayFinder } from '../../../temporal/read/replay/replay-finder.js';
 import type { ReplayCursor } from '../../../temporal/read/replay/replay-page.js';
 import { ReplayReader } from '../../../temporal/read/replay/replay-reader.js';
 import { AccountDeletions } from '../../../temporal/write/account/account-deletions.js';
-import { DeliveryControl } from '../../../temporal/write/delivery-control.js';
-import type { DeliveryStarter } from '../../../temporal/write/delivery-starter.js';
+import type { DeliveryControl } from '../../../temporal/write/delivery-control.js';
 import { Replays } from '../../../temporal/write/replay/replays.js';
 import type { Servers } from '../servers.js';
 
@@ -28,12 +26,10 @@ const MAX_REPLAYS = 100;
 export function createAccountRemoval(
   settings: Settings,
   { database, temporal: { client }, sealer }: Servers,
-  starter: DeliveryStarter,
+  control: DeliveryControl,
 ): AccountRemoval {
   const taskQueue = settings.HOOKLINE_TASK_QUEUE;
   const finder = new ReplayFinder(client, new Registrations(database), sealer);
-  const deliveries = new DeliveryReader(client, starter.recentGroups, sealer);
-  const control = new DeliveryControl(client, starter, deliveries);
   const reader = new ReplayReader(client);
   const replays = new Replays({ client, taskQueue, reader, started: database.startedReplays });
   const deletions = new AccountDeletions(client, taskQueue);

@@ -1,17 +1,14 @@
 import type { SubjectErasures } from '../../../../activities/ports.js';
-import { DeliveryReader } from '../../../temporal/read/delivery-reader.js';
-import { DeliveryControl } from '../../../temporal/write/delivery-control.js';
-import type { DeliveryStarter } from '../../../temporal/write/delivery-starter.js';
+import type { DeliveryControl } from '../../../temporal/write/delivery-control.js';
 import { SubjectDeliveries } from '../../../temporal/write/privacy/subject-deliveries.js';
 import type { Servers } from '../servers.js';
 
 /** What erasures do, for their activities. */
 export function createErasures(
-  { database: { dataKeys, erasures }, temporal: { client }, sealer }: Servers,
-  starter: DeliveryStarter,
+  { database: { dataKeys, erasures }, temporal: { client } }: Servers,
+  control: DeliveryControl,
 ): SubjectErasures {
-  const reader = new DeliveryReader(client, starter.recentGroups, sealer);
-  const deliveries = new SubjectDeliveries(client, new DeliveryControl(client, starter, reader));
+  const deliveries = new SubjectDeliveries(client, control);
   return {
     begin: async (plan) => erasures.begin(plan, await deliveries.scope(plan)),
     countOpen: (plan) => deliveries.countOpen(plan),
