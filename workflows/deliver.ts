@@ -15,6 +15,7 @@ import {
 import type { Activities } from '../activities/index.js';
 import type { AttemptReport } from '../src/domain/delivery/attempt-report.js';
 import { carriedOn } from '../src/domain/delivery/carried.js';
+import { reasonOf } from '../src/domain/delivery/cause.js';
 import { type DeliveryRecord, isClosed } from '../src/domain/delivery/delivery.js';
 import {
   batches,
@@ -285,7 +286,7 @@ class Deliveries {
     const statuses = statusesOf(summary);
     if (states === this.shown.states) return;
     upsertMemo({ states: summary });
-    setCurrentDetails(this.machine.sole ? (records[0]?.reason ?? '') : describeStates(summary));
+    setCurrentDetails(this.machine.sole ? (reasonOf(records[0] ?? {}) ?? '') : describeStates(summary));
     const status = executionStatus(
       records.map((record) => record.status),
       statuses,
@@ -297,12 +298,13 @@ class Deliveries {
   /** Ends the execution so that its own status tells the outcome of an only delivery, as Temporal UI's filters ask for it. */
   private async end(): Promise<DeliverResult> {
     const { result } = this;
-    const { status = 'delivered', reason = status } = this.machine.sole?.record ?? {};
+    const { record } = this.machine.sole ?? {};
+    const status = record?.status ?? 'delivered';
     if (status === 'delivered') return result;
     if (status === 'cancelled') return endCancelled(this.scope);
     const isSealed = this.input.events[0]?.sealed !== undefined;
     // A failure's message is not encrypted, as its details are: of a sealed event it says no more than the status.
-    const message = isSealed ? status : reason;
+    const message = (!isSealed && record && reasonOf(record)) || status;
     throw ApplicationFailure.create({ type: status, message, nonRetryable: true, details: [result] });
   }
 

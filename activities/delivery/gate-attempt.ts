@@ -3,7 +3,6 @@ import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/comm
 import type { AttemptReport } from '../../src/domain/delivery/attempt-report.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import { holdBack, waitForSlot } from '../../src/domain/delivery/hold-back.js';
-import { DEFERRED } from '../../src/domain/delivery/reasons.js';
 import { SLOT_WAIT_MS } from '../../src/domain/endpoint/attempt-slots.js';
 import type { AttemptDependencies, EndpointForAttempt } from '../ports.js';
 
@@ -73,8 +72,8 @@ export function createGate({ endpoints, turns, health, slots, incidents, timings
       await delay(Math.max(wait, 0));
       return undefined;
     }
-    const reason = `${DEFERRED}the endpoint gets at most ${Number(rate_limit.toFixed(3))} deliveries per second.`;
-    return { kind: 'deferred', turn: new Date(at).toISOString(), reason };
+    const per_second = Number(rate_limit.toFixed(3));
+    return { kind: 'deferred', turn: new Date(at).toISOString(), per_second };
   }
 }
 

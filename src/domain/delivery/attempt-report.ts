@@ -20,8 +20,8 @@ export type AttemptReport =
       kind: 'deferred';
       /** ISO 8601, UTC. */
       turn: string;
-      /** Human-readable. */
-      reason: string;
+      /** The limit. */
+      per_second: number;
     }
   | {
       kind: 'not_attempted';
@@ -30,7 +30,12 @@ export type AttemptReport =
        * as it may have are in flight.
        */
       endpoint: Exclude<EndpointStatus, 'active'> | 'deleted' | 'failing' | 'busy';
+      /** Why its owner gave it that status. */
       reason?: string;
+      /** Failing: since when. ISO 8601, UTC. */
+      since?: string;
+      /** Busy: attempts that wait for its answer. */
+      in_flight?: number;
       /** When to look at the endpoint again, unless it changes before. ISO 8601, UTC. */
       look_again_at?: string;
     };

@@ -1,6 +1,7 @@
 import { formatDuration } from '../basics/duration.js';
 import type { AttemptReport } from './attempt-report.js';
-import type { DeliveryRecord, DeliverySettings, DeliveryStatus, Intervention, Trigger } from './delivery.js';
+import type { AttemptCause, Cause } from './cause.js';
+import type { Attempt, DeliveryRecord, DeliverySettings, DeliveryStatus, Intervention, Trigger } from './delivery.js';
 import {
   type DeliverySnapshot,
   type DeliveryState,
@@ -13,15 +14,6 @@ import {
   planOf,
 } from './delivery-state.js';
 import { describeAttempt } from './outcome.js';
-import {
-  BLOCKED_NOW,
-  DELETED_REASON,
-  DISABLED_NOW,
-  ERASED_REASON,
-  endpointReason,
-  pausedReason,
-  waitReason,
-} from './reasons.js';
 import { nextAttempt } from './retry-schedule.js';
 
 /** After this many attempts a delivery is over, whatever its schedule says: its history must stay readable. */
@@ -111,23 +103,23 @@ export class DeliveryMachine {
   settle(report: AttemptReport): 'open' | 'closed' {
     const { state } = this;
     if (state.kind !== 'attempting') throw new Error(`no attempt is in flight: ${state.kind}`);
-    if (report.kind === 'erased') return this.close('cancelled', ERASED_REASON);
+    if (report.kind === 'erased') return this.close('cancelled', { code: 'erased' });
     if (report.kind === 'not_attempted' && report.endpoint === 'deleted')
-      return this.close('cancelled', DELETED_REASON);
+      return this.close('cancelled', { code: 'endpoint_deleted' });
     if (report.kind !== 'attempted' && state.probed)
       return this.endProbe(state.probed, state.endpoint_changed);
     if (report.kind === 'not_attempted')
-      return this.park(endpointReason(report.endpoint, report.reason), report.look_again_at);
+      return this.park(endpointCause(report), report.look_again_at);
     if (report.kind === 'deferred') return this.defer(report, state.trigger);
     const { attempt, outcome } = report;
     this.record.attempts.push(attempt);
-    const result = `Attempt ${attempt.number} ${describeAttempt(attempt)}.`;
+    const result = attemptCause(attempt);
     if (outcome === 'delivered') return this.close('delivered', result);
     if (this.record.attempts.length >= MAX_ATTEMPTS)
-      return this.close('exhausted', `${result} A delivery has at most ${MAX_ATTEMPTS} attempts.`);
+      return this.close('exhausted', { ...result, then: 'most_attempts' });
     delete state.parked_since;
-    if (outcome === 'gone') return this.park(`${result} ${DISABLED_NOW}`);
-    if (outcome === 'blocked') return this.park(`${result} ${BLOCKED_NOW}`);
+    if (outcome === 'gone') return this.park({ ...result, then: 'endpoint_disabled' });
+    if (outcome === 'blocked') return this.park({ ...result, then: 'address_blocked' });
     if (state.probed) return this.endProbe(state.probed, state.endpoint_changed, result, report.retry_after);
     const extra = attempt.trigger === 'manual' || attempt.trigger === 'released';
     return this.planNext(result, report.retry_after, extra);
@@ -197,18 +189,18 @@ export class DeliveryMachine {
         this.state = { kind: 'called', ...this.kept() };
         break;
       case 'cancel':
-        this.close('cancelled', `Cancelled by ${by}.`);
+        this.close('cancelled', { code: 'cancelled', by });
         break;
       case 'pause': {
         const plan = planOf(this.state);
         const since = parkedSince(this.state) ?? this.surroundings.now();
-        this.enter({ kind: 'paused', since, ...(plan && { plan }) }, 'parked', pausedReason(by));
+        this.enter({ kind: 'paused', since, ...(plan && { plan }) }, 'parked', { code: 'paused', by });
         break;
       }
       case 'resume': {
         // Parked before it was paused: there is no planned attempt, so the endpoint is tried again.
         const plan = planOf(this.state) ?? { at: this.surroundings.now(), trigger: 'released' };
-        this.enter({ kind: 'waiting', plan }, 'retrying', `Resumed by ${by}.`);
+        this.enter({ kind: 'waiting', plan }, 'retrying', { code: 'resumed', by });
       }
     }
   }
@@ -261,7 +253,7 @@ export class DeliveryMachine {
   }
 
   /** @param result of its attempt, which failed; absent if none was made */
-  private endProbe(probed: Probed, hasChanged: boolean, result?: string, retryAfter?: string): 'open' {
+  private endProbe(probed: Probed, hasChanged: boolean, result?: Cause, retryAfter?: string): 'open' {
     const asked = retryAfter === undefined ? undefined : Date.parse(retryAfter);
     if (probed.kind === 'parked' && asked === undefined) {
       this.state = { ...probed, endpoint_changed: hasChanged };
@@ -273,19 +265,19 @@ export class DeliveryMachine {
     return 'open';
   }
 
-  private defer({ turn, reason }: Extract<AttemptReport, { kind: 'deferred' }>, trigger: Trigger): 'open' {
+  private defer({ turn, per_second }: Extract<AttemptReport, { kind: 'deferred' }>, trigger: Trigger): 'open' {
     const plan = planOf(this.state);
     const status = this.record.attempts.length === 0 ? 'delivering' : 'retrying';
     this.enter(
       { kind: 'deferred', turn: { at: Date.parse(turn), trigger }, ...(plan && { plan }) },
       status,
-      reason,
+      { code: 'deferred', per_second },
     );
     return 'open';
   }
 
   /** @param extra it was not the attempt that the schedule holds: that one is still made at its time */
-  private planNext(result: string, retryAfter: string | undefined, extra: boolean): 'open' | 'closed' {
+  private planNext(result: AttemptCause, retryAfter: string | undefined, extra: boolean): 'open' | 'closed' {
     const now = this.surroundings.now();
     const notBefore = retryAfter === undefined ? undefined : Date.parse(retryAfter);
     let plan = planOf(this.state);
@@ -295,7 +287,7 @@ export class DeliveryMachine {
       this.failed += 1;
       const random = this.surroundings.random(this.record.attempts.length);
       const next = nextAttempt(this.settings.schedule, this.failed, now, notBefore, random);
-      if (!next) return this.close('exhausted', `${result} That was the last of the schedule.`);
+      if (!next) return this.close('exhausted', { ...result, then: 'last_of_schedule' });
       plan = { at: next.at, trigger: next.because };
     }
     if (notBefore !== undefined) plan = { ...plan, not_before: notBefore };
@@ -307,8 +299,8 @@ export class DeliveryMachine {
     const limit = this.settings.park_limit_ms;
     const expiry = since + limit;
     if (now >= expiry) {
-      const reason = `Parked for ${formatDuration(limit)}, the limit. ${this.record.reason ?? ''}`;
-      this.close('expired', reason.trim());
+      const { cause } = this.record;
+      this.close('expired', { code: 'park_limit', limit_ms: limit, ...(cause && { before: cause }) });
       return { kind: 'closed' };
     }
     if (lookAgainAt !== undefined && now >= lookAgainAt) return this.begin('schedule');
@@ -352,7 +344,7 @@ export class DeliveryMachine {
   }
 
   /** Parks a delivery whose attempt has just shown that its endpoint takes none. */
-  private park(reason: string, lookAgainAt?: string): 'open' {
+  private park(cause: Cause, lookAgainAt?: string): 'open' {
     const { state } = this;
     this.enter(
       {
@@ -362,39 +354,60 @@ export class DeliveryMachine {
         endpoint_changed: state.kind === 'attempting' && state.endpoint_changed,
       },
       'parked',
-      reason,
+      cause,
     );
     return 'open';
   }
 
-  private close(status: DeliveryStatus, reason: string): 'closed' {
+  private close(status: DeliveryStatus, cause: Cause): 'closed' {
     // A delivery that succeeds at once says so by completing: nothing that would cost history events is written.
-    if (status === 'delivered' && this.record.reason === undefined) {
+    if (status === 'delivered' && this.record.cause === undefined) {
       this.state = { kind: 'closed' };
       this.record.status = status;
-      this.record.reason = reason;
+      this.record.cause = cause;
     } else {
-      this.enter({ kind: 'closed' }, status, reason);
+      this.enter({ kind: 'closed' }, status, cause);
     }
     return 'closed';
   }
 
-  private enter(state: DeliveryState, status: DeliveryStatus, reason: string): void {
+  private enter(state: DeliveryState, status: DeliveryStatus, cause: Cause): void {
     this.state = state;
-    this.record.status = status;
+    const { record } = this;
+    record.status = status;
+    record.cause = cause;
+    delete record.next_attempt_at;
+    delete record.asked_to_wait;
     const next = nextAttemptOf(state);
-    if (next) {
-      this.record.next_attempt_at = new Date(next.at).toISOString();
-      this.record.reason = waitReason(reason, this.record.next_attempt_at, next.trigger === 'retry_after');
-    } else {
-      delete this.record.next_attempt_at;
-      this.record.reason = reason;
-      if (state.kind === 'closed') this.record.closed_at = new Date(this.surroundings.now()).toISOString();
-    }
+    if (next) record.next_attempt_at = new Date(next.at).toISOString();
+    if (next?.trigger === 'retry_after') record.asked_to_wait = true;
+    if (state.kind === 'closed') record.closed_at = new Date(this.surroundings.now()).toISOString();
   }
 
   private lastAttempt(): string {
     const last = this.record.attempts.at(-1);
     return last ? `attempt ${last.number} ${describeAttempt(last)}` : 'waiting';
   }
+}
+
+function attemptCause({ number, status_code, error_code, error }: Attempt): AttemptCause {
+  return {
+    code: 'attempt',
+    number,
+    ...(status_code !== undefined && { status_code }),
+    ...(error_code !== undefined && { error_code }),
+    ...(error !== undefined && { error }),
+  };
+}
+
+/** Why no attempt was made. */
+function endpointCause({ endpoint, reason, since, in_flight }: Extract<AttemptReport, { kind: 'not_attempted' }>): Cause {
+  if (endpoint === 'deleted') return { code: 'endpoint_deleted' };
+  return {
+    code: 'endpoint',
+    status: endpoint,
+    ...(reason && { said: reason }),
+    ...(since !== undefined && { since }),
+    ...(in_flight !== undefined && { in_flight }),
+  };
 }

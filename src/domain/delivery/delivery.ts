@@ -1,3 +1,4 @@
+import { type Cause, reasonOf } from './cause.js';
 import type { SealedPayload } from '../privacy/payload-sealer.js';
 
 /**
@@ -143,15 +144,27 @@ export interface DeliveryRecord {
   attempts: Attempt[];
   /** Open and waiting: when the next attempt is due. ISO 8601, UTC. */
   next_attempt_at?: string;
-  /** What happened last and what comes next, human-readable. */
-  reason?: string;
+  /** The endpoint asked for that time. */
+  asked_to_wait?: true;
+  /** Why it is as it is; absent of a first attempt under way. */
+  cause?: Cause;
   /** When it closed, unless its last attempt closed it at once. ISO 8601, UTC. */
   closed_at?: string;
   interventions?: Intervention[];
 }
 
-/** A record as it is shown, with what was done to its execution. */
-export type ShownRecord = Omit<DeliveryRecord, 'status'> & { status: ShownStatus };
+/** A record as it is shown, with its cause as text, and with what was done to its execution. */
+export type ShownRecord = Omit<DeliveryRecord, 'status'> & {
+  status: ShownStatus;
+  /** What happened last and what comes next, human-readable. */
+  reason?: string;
+};
+
+/** A record with its cause as text. */
+export function shownRecord(record: DeliveryRecord): ShownRecord {
+  const reason = reasonOf(record);
+  return { ...record, ...(reason !== undefined && { reason }) };
+}
 
 /**
  * Why a delivery is as it is. Some records do not say: of a first attempt under way nothing is written, and lists know of a success only that it

@@ -1,10 +1,12 @@
+import { type Cause, reasonOf } from './cause.js';
 import { DELIVERY_STATUSES, type DeliveryRecord, type DeliveryStatus, isPaused } from './delivery.js';
 
 /** What lists show of deliveries that stand alike. */
 export interface MemberState {
   status: DeliveryStatus;
   next_attempt_at?: string;
-  reason?: string;
+  asked_to_wait?: true;
+  cause?: Cause;
   /** Somebody paused them. */
   paused?: true;
   /** How many attempts have been made, if it is the only delivery of its execution. */
@@ -16,12 +18,12 @@ export interface MemberState {
 /** A summary of several deliveries is no longer than this, in JSON. The rest of a group's memo takes up to a KiB, and Temporal warns from 2 KiB on. */
 export const MAX_SUMMARY_CHARACTERS = 900;
 
-/** What a summary leaves out besides, from one try to the next: nothing, the reasons, and then the times. */
+/** What a summary leaves out besides, from one try to the next: nothing, the causes, and then the times. */
 const DETAILS = ['all', 'times', 'statuses'] as const;
 
 /**
- * How the deliveries of an execution stand, short enough for its memo: those that stand alike once. If it is too long, the reasons are left
- * out, and then the times; one delivery's reason and time are always in its record.
+ * How the deliveries of an execution stand, short enough for its memo: those that stand alike once. If it is too long, the causes are left
+ * out, and then the times; one delivery's cause and time are always in its record.
  *
  * Left out is also what the execution's own status says: of an open one what is `delivering`, of a closed one what was `delivered`.
  */
@@ -32,11 +34,12 @@ export function summarizeMembers(records: readonly DeliveryRecord[], isOpen: boo
     const states = new Map<string, MemberState>();
     for (const [index, record] of records.entries()) {
       if (record.status === told && !record.next_attempt_at) continue;
-      const { status, next_attempt_at, reason } = record;
+      const { status, next_attempt_at, asked_to_wait, cause } = record;
       const state = {
         status,
         ...(detail !== 'statuses' && next_attempt_at !== undefined && { next_attempt_at }),
-        ...(detail === 'all' && reason !== undefined && { reason }),
+        ...(detail === 'all' && asked_to_wait && { asked_to_wait }),
+        ...(detail === 'all' && cause && { cause }),
         ...(isPaused(record) && { paused: true as const }),
         ...(sole && { attempts: sole.attempts.length }),
       };
@@ -58,6 +61,9 @@ export function statusesOf(states: readonly MemberState[]): DeliveryStatus[] {
 /** A line for each state: how many deliveries it has, and what comes next. */
 export function describeStates(states: readonly MemberState[]): string {
   return states
-    .map(({ status, members, reason }) => `${members.length} ${status}${reason ? `: ${reason}` : ''}`)
+    .map((state) => {
+      const reason = reasonOf(state);
+      return `${state.members.length} ${state.status}${reason ? `: ${reason}` : ''}`;
+    })
     .join('\n\n');
 }

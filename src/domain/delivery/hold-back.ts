@@ -13,7 +13,10 @@ const RENEWAL_MS = 30_000;
 export interface HeldBack {
   kind: 'not_attempted';
   endpoint: 'failing' | 'busy';
-  reason: string;
+  /** Failing: since when. ISO 8601, UTC. */
+  since?: string;
+  /** Busy: attempts that wait for its answer. */
+  in_flight?: number;
   /** ISO 8601, UTC. */
   look_again_at: string;
 }
@@ -40,7 +43,7 @@ export function holdBack(
   return {
     kind: 'not_attempted',
     endpoint: 'failing',
-    reason: `since ${failing.since}, so new deliveries wait until it answers again.`,
+    since: failing.since,
     look_again_at: new Date(now + wait * (1 + MAX_JITTER * random)).toISOString(),
   };
 }
@@ -50,7 +53,7 @@ export function waitForSlot({ inFlight, askAgainAt }: NoSlot): HeldBack {
   return {
     kind: 'not_attempted',
     endpoint: 'busy',
-    reason: `${inFlight} attempts wait for its answer.`,
+    in_flight: inFlight,
     look_again_at: new Date(askAgainAt).toISOString(),
   };
 }

@@ -1,19 +1,22 @@
 import { formatDuration } from '../basics/duration.js';
 import { isId } from '../basics/ids.js';
-import type { Attempt, DeliveryRecord, Intervention, ShownStatus } from '../delivery/delivery.js';
+import type { Attempt, Intervention, ShownStatus } from '../delivery/delivery.js';
 import { describeAttempt } from '../delivery/outcome.js';
-import { DELETED_REASON, ERASED_REASON, isDeferral, parkedFor, wasAskedToWait } from '../delivery/reasons.js';
+import { type Cause, DELETED_REASON, ERASED_REASON } from '../delivery/cause.js';
 import { type EndpointStatus, GONE } from '../endpoint/endpoint.js';
 import type { OpenIncident } from '../endpoint/incident.js';
 import type { Verdict, VerdictCode } from './verdict.js';
 
 /** A delivery, as far as it says why it is as it is. */
-export interface ExplainedDelivery extends Pick<DeliveryRecord, 'interventions'> {
+export interface ExplainedDelivery {
   status: ShownStatus;
   attempts: readonly Attempt[];
   closed_at?: string | undefined;
   next_attempt_at?: string | undefined;
   reason?: string | undefined;
+  cause?: Cause | undefined;
+  asked_to_wait?: true | undefined;
+  interventions?: Intervention[] | undefined;
 }
 
 /** The delivery's endpoint as it is now. */
@@ -68,7 +71,7 @@ export function explainDelivery(
 }
 
 function explainCancelled(
-  { interventions, reason, closed_at }: ExplainedDelivery,
+  { interventions, cause, closed_at }: ExplainedDelivery,
   deleted: { at: string; by: string } | undefined,
 ): Verdict {
   const act = lastOf(interventions, 'cancel');
@@ -81,14 +84,14 @@ function explainCancelled(
     };
   if (act)
     return { code: 'cancelled', summary: `Cancelled by ${act.by} at ${act.at}.`, since: act.at, by: act.by };
-  if (reason === DELETED_REASON)
+  if (cause?.code === 'endpoint_deleted')
     return {
       code: 'endpoint_deleted',
       summary: deleted ? `The endpoint was deleted at ${deleted.at} by ${deleted.by}.` : DELETED_REASON,
       ...((deleted?.at ?? closed_at) && { since: deleted?.at ?? closed_at ?? '' }),
       ...(deleted && { by: deleted.by }),
     };
-  if (reason === ERASED_REASON)
+  if (cause?.code === 'erased')
     return { code: 'subject_erased', summary: ERASED_REASON, ...(closed_at && { since: closed_at }) };
   return {
     code: 'terminated',
@@ -98,27 +101,28 @@ function explainCancelled(
 }
 
 function explainParked(delivery: ExplainedDelivery, endpoint: EndpointNow | undefined): Verdict {
-  const { reason = '', interventions, attempts } = delivery;
+  const { reason = '', cause, interventions, attempts } = delivery;
   const last = attempts.at(-1);
-  const cause = parkedFor(reason);
   const pause = lastOf(interventions, 'pause');
-  if (cause === 'delivery_paused')
+  if (cause?.code === 'paused')
     return {
       code: 'delivery_paused',
       summary: pause ? `The delivery was paused by ${pause.by} at ${pause.at}.` : reason,
       ...(pause && { since: pause.at, by: pause.by }),
     };
-  if (cause === 'address_blocked' && last)
+  if (cause?.code === 'attempt' && cause.then === 'address_blocked' && last)
     return { code: 'address_blocked', summary: reason, since: endOf(last) };
   if (!endpoint)
     return {
       code: 'release_pending',
       summary: 'The endpoint was deleted: the delivery is about to be cancelled.',
     };
-  if ((cause === 'failing' || cause === 'busy') && endpoint.status === 'active') {
+  const isBusy = cause?.code === 'endpoint' && cause.status === 'busy';
+  const isFailing = cause?.code === 'endpoint' && cause.status === 'failing';
+  if ((isFailing || isBusy) && endpoint.status === 'active') {
     const { incident } = endpoint;
     if (!incident)
-      return cause === 'busy' ? { code: 'waits_its_turn', summary: reason } : releasePending(endpoint);
+      return isBusy ? { code: 'waits_its_turn', summary: reason } : releasePending(endpoint);
     const probe = incident.next_probe_at;
     return {
       code: 'endpoint_failing',
@@ -154,7 +158,7 @@ function releasePending({ status_changed_at }: EndpointNow): Verdict {
 }
 
 function explainWait(delivery: ExplainedDelivery, now: number): Verdict {
-  const { attempts, next_attempt_at, reason = '' } = delivery;
+  const { attempts, next_attempt_at, cause, asked_to_wait, reason = '' } = delivery;
   const last = attempts.at(-1);
   const due = next_attempt_at === undefined ? undefined : Date.parse(next_attempt_at);
   if (next_attempt_at === undefined || due === undefined || due <= now)
@@ -166,9 +170,9 @@ function explainWait(delivery: ExplainedDelivery, now: number): Verdict {
         (last ? ` ${told(last)}.` : ''),
       ...(next_attempt_at !== undefined && { next_attempt_at }),
     };
-  if (isDeferral(reason)) return { code: 'waits_its_turn', summary: reason, next_attempt_at };
+  if (cause?.code === 'deferred') return { code: 'waits_its_turn', summary: reason, next_attempt_at };
   return {
-    code: wasAskedToWait(reason) ? 'retry_after' : 'retrying',
+    code: asked_to_wait ? 'retry_after' : 'retrying',
     summary: reason || `The next attempt is due at ${next_attempt_at}.`,
     next_attempt_at,
     ...(last && { since: endOf(last) }),

@@ -162,7 +162,7 @@ function tellAttempt(attempt: Attempt): TimelineItem {
 
 /** What a delivery came to, unless an act that is told has said it. */
 function tellState(record: ShownRecord, at: string, acts: readonly Intervention[]): TimelineItem[] {
-  const { status, next_attempt_at, reason = '' } = record;
+  const { status, next_attempt_at, cause, reason = '' } = record;
   if (status === 'terminated') {
     const by = acts.at(-1)?.by;
     return [{ at, type: 'terminated', text: reason, status, ...(by !== undefined && { by }) }];
@@ -171,15 +171,13 @@ function tellState(record: ShownRecord, at: string, acts: readonly Intervention[
   if (next_attempt_at !== undefined) return [{ at, type: 'wait', text: reason, next_attempt_at }];
   if (acts.at(-1)?.action === 'pause') return [];
   if (status !== 'parked') return [];
-  return [{ at, type: reason.startsWith(FAILING) ? 'incident' : 'parked', text: reason }];
+  const isFailing = cause?.code === 'endpoint' && cause.status === 'failing';
+  return [{ at, type: isFailing ? 'incident' : 'parked', text: reason }];
 }
 
-/** What the reason of a delivery begins with that waits for a failing endpoint. */
-const FAILING = 'The endpoint is failing';
-
-function tellEnd({ status, reason = '' }: ShownRecord): string {
+function tellEnd({ status, cause, reason = '' }: ShownRecord): string {
   const ended = `${status[0]?.toUpperCase()}${status.slice(1)}`;
-  return status === 'delivered' || reason.startsWith(ended) ? `${ended}.` : `${ended}: ${reason}`;
+  return status === 'delivered' || cause?.code === 'cancelled' || reason === '' ? `${ended}.` : `${ended}: ${reason}`;
 }
 
 /** When a delivery ended: as its record says, or with its last attempt. ISO 8601, UTC. */

@@ -39,6 +39,8 @@ export async function readDelivery(
     payload_erased: event && payload_sha256 === undefined ? true : undefined,
     attempts,
     interventions: record?.interventions ?? (resent && [resent]),
+    cause: record?.cause,
+    asked_to_wait: record?.asked_to_wait,
     earlier_runs: earlierRuns.length > 0 ? earlierRuns : undefined,
   };
 }

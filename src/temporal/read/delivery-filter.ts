@@ -1,6 +1,5 @@
 import type { AttemptFilter } from '../../domain/archive/attempt-filter.js';
 import { type AttemptErrorCode, SHOWN_STATUSES, type ShownStatus } from '../../domain/delivery/delivery.js';
-import { resultIn } from '../../domain/delivery/reasons.js';
 import {
   ACCOUNT_ATTRIBUTE,
   ENDPOINT_ATTRIBUTE,
@@ -81,17 +80,14 @@ export function asksForResult({ error_code, status_code }: DeliveryFilter): bool
   return error_code !== undefined || status_code !== undefined;
 }
 
-/** Whether the latest attempt of a delivery ended as a filter says. Its reason may tell; otherwise its record is read. */
+/** Whether the latest attempt of a delivery ended as a filter says. Its cause may tell; otherwise its record is read. */
 export async function hasResult(
   item: Located,
   { error_code, status_code }: DeliveryFilter,
   rows: RowReader,
 ): Promise<boolean> {
-  const told = resultIn(item.row.summary.reason ?? '');
-  if (told !== undefined && status_code !== undefined)
-    return told !== 'unanswered' && told.status_code === status_code;
-  if (told !== undefined && told !== 'unanswered') return false;
-  const last = (await rows.record(item))?.attempts.at(-1);
+  const { cause } = item.row.state ?? {};
+  const last = cause?.code === 'attempt' ? cause : (await rows.record(item))?.attempts.at(-1);
   return (
     last !== undefined &&
     (error_code === undefined || last.error_code === error_code) &&

@@ -1,5 +1,6 @@
 import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
 import { createdAt, idTime } from '../../domain/basics/id-time.js';
+import { type Cause, reasonOf } from '../../domain/delivery/cause.js';
 import { type DeliveryRecord, isClosed, type ShownStatus } from '../../domain/delivery/delivery.js';
 import type { MemberState } from '../../domain/delivery/group-summary.js';
 import { ACCEPTED_ATTRIBUTE, KIND_ATTRIBUTE } from '../../domain/ledger/search-attributes.js';
@@ -68,6 +69,9 @@ export type Delivery = DeliverySummary &
     payload_bytes: number | undefined;
     /** Present if the payload was erased: `true`. */
     payload_erased: true | undefined;
+    /** Facts behind the reason. They are not part of the HTTP interface. */
+    cause: Cause | undefined;
+    asked_to_wait: true | undefined;
     /** The runs before the delivery was resent, newest first; absent if it never was. */
     earlier_runs: EarlierRun[] | undefined;
   };
@@ -170,7 +174,7 @@ function summarize(
     started_at: startedAt(execution),
     closed_at: execution.closeTime?.toISOString(),
     next_attempt_at: isClosed(status) ? undefined : state?.next_attempt_at,
-    reason: status === state?.status ? state.reason : undefined,
+    reason: status === state?.status ? reasonOf(state) : undefined,
     workflow_id: execution.workflowId,
     run_id: execution.runId,
   };

@@ -5,6 +5,7 @@ import {
   isClosed,
   type ShownRecord,
   shownReason,
+  shownRecord,
 } from '../../domain/delivery/delivery.js';
 import { endOf } from '../../domain/explain/timeline.js';
 import { isGroup } from '../../domain/ledger/workflow-ids.js';
@@ -66,7 +67,8 @@ export class RowReader {
 
   /** The whole record of a delivery: with which its execution closed, or as the history of that has it. */
   async record({ execution, row: { index } }: Located): Promise<ShownRecord | undefined> {
-    const record = (await this.recordsOf(execution))[index];
+    const known = (await this.recordsOf(execution))[index];
+    const record = known && shownRecord(known);
     return execution.status.name === 'RUNNING' ? record : this.ofTerminated(execution, record);
   }
 
@@ -91,7 +93,7 @@ export class RowReader {
   /** If an execution was terminated, that is how its delivery ended, unless it had ended before. */
   private async ofTerminated(
     execution: Execution,
-    record: DeliveryRecord | undefined,
+    record: ShownRecord | undefined,
   ): Promise<ShownRecord | undefined> {
     if (execution.status.name !== 'TERMINATED' || (record && isClosed(record.status))) return record;
     const { runId } = execution;

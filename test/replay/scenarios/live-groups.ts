@@ -94,7 +94,7 @@ export const LIVE_GROUPS: Scenarios = {
   'deliver-many-held-back-and-deferred': {
     async play({ system }) {
       const turn = new Date(Date.now() + 500).toISOString();
-      const deferred: AttemptReport = { kind: 'deferred', turn, reason: 'Waits its turn.' };
+      const deferred: AttemptReport = { kind: 'deferred', turn, per_second: 1 };
       return withStub(
         { system },
         [[deferred, null], [delivered()], [delivered()], [delivered()]],
@@ -106,7 +106,7 @@ export const LIVE_GROUPS: Scenarios = {
             ...group,
             isolated: true,
             held: {
-              [endpoint_id]: { kind: 'not_attempted', endpoint: 'failing', reason: 'since', look_again_at },
+              [endpoint_id]: { kind: 'not_attempted', endpoint: 'failing', since: AT, look_again_at },
             },
           });
           await handle.signal(release, { endpoint_id });
@@ -123,7 +123,7 @@ export const LIVE_GROUPS: Scenarios = {
         const reason: HeldBack = {
           kind: 'not_attempted',
           endpoint: 'failing',
-          reason: 'since',
+          since: AT,
           look_again_at,
         };
         const handle = await run({ ...group, isolated: true, held: { [endpoint_id]: reason } });
@@ -149,7 +149,7 @@ export const LIVE_GROUPS: Scenarios = {
         const reason: HeldBack = {
           kind: 'not_attempted',
           endpoint: 'failing',
-          reason: 'since',
+          since: AT,
           look_again_at,
         };
         const held = Object.fromEntries(endpoints.map((endpoint_id) => [endpoint_id, reason]));
@@ -174,7 +174,7 @@ export const LIVE_GROUPS: Scenarios = {
       const busy: AttemptReport = {
         kind: 'not_attempted',
         endpoint: 'busy',
-        reason: '64 attempts wait for its answer.',
+        in_flight: 64,
         look_again_at,
       };
       return withStub(

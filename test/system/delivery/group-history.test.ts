@@ -105,7 +105,7 @@ describe('the history of a group', () => {
     const done = async (index: number, action: Act['action']) =>
       group.executeUpdate(act, { args: [{ action, delivery: ids[index] ?? '', by: 'somebody' }] });
     const paused = await done(0, 'pause');
-    assert.deepEqual([paused.status, paused.reason], ['parked', 'Paused by somebody.']);
+    assert.deepEqual([paused.status, paused.cause], ['parked', { code: 'paused', by: 'somebody' }]);
     await done(1, 'cancel');
     await assert.rejects(done(1, 'retry'), (error: Error) => /is closed/.test(String(error.cause)));
     await done(2, 'retry');

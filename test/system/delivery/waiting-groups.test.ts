@@ -40,7 +40,7 @@ describe('a group that waits from its start', () => {
     const held: HeldBack = {
       kind: 'not_attempted',
       endpoint: 'failing',
-      reason: 'since 12:00.',
+      since: '12:00',
       look_again_at: new Date(Date.now() + waitMs).toISOString(),
     };
     const now = Date.now();

@@ -62,7 +62,7 @@ function answered(
 const held = {
   kind: 'not_attempted',
   endpoint: 'failing',
-  reason: 'since.',
+  since: 'noon',
   look_again_at: new Date(START + HOUR).toISOString(),
 } as const;
 
@@ -198,7 +198,7 @@ describe('a group of deliveries that is open', () => {
     const turns = first.map((_, index) => new Date(START + 1_000 + index * 200).toISOString());
     machine.settle(
       first,
-      turns.map((turn) => ({ kind: 'deferred', turn, reason: 'Deferred.' })),
+      turns.map((turn) => ({ kind: 'deferred', turn, per_second: 1 })),
       START,
     );
     const { wakeAt = 0 } = machine.step(START);
@@ -246,7 +246,7 @@ describe('a group of deliveries that is open', () => {
             return {
               kind: 'deferred',
               turn: new Date(now + chance * 1e4).toISOString(),
-              reason: 'Deferred.',
+              per_second: 1,
             } as const;
           return answered(one, chance < 0.6 ? 200 : 503, now, Math.floor(chance * 50));
         });
@@ -281,11 +281,11 @@ describe('the jitter of a group', () => {
 });
 
 describe('the summary of a group', () => {
-  const retrying = (reason: string): DeliveryRecord => ({
+  const retrying = (by: string): DeliveryRecord => ({
     status: 'retrying',
     attempts: [],
     next_attempt_at: held.look_again_at,
-    reason,
+    cause: { code: 'resumed', by },
   });
 
   it('leaves out what the execution’s own status says', () => {

@@ -86,7 +86,7 @@ describe('the delivery machine', () => {
       [new Bench(() => 0, [HOUR], resent), 'manual'],
     ] as const) {
       const turn = new Date(START + 300).toISOString();
-      bench.machine.settle({ kind: 'deferred', turn, reason: 'Waits its turn.' });
+      bench.machine.settle({ kind: 'deferred', turn, per_second: 1 });
       assert.equal(bench.machine.record.status, 'delivering');
       assert.match(bench.machine.refusal('retry') ?? '', /turn/);
       assert.equal(bench.next(), trigger);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { reasonOf } from '../../../src/domain/delivery/cause.js';
 import { MAX_PROBED_ATTEMPTS } from '../../../src/domain/delivery/delivery-machine.js';
 import { MOST_RELEASES_IN_A_ROW } from '../../../src/domain/endpoint/release.js';
 import { Bench, HOUR, PARK_LIMIT, START } from '../../support/parts/delivery-bench.js';
@@ -16,7 +17,7 @@ describe('a delivery that probes its endpoint', () => {
     const bench = new Bench(() => 0, [HOUR, HOUR]);
     bench.machine.settle(bench.answer('schedule', 500));
     for (let probes = 0; probes < 2 * MOST_RELEASES_IN_A_ROW; probes += 1) failed(bench);
-    assert.match(bench.machine.record.reason ?? '', /^Attempt 7 answered 503\. Next attempt at /);
+    assert.match(reasonOf(bench.machine.record) ?? '', /^Attempt 7 answered 503\. Next attempt at /);
     for (const expected of [true, true, true, false]) {
       assert.equal(bench.machine.release(MOST_RELEASES_IN_A_ROW), expected);
       if (!expected) break;
@@ -32,11 +33,11 @@ describe('a delivery that probes its endpoint', () => {
 
   it('that fails leaves it parked as it was', () => {
     const bench = new Bench(() => 0, [HOUR]);
-    bench.machine.settle({ kind: 'not_attempted', endpoint: 'failing', reason: 'since noon.' });
+    bench.machine.settle({ kind: 'not_attempted', endpoint: 'failing', since: 'noon' });
     bench.now += HOUR;
     failed(bench);
-    const { status, reason, attempts } = bench.machine.record;
-    assert.deepEqual([status, reason], ['parked', 'The endpoint is failing: since noon.']);
+    const { status, cause, attempts } = bench.machine.record;
+    assert.deepEqual([status, cause], ['parked', { code: 'endpoint', status: 'failing', since: 'noon' }]);
     assert.equal(attempts.length, 1);
     bench.machine.release();
     assert.deepEqual(bench.machine.step(), { kind: 'attempt', trigger: 'released' });
@@ -75,7 +76,7 @@ describe('a delivery that probes its endpoint', () => {
     const before = bench.machine.snapshot;
     for (const report of [
       { kind: 'not_attempted', endpoint: 'busy' },
-      { kind: 'deferred', turn: new Date(START + 1_000).toISOString(), reason: '' },
+      { kind: 'deferred', turn: new Date(START + 1_000).toISOString(), per_second: 1 },
     ] as const) {
       bench.machine.probe();
       bench.machine.step();

@@ -36,7 +36,8 @@ describe('a timeline', () => {
   });
 
   it('tells a delivery that waits for a failing endpoint from one that is parked', () => {
-    const failing = parked('The endpoint is failing: since 11:59, so new deliveries wait.');
+    const text = 'The endpoint is failing: since 11:59, so new deliveries wait.';
+    const failing: ShownRecord = { ...parked(text), cause: { code: 'endpoint', status: 'failing' } };
     assert.deepEqual(
       [failing, parked('The endpoint is paused.')].map(
         (record) => changesOf(NOTHING_YET, record, AT)[0]?.type,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../src/domain/basics/ids.js';
+import type { Cause } from '../../../src/domain/delivery/cause.js';
 import type { Subscription } from '../../../src/domain/delivery/recipients.js';
 import {
   type EndpointFacts,
@@ -86,30 +87,30 @@ describe('the verdict on a delivery', () => {
 
   it('knows an attempt in flight from one that is due later', () => {
     assert.equal(code({ status: 'delivering' }), 'in_flight');
-    const retrying = { status: 'retrying' as const, attempts: [attempt], reason: 'Attempt 1 answered 500.' };
+    const retrying = { status: 'retrying' as const, attempts: [attempt] };
     assert.equal(code({ ...retrying, next_attempt_at: at(-10) }), 'in_flight');
     assert.equal(code({ ...retrying, next_attempt_at: at(10) }), 'retrying');
     assert.equal(
-      code({ ...retrying, reason: 'Resumed by key_1. Next attempt at …', next_attempt_at: at(10) }),
+      code({ ...retrying, cause: { code: 'resumed', by: 'key_1' }, next_attempt_at: at(10) }),
       'retrying',
     );
   });
 
   it('knows what a parked delivery waits for now, whatever parked it', () => {
-    const reason = 'The endpoint is paused.';
-    assert.equal(code({ reason }, { ...active, status: 'paused' }), 'endpoint_paused');
-    assert.equal(code({ reason }, { ...active, status: 'disabled' }), 'endpoint_disabled');
-    assert.equal(code({ reason }), 'release_pending');
+    const cause: Cause = { code: 'endpoint', status: 'paused' };
+    assert.equal(code({ cause }, { ...active, status: 'paused' }), 'endpoint_paused');
+    assert.equal(code({ cause }, { ...active, status: 'disabled' }), 'endpoint_disabled');
+    assert.equal(code({ cause }), 'release_pending');
     assert.equal(
-      explainDelivery({ status: 'parked', attempts: [], reason }, undefined, undefined, NOW).code,
+      explainDelivery({ status: 'parked', attempts: [], cause }, undefined, undefined, NOW).code,
       'release_pending',
     );
-    assert.equal(code({ reason: 'The endpoint is failing: since …' }), 'release_pending');
+    assert.equal(code({ cause: { code: 'endpoint', status: 'failing' } }), 'release_pending');
     assert.equal(
-      code({ reason: 'The endpoint is failing: since …' }, { ...active, status: 'paused' }),
+      code({ cause: { code: 'endpoint', status: 'failing' } }, { ...active, status: 'paused' }),
       'endpoint_paused',
     );
-    const busy = 'The endpoint is busy: 64 attempts wait for its answer.';
+    const busy: Cause = { code: 'endpoint', status: 'busy', in_flight: 64 };
     const incident = {
       since: at(-60),
       failures: 12,
@@ -117,9 +118,9 @@ describe('the verdict on a delivery', () => {
       last_failure_at: at(-5),
       disable_at: at(86_400),
     };
-    assert.equal(code({ reason: busy }), 'waits_its_turn');
-    assert.equal(code({ reason: busy }, { ...active, incident }), 'endpoint_failing');
-    assert.equal(code({ reason: busy }, { ...active, status: 'paused' }), 'endpoint_paused');
+    assert.equal(code({ cause: busy }), 'waits_its_turn');
+    assert.equal(code({ cause: busy }, { ...active, incident }), 'endpoint_failing');
+    assert.equal(code({ cause: busy }, { ...active, status: 'paused' }), 'endpoint_paused');
   });
 
   it('says who ended it, or that nobody is known', () => {
@@ -128,7 +129,7 @@ describe('the verdict on a delivery', () => {
     assert.equal(code({ status: 'cancelled', interventions: [{ action: 'cancel', ...by }] }), 'cancelled');
     const erased = { action: 'cancel' as const, ...by, by: newId('erasure') };
     assert.equal(code({ status: 'cancelled', interventions: [erased] }), 'subject_erased');
-    assert.equal(code({ status: 'cancelled', reason: 'The endpoint was deleted.' }), 'endpoint_deleted');
+    assert.equal(code({ status: 'cancelled', cause: { code: 'endpoint_deleted' } }), 'endpoint_deleted');
     const terminated = explainDelivery(
       { status: 'terminated', attempts: [], interventions: [{ action: 'terminate', ...by }] },
       active,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type DeliveryKey, parseDeliveryId } from '../../../domain/basics/delivery-id.js';
 import { type ChangeAction, resourceName } from '../../../domain/change/change.js';
+import { shownRecord } from '../../../domain/delivery/delivery.js';
 import { toTarget } from '../../../domain/delivery/recipients.js';
 import { timelineText } from '../../../domain/explain/timeline.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
@@ -92,7 +93,8 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
       responses: { 200: { description: 'The delivery', schema: deliverySchema } },
       problems: ['record_altered'],
       async handle(ctx, { params: { id = '' } }) {
-        ctx.body = await find(ctx.state.caller.account_id, id);
+        const { cause: _, asked_to_wait: __, ...delivery } = await find(ctx.state.caller.account_id, id);
+        ctx.body = delivery;
       },
     }),
 
@@ -139,7 +141,8 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
             throw new Problem('delivery_state_conflict', `The delivery is closed: ${status}.`);
           }
           const attempts = await deliveries.attempts(account_id, key, record.attempts);
-          ctx.body = { id, ...record, attempts };
+          const { cause: _, asked_to_wait: __, ...shown } = shownRecord(record);
+          ctx.body = { id, ...shown, attempts };
         },
       }),
     ),

@@ -72,6 +72,8 @@ function recordedDetail(archived: ArchivedDelivery): Detail {
   return {
     payload_sha256: undefined,
     payload_erased: true,
+    cause: undefined,
+    asked_to_wait: undefined,
     payload_bytes,
     attempts: attempts.map((attempt): AttemptView => viewAttempt(attempt)),
     interventions,

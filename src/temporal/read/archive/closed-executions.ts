@@ -124,12 +124,23 @@ function toArchive({
   delivery: Delivery;
   timeline: TimelineItem[];
 }): DeliveryToArchive {
-  const { attempts, interventions, earlier_runs, payload_sha256, payload_bytes, payload_erased, ...summary } =
-    delivery;
+  const {
+    attempts,
+    interventions,
+    cause,
+    asked_to_wait,
+    earlier_runs,
+    payload_sha256,
+    payload_bytes,
+    payload_erased,
+    ...summary
+  } = delivery;
   const earlier = earlier_runs && firstThatFit(earlier_runs, MAX_EARLIER_RUNS_BYTES);
   const detail = {
     attempts,
     interventions,
+    cause,
+    asked_to_wait,
     earlier_runs: earlier,
     payload_sha256,
     payload_bytes,

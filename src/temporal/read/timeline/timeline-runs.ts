@@ -6,6 +6,7 @@ import {
   isClosed,
   type ShownRecord,
   shownReason,
+  shownRecord,
 } from '../../../domain/delivery/delivery.js';
 import type { GroupMachine } from '../../../domain/delivery/delivery-group.js';
 import type { DeliverySnapshot } from '../../../domain/delivery/delivery-state.js';
@@ -55,7 +56,7 @@ export async function readRun(
       const now = JSON.stringify(member?.snapshot.state);
       if (isRelease && member && now !== telling.state) told.item(released(event, isProbed(member.snapshot)));
       telling.state = now;
-      if (member) told.record(event, member.record ?? NOTHING_YET);
+      if (member) told.record(event, shownRecord(member.record));
       told.note(event);
     }
   });
@@ -79,7 +80,7 @@ class Told {
   begin(
     event: HistoryEvent,
     started: temporal.api.history.v1.IWorkflowExecutionStartedEventAttributes,
-    before: DeliveryRecord | undefined,
+    before: ShownRecord | undefined,
     text: string,
   ): void {
     const { workflowId, runId } = this.run;
@@ -157,6 +158,6 @@ function isProbed({ state }: DeliverySnapshot): boolean {
 }
 
 /** The machine goes on changing its record. */
-function copyOf(record: DeliveryRecord | undefined): DeliveryRecord | undefined {
-  return record && structuredClone(record);
+function copyOf(record: DeliveryRecord | undefined): ShownRecord | undefined {
+  return record && structuredClone(shownRecord(record));
 }

@@ -1,0 +1,100 @@
+import { formatDuration } from '../basics/duration.js';
+import type { EndpointStatus } from '../endpoint/endpoint.js';
+import type { AttemptErrorCode } from './delivery.js';
+import { describeAttempt } from './outcome.js';
+
+/** What an attempt led to, besides its result. */
+type AttemptEnd = 'last_of_schedule' | 'most_attempts' | 'endpoint_disabled' | 'address_blocked';
+
+/** An attempt as a cause. */
+export interface AttemptCause {
+  code: 'attempt';
+  number: number;
+  status_code?: number;
+  error_code?: AttemptErrorCode;
+  error?: string;
+  then?: AttemptEnd;
+}
+
+/** Why a delivery is as it is: facts, of which {@link reasonOf} makes text. A Temporal payload. */
+export type Cause =
+  | AttemptCause
+  /** No attempt was made, because the endpoint takes none at the moment. */
+  | {
+      code: 'endpoint';
+      status: Exclude<EndpointStatus, 'active'> | 'failing' | 'busy';
+      /** What its owner gave as the reason of its status. */
+      said?: string;
+      /** Failing: since when. ISO 8601, UTC. */
+      since?: string;
+      /** Busy: attempts that wait for its answer. */
+      in_flight?: number;
+    }
+  /** It waits for its turn under the endpoint's rate limit. */
+  | { code: 'deferred'; per_second: number }
+  | { code: 'paused' | 'resumed' | 'cancelled'; by: string }
+  | { code: 'endpoint_deleted' }
+  | { code: 'erased' }
+  /** It was parked for as long as it may be. */
+  | { code: 'park_limit'; limit_ms: number; before?: Cause };
+
+/** What a delivery that is given up says if its endpoint is gone. */
+export const DELETED_REASON = 'The endpoint was deleted.';
+/** What it says if the key of its payload was erased. */
+export const ERASED_REASON = 'The subject of the event was erased: its payload cannot be read any more.';
+
+const THEN: Record<AttemptEnd, (number: number) => string> = {
+  last_of_schedule: () => ' That was the last of the schedule.',
+  most_attempts: (number) => ` A delivery has at most ${number} attempts.`,
+  endpoint_disabled: () => ' The endpoint was disabled.',
+  address_blocked: () => ' It waits until the endpoint has another URL, or is retried.',
+};
+
+/** What happened last and what comes next, human-readable; `undefined` if nothing is known but the status. */
+export function reasonOf({
+  cause,
+  next_attempt_at,
+  asked_to_wait,
+}: {
+  cause?: Cause;
+  next_attempt_at?: string;
+  asked_to_wait?: true;
+}): string | undefined {
+  if (!cause) return undefined;
+  if (next_attempt_at === undefined) return textOf(cause);
+  return `${textOf(cause)} Next attempt at ${next_attempt_at}${asked_to_wait ? ', as its Retry-After asked' : ''}.`;
+}
+
+function textOf(cause: Cause): string {
+  switch (cause.code) {
+    case 'attempt':
+      return `Attempt ${cause.number} ${describeAttempt(cause)}.${cause.then ? THEN[cause.then](cause.number) : ''}`;
+    case 'endpoint':
+      return endpointText(cause);
+    case 'deferred':
+      return `Deferred: the endpoint gets at most ${cause.per_second} deliveries per second.`;
+    case 'paused':
+      return `Paused by ${cause.by}.`;
+    case 'resumed':
+      return `Resumed by ${cause.by}.`;
+    case 'cancelled':
+      return `Cancelled by ${cause.by}.`;
+    case 'endpoint_deleted':
+      return DELETED_REASON;
+    case 'erased':
+      return ERASED_REASON;
+    case 'park_limit': {
+      const before = cause.before ? ` ${textOf(cause.before)}` : '';
+      return `Parked for ${formatDuration(cause.limit_ms)}, the limit.${before}`;
+    }
+  }
+}
+
+function endpointText({ status, said, since, in_flight }: Extract<Cause, { code: 'endpoint' }>): string {
+  const facts = [
+    ...(since === undefined ? [] : [`since ${since}, so new deliveries wait until it answers again.`]),
+    ...(in_flight === undefined ? [] : [`${in_flight} attempts wait for its answer.`]),
+    ...(said ? [said] : []),
+  ];
+  return `The endpoint is ${status}${facts.length > 0 ? `: ${facts.join(' ')}` : '.'}`;
+}
