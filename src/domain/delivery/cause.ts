@@ -13,7 +13,7 @@ export interface AttemptCause {
   status_code?: number;
   error_code?: AttemptErrorCode;
   error?: string;
-  then?: AttemptEnd;
+  led_to?: AttemptEnd;
 }
 
 /** Why a delivery is as it is: facts, of which {@link reasonOf} makes text. A Temporal payload. */
@@ -43,7 +43,7 @@ export const DELETED_REASON = 'The endpoint was deleted.';
 /** What it says if the key of its payload was erased. */
 export const ERASED_REASON = 'The subject of the event was erased: its payload cannot be read any more.';
 
-const THEN: Record<AttemptEnd, (number: number) => string> = {
+const LED_TO: Record<AttemptEnd, (number: number) => string> = {
   last_of_schedule: () => ' That was the last of the schedule.',
   most_attempts: (number) => ` A delivery has at most ${number} attempts.`,
   endpoint_disabled: () => ' The endpoint was disabled.',
@@ -68,7 +68,7 @@ export function reasonOf({
 function textOf(cause: Cause): string {
   switch (cause.code) {
     case 'attempt':
-      return `Attempt ${cause.number} ${describeAttempt(cause)}.${cause.then ? THEN[cause.then](cause.number) : ''}`;
+      return `Attempt ${cause.number} ${describeAttempt(cause)}.${cause.led_to ? LED_TO[cause.led_to](cause.number) : ''}`;
     case 'endpoint':
       return endpointText(cause);
     case 'deferred':

@@ -1,7 +1,14 @@
 import { formatDuration } from '../basics/duration.js';
 import type { AttemptReport } from './attempt-report.js';
 import type { AttemptCause, Cause } from './cause.js';
-import type { Attempt, DeliveryRecord, DeliverySettings, DeliveryStatus, Intervention, Trigger } from './delivery.js';
+import type {
+  Attempt,
+  DeliveryRecord,
+  DeliverySettings,
+  DeliveryStatus,
+  Intervention,
+  Trigger,
+} from './delivery.js';
 import {
   type DeliverySnapshot,
   type DeliveryState,
@@ -108,18 +115,17 @@ export class DeliveryMachine {
       return this.close('cancelled', { code: 'endpoint_deleted' });
     if (report.kind !== 'attempted' && state.probed)
       return this.endProbe(state.probed, state.endpoint_changed);
-    if (report.kind === 'not_attempted')
-      return this.park(endpointCause(report), report.look_again_at);
+    if (report.kind === 'not_attempted') return this.park(endpointCause(report), report.look_again_at);
     if (report.kind === 'deferred') return this.defer(report, state.trigger);
     const { attempt, outcome } = report;
     this.record.attempts.push(attempt);
     const result = attemptCause(attempt);
     if (outcome === 'delivered') return this.close('delivered', result);
     if (this.record.attempts.length >= MAX_ATTEMPTS)
-      return this.close('exhausted', { ...result, then: 'most_attempts' });
+      return this.close('exhausted', { ...result, led_to: 'most_attempts' });
     delete state.parked_since;
-    if (outcome === 'gone') return this.park({ ...result, then: 'endpoint_disabled' });
-    if (outcome === 'blocked') return this.park({ ...result, then: 'address_blocked' });
+    if (outcome === 'gone') return this.park({ ...result, led_to: 'endpoint_disabled' });
+    if (outcome === 'blocked') return this.park({ ...result, led_to: 'address_blocked' });
     if (state.probed) return this.endProbe(state.probed, state.endpoint_changed, result, report.retry_after);
     const extra = attempt.trigger === 'manual' || attempt.trigger === 'released';
     return this.planNext(result, report.retry_after, extra);
@@ -265,14 +271,16 @@ export class DeliveryMachine {
     return 'open';
   }
 
-  private defer({ turn, per_second }: Extract<AttemptReport, { kind: 'deferred' }>, trigger: Trigger): 'open' {
+  private defer(
+    { turn, per_second }: Extract<AttemptReport, { kind: 'deferred' }>,
+    trigger: Trigger,
+  ): 'open' {
     const plan = planOf(this.state);
     const status = this.record.attempts.length === 0 ? 'delivering' : 'retrying';
-    this.enter(
-      { kind: 'deferred', turn: { at: Date.parse(turn), trigger }, ...(plan && { plan }) },
-      status,
-      { code: 'deferred', per_second },
-    );
+    this.enter({ kind: 'deferred', turn: { at: Date.parse(turn), trigger }, ...(plan && { plan }) }, status, {
+      code: 'deferred',
+      per_second,
+    });
     return 'open';
   }
 
@@ -287,7 +295,7 @@ export class DeliveryMachine {
       this.failed += 1;
       const random = this.surroundings.random(this.record.attempts.length);
       const next = nextAttempt(this.settings.schedule, this.failed, now, notBefore, random);
-      if (!next) return this.close('exhausted', { ...result, then: 'last_of_schedule' });
+      if (!next) return this.close('exhausted', { ...result, led_to: 'last_of_schedule' });
       plan = { at: next.at, trigger: next.because };
     }
     if (notBefore !== undefined) plan = { ...plan, not_before: notBefore };
@@ -401,7 +409,12 @@ function attemptCause({ number, status_code, error_code, error }: Attempt): Atte
 }
 
 /** Why no attempt was made. */
-function endpointCause({ endpoint, reason, since, in_flight }: Extract<AttemptReport, { kind: 'not_attempted' }>): Cause {
+function endpointCause({
+  endpoint,
+  reason,
+  since,
+  in_flight,
+}: Extract<AttemptReport, { kind: 'not_attempted' }>): Cause {
   if (endpoint === 'deleted') return { code: 'endpoint_deleted' };
   return {
     code: 'endpoint',

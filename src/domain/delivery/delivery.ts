@@ -1,5 +1,5 @@
-import { type Cause, reasonOf } from './cause.js';
 import type { SealedPayload } from '../privacy/payload-sealer.js';
+import { type Cause, reasonOf } from './cause.js';
 
 /**
  * Where a delivery stands. Open: `delivering` (first attempt), `retrying` (waiting for, or making, a later one), `parked` (its

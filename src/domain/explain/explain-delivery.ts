@@ -1,8 +1,8 @@
 import { formatDuration } from '../basics/duration.js';
 import { isId } from '../basics/ids.js';
+import { type Cause, DELETED_REASON, ERASED_REASON } from '../delivery/cause.js';
 import type { Attempt, Intervention, ShownStatus } from '../delivery/delivery.js';
 import { describeAttempt } from '../delivery/outcome.js';
-import { type Cause, DELETED_REASON, ERASED_REASON } from '../delivery/cause.js';
 import { type EndpointStatus, GONE } from '../endpoint/endpoint.js';
 import type { OpenIncident } from '../endpoint/incident.js';
 import type { Verdict, VerdictCode } from './verdict.js';
@@ -110,7 +110,7 @@ function explainParked(delivery: ExplainedDelivery, endpoint: EndpointNow | unde
       summary: pause ? `The delivery was paused by ${pause.by} at ${pause.at}.` : reason,
       ...(pause && { since: pause.at, by: pause.by }),
     };
-  if (cause?.code === 'attempt' && cause.then === 'address_blocked' && last)
+  if (cause?.code === 'attempt' && cause.led_to === 'address_blocked' && last)
     return { code: 'address_blocked', summary: reason, since: endOf(last) };
   if (!endpoint)
     return {
@@ -121,8 +121,7 @@ function explainParked(delivery: ExplainedDelivery, endpoint: EndpointNow | unde
   const isFailing = cause?.code === 'endpoint' && cause.status === 'failing';
   if ((isFailing || isBusy) && endpoint.status === 'active') {
     const { incident } = endpoint;
-    if (!incident)
-      return isBusy ? { code: 'waits_its_turn', summary: reason } : releasePending(endpoint);
+    if (!incident) return isBusy ? { code: 'waits_its_turn', summary: reason } : releasePending(endpoint);
     const probe = incident.next_probe_at;
     return {
       code: 'endpoint_failing',

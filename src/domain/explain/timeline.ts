@@ -177,7 +177,9 @@ function tellState(record: ShownRecord, at: string, acts: readonly Intervention[
 
 function tellEnd({ status, cause, reason = '' }: ShownRecord): string {
   const ended = `${status[0]?.toUpperCase()}${status.slice(1)}`;
-  return status === 'delivered' || cause?.code === 'cancelled' || reason === '' ? `${ended}.` : `${ended}: ${reason}`;
+  return status === 'delivered' || cause?.code === 'cancelled' || reason === ''
+    ? `${ended}.`
+    : `${ended}: ${reason}`;
 }
 
 /** When a delivery ended: as its record says, or with its last attempt. ISO 8601, UTC. */

@@ -1,9 +1,9 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { type Act, act } from '../../../workflows/messages.js';
 import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
+import { ERASED_REASON } from '../../domain/delivery/cause.js';
 import { type DeliveryRecord, isClosed, type NamedTarget } from '../../domain/delivery/delivery.js';
 import type { Action } from '../../domain/delivery/delivery-machine.js';
-import { ERASED_REASON } from '../../domain/delivery/cause.js';
 import { deliveryWorkflowId, isGroup } from '../../domain/ledger/workflow-ids.js';
 import { DeliveryStateConflictError } from '../errors.js';
 import type { DeliveryReader } from '../read/delivery-reader.js';

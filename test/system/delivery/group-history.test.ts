@@ -161,8 +161,7 @@ describe('the history of a group', () => {
         return member?.isAttempting ? 'attempting' : member?.record.attempts.length;
       });
     };
-    const releaseOne = () =>
-      group.signal(release, { endpoint_id, limit: 1, most: MOST_RELEASES_IN_A_ROW });
+    const releaseOne = () => group.signal(release, { endpoint_id, limit: 1, most: MOST_RELEASES_IN_A_ROW });
 
     await until(read, (members) => members.join() === '1,1');
     await releaseOne();

@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict';
-import { createKnowledge, createLedger, createReplayLedger, createStarter } from '../../../src/bin/service/ledger.js';
+import {
+  createKnowledge,
+  createLedger,
+  createReplayLedger,
+  createStarter,
+} from '../../../src/bin/service/ledger.js';
 import { parseDeliveryId } from '../../../src/domain/basics/delivery-id.js';
 import type { ReplayPlan } from '../../../src/domain/replay/replay.js';
 import type { ApiClient } from '../../support/api-client.js';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { AttemptReport } from '../../../src/domain/delivery/attempt-report.js';
-import { DeliveryMachine } from '../../../src/domain/delivery/delivery-machine.js';
 import { DELETED_REASON, ERASED_REASON, reasonOf } from '../../../src/domain/delivery/cause.js';
 import type { DeliveryRecord } from '../../../src/domain/delivery/delivery.js';
+import { DeliveryMachine } from '../../../src/domain/delivery/delivery-machine.js';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 const attempted = (outcome: 'failed' | 'gone' | 'blocked', more: object = {}): AttemptReport => ({
@@ -17,7 +17,11 @@ const stopped = (
 ): AttemptReport => ({ kind: 'not_attempted', endpoint, ...more });
 
 /** The record of a delivery after the report of its first attempt. */
-function after(report: AttemptReport, act?: 'pause' | 'cancel', waits = [60_000, 60_000]): DeliveryRecord {
+function recordAfter(
+  report: AttemptReport,
+  act?: 'pause' | 'cancel',
+  waits = [60_000, 60_000],
+): DeliveryRecord {
   const machine = new DeliveryMachine(
     { schedule: waits, attempt_timeout_ms: 5_000, park_limit_ms: 86_400_000 },
     { now: () => NOW, random: () => 0 },
@@ -33,48 +37,57 @@ describe('the cause of a delivery', () => {
   it('is told in one sentence for each fact', () => {
     const failed = attempted('failed', { status_code: 500 });
     const told: [DeliveryRecord, string][] = [
-      [after(stopped('paused')), 'The endpoint is paused.'],
-      [after(stopped('paused', { reason: 'Back at 5.' })), 'The endpoint is paused: Back at 5.'],
-      [after(stopped('disabled', { reason: 'It answered 410 Gone.' })), 'The endpoint is disabled: It answered 410 Gone.'],
+      [recordAfter(stopped('paused')), 'The endpoint is paused.'],
+      [recordAfter(stopped('paused', { reason: 'Back at 5.' })), 'The endpoint is paused: Back at 5.'],
       [
-        after(stopped('failing', { since: at(0) })),
+        recordAfter(stopped('disabled', { reason: 'It answered 410 Gone.' })),
+        'The endpoint is disabled: It answered 410 Gone.',
+      ],
+      [
+        recordAfter(stopped('failing', { since: at(0) })),
         `The endpoint is failing: since ${at(0)}, so new deliveries wait until it answers again.`,
       ],
-      [after(stopped('busy', { in_flight: 64 })), 'The endpoint is busy: 64 attempts wait for its answer.'],
-      [after(attempted('gone', { status_code: 410 })), 'Attempt 1 answered 410. The endpoint was disabled.'],
       [
-        after(attempted('blocked', { error_code: 'blocked_address', error: 'no public address' })),
+        recordAfter(stopped('busy', { in_flight: 64 })),
+        'The endpoint is busy: 64 attempts wait for its answer.',
+      ],
+      [
+        recordAfter(attempted('gone', { status_code: 410 })),
+        'Attempt 1 answered 410. The endpoint was disabled.',
+      ],
+      [
+        recordAfter(attempted('blocked', { error_code: 'blocked_address', error: 'no public address' })),
         'Attempt 1 failed: no public address. It waits until the endpoint has another URL, or is retried.',
       ],
-      [after(failed, 'pause'), 'Paused by key_1.'],
-      [after(failed, 'cancel'), 'Cancelled by key_1.'],
-      [after(failed), `Attempt 1 answered 500. Next attempt at ${at(60_000)}.`],
-      [after(failed, undefined, []), 'Attempt 1 answered 500. That was the last of the schedule.'],
+      [recordAfter(failed, 'pause'), 'Paused by key_1.'],
+      [recordAfter(failed, 'cancel'), 'Cancelled by key_1.'],
+      [recordAfter(failed), `Attempt 1 answered 500. Next attempt at ${at(60_000)}.`],
+      [recordAfter(failed, undefined, []), 'Attempt 1 answered 500. That was the last of the schedule.'],
       [
-        after(attempted('failed', { status_code: 503, retry_after: at(3_600_000) })),
+        recordAfter(attempted('failed', { status_code: 503, retry_after: at(3_600_000) })),
         `Attempt 1 answered 503. Next attempt at ${at(3_600_000)}, as its Retry-After asked.`,
       ],
       [
-        after({ kind: 'deferred', turn: at(1_000), per_second: 0.5 }),
+        recordAfter({ kind: 'deferred', turn: at(1_000), per_second: 0.5 }),
         `Deferred: the endpoint gets at most 0.5 deliveries per second. Next attempt at ${at(1_000)}.`,
       ],
-      [after({ kind: 'erased' }), ERASED_REASON],
-      [after({ kind: 'not_attempted', endpoint: 'deleted' }), DELETED_REASON],
+      [recordAfter({ kind: 'erased' }), ERASED_REASON],
+      [recordAfter({ kind: 'not_attempted', endpoint: 'deleted' }), DELETED_REASON],
     ];
     for (const [record, text] of told) assert.equal(reasonOf(record), text);
   });
 
   it('has the facts of the latest attempt, and what it led to', () => {
-    const { cause, asked_to_wait } = after(
+    const { cause, asked_to_wait } = recordAfter(
       attempted('failed', { status_code: 503, retry_after: at(3_600_000) }),
     );
     assert.deepEqual(cause, { code: 'attempt', number: 1, status_code: 503 });
     assert.equal(asked_to_wait, true);
-    assert.deepEqual(after(attempted('blocked', { error_code: 'blocked_address' })).cause, {
+    assert.deepEqual(recordAfter(attempted('blocked', { error_code: 'blocked_address' })).cause, {
       code: 'attempt',
       number: 1,
       error_code: 'blocked_address',
-      then: 'address_blocked',
+      led_to: 'address_blocked',
     });
   });
 

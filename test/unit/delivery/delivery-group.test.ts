@@ -258,7 +258,8 @@ describe('a group of deliveries that is open', () => {
           const so_far = JSON.parse(JSON.stringify(live.snapshots));
           live = new GroupMachine({ ...input, so_far }, now);
         }
-        if (random(-round) < 0.3) live.release({ endpoint_id: `ep_${round % 4}`, ...(round % 3 === 0 && { limit: 2 }) }, now);
+        if (random(-round) < 0.3)
+          live.release({ endpoint_id: `ep_${round % 4}`, ...(round % 3 === 0 && { limit: 2 }) }, now);
         const { due, wakeAt } = live.step(now);
         attempts = [...unmade, ...due];
         if (attempts.length === 0) now = wakeAt ?? now;

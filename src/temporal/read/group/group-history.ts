@@ -135,7 +135,9 @@ class Reading {
     const admitted = event.workflowExecutionUpdateAdmittedEventAttributes?.request;
     if (admitted?.meta?.updateId) this.admitted.set(admitted.meta.updateId, admitted.input);
     const accepted = event.workflowExecutionUpdateAcceptedEventAttributes;
-    return accepted && (accepted.acceptedRequest?.input ?? this.admitted.get(accepted.protocolInstanceId ?? ''));
+    return (
+      accepted && (accepted.acceptedRequest?.input ?? this.admitted.get(accepted.protocolInstanceId ?? ''))
+    );
   }
 
   private async takeAttempts(event: HistoryEvent): Promise<void> {
