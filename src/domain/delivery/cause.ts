@@ -1,6 +1,7 @@
 import { formatDuration } from '../basics/duration.js';
 import type { EndpointStatus } from '../endpoint/endpoint.js';
-import type { AttemptErrorCode } from './delivery.js';
+import type { AttemptReport } from './attempt-report.js';
+import type { Attempt, AttemptErrorCode } from './delivery.js';
 import { describeAttempt } from './outcome.js';
 
 /** What an attempt led to, besides its result. */
@@ -49,6 +50,34 @@ const LED_TO: Record<AttemptEnd, (number: number) => string> = {
   endpoint_disabled: () => ' The endpoint was disabled.',
   address_blocked: () => ' It waits until the endpoint has another URL, or is retried.',
 };
+
+/** An attempt, as the cause of what it led to. */
+export function attemptCause({ number, status_code, error_code, error }: Attempt): AttemptCause {
+  return {
+    code: 'attempt',
+    number,
+    ...(status_code !== undefined && { status_code }),
+    ...(error_code !== undefined && { error_code }),
+    ...(error !== undefined && { error }),
+  };
+}
+
+/** Why no attempt was made. */
+export function endpointCause({
+  endpoint,
+  reason,
+  since,
+  in_flight,
+}: Extract<AttemptReport, { kind: 'not_attempted' }>): Cause {
+  if (endpoint === 'deleted') return { code: 'endpoint_deleted' };
+  return {
+    code: 'endpoint',
+    status: endpoint,
+    ...(reason && { said: reason }),
+    ...(since !== undefined && { since }),
+    ...(in_flight !== undefined && { in_flight }),
+  };
+}
 
 /** What happened last and what comes next, human-readable; `undefined` if nothing is known but the status. */
 export function reasonOf({

@@ -1,14 +1,7 @@
 import { formatDuration } from '../basics/duration.js';
 import type { AttemptReport } from './attempt-report.js';
-import type { AttemptCause, Cause } from './cause.js';
-import type {
-  Attempt,
-  DeliveryRecord,
-  DeliverySettings,
-  DeliveryStatus,
-  Intervention,
-  Trigger,
-} from './delivery.js';
+import { type AttemptCause, attemptCause, type Cause, endpointCause } from './cause.js';
+import type { DeliveryRecord, DeliverySettings, DeliveryStatus, Intervention, Trigger } from './delivery.js';
 import {
   type DeliverySnapshot,
   type DeliveryState,
@@ -396,31 +389,4 @@ export class DeliveryMachine {
     const last = this.record.attempts.at(-1);
     return last ? `attempt ${last.number} ${describeAttempt(last)}` : 'waiting';
   }
-}
-
-function attemptCause({ number, status_code, error_code, error }: Attempt): AttemptCause {
-  return {
-    code: 'attempt',
-    number,
-    ...(status_code !== undefined && { status_code }),
-    ...(error_code !== undefined && { error_code }),
-    ...(error !== undefined && { error }),
-  };
-}
-
-/** Why no attempt was made. */
-function endpointCause({
-  endpoint,
-  reason,
-  since,
-  in_flight,
-}: Extract<AttemptReport, { kind: 'not_attempted' }>): Cause {
-  if (endpoint === 'deleted') return { code: 'endpoint_deleted' };
-  return {
-    code: 'endpoint',
-    status: endpoint,
-    ...(reason && { said: reason }),
-    ...(since !== undefined && { since }),
-    ...(in_flight !== undefined && { in_flight }),
-  };
 }
