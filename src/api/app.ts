@@ -1,6 +1,7 @@
 import Router from '@koa/router';
 import Koa from 'koa';
 import { documentRoutes } from './docs/documents.js';
+import { errorRoutes } from './docs/error-pages.js';
 import { createOpenApiDocument } from './docs/openapi.js';
 import { ACCOUNT_HEADER, actingCaller } from './http/caller/acting-account.js';
 import { createTokenCheck } from './http/caller/token-check.js';
@@ -80,6 +81,7 @@ export function createApp(dependencies: ApiDependencies & { limiters: Limiters }
   // For the routes that follow it.
   open.use(limitAddress(dependencies.limiters));
   documentRoutes(open, dependencies, () => createOpenApiDocument([...declared, ...publicOperations]));
+  errorRoutes(open);
   codecRoutes(open, dependencies);
   // Without a version: clients of C2SP tlog-tiles take the log's name, `hooks.example.com/log`, for its address.
   checkpointRoute(open, dependencies);
@@ -96,7 +98,7 @@ export function createApp(dependencies: ApiDependencies & { limiters: Limiters }
   if (dependencies.tracing) app.use(unlessProbe(traceRequests(dependencies.tracing)));
   app.use(setAnswerHeaders);
   app.use(writeUnicode);
-  app.use(answerProblems(dependencies.logger, dependencies.isUnavailable));
+  app.use(answerProblems(dependencies));
   app.use(limitTime(ANSWER_WITHIN_MS, dependencies.isUnavailable));
   app.use(unversioned(open));
   app.use(answerPublic(publicOperations, tiles, dependencies.limiters));

@@ -6,7 +6,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { isEmailAddress } from '../../src/domain/event/email-address.js';
 import { EVENT_KINDS } from '../../src/domain/event/event-kinds.js';
-import { PROBLEMS } from '../../src/domain/http/problem.js';
+import { PROBLEMS } from '../../src/domain/http/problems.js';
 import { matchSnapshot } from '../support/snapshot.js';
 import { type SharedSystem, sharedSystem } from '../support/system.js';
 

@@ -1,7 +1,7 @@
 import { DELIVERY_ID_PATTERN } from '../../domain/basics/delivery-id.js';
 import { type IdKind, idPattern } from '../../domain/basics/ids.js';
 import { EVENT_KINDS } from '../../domain/event/event-kinds.js';
-import { PROBLEMS, type ProblemCode } from '../../domain/http/problem.js';
+import { PROBLEMS, type ProblemCode } from '../../domain/http/problems.js';
 import { ACCOUNT_HEADER } from '../http/caller/acting-account.js';
 import { type Operation, problemsOf, type ResponseDocument } from '../http/operation.js';
 import type { Json, JsonObject } from './json.js';

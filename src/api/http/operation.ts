@@ -1,7 +1,7 @@
 import Router from '@koa/router';
 import { z } from 'zod';
 import type { Scope } from '../../domain/access/api-key.js';
-import type { ProblemCode } from '../../domain/http/problem.js';
+import type { ProblemCode } from '../../domain/http/problems.js';
 import { checkShape, isEmptyRequest, readBody, readQuery } from './body.js';
 import { TURNLESS_QUERY, takeTurn } from './bounds/turns.js';
 import { requireAccountNamed } from './caller/acting-account.js';

@@ -25,7 +25,7 @@ export function pageOf(row: z.ZodType): z.ZodType {
 
 export const problemSchema = z
   .object({
-    type: z.string(),
+    type: z.string().describe('Address of a page that says what to do about this error'),
     title: z.string(),
     status: z.int(),
     detail: z.string(),
@@ -44,7 +44,7 @@ export const problemSchema = z
   .meta({
     examples: [
       {
-        type: 'urn:hookline:problem:invalid_request',
+        type: 'https://hookline.example.com/errors/invalid_request',
         title: 'The request is not valid',
         status: 400,
         detail: 'The request is not valid: /name is missing.',

@@ -45,6 +45,15 @@ describe('documents', () => {
     });
   }
 
+  it('tell what to do about an error, at the address that is its type', async () => {
+    const missing = JSON.parse((await get('/v18.0/nothing')).body.toString());
+    const { pathname } = new URL(missing.type);
+    const page = await get(pathname);
+    assert.match(page.body.toString(), /<h1>No access token was sent<\/h1>[\s\S]*<code>missing_token<\/code>/);
+    assert.match((await get('/errors')).body.toString(), /<a href="errors\/missing_token">/);
+    assert.match((await get('/errors/constructor')).body.toString(), /"code":"not_found"/);
+  });
+
   it('and every other answer forbid to guess their content type', async () => {
     for (const path of [
       ...['/healthz', '/readyz', '/metrics', '/openapi.json', '/docs', '/nothing', '/v18.0/me', '/v1.0/me'],

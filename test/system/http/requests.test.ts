@@ -23,7 +23,7 @@ describe('requests to the API', () => {
     assert.equal(answer.headers.get('content-type')?.split(';')[0], 'application/problem+json');
     assert.equal(answer.json.code, code);
     assert.equal(answer.json.status, status);
-    assert.equal(answer.json.type, `urn:hookline:problem:${code}`);
+    assert.ok(answer.json.type.endsWith(`/errors/${code}`), answer.json.type);
     assert.ok(answer.json.title && answer.json.detail);
     assert.match(answer.json.request_id, /^req_/);
     assert.equal(answer.headers.get('x-request-id'), answer.json.request_id);

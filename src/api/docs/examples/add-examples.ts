@@ -1,4 +1,4 @@
-import { PROBLEMS, type ProblemCode } from '../../../domain/http/problem.js';
+import { PROBLEMS, type ProblemCode } from '../../../domain/http/problems.js';
 import type { Json, JsonObject } from '../json.js';
 import { ExampleMaker } from './example-of.js';
 
@@ -35,7 +35,7 @@ function addToContent(holder: Json | undefined, make: (schema: JsonObject) => Js
 function problemExample(code: ProblemCode): JsonObject {
   const [status, title] = PROBLEMS[code];
   return {
-    type: `urn:hookline:problem:${code}`,
+    type: `https://hookline.example.com/errors/${code}`,
     title,
     status,
     detail: `${title}.`,

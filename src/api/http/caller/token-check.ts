@@ -2,7 +2,7 @@ import { API_KEY_PREFIX, isScope, looksLikeApiKey } from '../../../domain/access
 import { looksLikePortalToken, PORTAL_TOKEN_PREFIX } from '../../../domain/access/portal-session.js';
 import { ownProfileId } from '../../../domain/access/profile.js';
 import { hashSecret } from '../../../domain/access/secret-hash.js';
-import type { ProblemCode } from '../../../domain/http/problem.js';
+import type { ProblemCode } from '../../../domain/http/problems.js';
 import type { ApiDependencies } from '../context.js';
 import type { Caller } from './caller.js';
 

@@ -1,4 +1,3 @@
-import type { Logger } from 'pino';
 import { isRecordAltered } from '../../../domain/archive/record-altered.js';
 import { Problem } from '../../../domain/http/problem.js';
 import { isLogAltered } from '../../../domain/log/log-altered.js';
@@ -10,7 +9,7 @@ import {
   ReplayStateConflictError,
   TooManyReplaysError,
 } from '../../../temporal/errors.js';
-import type { Context, Middleware } from '../context.js';
+import type { ApiDependencies, Context, Middleware } from '../context.js';
 
 /** Seconds after which a caller may send an event again that this process had no room for. */
 const BUSY_RETRY_AFTER_S = 1;
@@ -21,7 +20,11 @@ const UNAVAILABLE_RETRY_AFTER_S = 2;
  * Answers every error as a problem document (RFC 9457). An error that is not a {@link Problem} becomes a 503 if a server behind Hookline
  * cannot be reached, and otherwise a 500. A 500 says nothing about its cause, which is in the log under the request's id.
  */
-export function answerProblems(logger: Logger, isUnavailable: (error: unknown) => boolean): Middleware {
+export function answerProblems({
+  logger,
+  isUnavailable,
+  publicUrl,
+}: Pick<ApiDependencies, 'logger' | 'isUnavailable' | 'publicUrl'>): Middleware {
   const toProblem = (ctx: Context, error: unknown): Problem => {
     const known = error instanceof Problem ? error : ledgerProblem(error);
     if (known) return known;
@@ -47,11 +50,12 @@ export function answerProblems(logger: Logger, isUnavailable: (error: unknown) =
     try {
       await next();
       if (ctx.respond === false) return; // the OAuth server has answered
-      if (ctx.body === undefined || ctx.body === null) answerMissing(ctx);
+      const missing = ctx.body === undefined || ctx.body === null ? missingProblem(ctx) : undefined;
+      if (missing) render(ctx, missing, publicUrl);
     } catch (error) {
       const problem = toProblem(ctx, error);
       note(problem, error, ctx.state.request_id);
-      render(ctx, problem);
+      render(ctx, problem, publicUrl);
     }
   };
 }
@@ -116,17 +120,13 @@ function ledgerProblem(error: unknown): Problem | undefined {
 }
 
 /** The router sets a status alone if no route matched the request. */
-function answerMissing(ctx: Context): void {
-  if (ctx.status === 404) render(ctx, new Problem('not_found', `There is nothing at ${ctx.path}.`));
-  if (ctx.status === 405 || ctx.status === 501) {
-    render(
-      ctx,
-      new Problem(
-        'method_not_allowed',
-        `${ctx.method} is not allowed for this path. Allowed: ${ctx.response.get('allow')}.${whereElse(ctx)}`,
-      ),
-    );
-  }
+function missingProblem(ctx: Context): Problem | undefined {
+  const { status, method, path } = ctx;
+  if (status === 404) return new Problem('not_found', `There is nothing at ${path}.`);
+  if (status !== 405 && status !== 501) return undefined;
+  const allowed = ctx.response.get('allow');
+  const detail = `${method} is not allowed for this path. Allowed: ${allowed}.${whereElse(ctx)}`;
+  return new Problem('method_not_allowed', detail);
 }
 
 /** The mistake that is made most: the kind of an event is part of its path. */
@@ -135,11 +135,12 @@ function whereElse({ method, path }: Context): string {
   return ` Post an event to the path of its kind, such as ${path.replace(/\/$/, '')}/purchase.`;
 }
 
-function render(ctx: Context, problem: Problem): void {
+/** @param publicUrl where `/errors/{code}` says more about the problem */
+function render(ctx: Context, problem: Problem, publicUrl: string): void {
   ctx.status = problem.status;
   ctx.set(problem.headers);
   ctx.body = {
-    type: `urn:hookline:problem:${problem.code}`,
+    type: `${publicUrl}/errors/${problem.code}`,
     title: problem.title,
     status: problem.status,
     detail: problem.message,

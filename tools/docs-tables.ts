@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { settingsSchema } from '../src/config/schema.js';
 import { formatDuration } from '../src/domain/basics/duration.js';
 import { DEFAULT_RETRY_SCHEDULE } from '../src/domain/delivery/retry-schedule.js';
+import { PROBLEMS } from '../src/domain/http/problems.js';
 
 /** The table of `docs/configuration.md`: a row for each setting, in the order of the schema. */
 export function configurationTable(): string {
@@ -18,3 +19,11 @@ export function configurationTable(): string {
 }
 
 const SCHEDULE = DEFAULT_RETRY_SCHEDULE.map(formatDuration).join(',');
+
+/** The table of `docs/errors.md`: a row for each code, in the order of the statuses. */
+export function problemTable(): string {
+  const rows = Object.entries(PROBLEMS).map(
+    ([code, [status, title, advice]]) => `| \`${code}\` | ${status} | ${title} | ${advice} |`,
+  );
+  return ['| Code | Status | Title | What to do |', '|---|---|---|---|', ...rows].join('\n');
+}

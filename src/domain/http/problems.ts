@@ -1,0 +1,205 @@
+/**
+ * Every error that the HTTP interface answers with: stable code, HTTP status, title, and what the caller should do, in Markdown with links
+ * from `docs/`. The one table of codes; `npm run docs` writes it into `docs/errors.md`, and `/errors/{code}` shows it.
+ */
+export const PROBLEMS = {
+  invalid_json: [
+    400,
+    'The body is not valid JSON',
+    'Send one JSON text in UTF-8, without a byte order mark. `detail` says where it is wrong. A request that needs a body and has none gets this too, not 415.',
+  ],
+  invalid_payload: [
+    400,
+    'The payload does not match the schema of its event kind',
+    'Correct the places in `errors`. The kind’s schema is at `GET /v18.0/event_kinds/{name}`.',
+  ],
+  payload_too_complex: [
+    400,
+    'Checking the payload takes too long',
+    'Send a smaller payload, or give the event kind a simpler schema: [event kinds](events.md) says what costs. If the service was merely too busy, the answer is `unavailable`.',
+  ],
+  invalid_request: [400, 'The request is not valid', 'Correct the places in `errors`.'],
+  invalid_fields: [
+    400,
+    'The requested fields are not valid',
+    'Request fields that `detail` lists, each once, separated by commas.',
+  ],
+  account_not_named: [
+    400,
+    'The request does not name an account',
+    'Send `Hookline-Account` with the id or reference of the account that the platform acts for.',
+  ],
+  insecure_target_url: [
+    400,
+    'The target URL is not https',
+    'Register an `https` URL. Over `http` anybody on the way could read events.',
+  ],
+  ambiguous_token: [
+    400,
+    'More than one access token was sent',
+    'Send the token once: in the header or as `access_token`.',
+  ],
+  missing_token: [401, 'No access token was sent', 'Send `Authorization: Bearer <token>`.'],
+  malformed_token: [
+    401,
+    'The access token is malformed',
+    'Send the whole token after `Bearer` and a space. It was cut short or mistyped.',
+  ],
+  invalid_token: [
+    401,
+    'The access token is unknown',
+    'Check that the token was issued by this installation.',
+  ],
+  expired_token: [401, 'The access token has expired', 'Get a new token.'],
+  revoked_token: [401, 'The access token has been revoked', 'Get a new token.'],
+  invalid_verification_token: [
+    403,
+    'The verification token is not valid',
+    'Call the confirmation URL of the latest verification request, unchanged.',
+  ],
+  missing_scope: [403, 'The access token lacks a scope', 'Use a token that has the scope named in `detail`.'],
+  portal_refused: [
+    403,
+    'A portal session may not do this',
+    "Event kinds are the producer's: ask who gave you the link.",
+  ],
+  expiring_key: [
+    403,
+    'An API key that expires cannot create what does not expire',
+    'Use a key without `expires_at` to create or change OAuth clients, their secrets, and logins.',
+  ],
+  not_found: [404, 'Not found', 'Check the path and the id. Ids of other accounts give the same answer.'],
+  version_unknown: [404, 'The API version is unknown', 'Use the version named in `detail`.'],
+  not_in_log: [
+    404,
+    'The log does not have it yet',
+    '`detail` says what it waits for. Ask again after `Retry-After` seconds.',
+  ],
+  unknown_event_kind: [
+    404,
+    'The event kind is unknown',
+    'Use a kind of the catalogue: `GET /v18.0/event_kinds`.',
+  ],
+  method_not_allowed: [
+    405,
+    'The method is not allowed for this path',
+    'Use a method that the `Allow` header lists.',
+  ],
+  not_acceptable: [
+    406,
+    'The Accept header excludes JSON',
+    'Leave `Accept` out, or include `application/json`. Without it, and for `*/*`, answers are JSON.',
+  ],
+  idempotency_conflict: [
+    409,
+    'The idempotency key was used with a different body',
+    'Use a new key for each event. Repeat a request with exactly the same body.',
+  ],
+  delivery_state_conflict: [
+    409,
+    'The delivery is in a state that does not allow this',
+    '`detail` says which state the delivery is in.',
+  ],
+  login_name_taken: [409, 'Another profile has this login name', 'Choose another login name.'],
+  profile_in_use: [409, "The account's own profile cannot be deleted", 'Replace the profile instead.'],
+  account_reference_taken: [
+    409,
+    'The platform has an account with this reference',
+    'Use that account, or choose another reference.',
+  ],
+  account_state_conflict: [
+    409,
+    'The account is in a state that does not allow this',
+    'The account is being deleted or was: it can only be read.',
+  ],
+  log_altered: [
+    409,
+    'The log is not the one that was signed',
+    'The operator has to look at it: [proofs](proofs.md#if-somebody-alters-the-database). `detail` ends with the reason.',
+  ],
+  record_altered: [
+    409,
+    'A record is not the one that was recorded',
+    'Somebody has altered the archive in the database: `detail` names the delivery or event, and what is wrong with it. The operator has to look at it: [archive](archive.md#if-a-record-was-altered).',
+  ],
+  endpoint_state_conflict: [
+    409,
+    'The endpoint is in a state that does not allow this',
+    '`detail` says what the endpoint’s state is and what to do.',
+  ],
+  endpoint_limit_reached: [
+    409,
+    'The account has reached its limit of endpoints',
+    "Delete an endpoint, or ask the operator or your platform for a higher limit (`HOOKLINE_MAX_ENDPOINTS`, or the account's `max_endpoints`).",
+  ],
+  filter_limit_reached: [
+    409,
+    'The filters of the account have reached their limit',
+    'Shorten a [filter](endpoints.md#filter), or delete an endpoint that is not needed.',
+  ],
+  payloads_not_encrypted: [
+    409,
+    'Payloads are not encrypted, so they cannot be erased',
+    'The operator sets `HOOKLINE_PAYLOAD_KEYS`. Events that are accepted from then on can be erased ([privacy](privacy.md)).',
+  ],
+  client_without_secret: [
+    409,
+    'The OAuth client has no secret',
+    'Public clients use PKCE instead of a secret. Register a confidential client if it can keep a secret.',
+  ],
+  event_kind_conflict: [
+    409,
+    'The event kind cannot be changed in this way',
+    '`detail` gives the reason: it is built in, exists already, is in use, or was changed at the same time.',
+  ],
+  event_kind_limit_reached: [
+    409,
+    'A limit of event kinds or of their versions is reached',
+    'Delete a kind that is not in use. A kind with too many versions needs a new name.',
+  ],
+  not_a_portal_session: [
+    409,
+    'The token is not of a portal session',
+    '`DELETE /v18.0/session` ends portal sessions alone. Revoke an API key with `DELETE /v18.0/api_keys/{id}`, an OAuth token at `/oauth/revoke`.',
+  ],
+  replay_state_conflict: [
+    409,
+    'The replay is in a state that does not allow this',
+    '`detail` says which state the replay is in.',
+  ],
+  replay_limit_reached: [
+    409,
+    'The account has reached its limit of open replays',
+    'Wait until one is finished, or cancel one: `GET /v18.0/replays` lists them.',
+  ],
+  payload_gone: [
+    410,
+    'The payload is not kept any more',
+    'It was erased, or is older than `HOOKLINE_PAYLOAD_DAYS`. The certificate stays valid without it.',
+  ],
+  version_withdrawn: [410, 'The API version has been withdrawn', 'Move to the version named in `detail`.'],
+  precondition_failed: [
+    412,
+    'The resource has changed since it was read',
+    'Read the resource again and repeat the change with its new `ETag`.',
+  ],
+  payload_too_large: [413, 'The body is too large', 'Send less. The limit is in `detail`.'],
+  unsupported_media_type: [
+    415,
+    'The media type is not supported',
+    'Send `Content-Type: application/json`, without `Content-Encoding`.',
+  ],
+  rate_limited: [429, 'Too many requests', 'Wait for the number of seconds in `Retry-After`.'],
+  internal_error: [
+    500,
+    'An error occurred in Hookline',
+    'Try again. If it happens again, report the `request_id`.',
+  ],
+  unavailable: [
+    503,
+    'The service is temporarily unavailable',
+    'Try again after the number of seconds in `Retry-After`, with the same `Idempotency-Key`.',
+  ],
+} as const satisfies Record<string, readonly [status: number, title: string, advice: string]>;
+
+export type ProblemCode = keyof typeof PROBLEMS;

@@ -1,0 +1,15 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { configurationTable, problemTable } from './docs-tables.js';
+
+/** Writes the tables of settings and errors into `docs/configuration.md` and `docs/errors.md`: `npm run docs`. */
+replaceTable('docs/configuration.md', configurationTable());
+replaceTable('docs/errors.md', problemTable());
+
+/** Puts the table where one with the same head stands. */
+function replaceTable(file: string, table: string): void {
+  const text = readFileSync(file, 'utf8');
+  const [head = ''] = table.split('\n');
+  const start = text.indexOf(head);
+  const rest = text.slice(start).replace(/^(\|.*(\n|$))+/, '');
+  writeFileSync(file, `${text.slice(0, start)}${table}\n${rest}`);
+}
