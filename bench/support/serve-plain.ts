@@ -13,7 +13,7 @@ keepHeapsSmall();
 const logger = createLogger(settings);
 const bundle = join(process.env['BENCH_FOLDER'] ?? '.', 'plain-bundle.js');
 await buildWorkflowBundle(bundle, fileURLToPath(new URL('../plain/index.js', import.meta.url)));
-const worker = await startService(settings, 'worker', logger, bundle);
+const worker = await startService(settings, 'worker', logger, { bundlePath: bundle });
 const api = await startService(settings, 'api', logger);
 process.send?.({ url: api.url });
 // The benchmark has ended without stopping this process.

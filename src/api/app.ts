@@ -26,6 +26,7 @@ import { loginOperations } from './routes/access/logins.js';
 import { oauthClientOperations } from './routes/access/oauth-clients.js';
 import { portalSessionOperations } from './routes/access/portal-sessions.js';
 import { sessionOperations } from './routes/access/session.js';
+import { signInRoute } from './routes/access/sign-in.js';
 import { changeOperations } from './routes/changes/changes.js';
 import { codecRoutes } from './routes/codec/codec.js';
 import { deliveryOperations } from './routes/deliveries/deliveries.js';
@@ -83,6 +84,7 @@ export function createApp(dependencies: ApiDependencies & { limiters: Limiters }
   documentRoutes(open, dependencies, () => createOpenApiDocument([...declared, ...publicOperations]));
   errorRoutes(open);
   codecRoutes(open, dependencies);
+  signInRoute(open, dependencies);
   // Without a version: clients of C2SP tlog-tiles take the log's name, `hooks.example.com/log`, for its address.
   checkpointRoute(open, dependencies);
   tileRoutes(open, dependencies);

@@ -5,6 +5,7 @@ import { runPurchase } from '../demo/purchase.js';
 import { startDemoSubscriber } from '../demo/resident.js';
 import { readDemoState, writeDemoState } from '../demo/state.js';
 import { ACCOUNT_SCOPES } from '../domain/access/api-key.js';
+import { SignInCodes, signInUrl } from '../domain/access/sign-in-codes.js';
 import { OPERATOR } from '../domain/change/change.js';
 import { startMongo, startTemporal } from '../embedded/index.js';
 import { connectDatabase } from '../models/database.js';
@@ -62,7 +63,9 @@ export async function dev(given: Settings): Promise<void> {
     stopped.throwIfAborted();
 
     keepHeapsSmall();
-    const service = await startService(settings, 'all', logger);
+    const signIns = new SignInCodes();
+    const development = { signIns, temporalUiUrl: temporal.uiUrl };
+    const service = await startService(settings, 'all', logger, { development });
     stops.push(() => service.stop());
     serves = true;
     const apiUrl = service.url ?? '';
@@ -104,6 +107,10 @@ export async function dev(given: Settings): Promise<void> {
       say(`Temporal UI: ${settings.TEMPORAL_UI_URL}/namespaces/${settings.TEMPORAL_NAMESPACE}/workflows`);
     }
     say();
+    say('In the browser, signed in; each link works once, for an hour:');
+    for (const role of ['portal', 'desk'] as const)
+      say(`  ${signInUrl(apiUrl, role, signIns.issue({ role, account_id: state.account_id }))}`);
+    say();
     say('Running until Ctrl-C, which keeps the data. Next, in another terminal:');
     say('  npm run demo               another purchase');
     say('  npm run demo -- --fail 2   a subscriber that fails twice, so that you can watch the retries');
@@ -134,6 +141,7 @@ async function startServers(
       namespace: settings.TEMPORAL_NAMESPACE,
       port: settings.HOOKLINE_TEMPORAL_PORT,
       uiPort: settings.HOOKLINE_TEMPORAL_UI_PORT,
+      codecUrl: codecUrlOf(settings),
     }),
     startMongo({ ...common, uri: settings.MONGODB_URI, port: settings.HOOKLINE_MONGODB_PORT }),
   ]);
@@ -142,6 +150,11 @@ async function startServers(
   if (temporal.status === 'rejected') throw temporal.reason;
   if (mongo.status === 'rejected') throw mongo.reason;
   return [temporal.value, mongo.value] as const;
+}
+
+/** Where the browser finds the API, if that can be said before it listens. */
+function codecUrlOf({ HOOKLINE_HOST: host, HOOKLINE_PORT: port }: Settings): string | undefined {
+  return host === '127.0.0.1' && port !== 0 ? `http://${host}:${port}/codec` : undefined;
 }
 
 async function createAccount(settings: Settings): Promise<{ account_id: string; api_key: string }> {

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
+import type { Development } from '../api/http/context.js';
 import type { Settings } from '../config/schema.js';
 import type { Closing } from '../domain/stats/closing.js';
 import { BUNDLE_PATH } from '../temporal/server/bundle.js';
@@ -42,12 +43,19 @@ export interface Service {
   stop(): Promise<void>;
 }
 
+/** What most callers do not say. */
+export interface ServiceOptions {
+  /** The workflows to run. Default: those that the build made. */
+  bundlePath?: string;
+  development?: Development;
+}
+
 /** Starts the service on the servers that the settings name. @throws Error that says what to change */
 export async function startService(
   settings: Settings,
   role: Role,
   logger: Logger,
-  bundlePath = BUNDLE_PATH,
+  options: ServiceOptions = {},
 ): Promise<Service> {
   warnOfShortWaits(settings.HOOKLINE_TEST_TIME_SCALE, logger);
   const stops = new Stops();
@@ -56,7 +64,7 @@ export async function startService(
     stops.add(() => servers.database.close());
     stops.add(() => servers.temporal.close());
     stops.add(sweepChanges(servers.database.changes, logger));
-    const parts = await startParts(settings, role, { servers, logger, bundlePath }, stops);
+    const parts = await startParts(settings, role, { servers, logger, ...options }, stops);
     return { ...parts, stop: () => stops.run() };
   } catch (error) {
     await stops.run();
@@ -67,7 +75,12 @@ export async function startService(
 async function startParts(
   settings: Settings,
   role: Role,
-  { servers, logger, bundlePath }: { servers: Servers; logger: Logger; bundlePath: string },
+  {
+    servers,
+    logger,
+    bundlePath = BUNDLE_PATH,
+    development,
+  }: ServiceOptions & { servers: Servers; logger: Logger },
   stops: Stops,
 ): Promise<Omit<Service, 'stop'>> {
   const addressPolicy = addressPolicyOf(settings);
@@ -134,7 +147,7 @@ async function startParts(
       : serveApi(
           settings,
           servers,
-          { addressPolicy, ledger, incidents, readiness, registry, tracing, logger },
+          { addressPolicy, ledger, incidents, readiness, registry, tracing, logger, development },
           listeners,
           stops,
         );

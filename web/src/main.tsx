@@ -13,12 +13,14 @@ import { createRoot } from 'react-dom/client';
 import { takeClientFromLink, takeTokenFromLink } from './api/offers.js';
 import { forgetRateLimits } from './api/rate-limits.js';
 import { subscribe } from './api/session.js';
+import { takeCodeFromLink } from './api/sign-in-code.js';
 import { createAppRouter } from './routes.js';
 import { applyTheme } from './shell/theme.js';
 import { Toasts } from './ui/toast.js';
 
 takeTokenFromLink();
 takeClientFromLink();
+await takeCodeFromLink();
 // A link that is opened where the page is open already changes the fragment alone.
 addEventListener('hashchange', takeTokenFromLink);
 applyTheme();

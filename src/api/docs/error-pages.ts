@@ -9,7 +9,8 @@ export function errorRoutes(router: Router<State>): void {
   router.get('/errors', (ctx) => showPage(ctx, 'Errors', listOf(codes)));
   router.get('/errors/:code', (ctx) => {
     const code = codes.find((known) => known === ctx['params']['code']);
-    if (code) showPage(ctx, PROBLEMS[code][1], `${adviceOn(code)}\n<p><a href="../errors">All errors</a></p>`);
+    if (code)
+      showPage(ctx, PROBLEMS[code][1], `${adviceOn(code)}\n<p><a href="../errors">All errors</a></p>`);
   });
 }
 

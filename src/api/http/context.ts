@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Settings } from '../../config/schema.js';
 import type { Account } from '../../domain/access/account.js';
 import type { SecretBox } from '../../domain/access/secret-box.js';
+import type { SignInCodes } from '../../domain/access/sign-in-codes.js';
 import type { AddressPolicy } from '../../domain/endpoint/address-policy.js';
 import type { NoteVerifier } from '../../domain/log/signed-note.js';
 import type { ErasurePlan } from '../../domain/privacy/erasure.js';
@@ -50,6 +51,14 @@ export type Context = Koa.ParameterizedContext<
 export type Middleware = Koa.Middleware<State>;
 
 /** What the routes stand on. */
+/** What makes a system on one's own machine convenient, and is nowhere else. */
+export interface Development {
+  /** Signs in whoever started it. */
+  signIns: SignInCodes;
+  /** Where Temporal UI is, which may then show payloads in clear; undefined without one. */
+  temporalUiUrl: string | undefined;
+}
+
 export interface ApiDependencies {
   settings: Settings;
   /** Where deliveries may go. */
@@ -76,6 +85,8 @@ export interface ApiDependencies {
   replayReader: ReplayReader;
   replayFinder: ReplayFinder;
   registrations: Registrations;
+  /** What there is under `hookline dev` alone. */
+  development?: Development | undefined;
   /** Public keys of the log. */
   logKeys: {
     signing: () => Promise<readonly NoteVerifier[]>;

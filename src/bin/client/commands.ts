@@ -235,4 +235,15 @@ export const CLIENT_COMMANDS = {
       await replay(values, positionals);
     },
   },
+  mcp: {
+    summary:
+      'let an AI model look into deliveries: a server of the Model Context Protocol on standard input and output',
+    usage: '[--write]',
+    help: ['--write                 it may also retry, resend and replay; by default it can only read'],
+    options: { write: { type: 'boolean' } },
+    async run(values) {
+      const { mcp } = await import('./mcp/mcp.js');
+      await mcp(values);
+    },
+  },
 } as const satisfies Record<string, Command>;

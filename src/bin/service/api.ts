@@ -2,6 +2,7 @@ import { type IncomingMessage, type RequestListener, ServerResponse } from 'node
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { createApp } from '../../api/app.js';
+import type { Development } from '../../api/http/context.js';
 import { createMetrics } from '../../api/http/metrics.js';
 import { createUpgradeLimits, type UpgradeLimits } from '../../api/limits/limit-upgrades.js';
 import { createLimiters, type Limiters } from '../../api/limits/limiters.js';
@@ -46,6 +47,7 @@ export interface ApiParts {
   /** What this process counts. */
   registry: Registry;
   tracing: Tracing | undefined;
+  development?: Development | undefined;
   /** Where it listens. */
   url: string;
 }

@@ -25,6 +25,8 @@ export interface EmbeddedTemporalOptions {
   port: number;
   /** Port of Temporal UI; 0 chooses a free one, undefined starts without it. */
   uiPort: number | undefined;
+  /** Where Temporal UI has payloads decrypted; undefined shows them as they are stored. */
+  codecUrl?: string | undefined;
   /** Receives one line for each thing that is done, and progress where it takes long. */
   report: Report;
   /** Folder of downloads and builds. Default: `hookline` in the user's cache folder. */
@@ -124,6 +126,7 @@ export function serverArguments(server: {
   port: number;
   uiPort: number | undefined;
   namespace: string;
+  codecUrl?: string | undefined;
   databaseFile: string;
   persistent: boolean;
   suggestContinueAsNewAfter?: number | undefined;
@@ -131,6 +134,7 @@ export function serverArguments(server: {
   // The metrics, HTTP and internal ports are left alone: the dev server chooses free ones for each of them.
   const args = ['server', 'start-dev', '--ip', LOOPBACK, '--port', String(server.port)];
   args.push(...(server.uiPort === undefined ? ['--headless'] : ['--ui-port', String(server.uiPort)]));
+  if (server.codecUrl !== undefined) args.push('--ui-codec-endpoint', server.codecUrl);
   args.push('--db-filename', server.databaseFile, '--namespace', server.namespace);
   args.push('--log-level', 'error', '--color', 'never'); // each stop logs a page of warnings
   // Three to four times the throughput.

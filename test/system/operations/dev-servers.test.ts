@@ -45,9 +45,49 @@ describe('hookline dev', () => {
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  it('starts a server that is killed again with its data, and ends with an error when it is killed once more', async () => {
+  /** What the page does with a link: its code, posted. */
+  async function signIn(link: string) {
+    const { origin, hash } = new URL(link);
+    const body = JSON.stringify({ code: new URLSearchParams(hash.slice(1)).get('code') });
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(`${origin}/sign_in`, { method: 'POST', headers, body });
+    return { status: response.status, json: (await response.json()) as { role: string; token: string } };
+  }
+  async function scopesOf(origin: string, token: string): Promise<string[]> {
+    const headers = { authorization: `Bearer ${token}` };
+    return ((await (await fetch(`${origin}/v18.0/session`, { headers })).json()) as { scopes: string[] })
+      .scopes;
+  }
+
+  it('prints links that sign in once, starts a server that is killed again with its data, and ends with an error when it is killed once more', async () => {
     const { lines, exited } = start({});
     await said(/^Running until/);
+    const links = lines.filter((line) => line.includes('#code=')).map((line) => line.trim());
+    assert.equal(links.length, 2);
+    for (const [index, link] of links.entries()) {
+      const { json } = await signIn(link);
+      assert.equal(json.role, ['portal', 'desk'][index]);
+      const scopes = await scopesOf(new URL(link).origin, json.token);
+      assert.equal(scopes.includes('admin'), json.role === 'desk');
+      assert.equal((await signIn(link)).status, 401);
+    }
+    // Temporal UI on this machine shows payloads in clear; no other page can ask for that.
+    const ui = /UI at (\S+),/.exec(lines.join('\n'))?.[1] ?? '';
+    for (const [origin, status] of [
+      [ui, 200],
+      [ui.replace('127.0.0.1', 'localhost'), 200],
+      ['http://127.0.0.1:9', 403],
+      ['', 401],
+    ] as const) {
+      const headers = { 'content-type': 'application/json', ...(origin !== '' && { origin }) };
+      const body = JSON.stringify({ payloads: [] });
+      const asked = await fetch(`${new URL(links[0] ?? '').origin}/codec/decode`, {
+        method: 'POST',
+        headers,
+        body,
+      });
+      assert.equal(asked.status, status, origin);
+    }
     const kill = () => {
       const [pid = 0, ...more] = processesWith(join(dataDir, 'ferretdb')).concat(
         processesWith(join(dataDir, 'mongodb')),

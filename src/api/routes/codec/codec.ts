@@ -1,10 +1,12 @@
 import type Router from '@koa/router';
+import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
+import type { Settings } from '../../../config/schema.js';
 import { hashSecret, matchesHash } from '../../../domain/access/secret-hash.js';
 import { Problem } from '../../../domain/http/problem.js';
 import { EncryptionCodec, PayloadCodecError } from '../../../temporal/server/payload-codec.js';
 import { checkBytes, invalidRequest, readJsonBytes } from '../../http/body.js';
-import type { ApiDependencies, Context, State } from '../../http/context.js';
+import type { ApiDependencies, Context, Development, State } from '../../http/context.js';
 
 /** Temporal UI sends the payloads of one page of a history. Bytes. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
@@ -23,16 +25,18 @@ type JsonPayload = z.output<typeof payloadSchema>;
 
 /**
  * A codec server (https://docs.temporal.io/production-deployment/data-encryption#codec-server-setup), with which Temporal UI and the command
- * line show what is encrypted in histories. It is there if both settings are: a token, and the one origin that browsers may ask from.
+ * line show what is encrypted in histories. It is there if both settings are: a token, and the one origin that browsers may ask from; and under `hookline dev`.
  */
-export function codecRoutes(router: Router<State>, { settings }: Pick<ApiDependencies, 'settings'>): void {
-  const { HOOKLINE_CODEC_TOKEN: token, HOOKLINE_CODEC_ORIGIN: origin } = settings;
-  if (token === undefined || origin === undefined) return;
+export function codecRoutes(
+  router: Router<State>,
+  { settings, development }: Pick<ApiDependencies, 'settings' | 'development'>,
+): void {
+  const access = accessByToken(settings) ?? accessOnThisMachine(development);
+  if (!access) return;
   const codec = new EncryptionCodec(settings.HOOKLINE_PAYLOAD_KEYS);
-  const expected = hashSecret(token);
 
   router.options('/codec/:way', (ctx) => {
-    allowOrigin(ctx, origin);
+    allowOrigin(ctx, access.origins);
     ctx.set({
       'access-control-allow-methods': 'POST',
       'access-control-allow-headers': 'authorization, content-type, x-namespace',
@@ -43,8 +47,8 @@ export function codecRoutes(router: Router<State>, { settings }: Pick<ApiDepende
 
   for (const way of ['encode', 'decode'] as const) {
     router.post(`/codec/${way}`, async (ctx) => {
-      allowOrigin(ctx, origin);
-      requireToken(ctx, expected);
+      allowOrigin(ctx, access.origins);
+      access.require(ctx);
       const bytes = await readJsonBytes(ctx, MAX_BODY_BYTES);
       const { payloads } = checkBytes(bodySchema, bytes);
       ctx.set('cache-control', 'no-store');
@@ -53,14 +57,52 @@ export function codecRoutes(router: Router<State>, { settings }: Pick<ApiDepende
   }
 }
 
-/** Only pages of the configured origin may ask from a browser. The command line sends no origin. */
-function allowOrigin(ctx: Context, origin: string): void {
+/** Who may ask. */
+interface Access {
+  /** Pages that may ask from a browser. */
+  origins: readonly string[];
+  /** @throws Problem for whoever may not */
+  require(ctx: Context): void;
+}
+
+function accessByToken({ HOOKLINE_CODEC_TOKEN: token, HOOKLINE_CODEC_ORIGIN: origin }: Settings) {
+  if (token === undefined || origin === undefined) return undefined;
+  const expected = hashSecret(token);
+  return { origins: [origin], require: (ctx: Context) => requireToken(ctx, expected) };
+}
+
+/**
+ * The development server's UI can send no token, so that a page of its own on this machine may ask without one. Whoever else is on this machine
+ * reaches that server, too.
+ */
+function accessOnThisMachine(development: Development | undefined): Access | undefined {
+  if (development?.temporalUiUrl === undefined) return undefined;
+  const { port } = new URL(development.temporalUiUrl);
+  const origins = ['127.0.0.1', 'localhost'].map((host) => `http://${host}:${port}`);
+  return {
+    origins,
+    require(ctx) {
+      if (!origins.includes(ctx.get('origin')) || !isLoopback(ctx.req.socket.remoteAddress))
+        throw new Problem(
+          'missing_token',
+          'Under `hookline dev`, Temporal UI on this machine alone may ask.',
+        );
+    },
+  };
+}
+
+function isLoopback(address = ''): boolean {
+  return ipaddr.isValid(address) && ipaddr.process(address).range() === 'loopback';
+}
+
+/** Other pages may not ask from a browser. The command line sends no origin. */
+function allowOrigin(ctx: Context, origins: readonly string[]): void {
   ctx.vary('Origin');
   const asked = ctx.get('origin');
   if (asked === '') return;
-  if (asked !== origin)
-    throw new Problem('missing_scope', 'Browsers may ask from HOOKLINE_CODEC_ORIGIN alone.');
-  ctx.set('access-control-allow-origin', origin);
+  if (!origins.includes(asked))
+    throw new Problem('missing_scope', `Browsers may ask from ${origins.join(' and ')} alone.`);
+  ctx.set('access-control-allow-origin', asked);
 }
 
 function requireToken(ctx: Context, expected: string): void {

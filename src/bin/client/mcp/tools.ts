@@ -1,0 +1,195 @@
+import { z } from 'zod';
+import type { Hookline, QueryOf } from '../../../../clients/typescript/src/index.js';
+
+/** One thing that a model may ask for. */
+export interface Tool<Input = never> {
+  name: string;
+  /** What it is for and when to use it, for the model that chooses. */
+  description: string;
+  input: z.ZodType<Input>;
+  /** true if it changes something. */
+  writes?: true;
+  run(hookline: Hookline, input: Input): Promise<unknown>;
+}
+
+/** Rows of one answer: a model reads all of them. */
+const MAX_ROWS = 50;
+
+const limit = z.int().min(1).max(MAX_ROWS).default(10).describe('How many at most, newest first');
+const since = z.iso.datetime({ offset: true }).optional().describe('Accepted at this time or later');
+const until = z.iso.datetime({ offset: true }).optional().describe('Accepted before this time');
+const kind = z.string().optional().describe('Event kind, such as purchase');
+const key = z.string().optional().describe('Business key of the event: order_id:1001');
+const endpointId = z.string().startsWith('ep_');
+const eventId = z.string().startsWith('evt_');
+const deliveryId = z.string().startsWith('dlv_');
+const reason = z.string().min(1).max(500).describe('Why; it is recorded with the change');
+
+const deliveryFilter = z.object({
+  endpoint_id: endpointId.optional(),
+  event_id: eventId.optional(),
+  event_kind: kind,
+  key,
+  status: z
+    .array(z.string())
+    .optional()
+    .describe('pending, retrying, parked, paused, delivered, exhausted, expired, cancelled'),
+  created_after: since,
+  created_before: until,
+});
+
+const replaySelection = z.object({
+  filter: deliveryFilter,
+  mode: z
+    .enum(['failed', 'missed', 'all'])
+    .default('failed')
+    .describe(
+      'failed: closed without success. missed: that, and what the endpoint never had; needs endpoint_id and created_after',
+    ),
+});
+
+/** All tools; those that change something are offered on request only. */
+export const TOOLS: readonly Tool[] = [
+  tool({
+    name: 'explain',
+    description:
+      'Why did an endpoint receive an event or not? Gives a verdict: a stable code, a sentence, since when and by whom. Name the event by id or by business key.',
+    input: z.object({ endpoint_id: endpointId, event_id: eventId.optional(), key, event_kind: kind }),
+    run: (hookline, query) => hookline.get('/v18.0/explain', { params: { query } }),
+  }),
+  tool({
+    name: 'find_deliveries',
+    description:
+      'List deliveries, newest first, by endpoint, event, kind, business key, status or time, each with its status and the reason for it.',
+    input: deliveryFilter.extend({
+      any_attempt_status_code: z.int().optional().describe('An attempt was answered with this HTTP status'),
+      any_attempt_error_code: z
+        .string()
+        .optional()
+        .describe('An attempt failed with this code, such as timeout'),
+      limit,
+    }),
+    run: async (hookline, query) =>
+      page(
+        await hookline.get('/v18.0/deliveries', { params: { query: query as QueryOf<'/v18.0/deliveries'> } }),
+      ),
+  }),
+  tool({
+    name: 'get_delivery',
+    description:
+      'One delivery with its attempts: address, duration, HTTP status or error, start of the response.',
+    input: z.object({ id: deliveryId }),
+    run: (hookline, path) => hookline.get('/v18.0/deliveries/{id}', { params: { path } }),
+  }),
+  tool({
+    name: 'get_timeline',
+    description:
+      'Everything that happened to one delivery, in order, in sentences: waits, pauses, acts of people.',
+    input: z.object({ id: deliveryId }),
+    run: (hookline, path) => hookline.get('/v18.0/deliveries/{id}/timeline', { params: { path } }),
+  }),
+  tool({
+    name: 'find_events',
+    description:
+      'List accepted events, newest first, by kind, business key or time. Payloads are not included.',
+    input: z.object({ kind, key, created_after: since, created_before: until, limit }),
+    run: async (hookline, query) => page(await hookline.get('/v18.0/events', { params: { query } })),
+  }),
+  tool({
+    name: 'get_event',
+    description:
+      'One event with its deliveries. The payload is left out, because it can have personal data in it.',
+    input: z.object({ id: eventId }),
+    async run(hookline, { id }) {
+      const event = await hookline.get('/v18.0/events/{kind_or_id}', {
+        params: { path: { kind_or_id: id } },
+      });
+      return { ...event, payload: undefined };
+    },
+  }),
+  tool({
+    name: 'list_endpoints',
+    description: 'List endpoints with their state and health, for example those that are failing.',
+    input: z.object({ health: z.enum(['healthy', 'failing']).optional(), limit }),
+    run: async (hookline, query) => page(await hookline.get('/v18.0/endpoints', { params: { query } })),
+  }),
+  tool({
+    name: 'get_endpoint',
+    description: 'One endpoint: URL, event kinds, filter, retry schedule, verification, open incident.',
+    input: z.object({ id: endpointId }),
+    run: (hookline, path) => hookline.get('/v18.0/endpoints/{id}', { params: { path } }),
+  }),
+  tool({
+    name: 'list_missed',
+    description: 'What an endpoint did not get in a period, each with a verdict that says why.',
+    input: z.object({
+      id: endpointId,
+      created_after: z.iso.datetime({ offset: true }).describe('Begin of the period'),
+      created_before: until,
+      limit,
+    }),
+    run: async (hookline, { id, ...query }) =>
+      page(await hookline.get('/v18.0/endpoints/{id}/missed', { params: { path: { id }, query } })),
+  }),
+  tool({
+    name: 'get_stats',
+    description:
+      'Counts of closed deliveries and attempts, and what is open: of the account, an endpoint or a kind.',
+    input: z.object({ endpoint_id: endpointId.optional(), event_kind: kind }),
+    run: (hookline, query) => hookline.get('/v18.0/stats', { params: { query } }),
+  }),
+  tool({
+    name: 'list_changes',
+    description: 'Who changed what and from where, newest first; of one resource if its id is given.',
+    input: z.object({
+      resource: z.string().optional().describe('Id of an endpoint, delivery, key …'),
+      limit,
+    }),
+    run: async (hookline, query) => page(await hookline.get('/v18.0/changes', { params: { query } })),
+  }),
+  tool({
+    name: 'preview_replay',
+    description: 'Count what a replay would send again, with examples. Sends nothing.',
+    input: replaySelection,
+    run: (hookline, selection) => postReplay(hookline, { ...selection, dry_run: true }),
+  }),
+  tool({
+    name: 'retry_delivery',
+    description: 'Make an attempt of an open delivery at once.',
+    input: z.object({ id: deliveryId, reason }),
+    writes: true,
+    run: (hookline, { id, reason }) =>
+      hookline.post('/v18.0/deliveries/{id}/retry', { params: { path: { id } }, body: { reason } }),
+  }),
+  tool({
+    name: 'resend_delivery',
+    description: 'Send a closed delivery again.',
+    input: z.object({ id: deliveryId, reason }),
+    writes: true,
+    run: (hookline, { id, reason }) =>
+      hookline.post('/v18.0/deliveries/{id}/resend', { params: { path: { id } }, body: { reason } }),
+  }),
+  tool({
+    name: 'start_replay',
+    description:
+      'Send many deliveries again. Preview it first, and tell the person the count before you start it.',
+    input: replaySelection.extend({ reason }),
+    writes: true,
+    run: (hookline, selection) => postReplay(hookline, selection),
+  }),
+];
+
+/** Lets each tool have an input of its own in one list: what reaches `run` has passed `input`. */
+function tool<Input>(one: Tool<Input>): Tool {
+  return one as Tool<unknown> as Tool;
+}
+
+/** The server checks the values of the filter. */
+function postReplay(hookline: Hookline, body: object): Promise<unknown> {
+  return hookline.post('/v18.0/replays', { body });
+}
+
+/** Rows, and whether there are more, without the addresses of pages. */
+function page<Row>({ data, paging }: { data: Row[]; paging: { next?: string | undefined } }) {
+  return { data, has_more: paging.next !== undefined };
+}
