@@ -1,6 +1,7 @@
 import type { AccountRemoval } from '../src/domain/access/account-deletion.js';
 import type { Alert, AlertChannel } from '../src/domain/alert/alert.js';
 import type { AlertMessage } from '../src/domain/alert/alert-text.js';
+import type { End, EndNotice } from '../src/domain/archive/end-notice.js';
 import type { ArchiveWrites, ClosedExecutions } from '../src/domain/archive/to-archive.js';
 import type { AttemptReport } from '../src/domain/delivery/attempt-report.js';
 import type { AttemptRequest } from '../src/domain/delivery/attempt-request.js';
@@ -107,6 +108,8 @@ export interface EndpointDirectory {
   ): Promise<DisableResult>;
   /** The endpoints that an operational event goes to. `payload`: parsed. */
   watchers(accountId: string, kind: string, payload: unknown): Promise<DeliveryTarget[]>;
+  /** Whether any endpoint of the account is registered for an operational kind. */
+  isWatched(accountId: string, kind: string): Promise<boolean>;
   /** Removes signing secrets whose overlap has ended. @returns when the next one ends, milliseconds since the epoch */
   retireSecrets(accountId: string, endpointId: string): Promise<number | undefined>;
 }
@@ -359,6 +362,15 @@ export interface SubjectErasures {
   complete(plan: ErasurePlan, cancelled: number): Promise<void>;
 }
 
+/** Deliveries that have ended without success, until their accounts are told. */
+export interface UntoldEnds {
+  /** An end that is noted twice is told once, unless it was told in between. */
+  note(ends: readonly End[]): Promise<void>;
+  /** The same again until it was {@link told}; `undefined` if nothing is left. */
+  next(): Promise<EndNotice | undefined>;
+  told(notice: EndNotice): Promise<void>;
+}
+
 /** What the activities need. */
 export interface ActivityDependencies {
   /** Makes one attempt. @throws if it could not be made */
@@ -376,6 +388,7 @@ export interface ActivityDependencies {
   replays: ReplayLedger;
   accounts: AccountRemoval;
   archive: ArchiveWrites;
+  ends: UntoldEnds;
   /** What the ledger has to be archived. */
   closed: ClosedExecutions;
   log: LogWrites;

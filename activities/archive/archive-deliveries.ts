@@ -12,6 +12,7 @@ import type {
 import type { Timings } from '../../src/domain/timings.js';
 import type { ActivityDependencies } from '../ports.js';
 import { whileBeating } from '../while-beating.js';
+import { EndTeller } from './tell-ends.js';
 import { whileSigning } from './while-signing.js';
 
 /** Executions that are read at once. */
@@ -24,6 +25,12 @@ const FIRST_WIDTH_MS = 60_000;
 const MAX_WIDTH_MS = 24 * 3_600_000;
 /** Windows grow while they hold fewer executions than this. */
 const FEW = 50;
+
+/** What archiving a delivery writes. */
+interface Writes {
+  archive: ArchiveWrites;
+  teller: Pick<EndTeller, 'note'>;
+}
 
 /** What a part of an archive run has done. */
 export interface ArchivePart {
@@ -53,7 +60,11 @@ export function createArchiveClosed({
   closed,
   log,
   timings,
-}: Pick<ActivityDependencies, 'archive' | 'closed' | 'log' | 'timings'>) {
+  ...others
+}: Pick<ActivityDependencies, 'archive' | 'closed' | 'log' | 'timings' | 'endpoints' | 'ledger' | 'ends'>) {
+  const teller = new EndTeller(others);
+  const writes = { archive, teller };
+
   return function archiveClosed(request: ArchiveRequest): Promise<ArchivePart> {
     return whileBeating(() => whileSigning(log, request.checkpoint, () => archivePart(request)));
   };
@@ -69,14 +80,15 @@ export function createArchiveClosed({
     while (from < end && Date.now() < deadline) {
       cancellationSignal.throwIfAborted();
       const window = await closed.closedFrom(from, end, Math.min(width, MAX_WIDTH_MS));
-      archived += await archiveExecutions(archive, window.executions);
+      archived += await archiveExecutions(writes, window.executions);
       await archive.advance(window.to);
       width = window.to.getTime() - window.from.getTime();
       if (window.executions.length < FEW) width *= 4;
       from = window.to;
     }
     const is_last = from >= end;
-    if (is_last) archived += await archiveOpenGroups({ archive, closed });
+    if (is_last) archived += await archiveOpenGroups(writes, closed);
+    await teller.tell();
     return { archived, up_to: from.toISOString(), is_last };
   }
 }
@@ -89,26 +101,26 @@ export function createSweepArchive({ archive }: Pick<ActivityDependencies, 'arch
 }
 
 /** Deliveries that have closed in groups that are still open. */
-async function archiveOpenGroups({ archive, closed }: { archive: ArchiveWrites; closed: ClosedExecutions }) {
+async function archiveOpenGroups(writes: Writes, closed: ClosedExecutions) {
   let archived = 0;
   let some: ClosedExecution[] = [];
   for await (const execution of closed.openGroups()) {
     some.push(execution);
     if (some.length < FEW) continue;
-    archived += await archiveExecutions(archive, some);
+    archived += await archiveExecutions(writes, some);
     some = [];
   }
-  return archived + (await archiveExecutions(archive, some));
+  return archived + (await archiveExecutions(writes, some));
 }
 
 /** Archives what is not archived of some executions. @returns how many deliveries */
 export async function archiveExecutions(
-  archive: ArchiveWrites,
+  writes: Writes,
   executions: readonly ClosedExecution[],
 ): Promise<number> {
   const { first, later } = apart(executions);
-  const archived = await archiveTogether(archive, first);
-  return later.length === 0 ? archived : archived + (await archiveExecutions(archive, later));
+  const archived = await archiveTogether(writes, first);
+  return later.length === 0 ? archived : archived + (await archiveExecutions(writes, later));
 }
 
 /**
@@ -128,10 +140,8 @@ function apart(executions: readonly ClosedExecution[]): Record<'first' | 'later'
 }
 
 /** @param executions with one run of each delivery */
-async function archiveTogether(
-  archive: ArchiveWrites,
-  executions: readonly ClosedExecution[],
-): Promise<number> {
+async function archiveTogether(writes: Writes, executions: readonly ClosedExecution[]): Promise<number> {
+  const { archive } = writes;
   const known = await archive.known(executions.flatMap(({ runs }) => runs.map(({ id }) => id)));
   const positions = new Map<string, string>();
   const limit = pLimit(READS_AT_ONCE);
@@ -147,7 +157,7 @@ async function archiveTogether(
         }
         const isFanOut = execution.runs.length === 0;
         if (wanted.length === 0 && !isFanOut) return 0;
-        return archiveOne(archive, execution, new Set(wanted.map(({ id }) => id)), known);
+        return archiveOne(writes, execution, new Set(wanted.map(({ id }) => id)), known);
       }),
     ),
   );
@@ -156,12 +166,13 @@ async function archiveTogether(
 }
 
 async function archiveOne(
-  archive: ArchiveWrites,
+  { archive, teller }: Writes,
   execution: ClosedExecution,
   ids: ReadonlySet<string>,
   known: ReadonlyMap<string, RunKey & { revision: number }>,
 ): Promise<number> {
   const { deliveries, events } = await execution.read(ids);
+  await teller.note(deliveries);
   const sealed = await archive.saveEvents(events);
   const toArchived = async (delivery: DeliveryToArchive): Promise<SealableDelivery> => {
     const { closed: _, ...archived } = delivery;

@@ -111,15 +111,31 @@ async function emit(
   { endpoints, ledger, raiser }: IncidentPorts,
   { account_id, kind, at, transition, payload }: OperationalEvent,
 ): Promise<void> {
-  const event_id = operationalEventId(at, transition);
   if (raiser?.concerns(kind)) {
     const endpoint = await endpoints.load(account_id, String(payload['endpoint_id']));
     await raiser.raise(
-      alertOf({ id: event_id, kind, at, account_id }, payload, hostOf(endpoint?.target_url)),
+      alertOf(
+        { id: operationalEventId(at, transition), kind, at, account_id },
+        payload,
+        hostOf(endpoint?.target_url),
+      ),
     );
   }
+  await emitTo({ endpoints, ledger }, { account_id, kind, at, transition, payload });
+}
+
+/** Sends an operational event to the endpoints that are registered for its kind, if there are any. */
+export async function emitTo(
+  { endpoints, ledger }: Pick<IncidentPorts, 'endpoints' | 'ledger'>,
+  { account_id, kind, at, transition, payload }: OperationalEvent,
+): Promise<void> {
   const targets = await endpoints.watchers(account_id, kind, payload);
   if (targets.length === 0) return;
-  const event = { account_id, event_id, event_kind: kind, accepted_at: at };
+  const event = {
+    account_id,
+    event_id: operationalEventId(at, transition),
+    event_kind: kind,
+    accepted_at: at,
+  };
   await ledger.accept({ ...event, payload: JSON.stringify(payload) }, targets);
 }

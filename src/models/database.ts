@@ -16,6 +16,7 @@ import { PortalSessionRepository } from './access/portal-sessions.js';
 import { ProfileRepository } from './access/profiles.js';
 import { RateWindowRepository } from './access/rate-windows.js';
 import { ArchiveRepository, type ArchiveRetention } from './archive/archive.js';
+import { EndRepository } from './archive/ends.js';
 import { ChangeRepository } from './change/changes.js';
 import { DeliveryTurnRepository } from './endpoint/delivery-turns.js';
 import { EndpointRepository } from './endpoint/endpoints.js';
@@ -63,6 +64,7 @@ export interface Database {
   dataKeys: DataKeyRepository;
   /** Where they are. */
   dataKeyHome: DataKeyHome;
+  ends: EndRepository;
   erasures: ErasureRepository;
   endpoints: EndpointRepository;
   deliveryTurns: DeliveryTurnRepository;
@@ -156,6 +158,7 @@ export async function connectDatabase(
     changes,
     dataKeys,
     dataKeyHome: new DataKeyHome(connection, apart),
+    ends: new EndRepository(connection),
     erasures: new ErasureRepository(connection, changes),
     endpoints: new EndpointRepository(connection, box, changes, timings),
     deliveryTurns: new DeliveryTurnRepository(connection),

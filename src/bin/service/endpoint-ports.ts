@@ -31,6 +31,8 @@ export function endpointDirectory(endpoints: EndpointRepository): EndpointDirect
     setFailing: (...args) => endpoints.setFailing(...args),
     watchers: async (accountId, kind, payload) =>
       recipientsOf(await endpoints.watchersOf(accountId), kind, payload),
+    isWatched: async (accountId, kind) =>
+      (await endpoints.watchersOf(accountId)).some(({ event_kinds }) => event_kinds.includes(kind)),
     retireSecrets: (accountId, endpointId) =>
       endpoints.retireSecrets(accountId, endpointId, systemOrigin('rotation')),
   };

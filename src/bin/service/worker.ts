@@ -45,6 +45,7 @@ export function runWorker(
       replays: createReplayLedger(servers, ledger),
       accounts: createAccountRemoval(settings, servers, control),
       archive: database.archive,
+      ends: database.ends,
       closed: new ClosedExecutionFinder(
         temporal.client,
         settings.HOOKLINE_TASK_QUEUE,

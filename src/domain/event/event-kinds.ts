@@ -117,6 +117,58 @@ export const EVENT_KINDS: readonly EventKind[] = [
       reason: 'It failed for 5 days without a success; the last attempt answered 503.',
     },
   ),
+  ...[
+    [
+      'delivery.exhausted',
+      'Deliveries of an endpoint have ended without success: no attempt of the schedule succeeded.',
+    ],
+    [
+      'delivery.expired',
+      'Deliveries of an endpoint have ended without success: they waited longer than they may.',
+    ],
+  ].map(([name = '', description = '']) =>
+    endpointKind(
+      name,
+      description,
+      {
+        count: {
+          type: 'integer',
+          description: 'How many have ended; from 1,000 on, another event tells of more.',
+        },
+        first_closed_at: time,
+        last_closed_at: time,
+        event_kinds: { type: 'array', items: { type: 'string' } },
+        deliveries: {
+          type: 'array',
+          description: 'The first 100 of them.',
+          items: {
+            type: 'object',
+            required: ['delivery_id', 'event_id', 'event_kind', 'closed_at'],
+            properties: {
+              delivery_id: { type: 'string' },
+              event_id: { type: 'string' },
+              event_kind: { type: 'string' },
+              closed_at: time,
+            },
+          },
+        },
+      },
+      {
+        count: 1,
+        first_closed_at: '2026-11-24T12:00:00.000Z',
+        last_closed_at: '2026-11-24T12:00:00.000Z',
+        event_kinds: ['purchase'],
+        deliveries: [
+          {
+            delivery_id: 'dlv_01M7Y2V07RS2Y47QBBGSV7HTCR_01M7Y2TZZ9K3C5R4Q0V8W1XHPN',
+            event_id: 'evt_01M7Y2V07RS2Y47QBBGSV7HTCR',
+            event_kind: 'purchase',
+            closed_at: '2026-11-24T12:00:00.000Z',
+          },
+        ],
+      },
+    ),
+  ),
 ];
 
 /** The kind of that name; `undefined` if there is none. */

@@ -37,6 +37,48 @@ describe('a run of the archive', () => {
     client = await system.account();
   });
 
+  it('tells the account what has ended without success: together, once, and nothing of what tells it', async () => {
+    const watcher = await startReceiver();
+    try {
+      // It fails itself, so that what tells of the others ends without success as well.
+      watcher.handle(reply(500));
+      await client.register(watcher.url, {
+        event_kinds: ['delivery.exhausted', 'delivery.expired'],
+        filter: { path: '/count', at_least: 1 },
+        retry_schedule: [],
+      });
+      const failing = await startReceiver({ handler: reply(500) });
+      const { id: endpoint_id } = await client.register(failing.url, { retry_schedule: [] });
+      const posted = [await client.purchase(), await client.purchase()];
+      const ids = posted.flatMap(({ deliveries }) => deliveries.map(({ id }) => id));
+      for (const id of ids) await client.deliveryUntil(id, ({ status }) => status === 'exhausted');
+      await failing.close();
+      await archived(system, client, ids);
+      const told = () => watcher.received.map(({ body }) => JSON.parse(body.toString()));
+      const named = () =>
+        told().flatMap(({ deliveries }) => deliveries.map((one: { delivery_id: string }) => one.delivery_id));
+      await until(
+        async () => named(),
+        (found) => found.length === ids.length,
+      );
+      assert.deepEqual(named().sort(), [...ids].sort());
+      for (const one of told()) {
+        assert.deepEqual([one.endpoint_id, one.event_kinds], [endpoint_id, ['purchase']]);
+        assert.equal(one.count, one.deliveries.length);
+      }
+      // The event that told of them has ended in the same way by now.
+      const kinds = async () =>
+        (await client.request('GET', '/v18.0/deliveries?event_kind=delivery.exhausted&status=exhausted')).json
+          .data;
+      const [about] = await until(kinds, (found) => found.length > 0);
+      await archived(system, client, [about.id]);
+      assert.equal(await system.database.ends.next(), undefined);
+      assert.equal(named().length, ids.length);
+    } finally {
+      await watcher.close();
+    }
+  });
+
   it('is completed by another process if its own is killed in the middle', async () => {
     const environment = { ...system.environment };
     await system.stop();

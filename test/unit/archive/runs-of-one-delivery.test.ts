@@ -54,7 +54,7 @@ describe('runs of one delivery that closed in one window', () => {
     'the latest is read last': [execution(3, 20), execution(1, 0), execution(2, 10)],
   }))
     it(`are archived one after the other, and the latest stays, if ${what}`, async () => {
-      assert.equal(await archiveExecutions(archive, executions), 3);
+      assert.equal(await archiveExecutions({ archive, teller: { note: async () => {} } }, executions), 3);
       const { run_id, revision } = kept.get(ID) ?? assert.fail();
       assert.deepEqual([run_id, revision], ['run_3', 3]);
     });
