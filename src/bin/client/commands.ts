@@ -235,6 +235,21 @@ export const CLIENT_COMMANDS = {
       await replay(values, positionals);
     },
   },
+  profiles: {
+    summary: 'keep keys of several servers under names, and choose which one commands use',
+    usage: '[list | save|use|remove NAME]',
+    help: [
+      'save NAME               keeps HOOKLINE_URL, HOOKLINE_API_KEY and HOOKLINE_ACCOUNT as they are set now',
+      'use NAME                what commands use from now on; HOOKLINE_PROFILE=NAME chooses for one command',
+      JSON_HELP,
+    ],
+    actions: ['list', 'save', 'use', 'remove'],
+    options: { json },
+    async run(values, positionals) {
+      const { profiles } = await import('./profiles.js');
+      await profiles(values, positionals);
+    },
+  },
   mcp: {
     summary:
       'let an AI model look into deliveries: a server of the Model Context Protocol on standard input and output',

@@ -10,7 +10,8 @@ export interface Connection {
 }
 
 /**
- * The server of `HOOKLINE_URL` with the key of `HOOKLINE_API_KEY`; without a key, the login that is kept, at that server if one is named.
+ * The server of `HOOKLINE_URL` with the key of `HOOKLINE_API_KEY`; without a key, the profile of `HOOKLINE_PROFILE` or the
+ * chosen one, and then the login that is kept, at that server if one is named.
  * `HOOKLINE_ACCOUNT` is the account that a platform's key acts for.
  *
  * @throws CommandError that says what to set
@@ -19,14 +20,17 @@ export async function connection(): Promise<Connection> {
   const { HOOKLINE_URL: named, HOOKLINE_API_KEY: key, HOOKLINE_ACCOUNT: account } = process.env;
   const acting = account ? { account } : {};
   if (key) return { url: checkUrl(named ?? DEFAULT_URL), token: async () => key, ...acting };
-  const [{ readLogin }, { tokenOf }] = await Promise.all([
+  const [{ readLogin }, { tokenOf }, { chosenProfile }] = await Promise.all([
     import('./login/store.js'),
     import('./login/tokens.js'),
+    import('./profiles.js'),
   ]);
+  const profile = await chosenProfile(named ? checkUrl(named) : undefined);
+  if (profile) return { ...profile, token: async () => profile.api_key, ...acting };
   const login = await readLogin(named && checkUrl(named));
   if (!login) {
     throw new CommandError(
-      'Set HOOKLINE_API_KEY to an API key, and HOOKLINE_URL to the address of the server. Or log in: hookline login',
+      'Set HOOKLINE_API_KEY to an API key, and HOOKLINE_URL to the address of the server. Or log in: hookline login. Or keep several: hookline profiles --help',
     );
   }
   return { url: login.url, token: () => tokenOf(login), ...acting };

@@ -1,4 +1,7 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { PLATFORM_SCOPES } from '../../../src/domain/access/api-key.js';
 import { RELEASE } from '../../../src/domain/basics/release.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
@@ -76,6 +79,32 @@ describe('the commands for users of the API', () => {
     match(verdict, /^exhausted /);
     match(await run(`deliveries resend ${id} --reason fixed`), /^Sent again: dlv_/);
     equal((await client.deliveryUntil(id, ({ status }) => status === 'delivered')).status, 'delivered');
+  });
+
+  it('keep keys of several servers, and use the one that is chosen', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'hookline-profiles-'));
+    const without = { XDG_CONFIG_HOME: folder, HOOKLINE_API_KEY: '' };
+    try {
+      match(await run('profiles save here', 0, { XDG_CONFIG_HOME: folder }), /^Kept as here in /);
+      await run('profiles save away', 0, { XDG_CONFIG_HOME: folder, HOOKLINE_URL: 'http://127.0.0.1:9' });
+      equal((await stat(join(folder, 'hookline', 'profiles.json'))).mode & 0o777, 0o600);
+      match(await run('whoami', 0, { ...without, HOOKLINE_URL: '' }), new RegExp(client.accountId));
+      match(
+        await run('whoami', 1, { ...without, HOOKLINE_PROFILE: 'away' }),
+        /127\.0\.0\.1:9 did not answer/,
+      );
+      match(
+        await run('whoami', 1, { ...without, HOOKLINE_PROFILE: 'x' }),
+        /no profile "x"\. There are: here, away\./,
+      );
+      await run('profiles remove here', 0, without);
+      const listed = await run('profiles', 0, without);
+      ok(
+        !listed.includes(client.key) && /away +http:\/\/127\.0\.0\.1:9/.test(listed) && !listed.includes('*'),
+      );
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 
   it('change endpoints', async () => {

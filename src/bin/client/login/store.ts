@@ -17,10 +17,22 @@ export interface Login {
 const STALE_LOCK_MS = 15_000;
 const LOCK_POLL_MS = 50;
 
-/** `hookline/login.json` in the user's folder for configuration (XDG Base Directory). */
-export function loginFile(): string {
+/** A file of `hookline` in the user's folder for configuration (XDG Base Directory). */
+export function userFile(name: string): string {
   const base = process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config');
-  return join(base, 'hookline', 'login.json');
+  return join(base, 'hookline', name);
+}
+
+/** Where the login is kept. */
+export const loginFile = () => userFile('login.json');
+
+/** Keeps something readable by its owner alone. A process that reads at the same time sees the old one or the new one. */
+export async function keepPrivately(file: string, kept: object): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  const fresh = `${file}.${process.pid}`;
+  await writeFile(fresh, `${JSON.stringify(kept, null, 2)}\n`, { mode: 0o600 });
+  await chmod(fresh, 0o600);
+  await rename(fresh, file);
 }
 
 /** The login that is kept, if there is one. @param url if given, only a login at this server counts */
@@ -33,14 +45,8 @@ export async function readLogin(url?: string): Promise<Login | undefined> {
   }
 }
 
-/** Keeps a login, readable by its owner alone. A process that reads at the same time sees the old one or the new one. */
-export async function writeLogin(login: Login): Promise<void> {
-  const file = loginFile();
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  const fresh = `${file}.${process.pid}`;
-  await writeFile(fresh, `${JSON.stringify(login, null, 2)}\n`, { mode: 0o600 });
-  await chmod(fresh, 0o600);
-  await rename(fresh, file);
+export function writeLogin(login: Login): Promise<void> {
+  return keepPrivately(loginFile(), login);
 }
 
 export async function removeLogin(): Promise<void> {
