@@ -1442,6 +1442,46 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "delivery.exhausted": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive delivery.exhausted: deliveries of an endpoint have ended without success: no attempt of the schedule succeeded
+         * @description Verify the signature over the body as received before you parse it, with a Standard Webhooks library. Answer within 5 seconds, and do the work afterwards.
+         */
+        post: operations["receiveDeliveryExhausted"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "delivery.expired": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Receive delivery.expired: deliveries of an endpoint have ended without success: they waited longer than they may
+         * @description Verify the signature over the body as received before you parse it, with a Standard Webhooks library. Answer within 5 seconds, and do the work afterwards.
+         */
+        post: operations["receiveDeliveryExpired"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface components {
     schemas: {
@@ -3617,7 +3657,7 @@ export interface components {
         };
         /**
          * @example {
-         *       "type": "urn:hookline:problem:invalid_request",
+         *       "type": "https://hookline.example.com/errors/invalid_request",
          *       "title": "The request is not valid",
          *       "status": 400,
          *       "detail": "The request is not valid: /name is missing.",
@@ -3632,6 +3672,7 @@ export interface components {
          *     }
          */
         Problem: {
+            /** @description Address of a page that says what to do about this error */
             type: string;
             title: string;
             status: number;
@@ -3713,6 +3754,100 @@ export interface components {
             disabled_at: string;
             reason: string;
         };
+        /**
+         * @description Deliveries of an endpoint have ended without success: no attempt of the schedule succeeded.
+         * @example {
+         *       "endpoint_id": "ep_01M7Y2TZZ9K3C5R4Q0V8W1XHPN",
+         *       "count": 1,
+         *       "first_closed_at": "2026-11-24T12:00:00.000Z",
+         *       "last_closed_at": "2026-11-24T12:00:00.000Z",
+         *       "event_kinds": [
+         *         "purchase"
+         *       ],
+         *       "deliveries": [
+         *         {
+         *           "delivery_id": "dlv_01M7Y2V07RS2Y47QBBGSV7HTCR_01M7Y2TZZ9K3C5R4Q0V8W1XHPN",
+         *           "event_id": "evt_01M7Y2V07RS2Y47QBBGSV7HTCR",
+         *           "event_kind": "purchase",
+         *           "closed_at": "2026-11-24T12:00:00.000Z"
+         *         }
+         *       ]
+         *     }
+         */
+        DeliveryExhaustedPayload: {
+            endpoint_id: string;
+            /** @description How many have ended; from 1,000 on, another event tells of more. */
+            count: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
+            first_closed_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
+            last_closed_at: string;
+            event_kinds: string[];
+            /** @description The first 100 of them. */
+            deliveries: {
+                delivery_id: string;
+                event_id: string;
+                event_kind: string;
+                /**
+                 * Format: date-time
+                 * @description ISO 8601, UTC.
+                 */
+                closed_at: string;
+            }[];
+        };
+        /**
+         * @description Deliveries of an endpoint have ended without success: they waited longer than they may.
+         * @example {
+         *       "endpoint_id": "ep_01M7Y2TZZ9K3C5R4Q0V8W1XHPN",
+         *       "count": 1,
+         *       "first_closed_at": "2026-11-24T12:00:00.000Z",
+         *       "last_closed_at": "2026-11-24T12:00:00.000Z",
+         *       "event_kinds": [
+         *         "purchase"
+         *       ],
+         *       "deliveries": [
+         *         {
+         *           "delivery_id": "dlv_01M7Y2V07RS2Y47QBBGSV7HTCR_01M7Y2TZZ9K3C5R4Q0V8W1XHPN",
+         *           "event_id": "evt_01M7Y2V07RS2Y47QBBGSV7HTCR",
+         *           "event_kind": "purchase",
+         *           "closed_at": "2026-11-24T12:00:00.000Z"
+         *         }
+         *       ]
+         *     }
+         */
+        DeliveryExpiredPayload: {
+            endpoint_id: string;
+            /** @description How many have ended; from 1,000 on, another event tells of more. */
+            count: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
+            first_closed_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC.
+             */
+            last_closed_at: string;
+            event_kinds: string[];
+            /** @description The first 100 of them. */
+            deliveries: {
+                delivery_id: string;
+                event_id: string;
+                event_kind: string;
+                /**
+                 * Format: date-time
+                 * @description ISO 8601, UTC.
+                 */
+                closed_at: string;
+            }[];
+        };
     };
     responses: {
         /** @description `invalid_request`: The request is not valid. `ambiguous_token`: More than one access token was sent. `invalid_json`: The body is not valid JSON. `account_not_named`: The request does not name an account. `invalid_payload`: The payload does not match the schema of its event kind. `payload_too_complex`: Checking the payload takes too long */
@@ -3726,7 +3861,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:invalid_request",
+                 *       "type": "https://hookline.example.com/errors/invalid_request",
                  *       "title": "The request is not valid",
                  *       "status": 400,
                  *       "detail": "The request is not valid.",
@@ -3754,7 +3889,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:rate_limited",
+                 *       "type": "https://hookline.example.com/errors/rate_limited",
                  *       "title": "Too many requests",
                  *       "status": 429,
                  *       "detail": "Too many requests.",
@@ -3781,7 +3916,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:internal_error",
+                 *       "type": "https://hookline.example.com/errors/internal_error",
                  *       "title": "An error occurred in Hookline",
                  *       "status": 500,
                  *       "detail": "An error occurred in Hookline.",
@@ -3809,7 +3944,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:unavailable",
+                 *       "type": "https://hookline.example.com/errors/unavailable",
                  *       "title": "The service is temporarily unavailable",
                  *       "status": 503,
                  *       "detail": "The service is temporarily unavailable.",
@@ -3837,7 +3972,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:missing_token",
+                 *       "type": "https://hookline.example.com/errors/missing_token",
                  *       "title": "No access token was sent",
                  *       "status": 401,
                  *       "detail": "No access token was sent.",
@@ -3865,7 +4000,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:missing_scope",
+                 *       "type": "https://hookline.example.com/errors/missing_scope",
                  *       "title": "The access token lacks a scope",
                  *       "status": 403,
                  *       "detail": "The access token lacks a scope.",
@@ -3892,7 +4027,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:not_acceptable",
+                 *       "type": "https://hookline.example.com/errors/not_acceptable",
                  *       "title": "The Accept header excludes JSON",
                  *       "status": 406,
                  *       "detail": "The Accept header excludes JSON.",
@@ -3919,7 +4054,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:payload_too_large",
+                 *       "type": "https://hookline.example.com/errors/payload_too_large",
                  *       "title": "The body is too large",
                  *       "status": 413,
                  *       "detail": "The body is too large.",
@@ -3946,7 +4081,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:unsupported_media_type",
+                 *       "type": "https://hookline.example.com/errors/unsupported_media_type",
                  *       "title": "The media type is not supported",
                  *       "status": 415,
                  *       "detail": "The media type is not supported.",
@@ -3973,7 +4108,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:not_found",
+                 *       "type": "https://hookline.example.com/errors/not_found",
                  *       "title": "Not found",
                  *       "status": 404,
                  *       "detail": "Not found.",
@@ -4000,7 +4135,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:account_state_conflict",
+                 *       "type": "https://hookline.example.com/errors/account_state_conflict",
                  *       "title": "The account is in a state that does not allow this",
                  *       "status": 409,
                  *       "detail": "The account is in a state that does not allow this.",
@@ -4027,7 +4162,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:invalid_request",
+                 *       "type": "https://hookline.example.com/errors/invalid_request",
                  *       "title": "The request is not valid",
                  *       "status": 400,
                  *       "detail": "The request is not valid.",
@@ -4054,7 +4189,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:not_found",
+                 *       "type": "https://hookline.example.com/errors/not_found",
                  *       "title": "Not found",
                  *       "status": 404,
                  *       "detail": "Not found.",
@@ -4081,7 +4216,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:record_altered",
+                 *       "type": "https://hookline.example.com/errors/record_altered",
                  *       "title": "A record is not the one that was recorded",
                  *       "status": 409,
                  *       "detail": "A record is not the one that was recorded.",
@@ -4108,7 +4243,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:invalid_request",
+                 *       "type": "https://hookline.example.com/errors/invalid_request",
                  *       "title": "The request is not valid",
                  *       "status": 400,
                  *       "detail": "The request is not valid.",
@@ -4136,7 +4271,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:missing_scope",
+                 *       "type": "https://hookline.example.com/errors/missing_scope",
                  *       "title": "The access token lacks a scope",
                  *       "status": 403,
                  *       "detail": "The access token lacks a scope.",
@@ -4163,7 +4298,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:account_state_conflict",
+                 *       "type": "https://hookline.example.com/errors/account_state_conflict",
                  *       "title": "The account is in a state that does not allow this",
                  *       "status": 409,
                  *       "detail": "The account is in a state that does not allow this.",
@@ -4190,7 +4325,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:account_state_conflict",
+                 *       "type": "https://hookline.example.com/errors/account_state_conflict",
                  *       "title": "The account is in a state that does not allow this",
                  *       "status": 409,
                  *       "detail": "The account is in a state that does not allow this.",
@@ -4217,7 +4352,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:invalid_request",
+                 *       "type": "https://hookline.example.com/errors/invalid_request",
                  *       "title": "The request is not valid",
                  *       "status": 400,
                  *       "detail": "The request is not valid.",
@@ -4244,7 +4379,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:account_state_conflict",
+                 *       "type": "https://hookline.example.com/errors/account_state_conflict",
                  *       "title": "The account is in a state that does not allow this",
                  *       "status": 409,
                  *       "detail": "The account is in a state that does not allow this.",
@@ -4271,7 +4406,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:account_state_conflict",
+                 *       "type": "https://hookline.example.com/errors/account_state_conflict",
                  *       "title": "The account is in a state that does not allow this",
                  *       "status": 409,
                  *       "detail": "The account is in a state that does not allow this.",
@@ -4298,7 +4433,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:account_state_conflict",
+                 *       "type": "https://hookline.example.com/errors/account_state_conflict",
                  *       "title": "The account is in a state that does not allow this",
                  *       "status": 409,
                  *       "detail": "The account is in a state that does not allow this.",
@@ -4325,7 +4460,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:account_state_conflict",
+                 *       "type": "https://hookline.example.com/errors/account_state_conflict",
                  *       "title": "The account is in a state that does not allow this",
                  *       "status": 409,
                  *       "detail": "The account is in a state that does not allow this.",
@@ -4352,7 +4487,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:account_state_conflict",
+                 *       "type": "https://hookline.example.com/errors/account_state_conflict",
                  *       "title": "The account is in a state that does not allow this",
                  *       "status": 409,
                  *       "detail": "The account is in a state that does not allow this.",
@@ -4379,7 +4514,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:account_state_conflict",
+                 *       "type": "https://hookline.example.com/errors/account_state_conflict",
                  *       "title": "The account is in a state that does not allow this",
                  *       "status": 409,
                  *       "detail": "The account is in a state that does not allow this.",
@@ -4406,7 +4541,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:not_found",
+                 *       "type": "https://hookline.example.com/errors/not_found",
                  *       "title": "Not found",
                  *       "status": 404,
                  *       "detail": "Not found.",
@@ -4433,7 +4568,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:log_altered",
+                 *       "type": "https://hookline.example.com/errors/log_altered",
                  *       "title": "The log is not the one that was signed",
                  *       "status": 409,
                  *       "detail": "The log is not the one that was signed.",
@@ -4460,7 +4595,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:payload_gone",
+                 *       "type": "https://hookline.example.com/errors/payload_gone",
                  *       "title": "The payload is not kept any more",
                  *       "status": 410,
                  *       "detail": "The payload is not kept any more.",
@@ -4487,7 +4622,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:account_state_conflict",
+                 *       "type": "https://hookline.example.com/errors/account_state_conflict",
                  *       "title": "The account is in a state that does not allow this",
                  *       "status": 409,
                  *       "detail": "The account is in a state that does not allow this.",
@@ -4514,7 +4649,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:account_state_conflict",
+                 *       "type": "https://hookline.example.com/errors/account_state_conflict",
                  *       "title": "The account is in a state that does not allow this",
                  *       "status": 409,
                  *       "detail": "The account is in a state that does not allow this.",
@@ -4541,7 +4676,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:invalid_request",
+                 *       "type": "https://hookline.example.com/errors/invalid_request",
                  *       "title": "The request is not valid",
                  *       "status": 400,
                  *       "detail": "The request is not valid.",
@@ -4568,7 +4703,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:precondition_failed",
+                 *       "type": "https://hookline.example.com/errors/precondition_failed",
                  *       "title": "The resource has changed since it was read",
                  *       "status": 412,
                  *       "detail": "The resource has changed since it was read.",
@@ -4595,7 +4730,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:account_state_conflict",
+                 *       "type": "https://hookline.example.com/errors/account_state_conflict",
                  *       "title": "The account is in a state that does not allow this",
                  *       "status": 409,
                  *       "detail": "The account is in a state that does not allow this.",
@@ -4623,7 +4758,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:missing_scope",
+                 *       "type": "https://hookline.example.com/errors/missing_scope",
                  *       "title": "The access token lacks a scope",
                  *       "status": 403,
                  *       "detail": "The access token lacks a scope.",
@@ -4650,7 +4785,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:account_state_conflict",
+                 *       "type": "https://hookline.example.com/errors/account_state_conflict",
                  *       "title": "The account is in a state that does not allow this",
                  *       "status": 409,
                  *       "detail": "The account is in a state that does not allow this.",
@@ -4677,7 +4812,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:account_state_conflict",
+                 *       "type": "https://hookline.example.com/errors/account_state_conflict",
                  *       "title": "The account is in a state that does not allow this",
                  *       "status": 409,
                  *       "detail": "The account is in a state that does not allow this.",
@@ -4704,7 +4839,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:invalid_request",
+                 *       "type": "https://hookline.example.com/errors/invalid_request",
                  *       "title": "The request is not valid",
                  *       "status": 400,
                  *       "detail": "The request is not valid.",
@@ -4731,7 +4866,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:account_reference_taken",
+                 *       "type": "https://hookline.example.com/errors/account_reference_taken",
                  *       "title": "The platform has an account with this reference",
                  *       "status": 409,
                  *       "detail": "The platform has an account with this reference.",
@@ -4758,7 +4893,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:invalid_request",
+                 *       "type": "https://hookline.example.com/errors/invalid_request",
                  *       "title": "The request is not valid",
                  *       "status": 400,
                  *       "detail": "The request is not valid.",
@@ -4785,7 +4920,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:account_reference_taken",
+                 *       "type": "https://hookline.example.com/errors/account_reference_taken",
                  *       "title": "The platform has an account with this reference",
                  *       "status": 409,
                  *       "detail": "The platform has an account with this reference.",
@@ -4812,7 +4947,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:account_state_conflict",
+                 *       "type": "https://hookline.example.com/errors/account_state_conflict",
                  *       "title": "The account is in a state that does not allow this",
                  *       "status": 409,
                  *       "detail": "The account is in a state that does not allow this.",
@@ -4839,7 +4974,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:not_a_portal_session",
+                 *       "type": "https://hookline.example.com/errors/not_a_portal_session",
                  *       "title": "The token is not of a portal session",
                  *       "status": 409,
                  *       "detail": "The token is not of a portal session.",
@@ -4866,7 +5001,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:invalid_request",
+                 *       "type": "https://hookline.example.com/errors/invalid_request",
                  *       "title": "The request is not valid",
                  *       "status": 400,
                  *       "detail": "The request is not valid.",
@@ -4893,7 +5028,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "type": "urn:hookline:problem:log_altered",
+                 *       "type": "https://hookline.example.com/errors/log_altered",
                  *       "title": "The log is not the one that was signed",
                  *       "status": 409,
                  *       "detail": "The log is not the one that was signed.",
@@ -10713,6 +10848,146 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["EndpointDisabledPayload"];
+            };
+        };
+        responses: {
+            /** @description The endpoint wants no more events: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Try again later: `Retry-After` is honored. `503` means the same. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event was received. The body of the answer is kept in part, and ignored. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The attempt failed. It is repeated as the retry schedule says. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveDeliveryExhausted: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The event's id. It is the same in every attempt and resend: use it to ignore repeats.
+                 * @example evt_01M7Y2V07RS2Y47QBBGSV7HTCR
+                 */
+                "webhook-id": string;
+                /**
+                 * @description When this attempt was made, in seconds since the epoch
+                 * @example 1801180800
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description Signatures of `{webhook-id}.{webhook-timestamp}.{body}`, separated by spaces: `v1,` with HMAC-SHA256 or `v1a,` with ed25519, in base64. More than one while secrets are rotated.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description The event's kind
+                 * @example purchase
+                 */
+                "webhook-event-kind": string;
+                /**
+                 * @description Number of the attempt, from 1
+                 * @example 1
+                 */
+                "webhook-attempt": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The payload, byte for byte as the producer sent it */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeliveryExhaustedPayload"];
+            };
+        };
+        responses: {
+            /** @description The endpoint wants no more events: it is disabled */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Try again later: `Retry-After` is honored. `503` means the same. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event was received. The body of the answer is kept in part, and ignored. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The attempt failed. It is repeated as the retry schedule says. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receiveDeliveryExpired: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The event's id. It is the same in every attempt and resend: use it to ignore repeats.
+                 * @example evt_01M7Y2V07RS2Y47QBBGSV7HTCR
+                 */
+                "webhook-id": string;
+                /**
+                 * @description When this attempt was made, in seconds since the epoch
+                 * @example 1801180800
+                 */
+                "webhook-timestamp": string;
+                /**
+                 * @description Signatures of `{webhook-id}.{webhook-timestamp}.{body}`, separated by spaces: `v1,` with HMAC-SHA256 or `v1a,` with ed25519, in base64. More than one while secrets are rotated.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": string;
+                /**
+                 * @description The event's kind
+                 * @example purchase
+                 */
+                "webhook-event-kind": string;
+                /**
+                 * @description Number of the attempt, from 1
+                 * @example 1
+                 */
+                "webhook-attempt": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description The payload, byte for byte as the producer sent it */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DeliveryExpiredPayload"];
             };
         };
         responses: {
