@@ -8,7 +8,7 @@ import { userCacheDir } from '../cache-dir.js';
 import type { How, Report } from '../types.js';
 import { claimPort, LOOPBACK } from './ports.js';
 import { makePrivateFolder } from './private-folder.js';
-import { startServer } from './server-process.js';
+import { startServer, THROW_AWAY_SERVER } from './server-process.js';
 
 const SERVICE = 'MongoDB';
 
@@ -82,6 +82,7 @@ export async function startMongo(options: EmbeddedMongoOptions): Promise<Embedde
     report,
     restart: options.restart ?? false,
     signal: options.signal,
+    ...(!persistent && { env: THROW_AWAY_SERVER }),
   });
 
   report(`${SERVICE}: ready at ${LOOPBACK}:${port}, data in ${folder}.`);
