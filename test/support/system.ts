@@ -115,26 +115,40 @@ export async function startSystem(
 /** A system that tests share: none of them stops it. */
 export type SharedSystem = Omit<TestSystem, 'stop'>;
 
+/** In the order in which they were last asked for. */
 const shared = new Map<string, Promise<TestSystem>>();
+/**
+ * So many shared systems run in a process. One that does nothing costs 5 ms of processor a second, as much as a start in a minute and a half:
+ * its two connections to MongoDB ask each second whether the server is there. No file of tests asks for as many.
+ */
+const MOST_SHARED = 5;
 
 /**
- * The system with these settings that all tests of this process share. It is started when it is first asked for, and runs as long as the
- * process: what a test makes belongs to accounts of its own. Tests that stop a system, starve it, read all of its database or count what it
- * does start one of their own.
+ * The system with these settings that all tests of this process share: what a test makes belongs to accounts of its own. It is started when it
+ * is first asked for, and stopped when so many others have been asked for since that the tests which had it are over. Tests that stop a
+ * system, starve it, read all of its database or count what it does start one of their own.
  */
 export function sharedSystem(
   overrides: Record<string, string> = {},
   role: Role = 'all',
 ): Promise<SharedSystem> {
   const name = JSON.stringify([role, Object.entries(overrides).sort()]);
-  let system = shared.get(name);
-  if (!system) {
-    const started = startSystem(overrides, role);
-    atEnd(async () => (await started).stop());
-    system = started;
-    shared.set(name, system);
-  }
+  const system = shared.get(name) ?? startSystem(overrides, role);
+  shared.delete(name);
+  shared.set(name, system);
+  const [oldest] = shared.keys();
+  if (shared.size > MOST_SHARED && oldest !== undefined) void stopShared(oldest);
   return system;
+}
+
+atEnd(async () => {
+  await Promise.all([...shared.keys()].map(stopShared));
+});
+
+async function stopShared(name: string): Promise<void> {
+  const system = shared.get(name);
+  shared.delete(name);
+  await (await system)?.stop();
 }
 
 /** Makes an account with a key, and a client that uses it. */

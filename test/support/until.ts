@@ -12,9 +12,13 @@ const MAX_SHOWN = 3_000;
 
 /** The first pause between two questions, and the longest, milliseconds. */
 const POLL_MS = 20;
-const SLOWEST_POLL_MS = 250;
-/** The part of the time waited so far that the next pause takes: questions must not take the processor from what they wait for. */
-const POLL_PART = 0.1;
+const SLOWEST_POLL_MS = 500;
+/**
+ * The part of the time waited so far that the next pause takes at least, and how many times as long as the question it is: questions must not
+ * take the processor from what they wait for. A list of a hundred deliveries takes a tenth of a second.
+ */
+const POLL_PART = 0.2;
+const POLL_TIMES = 2;
 
 /**
  * Asks again and again until the answer satisfies a condition. For what cannot be waited for by an event.
@@ -28,13 +32,15 @@ export async function until<T>(
 ): Promise<T> {
   const began = Date.now();
   for (;;) {
+    const asked = Date.now();
     const value = await read();
     if (condition(value)) return value;
     const waited = Date.now() - began;
+    const pause = Math.max(POLL_MS, waited * POLL_PART, (Date.now() - asked) * POLL_TIMES);
     if (waited > timeoutMs) {
       const seen = String(JSON.stringify(value)).slice(0, MAX_SHOWN);
       throw new Error(withWarnings(`not so within ${timeoutMs} ms; last seen: ${seen}`));
     }
-    await delay(Math.min(Math.max(POLL_MS, waited * POLL_PART), SLOWEST_POLL_MS));
+    await delay(Math.min(pause, SLOWEST_POLL_MS));
   }
 }
