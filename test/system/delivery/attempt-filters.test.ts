@@ -103,9 +103,22 @@ describe('deliveries by their attempts', () => {
       .sort((a, b) => (a.id < b.id ? -1 : 1));
   }
 
-  async function compareAll() {
-    for (const [query, matches] of Object.entries(FILTERS))
-      for (const limit of [1, 100]) assert.deepEqual(await listed(query, limit), expected(matches), query);
+  async function compare(queries: readonly string[], limit: number) {
+    for (const query of queries)
+      assert.deepEqual(
+        await listed(query, limit),
+        expected(FILTERS[query] ?? assert.fail(query)),
+        `${query} by ${limit}`,
+      );
+  }
+
+  /** Of a group, of an earlier run, and one that had no answer: where attempts are read, not how they are compared, which is a unit test's. */
+  const KINDS = Object.keys(FILTERS).filter((query) =>
+    /^any_attempt_(status_code=50[03]|error_code)[^&]*$/.test(query),
+  );
+
+  async function compareKinds() {
+    await compare(KINDS, 100);
     const flaky = all.filter(({ attempts }) => attempts[0]?.status_code === 503);
     assert.equal(flaky.length, 3);
     const endpoint = `endpoint_id=${flaky[0]?.endpoint_id}&status=delivered`;
@@ -114,7 +127,9 @@ describe('deliveries by their attempts', () => {
   }
 
   it('are found by any attempt of any run, with the attempts that match', async () => {
-    await compareAll();
+    await compare(Object.keys(FILTERS), 100);
+    await compareKinds();
+    await compare(KINDS, 1);
     const [row] = (await client.request('GET', '/v18.0/deliveries?any_attempt_status_code=500')).json.data;
     const [attempt] = row.matching_attempts;
     assert.equal(attempt.endpoint_version, 1);
@@ -140,7 +155,7 @@ describe('deliveries by their attempts', () => {
       runs.filter((_, index) => index % 2 === 1),
     ]) {
       await forget(system, some);
-      await compareAll();
+      await compareKinds();
     }
   });
 

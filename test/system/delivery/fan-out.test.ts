@@ -122,9 +122,24 @@ describe('an event', () => {
     let stop: (() => Promise<void>) | undefined;
     try {
       const producer = await waiting.account();
-      const urls = Array.from({ length: 601 }, (_, index) => `${receiver.url}/${index}`);
-      await registerDirectly(waiting.database.endpoints, producer.accountId, urls);
-      const { id } = await producer.purchase();
+      const id = newId('event');
+      const starter = createStarter(
+        waiting.settings,
+        waiting,
+        createKnowledge(waiting.settings, waiting),
+        undefined,
+      );
+      const event = {
+        account_id: producer.accountId,
+        event_id: id,
+        event_kind: 'purchase',
+        payload: PURCHASE,
+        accepted_at: new Date().toISOString(),
+      };
+      await starter.accept(
+        event,
+        Array.from({ length: 601 }, () => ({ endpoint_id: newId('endpoint') })),
+      );
       const fanOut = async () => (await producer.request('GET', `/v18.0/events/${id}`)).json.fan_out;
       assert.deepEqual(await fanOut(), { started: 0, total: 601 });
 

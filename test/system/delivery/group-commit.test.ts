@@ -8,7 +8,7 @@ import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { type SharedSystem, sharedSystem, startSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
-const EVENTS = 150;
+const EVENTS = 60;
 
 const ids = (rows: readonly { id: string }[]) => rows.map(({ id }) => id).sort();
 
@@ -58,7 +58,7 @@ describe('group commit', () => {
 
   it('reads every delivery and event of a group by itself', async () => {
     await delivered();
-    for (const event of events.slice(-20)) {
+    for (const event of events.slice(-5)) {
       const delivery = await client.delivery(event.deliveries[0]?.id ?? '');
       assert.equal(delivery.event_id, event.id);
       assert.equal(delivery.status, 'delivered');
@@ -73,7 +73,7 @@ describe('group commit', () => {
     const other = await system.account();
     await other.register(receiver.url);
     const mixed = await Promise.all(
-      Array.from({ length: 40 }, (_, index) => (index % 2 ? other : client).purchase()),
+      Array.from({ length: 20 }, (_, index) => (index % 2 ? other : client).purchase()),
     );
     const theirs = mixed.filter((_, index) => index % 2);
     const seen = await until(
@@ -157,12 +157,12 @@ describe('group commit', () => {
     try {
       const account = await strict.account();
       await account.register(receiver.url);
-      await Promise.all(Array.from({ length: 30 }, () => account.purchase()));
+      await Promise.all(Array.from({ length: 10 }, () => account.purchase()));
       const all = await until(
         () => readAll<DeliverySummary>(account, '/v18.0/deliveries?status=delivered'),
-        (found) => found.length >= 30,
+        (found) => found.length >= 10,
       );
-      assert.equal(new Set(all.map(({ workflow_id }) => workflow_id)).size, 30);
+      assert.equal(new Set(all.map(({ workflow_id }) => workflow_id)).size, 10);
     } finally {
       await strict.stop();
     }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { ApiClient } from '../../support/api-client.js';
 import { workflowIdOf } from '../../support/history.js';
 import { promised } from '../../support/promised.js';
-import { inTurn, neverAnswer, type Receiver, reply, startReceiver } from '../../support/receiver.js';
+import { inTurn, type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
@@ -12,7 +12,7 @@ describe('steering a delivery', () => {
   let client: ApiClient;
 
   before(async () => {
-    system = await sharedSystem({ HOOKLINE_RETRY_SCHEDULE: '1h', HOOKLINE_ATTEMPT_TIMEOUT: '2s' });
+    system = await sharedSystem();
   });
   beforeEach(async () => {
     receiver = await startReceiver({ handler: reply(500) });
@@ -53,35 +53,6 @@ describe('steering a delivery', () => {
     return release;
   }
 
-  it('retries at once on request', async () => {
-    const { id } = await retrying();
-    receiver.handle(reply(200));
-    const answer = await act(id, 'retry');
-    assert.equal(answer.status, 200, answer.text);
-    const delivery = await client.deliveryUntil(id, ({ status }) => status === 'delivered');
-    assert.deepEqual(
-      delivery.attempts.map(({ number, trigger, status_code }) => ({ number, trigger, status_code })),
-      [
-        { number: 1, trigger: 'schedule', status_code: 500 },
-        { number: 2, trigger: 'manual', status_code: 200 },
-      ],
-    );
-    assert.deepEqual(
-      delivery.interventions?.map(({ action, by }) => ({ action, by })),
-      [{ action: 'retry', by: client.keyId }],
-    );
-  });
-
-  it('keeps the schedule if a manual attempt fails', async () => {
-    const { id } = await retrying();
-    const planned = (await client.delivery(id)).next_attempt_at;
-    assert.ok(planned);
-    await act(id, 'retry');
-    const delivery = await client.deliveryUntil(id, ({ attempts }) => attempts.length === 2);
-    assert.equal(delivery.status, 'retrying');
-    assert.equal(delivery.next_attempt_at, planned);
-  });
-
   it('cancels, and the execution ends as Canceled', async () => {
     const { id } = await retrying();
     const answer = await act(id, 'cancel');
@@ -98,15 +69,6 @@ describe('steering a delivery', () => {
       (found) => found.length === 1 && found[0].id === id,
     );
     assert.equal(receiver.received.length, 1);
-  });
-
-  it('takes a cancellation that Temporal was asked for', async () => {
-    const { id } = await retrying();
-    await system.temporal.client.workflow.getHandle(workflowIdOf(client, id)).cancel();
-    assert.equal(await untilClosed(id), 'CANCELLED');
-    const delivery = await client.delivery(id);
-    assert.equal(delivery.status, 'cancelled');
-    assert.equal(delivery.reason, 'Cancelled by temporal.');
   });
 
   it('finishes an attempt in flight before a cancellation by Temporal takes effect', async () => {
@@ -140,20 +102,6 @@ describe('steering a delivery', () => {
     );
   });
 
-  it('pauses and resumes, and the schedule continues where it was', async () => {
-    const { id } = await retrying();
-    const planned = (await client.delivery(id)).next_attempt_at;
-    const paused = await act(id, 'pause');
-    assert.equal(paused.json.status, 'parked');
-    assert.equal((await client.delivery(id)).next_attempt_at, undefined);
-    const resumed = await act(id, 'resume');
-    assert.equal(resumed.json.status, 'retrying');
-    const delivery = await client.delivery(id);
-    assert.equal(delivery.status, 'retrying');
-    assert.equal(delivery.next_attempt_at, planned);
-    assert.equal(receiver.received.length, 1);
-  });
-
   it('is not released from its own pause by its endpoint', async () => {
     const { id, endpointId } = await retrying();
     await act(id, 'pause');
@@ -173,35 +121,6 @@ describe('steering a delivery', () => {
     assert.match(answer.json.detail, /the delivery is paused; resume it first/);
     assert.equal((await client.delivery(id)).status, 'parked');
     assert.equal(receiver.received.length, 1);
-  });
-
-  it('refuses what its state does not allow, naming the state', async () => {
-    const { id } = await retrying();
-    assert.match((await act(id, 'resume')).json.detail, /the delivery is not paused/);
-    await act(id, 'pause');
-    const again = await act(id, 'pause');
-    assert.equal(again.status, 409);
-    assert.equal(again.json.code, 'delivery_state_conflict');
-    assert.match(again.json.detail, /the delivery is paused already/);
-    await act(id, 'cancel');
-    await untilClosed(id);
-    for (const action of ['retry', 'cancel', 'pause', 'resume']) {
-      const refused = await act(id, action);
-      assert.equal(refused.status, 409, action);
-      assert.match(refused.json.detail, /The delivery is closed: cancelled\./);
-    }
-  });
-
-  it('refuses to interfere with an attempt in flight', async () => {
-    const { id } = await retrying();
-    receiver.handle(neverAnswer);
-    await act(id, 'retry');
-    await receiver.waitFor((all) => all.length === 2);
-    for (const action of ['retry', 'cancel', 'pause']) {
-      const refused = await act(id, action);
-      assert.equal(refused.status, 409, action);
-      assert.match(refused.json.detail, /an attempt is in flight/);
-    }
   });
 
   describe('through its endpoint', () => {

@@ -10,7 +10,7 @@ import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
 
 /** Enough at once that most of them go in groups. */
-const EVENTS = 60;
+const EVENTS = 20;
 /** How far visibility is behind in this test, milliseconds. On a busy cluster it is that far behind by itself. */
 const BEHIND_MS = 300;
 

@@ -16,42 +16,63 @@ const PROCESSES = 4;
 /** Below the number that opens a backoff, in each process. */
 const FAILURES_EACH = 4;
 
+/** What these tests look at, of what incidents call. */
+type Stub = Pick<Activities, 'markEndpoint' | 'openIncident' | 'closeIncident' | 'releaseEndpoint'>;
+const UNUSED: Partial<Activities> = {
+  disableEndpoint: async () => true,
+  emitOperationalEvent: async () => {},
+  probeEndpoint: async () => {},
+};
+
 describe('failures that several processes count', () => {
   let system: SharedSystem;
   const stops: (() => Promise<void>)[] = [];
+  /** What incidents call, by endpoint. Tests whose worker runs from the beginning share one: each costs half a second of processor. */
+  const stubs = new Map<string, Stub>();
+  const stubOf = ({ endpoint_id }: EndpointKey) => stubs.get(endpoint_id) ?? assert.fail(endpoint_id);
+  const shared = `stub-${newId('endpoint')}`;
   before(async () => {
     system = await sharedSystem();
+    stops.push(
+      await startStubWorker(system.temporal, shared, {
+        ...UNUSED,
+        markEndpoint: (change) => stubOf(change).markEndpoint(change),
+        openIncident: (change) => stubOf(change).openIncident(change),
+        closeIncident: (closing) => stubOf(closing).closeIncident(closing),
+        releaseEndpoint: (release) => stubOf(release).releaseEndpoint(release),
+      }),
+    );
   });
   after(async () => {
     for (const stop of stops) await stop();
   });
 
   /** The processes of an installation, as far as they report failures, and an endpoint. Nothing happens before a worker is started. */
-  async function idleProcesses(count: number, closeIncident: Activities['closeIncident'] = async () => {}) {
+  async function idleProcesses(
+    count: number,
+    closeIncident: Activities['closeIncident'] = async () => {},
+    taskQueue = `stub-${newId('endpoint')}`,
+  ) {
     const endpoint = { account_id: newId('account'), endpoint_id: newId('endpoint') };
-    const taskQueue = `stub-${endpoint.endpoint_id}`;
     const marks: (FailingMark | null)[] = [];
     const releases: unknown[] = [];
+    const stub: Stub = {
+      async markEndpoint({ failing }) {
+        marks.push(failing);
+        return 'active';
+      },
+      async openIncident({ failing }) {
+        marks.push(failing);
+        return 'active';
+      },
+      closeIncident,
+      async releaseEndpoint({ retries }) {
+        releases.push(retries);
+      },
+    };
+    stubs.set(endpoint.endpoint_id, stub);
     const startWorker = async () => {
-      stops.push(
-        await startStubWorker(system.temporal, taskQueue, {
-          async markEndpoint({ failing }) {
-            marks.push(failing);
-            return 'active';
-          },
-          async openIncident({ failing }) {
-            marks.push(failing);
-            return 'active';
-          },
-          closeIncident,
-          disableEndpoint: async () => true,
-          emitOperationalEvent: async () => {},
-          probeEndpoint: async () => {},
-          async releaseEndpoint({ retries }) {
-            releases.push(retries);
-          },
-        }),
-      );
+      stops.push(await startStubWorker(system.temporal, taskQueue, { ...UNUSED, ...stub }));
     };
     const settings = { client: system.temporal.client, taskQueue, disableAfterMs: 3_600_000 };
     const all = Array.from({ length: count }, () => new Incidents({ ...settings, probeIntervalMs: 4_000 }));
@@ -61,11 +82,7 @@ describe('failures that several processes count', () => {
   }
 
   /** The same, with a worker. */
-  async function processes(count: number) {
-    const { startWorker, ...idle } = await idleProcesses(count);
-    await startWorker();
-    return idle;
-  }
+  const processes = (count: number) => idleProcesses(count, undefined, shared);
 
   it('are all in the incident, and open the backoff together: each process reports its first, and the rest by a timer', async () => {
     const { all, first, endpoint, marks } = await processes(PROCESSES);
@@ -280,11 +297,11 @@ describe('failures that several processes count', () => {
   /** An incident whose end is being noted until `finish` is called. @param closed the times of its ends, as they are noted */
   async function whileClosing(closed: string[] = []) {
     const { promise: finished, resolve: finish } = promised();
-    const { first, second, endpoint, releases, startWorker } = await idleProcesses(2, async ({ event }) => {
+    const closeIncident: Activities['closeIncident'] = async ({ event }) => {
       closed.push(event.at);
       await finished;
-    });
-    await startWorker();
+    };
+    const { first, second, endpoint, releases } = await idleProcesses(2, closeIncident, shared);
     await first.failed(endpoint, 'answered 500', Date.now());
     await first.succeeded(endpoint, Date.now());
     await until(

@@ -7,16 +7,14 @@ import type { VerdictCode } from '../../../src/domain/explain/verdict.js';
 import { deliveryWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import type { EndpointInput } from '../../../src/models/endpoint/endpoint-document.js';
 import type { Delivery } from '../../../src/temporal/read/delivery-view.js';
-import { type Accepted, type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
-/** For each endpoint. */
-const EVENTS = 3;
 const ABOVE_100 = { path: '/total', at_least: 100 };
 
-/** What an endpoint does before the events arrive, and what the verdict about each of them must be. */
+/** What an endpoint does before the event arrives, and what the verdict about it must be. */
 interface Cause {
   expected: VerdictCode;
   /** Where the receiver answers for it; the first part of the path is the status. */
@@ -67,13 +65,13 @@ describe('explain', () => {
   const deliveriesOf = async (id: string): Promise<Delivery[]> =>
     (await client.request('GET', `/v18.0/deliveries?endpoint_id=${id}&event_kind=purchase&limit=100`)).json
       .data;
-  /** Waits until each delivery of an endpoint has had its first attempt, and does something to each. */
-  const each = async (id: string, doIt: (delivery: Delivery) => Promise<unknown>) => {
-    const all = await until(
+  /** Waits until the delivery of an endpoint has had its first attempt, and does something to it. */
+  const afterFirst = async (id: string, doIt: (delivery: Delivery) => Promise<unknown>) => {
+    const [delivery] = await until(
       () => deliveriesOf(id),
-      (rows) => rows.length === EVENTS && rows.every(({ status }) => status === 'retrying'),
+      (rows) => rows.length === 1 && rows[0]?.status === 'retrying',
     );
-    for (const delivery of all) await doIt(delivery);
+    await doIt(delivery ?? assert.fail());
   };
   const stored = (more: Partial<EndpointInput>): EndpointInput => ({
     target_url: `${receiver.url}/200`,
@@ -143,18 +141,18 @@ describe('explain', () => {
     'was cancelled': {
       expected: 'cancelled',
       path: '/500',
-      after: (id) => each(id, (delivery) => act(`deliveries/${delivery.id}/cancel`)),
+      after: (id) => afterFirst(id, (delivery) => act(`deliveries/${delivery.id}/cancel`)),
     },
     'was paused by hand': {
       expected: 'delivery_paused',
       path: '/500',
-      after: (id) => each(id, (delivery) => act(`deliveries/${delivery.id}/pause`)),
+      after: (id) => afterFirst(id, (delivery) => act(`deliveries/${delivery.id}/pause`)),
     },
     'was terminated': {
       expected: 'terminated',
       path: '/500',
       after: (id) =>
-        each(id, async (delivery) => {
+        afterFirst(id, async (delivery) => {
           await act(`deliveries/${delivery.id}/retry`);
           const workflowId = deliveryWorkflowId(client.accountId, delivery);
           await client.deliveryUntil(delivery.id, ({ attempts }) => attempts.length > 1);
@@ -168,7 +166,6 @@ describe('explain', () => {
   };
 
   it('names the cause of deliveries and missing deliveries of 20 kinds', async () => {
-    const events: Accepted[] = [];
     const endpoints: { cause: string; id: string }[] = [];
     for (const [name, cause] of Object.entries(causes)) {
       const id = cause.make
@@ -183,8 +180,8 @@ describe('explain', () => {
       () => Date.now() - registered,
       (passed) => passed > NOTICED_WITHIN_MS,
     );
-    for (let index = 0; index < EVENTS; index += 1) events.push(await post());
-    await receiver.waitFor((all) => all.filter(({ path }) => path === '/200').length >= EVENTS, 150_000);
+    const event = await post();
+    await receiver.waitFor((all) => all.some(({ path }) => path === '/200'), 150_000);
     await Promise.all(
       endpoints.map(async (endpoint) => {
         if (endpoint.id === '') endpoint.id = (await client.register(`${receiver.url}/200`)).id;
@@ -193,9 +190,12 @@ describe('explain', () => {
     );
 
     const test = await client.request('POST', `/v18.0/endpoints/${endpoints[0]?.id}/test`);
-    const cases = endpoints.flatMap(({ cause, id }) =>
-      events.map((event) => ({ cause, endpoint: id, event: event.id, expected: causes[cause]?.expected })),
-    );
+    const cases = endpoints.map(({ cause, id }) => ({
+      cause,
+      endpoint: id,
+      event: event.id,
+      expected: causes[cause]?.expected,
+    }));
     const strange = [
       {
         cause: 'event',
@@ -206,7 +206,7 @@ describe('explain', () => {
       {
         cause: 'endpoint',
         endpoint: newId('endpoint'),
-        event: events[0]?.id ?? '',
+        event: event.id,
         expected: 'endpoint_unknown' as const,
       },
     ];
