@@ -74,7 +74,8 @@ describe('lists that go on into the archive', () => {
 
   it('list each row once, in the same order, whichever of them Temporal has removed', async () => {
     // One in three, so that what is missing lies between others; then the oldest half, as retention does; then all.
-    const stages = [all.filter((_, index) => index % 3 === 1), all.slice(all.length / 2), all];
+    const half = all.slice(all.length / 2);
+    const stages = [all.filter((_, index) => index % 3 === 1), half, all];
     const events = await walk<{ id: string }>('/events', 100);
     for (const stage of stages) {
       const remaining = new Set((await ledgerRows()).map(({ run_id }) => run_id));
@@ -82,8 +83,10 @@ describe('lists that go on into the archive', () => {
         system,
         stage.filter(({ run_id }) => remaining.has(run_id)),
       );
-      for (const limit of [1, 3, 100])
+      for (const limit of stage === half ? [1, 3, 100] : [3])
         assert.deepEqual(await walk('/deliveries', limit), all, `limit ${limit}`);
+      // How rows of both lists become one is a unit test's (merged-list.test.ts), which has every order.
+      if (stage !== half) continue;
       const middle = all[Math.floor(all.length / 2)]?.created_at ?? '';
       for (const [filter, matches] of Object.entries(filters(middle)))
         assert.deepEqual(await walk(`/deliveries?${filter}`, 4), all.filter(matches), filter);

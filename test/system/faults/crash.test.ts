@@ -4,7 +4,7 @@ import { connectDatabase, type Database } from '../../../src/models/database.js'
 import { type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
 import { type ServiceProcess, startServiceProcess } from '../../support/programs/process.js';
 import { neverAnswer, type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { newAccount, testEnvironment } from '../../support/system.js';
+import { newAccount, startSystem, testEnvironment } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 describe('a process of the service', () => {
@@ -39,13 +39,25 @@ describe('a process of the service', () => {
     started.push(one);
     return one;
   }
-  const at = (one: ServiceProcess) => apiClient(one.url, client);
+  const at = (one: ServiceProcess, by = client) => apiClient(one.url, by);
+  const sentTo = (path: string) => receiver.received.filter((one) => one.path === path);
 
-  it('is killed between accepted and delivered, starts again, and the event is delivered', async () => {
+  /** A delivery of another account whose first attempt has failed, and that waits so long. */
+  async function failedOnce(wait: string): Promise<{ id: string; by: ApiClient }> {
+    const by = await newAccount(database, service.url);
+    await by.register(`${receiver.url}/fails`, { retry_schedule: [wait] });
+    const id = (await by.purchase()).deliveries[0]?.id ?? '';
+    await by.deliveryUntil(id, ({ status }) => status === 'retrying');
+    return { id, by };
+  }
+
+  it('is killed while an attempt is under way and a retry is due, starts again, and both are made', async () => {
+    receiver.handle(reply(500));
+    const { id: retried, by: other } = await failedOnce('6s');
     receiver.handle(neverAnswer);
-    await client.register(receiver.url);
+    await client.register(`${receiver.url}/hangs`);
     const event = await client.purchase();
-    await receiver.waitFor((all) => all.length === 1);
+    await receiver.waitFor(() => sentTo('/hangs').length === 1);
     await service.kill();
     receiver.handle(reply(200));
 
@@ -56,48 +68,41 @@ describe('a process of the service', () => {
     );
     assert.equal(delivery.attempts.at(-1)?.status_code, 200);
     // The attempt that was under way is the only one that came twice, and its record says so.
-    assert.equal(receiver.received.length, 2);
+    assert.equal(sentTo('/hangs').length, 2);
     assert.deepEqual(
       delivery.attempts.map(({ lost_tries }) => lost_tries),
       [1],
     );
-    for (const { headers, body } of receiver.received) {
+    for (const { headers, body } of sentTo('/hangs')) {
       assert.equal(headers['webhook-id'], event.id);
       assert.equal(body.toString(), PURCHASE);
     }
-  });
-
-  it('is killed while a retry is due, starts again, and the retry is made', async () => {
-    receiver.handle(reply(500));
-    await client.register(receiver.url, { retry_schedule: ['2s'] });
-    const event = await client.purchase();
-    const id = event.deliveries[0]?.id ?? '';
-    await client.deliveryUntil(id, ({ status }) => status === 'retrying');
-    await service.kill();
-    receiver.handle(reply(200));
-    service = await start();
-    const delivery = await at(service).deliveryUntil(id, ({ status }) => status === 'delivered');
+    const { attempts } = await at(service, other).deliveryUntil(
+      retried,
+      ({ status }) => status === 'delivered',
+    );
     assert.deepEqual(
-      delivery.attempts.map(({ status_code }) => status_code),
+      attempts.map(({ status_code }) => status_code),
       [500, 200],
     );
-    assert.equal(receiver.received.length, 2);
+    assert.equal(sentTo('/fails').length, 2);
   });
 
-  it('asked to stop, finishes the attempt in flight, records it, and exits with 0', async () => {
-    let answer = () => {};
-    const held = new Promise<void>((resolve) => {
-      receiver.handle((_request, response) => {
-        answer = () => void response.writeHead(200).end();
-        resolve();
-      });
-    });
-    await client.register(receiver.url);
+  it('asked to stop, finishes a first attempt and a retry in flight, records them, and exits with 0', async () => {
+    receiver.handle(reply(500));
+    const { id: retried, by: other } = await failedOnce('1h');
+    const answers: (() => void)[] = [];
+    receiver.handle((_request, response) => void answers.push(() => response.writeHead(200).end()));
+    await other.request('POST', `/v18.0/deliveries/${retried}/retry`);
+    await client.register(`${receiver.url}/first`);
     const event = await client.purchase();
-    await held;
+    await until(
+      () => answers,
+      ({ length }) => length === 2,
+    );
     service.terminate();
     await untilLine(service, 'stopping');
-    answer();
+    for (const answer of answers) answer();
     assert.equal(await service.exited, 0, service.lines.join('\n'));
     assert.ok(service.lines.some((line) => line.includes('"msg":"stopped"')));
 
@@ -105,33 +110,13 @@ describe('a process of the service', () => {
     const delivery = await at(service).delivery(event.deliveries[0]?.id ?? '');
     assert.equal(delivery.status, 'delivered');
     assert.equal(delivery.attempts.length, 1);
-    assert.equal(receiver.received.length, 1);
-  });
-
-  it('asked to stop, finishes a retry in flight, and records it', async () => {
-    let answer = () => {};
-    receiver.handle(reply(500));
-    await client.register(receiver.url, { retry_schedule: ['1h'] });
-    const event = await client.purchase();
-    const id = event.deliveries[0]?.id ?? '';
-    await client.deliveryUntil(id, ({ status }) => status === 'retrying');
-    const held = new Promise<void>((resolve) => {
-      receiver.handle((_request, response) => {
-        answer = () => void response.writeHead(200).end();
-        resolve();
-      });
-    });
-    await client.request('POST', `/v18.0/deliveries/${id}/retry`);
-    await held;
-    service.terminate();
-    await untilLine(service, 'stopping');
-    answer();
-    assert.equal(await service.exited, 0, service.lines.join('\n'));
-
-    service = await start();
-    const delivery = await at(service).deliveryUntil(id, ({ status }) => status === 'delivered');
-    assert.equal(delivery.attempts.length, 2);
-    assert.equal(receiver.received.length, 2);
+    assert.equal(sentTo('/first').length, 1);
+    const { attempts } = await at(service, other).deliveryUntil(
+      retried,
+      ({ status }) => status === 'delivered',
+    );
+    assert.equal(attempts.length, 2);
+    assert.equal(sentTo('/fails').length, 2);
   });
 
   describe('with an idempotency key', () => {
@@ -140,7 +125,8 @@ describe('a process of the service', () => {
 
     it('posted 50 times in parallel to two processes starts one delivery, and gives 50 equal answers', async () => {
       await client.register(receiver.url);
-      const second = at(await start());
+      const other = await startSystem(environment, 'api');
+      const second = apiClient(other.url, client);
       const answers = await Promise.all(
         Array.from({ length: 50 }, (_, index) => post(index % 2 ? client : second, 'order-1')),
       );
@@ -154,6 +140,7 @@ describe('a process of the service', () => {
       const again = await post(second, 'order-1');
       assert.equal(again.json.id, id);
       assert.equal(receiver.received.length, 1);
+      await other.stop();
     });
 
     it('and another body is refused', async () => {
