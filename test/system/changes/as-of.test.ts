@@ -9,9 +9,9 @@ import type { EndpointInput, StoredEndpoint } from '../../../src/models/endpoint
 import { renderEndpoint } from '../../../src/models/endpoint/shown-endpoint.js';
 import { testEnvironment } from '../../support/system.js';
 
-const CHANGES = 80;
+const CHANGES = 50;
 /** 10,000 of them held when this was written; a tenth of them finds a mistake as well, with a new seed in each run. */
-const TIMES = 160;
+const TIMES = 80;
 const SIDE_BY_SIDE = 4;
 
 /** What the model knows of an endpoint: its states, oldest first, each with the time since which it has been so. */

@@ -343,7 +343,7 @@ describe('the views of deliveries under load', () => {
     try {
       const client = await system.account();
       await client.register(receiver.url);
-      const events = await Promise.all(Array.from({ length: 300 }, () => client.purchase()));
+      const events = await Promise.all(Array.from({ length: 90 }, () => client.purchase()));
       const readOpen = () => readAll(client, '/v18.0/deliveries?limit=100&open=true');
       const open = await until(readOpen, ({ length }) => length === events.length);
       for (const { status, reason, next_attempt_at } of open) {

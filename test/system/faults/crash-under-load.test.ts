@@ -10,10 +10,10 @@ import { temporalOfRun } from '../../support/servers.js';
 import { newAccount, startSystem, type TestSystem, testEnvironment } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
-const EVENTS = 600;
+const EVENTS = 240;
 const CONCURRENCY = 32;
 /** The process dies when so many have been acknowledged. */
-const KILLED_AFTER = 200;
+const KILLED_AFTER = 80;
 
 describe('a crash under load', () => {
   let environment: Record<string, string>;

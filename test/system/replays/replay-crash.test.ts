@@ -7,10 +7,10 @@ import { startServiceProcess } from '../../support/programs/process.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 
-const DELIVERIES = 120;
-const BEFORE_THE_CRASH = 40;
+const DELIVERIES = 60;
+const BEFORE_THE_CRASH = 20;
 /** Posted, and read, side by side. */
-const AT_ONCE = 40;
+const AT_ONCE = 30;
 
 describe(`a replay of ${DELIVERIES} deliveries`, () => {
   let system: TestSystem;
@@ -36,7 +36,7 @@ describe(`a replay of ${DELIVERIES} deliveries`, () => {
     const preview = await dryRun(client, body);
     assert.equal(preview.found, DELIVERIES);
 
-    const { id } = await replay(client, { ...body, rate: 60 });
+    const { id } = await replay(client, { ...body, rate: 30 });
     await receiver.waitFor((all) => all.length >= DELIVERIES + BEFORE_THE_CRASH);
     await first.kill();
     const second = await startServiceProcess(system.environment);
