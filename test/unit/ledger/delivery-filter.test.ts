@@ -29,7 +29,7 @@ const { attributes, memo } = indexMembers(
   members.map(({ event_id }) => (event_id === KEYED ? [TOKEN] : [])),
 );
 const group = {
-  type: 'deliverTogether',
+  type: 'deliver',
   workflowId: 'group:1',
   runId: '1',
   status: { name: 'RUNNING' },
