@@ -82,11 +82,12 @@ async function launch(command: ServerCommand, signal: AbortSignal | undefined): 
   const { service, binary, args, logFile, graceMs, env } = command;
   signal?.throwIfAborted();
   const log = openLog(logFile);
-  const server = startGuarded(binary, args, {
+  const additions = Object.entries(env ?? {}).map(([name, value]) => `${name}=${value}`);
+  const program = [...(additions.length > 0 ? ['env', ...additions] : []), binary, ...args];
+  const server = startGuarded(program[0] ?? binary, program.slice(1), {
     output: log.fd,
     signal,
     ...(graceMs !== undefined && { graceMs }),
-    ...(env && { env: { ...process.env, ...env } }),
   });
   closeSync(log.fd);
   try {
