@@ -27,7 +27,8 @@ import { IdempotencyRepository } from './event/idempotency.js';
 import { KeySecretRepository } from './event/key-secrets.js';
 import { LogRepository } from './log/log.js';
 import { LogKeyRepository } from './log/log-keys.js';
-import { collectionsWithoutIndexes, createIndexes } from './mongo/indexes.js';
+import { DURABLE, requireDurable } from './mongo/durability.js';
+import { createIndexes, hasIndexes } from './mongo/indexes.js';
 import { DataKeyHome } from './privacy/data-key-home.js';
 import { DataKeyRepository } from './privacy/data-keys.js';
 import { ErasureRepository } from './privacy/erasures.js';
@@ -87,10 +88,10 @@ export interface Database {
   usedTickets: UsedTicketRepository;
   /** Resolves if the server answers, and that of the data keys if they have one. */
   ping(): Promise<void>;
-  /** Makes the indexes. @returns a line for each collection whose indexes the server cannot make: it works without, more slowly */
-  createIndexes(): Promise<{ skipped: string[] }>;
-  /** Names of the collections that lack an index: `createIndexes` has not been called for this version. */
-  collectionsWithoutIndexes(): Promise<string[]>;
+  /** Makes the indexes. @throws Error if not all could be made */
+  createIndexes(): Promise<void>;
+  /** Whether `createIndexes` has made those of this version. */
+  hasIndexes(): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -118,7 +119,7 @@ const DEFAULT_RETENTION: ArchiveRetention = {
   payloads: parseKeptDays(DEFAULT_PAYLOAD_DAYS),
 };
 
-/** Connects to MongoDB. @throws Error that names the server if it does not answer within 5 seconds */
+/** Connects to MongoDB. @throws Error that names the server if it does not answer within 5 seconds, or what in the URI must not be there */
 export async function connectDatabase(
   uri: string,
   {
@@ -183,11 +184,10 @@ export async function connectDatabase(
       await Promise.all(connections.map(({ db }) => db?.command({ ping: 1 })));
     },
     async createIndexes() {
-      const made = await Promise.all(connections.map(createIndexes));
-      return { skipped: made.flatMap(({ skipped }) => skipped) };
+      await Promise.all(connections.map(createIndexes));
     },
-    async collectionsWithoutIndexes() {
-      return (await Promise.all(connections.map(collectionsWithoutIndexes))).flat();
+    async hasIndexes() {
+      return (await Promise.all(connections.map(hasIndexes))).every(Boolean);
     },
     async close() {
       await Promise.all(connections.map((one) => one.close()));
@@ -201,7 +201,9 @@ async function connect(
   uri: string,
   patience: DatabaseOptions['patience'],
 ): Promise<Connection> {
+  requireDurable(setting, uri);
   const connection = mongoose.createConnection(uri, {
+    ...DURABLE,
     autoIndex: false,
     autoCreate: false,
     serverSelectionTimeoutMS: SERVER_SELECTION_TIMEOUT_MS,

@@ -35,12 +35,11 @@ export function createReadiness(servers: Servers, worker: Promise<RunningWorker>
 }
 
 async function requireMigrated({ database, temporal }: Servers): Promise<void> {
-  const [collections] = await Promise.all([
-    database.collectionsWithoutIndexes(),
+  const [hasIndexes] = await Promise.all([
+    database.hasIndexes(),
     requirePreparedNamespace(temporal, temporal.client.options.namespace),
   ]);
-  if (collections.length === 0) return;
-  throw new Error(`MongoDB lacks indexes of ${collections.join(', ')}. Run "hookline migrate".`);
+  if (!hasIndexes) throw new Error('MongoDB lacks indexes of this version. Run "hookline migrate".');
 }
 
 /** A check that is not made again once it has passed. */

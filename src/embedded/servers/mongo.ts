@@ -86,10 +86,8 @@ export async function startMongo(options: EmbeddedMongoOptions): Promise<Embedde
   });
 
   report(`${SERVICE}: ready at ${LOOPBACK}:${port}, data in ${folder}.`);
-  // Alone, mongod acknowledges a write up to 100 ms before it is on the disk, unless it is asked to wait. FerretDB always waits.
-  const written = kind === 'mongodb' && persistent ? '?journal=true' : '';
   return {
-    uri: `mongodb://${LOOPBACK}:${port}/hookline${written}`,
+    uri: `mongodb://${LOOPBACK}:${port}/hookline`,
     how,
     failed: server.failed,
     stop: () => server.stop(),

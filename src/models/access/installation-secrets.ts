@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Connection, type Model, Schema } from 'mongoose';
 import { isDuplicateKey } from '../mongo/duplicate-key.js';
+import { BY_MAJORITY } from '../mongo/durability.js';
 
 interface SecretDocument {
   _id: string;
@@ -9,7 +10,7 @@ interface SecretDocument {
 
 const schema = new Schema<SecretDocument>(
   { _id: String, value: { type: String, required: true } },
-  { versionKey: false },
+  { versionKey: false, ...BY_MAJORITY },
 );
 
 /** Secrets that all processes of an installation share and no person needs to know. */

@@ -1,6 +1,7 @@
 import { type Connection, type Model, Schema } from 'mongoose';
 import type { DeliveryTarget } from '../../domain/delivery/delivery.js';
 import type { GroupRange } from '../../domain/ledger/group-series.js';
+import { BY_MAJORITY } from '../mongo/durability.js';
 
 /** What an idempotency key was first used for. */
 export interface IdempotencyRecord {
@@ -90,7 +91,8 @@ export class IdempotencyRepository {
 
   /** Whether all deliveries of the event that the key was claimed for are known to have been started. */
   async isConfirmed(accountId: string, key: string): Promise<boolean> {
-    return (await this.model.exists({ _id: idOf(accountId, key), state: 'confirmed' })) !== null;
+    const confirmed = this.model.exists({ _id: idOf(accountId, key), state: 'confirmed' });
+    return (await confirmed.setOptions(BY_MAJORITY)) !== null;
   }
 
   /** Records that all deliveries of the event have been started. */

@@ -6,6 +6,7 @@ import { roomFor } from '../../domain/basics/bounded-memory.js';
 import { type BusinessKey, keyToken } from '../../domain/event/business-keys.js';
 import { subjectToken } from '../../domain/event/subject.js';
 import { isDuplicateKey } from '../mongo/duplicate-key.js';
+import { BY_MAJORITY } from '../mongo/durability.js';
 import { resealEach } from '../mongo/reseal.js';
 
 interface KeySecretDocument {
@@ -16,7 +17,7 @@ interface KeySecretDocument {
 
 const schema = new Schema<KeySecretDocument>(
   { _id: String, sealed: { type: String, required: true } },
-  { versionKey: false },
+  { versionKey: false, ...BY_MAJORITY },
 );
 
 const SECRET_BYTES = 32;

@@ -1,4 +1,5 @@
 import { Schema } from 'mongoose';
+import { BY_MAJORITY } from '../mongo/durability.js';
 
 /** A tile of the tree (see `Tile`). Those of level 0 hold the leaves: they say what the log holds; all else follows from them. */
 export interface TileDocument {
@@ -48,10 +49,10 @@ export const headSchema = new Schema<HeadDocument>(
     signed_at: { type: Date, required },
     timestamp: String,
   },
-  { versionKey: false },
+  { versionKey: false, ...BY_MAJORITY },
 );
 
 export const logKeySchema = new Schema<LogKeyDocument>(
   { _id: String, sealed: { type: String, required } },
-  { versionKey: false },
+  { versionKey: false, ...BY_MAJORITY },
 );

@@ -3,8 +3,38 @@ import { Error as MongooseError, mongo } from 'mongoose';
 /** How the driver reports a connection that the server has just closed: as the socket does, not as an error of its own. */
 const SOCKET_CLOSED = new Set(['EPIPE', 'ECONNRESET']);
 
-/** Whether an error means that MongoDB is out of reach for the moment. */
+/**
+ * MongoDB's codes of errors that are over when a server has taken over from another, or enough of them are there again. What was asked for may
+ * have been done all the same.
+ */
+const TEMPORARY_CODES: ReadonlySet<unknown> = new Set([
+  6, // HostUnreachable
+  7, // HostNotFound
+  50, // MaxTimeMSExpired
+  64, // WriteConcernTimeout: done, but no majority has confirmed it in time
+  89, // NetworkTimeout
+  91, // ShutdownInProgress
+  100, // UnsatisfiableWriteConcern: too few servers
+  133, // FailedToSatisfyReadPreference
+  134, // ReadConcernMajorityNotAvailableYet
+  189, // PrimarySteppedDown
+  262, // ExceededTimeLimit
+  9_001, // SocketException
+  10_107, // NotWritablePrimary
+  11_600, // InterruptedAtShutdown
+  11_602, // InterruptedDueToReplStateChange
+  13_435, // NotPrimaryNoSecondaryOk
+  13_436, // NotPrimaryOrSecondary
+]);
+
+/** What servers and the driver write on errors that are worth another try. */
+const TEMPORARY_LABELS = ['RetryableWriteError', 'TransientTransactionError', 'SystemOverloadedError'];
+
+/** Whether an error means that MongoDB is out of reach, or takes no writes, for the moment. */
 export function isDatabaseUnavailable(error: unknown): boolean {
+  if (error instanceof mongo.MongoServerError && TEMPORARY_CODES.has(error.code)) return true;
+  if (error instanceof mongo.MongoError && TEMPORARY_LABELS.some((label) => error.hasErrorLabel(label)))
+    return true;
   return (
     error instanceof mongo.MongoNetworkError ||
     error instanceof mongo.MongoServerSelectionError ||

@@ -107,7 +107,7 @@ describe('a server that accepts and stays silent', () => {
     }
   }
 
-  const outageLines = () => log.filter(({ msg }) => / does not answer: /.test(msg));
+  const outageLines = () => log.filter(({ msg }) => / does not answer, or refuses: /.test(msg));
 
   it('Temporal: every answer comes within 10 s, and it is answered as before when Temporal goes on', async () => {
     temporal.freeze();
