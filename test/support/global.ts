@@ -13,13 +13,13 @@ import {
 import { installRuntime } from '../../src/temporal/server/connection.js';
 import { endShared } from './at-end.js';
 import { buildOnce } from './programs/build.js';
-import { setServers } from './servers.js';
+import { databaseIn, setServers } from './servers.js';
 import { countIn } from './started.js';
 import { forgetWarnings, warnings } from './warnings.js';
 
 let folder: string | undefined;
 let temporal: EmbeddedTemporal | undefined;
-let mongo: EmbeddedMongo | undefined;
+let mongo: Pick<EmbeddedMongo, 'uri' | 'stop'> | undefined;
 
 let isInstalled = false;
 
@@ -34,7 +34,7 @@ export const mochaHooks = {
 
 /**
  * Starts a Temporal and a MongoDB server for the whole run, empty, on free ports. Servers of the environment are not used: tests must
- * not write to them.
+ * not write to them. `TEST_MONGODB_URI` names one that they may write to, in databases of their own.
  */
 export async function mochaGlobalSetup(): Promise<void> {
   try {
@@ -64,18 +64,29 @@ export async function startServersOfRun(suggestContinueAsNewAfter?: number): Pro
       persistent: false,
       suggestContinueAsNewAfter,
     }),
-    startMongo({ dataDir: folder, port: 0, report, persistent: false }),
+    mongodbOfRun(folder, report),
     buildOnce(),
   ]);
-  setServers({ temporalAddress: temporal.address, namespace, mongodbUri: mongo.uri });
+  const mongodbUri = mongo.uri;
+  setServers({ temporalAddress: temporal.address, namespace, mongodbUri });
   await migrate(
     loadSettings({
       TEMPORAL_ADDRESS: temporal.address,
       TEMPORAL_NAMESPACE: namespace,
-      MONGODB_URI: mongo.uri,
+      MONGODB_URI: mongodbUri,
     }),
     () => {},
   );
+}
+
+function mongodbOfRun(
+  dataDir: string,
+  report: (line: string) => void,
+): Promise<Pick<EmbeddedMongo, 'uri' | 'stop'>> {
+  const uri = process.env['TEST_MONGODB_URI'];
+  if (!uri) return startMongo({ dataDir, port: 0, report, persistent: false });
+  report(`MongoDB: that of TEST_MONGODB_URI, in databases of the run's own, which stay.`);
+  return Promise.resolve({ uri: databaseIn(uri, 'hookline'), stop: () => Promise.resolve() });
 }
 
 export async function mochaGlobalTeardown(): Promise<void> {

@@ -23,6 +23,13 @@ export function servers(): TestServers {
   return JSON.parse(current) as TestServers;
 }
 
+/** The URI of another database on a server, which may have several hosts and options. */
+export function databaseIn(uri: string, database: string): string {
+  const [, hosts, options = ''] = /^(mongodb(?:\+srv)?:\/\/[^/?]+)(?:\/[^?]*)?(\?.*)?$/.exec(uri) ?? [];
+  if (!hosts) throw new Error('not a connection string of MongoDB');
+  return `${hosts}/${database}${options}`;
+}
+
 /**
  * Keys that all systems of all runs have: some read what is in the namespace of others, such as the backlog of the installation. No test
  * encrypts with another key than these two.

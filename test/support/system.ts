@@ -14,7 +14,7 @@ import { connectTemporal, type TemporalConnection } from '../../src/temporal/ser
 import { type ApiClient, apiClient } from './api-client.js';
 import { atEnd } from './at-end.js';
 import { testAuthority } from './receiver.js';
-import { servers, TEST_PAYLOAD_KEYS } from './servers.js';
+import { databaseIn, servers, TEST_PAYLOAD_KEYS } from './servers.js';
 import { countStart } from './started.js';
 import { warnings } from './warnings.js';
 
@@ -45,12 +45,10 @@ export async function testEnvironment(
 ): Promise<Record<string, string>> {
   const { temporalAddress, namespace, mongodbUri } = servers();
   const name = `t${randomBytes(6).toString('hex')}`;
-  const uri = new URL(mongodbUri);
-  uri.pathname = `/${name}`;
   return {
     TEMPORAL_ADDRESS: temporalAddress,
     TEMPORAL_NAMESPACE: namespace,
-    MONGODB_URI: uri.href,
+    MONGODB_URI: databaseIn(mongodbUri, name),
     HOOKLINE_PORT: '0',
     HOOKLINE_TASK_QUEUE: name,
     HOOKLINE_ALLOWED_NETWORKS: '127.0.0.0/8,::1/128',

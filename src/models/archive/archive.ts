@@ -229,13 +229,22 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveWrites {
     );
   }
 
-  /** Removes the payloads that are past their time. @returns how many */
+  /**
+   * Removes the payloads that are past their time, some at once: each command must end before a server that is silent for too long counts as gone.
+   *
+   * @returns how many
+   */
   async removePayloads(now = new Date()): Promise<number> {
-    const { modifiedCount } = await this.eventModel.updateMany(
-      { payload_expires_at: { $lt: now } },
-      { $unset: { sealed: 1, payload_expires_at: 1 } },
-    );
-    return modifiedCount;
+    const expired = { payload_expires_at: { $lt: now } };
+    for (let removed = 0; ; ) {
+      const some = await this.eventModel.find(expired, { _id: 1 }).limit(IDS_AT_ONCE).lean();
+      if (some.length === 0) return removed;
+      const { modifiedCount } = await this.eventModel.updateMany(
+        { ...expired, _id: { $in: some.map(({ _id }) => _id) } },
+        { $unset: { sealed: 1, payload_expires_at: 1 } },
+      );
+      removed += modifiedCount;
+    }
   }
 }
 

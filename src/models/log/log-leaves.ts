@@ -124,13 +124,21 @@ export class LogLeaves {
   /** Tiles from one on, up to the last. @throws LogAlteredError if there is a gap */
   private async tilesFrom(index: number): Promise<Tile[]> {
     const keys = Array.from({ length: TILES_AT_ONCE }, (_, at) => ({ level: 0, index: index + at }));
-    const found = (await this.tiles.read(keys)).sort((a, b) => a.index - b.index);
-    const hasGap = found.some(
-      (tile, at) => tile.index !== index + at || (at < found.length - 1 && tile.hashes.length < TILE_WIDTH),
-    );
-    if (hasGap) throw new LogAlteredError('leaves_missing', 'leaves of the log are missing');
-    return found;
+    const read = async () => (await this.tiles.read(keys)).sort((a, b) => a.index - b.index);
+    const found = await read();
+    if (!hasGap(found, index)) return found;
+    // One read is not of one moment: of two tiles that were written meanwhile it may have the second alone.
+    const again = await read();
+    if (hasGap(again, index)) throw new LogAlteredError('leaves_missing', 'leaves of the log are missing');
+    return again;
   }
+}
+
+/** Whether tiles lack a leaf before their last. @param first where they are to begin */
+function hasGap(tiles: readonly Tile[], first: number): boolean {
+  return tiles.some(
+    ({ index, hashes }, at) => index !== first + at || (at < tiles.length - 1 && hashes.length < TILE_WIDTH),
+  );
 }
 
 /** The tile that the next leaf goes into. */

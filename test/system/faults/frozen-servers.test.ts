@@ -4,7 +4,7 @@ import { connectDatabase } from '../../../src/models/database.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { type FreezingProxy, startFreezingProxy } from '../../support/outside/freezing-proxy.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
-import { servers } from '../../support/servers.js';
+import { databaseIn, servers } from '../../support/servers.js';
 import { newAccount, startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
@@ -42,7 +42,7 @@ describe('a server that accepts and stays silent', () => {
       'all',
       logger,
     );
-    const database = await connectDatabase(`${mongodbUri.replace(/\/[^/]*$/, '')}/${name}`);
+    const database = await connectDatabase(databaseIn(mongodbUri, name));
     client = await newAccount(database, system.url);
     await database.close();
     await client.register(receiver.url);

@@ -7,7 +7,7 @@ import { connectTemporal } from '../../../src/temporal/server/connection.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { type FreezingProxy, startFreezingProxy } from '../../support/outside/freezing-proxy.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
-import { servers, temporalOfRun } from '../../support/servers.js';
+import { databaseIn, servers, temporalOfRun } from '../../support/servers.js';
 import { newAccount, startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
@@ -35,7 +35,7 @@ describe('a start that Temporal has persisted, and whose confirmation fails', ()
       MONGODB_URI: `mongodb://${mongodb.address}/${name}`,
       HOOKLINE_GROUP_COMMIT: 'off',
     });
-    const uri = `${mongodbUri.replace(/\/[^/]*$/, '')}/${name}`;
+    const uri = databaseIn(mongodbUri, name);
     direct = await mongoose.createConnection(uri).asPromise();
     const database = await connectDatabase(uri);
     client = await newAccount(database, system.url);

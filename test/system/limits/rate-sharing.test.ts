@@ -5,7 +5,7 @@ import { RateSharing, type RateStore } from '../../../src/api/limits/rate-sharin
 import { parseRateLimits } from '../../../src/domain/access/rate-limit.js';
 import { connectDatabase, type Database } from '../../../src/models/database.js';
 import { promised } from '../../support/promised.js';
-import { servers } from '../../support/servers.js';
+import { databaseIn, servers } from '../../support/servers.js';
 import { until } from '../../support/until.js';
 
 const DAY_S = 24 * 3_600;
@@ -24,9 +24,7 @@ describe('processes that share their counts', () => {
   let uri: string;
   const databases: Database[] = [];
   beforeEach(() => {
-    const url = new URL(servers().mongodbUri);
-    url.pathname = `/t${randomBytes(6).toString('hex')}`;
-    uri = url.href;
+    uri = databaseIn(servers().mongodbUri, `t${randomBytes(6).toString('hex')}`);
   });
   afterEach(async () => {
     for (const database of databases.splice(0)) await database.close();

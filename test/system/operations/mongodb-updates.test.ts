@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import mongoose, { type mongo } from 'mongoose';
-import { mongodbTargets } from '../../support/outside/mongodb-targets.js';
+import { servers } from '../../support/servers.js';
 
 /** A document; what an update changes is at `a`, or at `deep.a`. */
 interface Thing {
@@ -106,74 +106,72 @@ const valueIn = (document: Thing | null, path: string) => {
   return holder && 'a' in holder ? holder.a : ABSENT;
 };
 
-for (const [server, uri] of mongodbTargets) {
-  describe(`Updates with empty arrays, empty documents and null, on ${server}`, () => {
-    let connection: mongoose.Connection;
-    let db: mongo.Db;
+describe('Updates with empty arrays, empty documents and null', () => {
+  let connection: mongoose.Connection;
+  let db: mongo.Db;
 
-    before(async () => {
-      const dbName = `updates${randomBytes(6).toString('hex')}`;
-      connection = await mongoose.createConnection(uri(), { dbName }).asPromise();
-      db = connection.db as mongo.Db;
-    });
-
-    after(async () => {
-      await connection.dropDatabase();
-      await connection.close();
-    });
-
-    const ways = {
-      update: async (things: mongo.Collection<Thing>, _id: string, update: Case['update']) => {
-        await things.updateOne({ _id }, update, { upsert: true });
-        return things.findOne({ _id });
-      },
-      findAndModify: (things: mongo.Collection<Thing>, _id: string, update: Case['update']) =>
-        things.findOneAndUpdate({ _id }, update, { upsert: true, returnDocument: 'after' }),
-    };
-
-    for (const path of ['a', 'deep.a']) {
-      for (const [way, run] of Object.entries(ways)) {
-        it(`do by ${way} to ${path} what the operators say, on insert and on match`, async () => {
-          const things = db.collection<Thing>(`c${randomBytes(6).toString('hex')}`);
-          const cases = casesAt(path).map((one, at) => ({ ...one, _id: `thing-${at}` }));
-          await things.insertMany(
-            cases.flatMap(({ _id, before, without }) =>
-              without ? [{ _id }] : before !== undefined ? [thing(_id, path, before)] : [],
-            ),
-          );
-          await Promise.all(
-            cases.map(async ({ _id, update, before, after }) => {
-              const label = `${JSON.stringify(update)} on ${JSON.stringify(before)}`;
-              if (after === REFUSED) {
-                await assert.rejects(run(things, _id, update), { name: 'MongoServerError' }, label);
-                return;
-              }
-              const found = valueIn(await run(things, _id, update), path);
-              if (after === Date) assert.ok(found instanceof Date, label);
-              else assert.deepEqual(found, after, label);
-            }),
-          );
-          const stored = new Map((await things.find().toArray()).map((one) => [one._id, one]));
-          for (const { _id, update, before, after } of cases) {
-            const expected = after === REFUSED ? before : after;
-            const found = valueIn(stored.get(_id) ?? null, path);
-            if (expected !== Date) assert.deepEqual(found, expected, JSON.stringify(update));
-          }
-        });
-      }
-    }
-
-    it('move what they rename as it is', async () => {
-      const things = db.collection<Thing>(`c${randomBytes(6).toString('hex')}`);
-      await things.insertMany(VALUES.map((value, at) => thing(`thing-${at}`, 'a', value)));
-      await things.updateMany({}, { $rename: { a: 'deep.a' } });
-      const moved = await things.find().sort({ _id: 1 }).toArray();
-      assert.deepEqual(
-        moved,
-        VALUES.map((value, at) => thing(`thing-${at}`, 'deep.a', value)),
-      );
-      await things.updateOne({ _id: 'new' }, { $rename: { a: 'b' } }, { upsert: true });
-      assert.deepEqual(await things.findOne({ _id: 'new' }), { _id: 'new' });
-    });
+  before(async () => {
+    const dbName = `updates${randomBytes(6).toString('hex')}`;
+    connection = await mongoose.createConnection(servers().mongodbUri, { dbName }).asPromise();
+    db = connection.db as mongo.Db;
   });
-}
+
+  after(async () => {
+    await connection.dropDatabase();
+    await connection.close();
+  });
+
+  const ways = {
+    update: async (things: mongo.Collection<Thing>, _id: string, update: Case['update']) => {
+      await things.updateOne({ _id }, update, { upsert: true });
+      return things.findOne({ _id });
+    },
+    findAndModify: (things: mongo.Collection<Thing>, _id: string, update: Case['update']) =>
+      things.findOneAndUpdate({ _id }, update, { upsert: true, returnDocument: 'after' }),
+  };
+
+  for (const path of ['a', 'deep.a']) {
+    for (const [way, run] of Object.entries(ways)) {
+      it(`do by ${way} to ${path} what the operators say, on insert and on match`, async () => {
+        const things = db.collection<Thing>(`c${randomBytes(6).toString('hex')}`);
+        const cases = casesAt(path).map((one, at) => ({ ...one, _id: `thing-${at}` }));
+        await things.insertMany(
+          cases.flatMap(({ _id, before, without }) =>
+            without ? [{ _id }] : before !== undefined ? [thing(_id, path, before)] : [],
+          ),
+        );
+        await Promise.all(
+          cases.map(async ({ _id, update, before, after }) => {
+            const label = `${JSON.stringify(update)} on ${JSON.stringify(before)}`;
+            if (after === REFUSED) {
+              await assert.rejects(run(things, _id, update), { name: 'MongoServerError' }, label);
+              return;
+            }
+            const found = valueIn(await run(things, _id, update), path);
+            if (after === Date) assert.ok(found instanceof Date, label);
+            else assert.deepEqual(found, after, label);
+          }),
+        );
+        const stored = new Map((await things.find().toArray()).map((one) => [one._id, one]));
+        for (const { _id, update, before, after } of cases) {
+          const expected = after === REFUSED ? before : after;
+          const found = valueIn(stored.get(_id) ?? null, path);
+          if (expected !== Date) assert.deepEqual(found, expected, JSON.stringify(update));
+        }
+      });
+    }
+  }
+
+  it('move what they rename as it is', async () => {
+    const things = db.collection<Thing>(`c${randomBytes(6).toString('hex')}`);
+    await things.insertMany(VALUES.map((value, at) => thing(`thing-${at}`, 'a', value)));
+    await things.updateMany({}, { $rename: { a: 'deep.a' } });
+    const moved = await things.find().sort({ _id: 1 }).toArray();
+    assert.deepEqual(
+      moved,
+      VALUES.map((value, at) => thing(`thing-${at}`, 'deep.a', value)),
+    );
+    await things.updateOne({ _id: 'new' }, { $rename: { a: 'b' } }, { upsert: true });
+    assert.deepEqual(await things.findOne({ _id: 'new' }), { _id: 'new' });
+  });
+});
