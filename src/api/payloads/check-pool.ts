@@ -12,6 +12,8 @@ import type { Task, TaskResult } from './schema-worker.js';
 const CHECK_HEAP_MB = 128;
 /** An idle thread ends after this, milliseconds. */
 const IDLE_MS = 60_000;
+/** How much lower the priority of threads is that give way, where the system knows priorities of threads: they get a tenth of a processor that others want. */
+const GIVES_WAY = 10;
 /** From the request on, waiting for a thread included, milliseconds. */
 const ANSWER_LIMIT_MS = 7_000;
 
@@ -31,19 +33,14 @@ interface Waiting extends Job {
 /** A few threads with limited heaps, for checks in the order of a {@link FairQueue}. */
 export class CheckPool {
   private readonly pool: Piscina<Task, TaskResult>;
+  /** For platforms that have used much lately. Threads of their own: only root may raise a priority again. */
+  private readonly givingWay: Piscina<Task, TaskResult>;
   private readonly queue = new FairQueue<Waiting>();
 
   /** @param heapMb heap of a thread, megabytes */
   constructor(heapMb = CHECK_HEAP_MB) {
-    this.pool = new Piscina<Task, TaskResult>({
-      filename: WORKER,
-      minThreads: 0,
-      maxThreads: Object.values(LANES).reduce((sum, running) => sum + running, 0),
-      idleTimeout: IDLE_MS,
-      resourceLimits: { maxOldGenerationSizeMb: heapMb },
-    });
-    // A thread that runs out of heap while it has no task, such as one that was given up, would end the process. The next task gets a new one.
-    this.pool.on('error', () => {});
+    this.pool = threads(LANES.schema + LANES.quick + LANES.long, heapMb);
+    this.givingWay = threads(LANES.spent, heapMb, GIVES_WAY);
   }
 
   /** Runs a task in its turn. @throws Problem 503 if that did not come in time, or too many wait */
@@ -63,7 +60,7 @@ export class CheckPool {
 
   /** Ends the threads. */
   async close(): Promise<void> {
-    await this.pool.destroy();
+    await Promise.all([this.pool.destroy(), this.givingWay.destroy()]);
   }
 
   private start(): void {
@@ -76,8 +73,9 @@ export class CheckPool {
     const began = performance.now();
     const leftMs = Math.max(1, Math.floor(deadline - began));
     const signal = AbortSignal.timeout(leftMs);
+    const pool = this.queue.isSpent(job) ? this.givingWay : this.pool;
     try {
-      resolve(await this.pool.run({ ...task, limitMs: Math.min(task.limitMs, leftMs) }, { signal }));
+      resolve(await pool.run({ ...task, limitMs: Math.min(task.limitMs, leftMs) }, { signal }));
     } catch (error) {
       if (signal.aborted) reject(tooSlow());
       else if (isOutOfMemory(error)) resolve({ type: 'out_of_memory' });
@@ -88,6 +86,20 @@ export class CheckPool {
       this.start();
     }
   }
+}
+
+function threads(maxThreads: number, heapMb: number, niceIncrement = 0): Piscina<Task, TaskResult> {
+  const pool = new Piscina<Task, TaskResult>({
+    filename: WORKER,
+    minThreads: 0,
+    maxThreads,
+    niceIncrement,
+    idleTimeout: IDLE_MS,
+    resourceLimits: { maxOldGenerationSizeMb: heapMb },
+  });
+  // A thread that runs out of heap while it has no task, such as one that was given up, would end the process. The next task gets a new one.
+  pool.on('error', () => {});
+  return pool;
 }
 
 /** For a check that this machine was too slow for: another time, or another process, will do. */

@@ -10,19 +10,21 @@ export interface Owner {
 
 /**
  * What work waits for: none waits for another kind. `schema` is checking a schema that somebody registers, `quick` a payload that takes
- * little time, `long` any other.
+ * little time, `long` any other; `spent` a payload of a platform that has used {@link SPENT_MS} lately.
  */
-export type Lane = 'schema' | 'quick' | 'long';
+export type Lane = 'schema' | 'quick' | 'long' | 'spent';
 
 export interface Job {
   owner: Owner;
-  lane: Lane;
+  lane: Exclude<Lane, 'spent'>;
   /** The most work that it can be. */
   steps: number;
 }
 
 /** How many of a lane run at once. */
-export const LANES: Readonly<Record<Lane, number>> = { schema: 1, quick: 1, long: 2 };
+export const LANES: Readonly<Record<Lane, number>> = { schema: 1, quick: 1, long: 2, spent: 1 };
+/** A platform, or an account without one, that has used so much lately does not take what others wait for, milliseconds: a fifth of a thread for long. */
+export const SPENT_MS = 3_000;
 /** How many may wait, in all lanes. */
 export const MAX_WAITING_PER_ACCOUNT = 100;
 export const MAX_WAITING_PER_PLATFORM = 200;
@@ -57,11 +59,12 @@ export class RecentUse {
 
 /**
  * Decides which job is next. In each lane that is the one whose platform has used least time lately; of a platform's, the one whose account
- * has; of an account's, the one with the fewest steps; of equal ones, the first that came. A platform has one job at a time in a lane.
+ * has; of an account's, the one with the fewest steps; of equal ones, the first that came. A platform has one job at a time in a lane, and one
+ * payload in all lanes when it has used much.
  */
 export class FairQueue<J extends Job> {
   private readonly waiting = new Set<J>();
-  private readonly running = new Set<J>();
+  private readonly running = new Map<J, Lane>();
   private readonly use = new RecentUse();
 
   /** @returns `false` if too many of its account or platform wait already */
@@ -78,11 +81,16 @@ export class FairQueue<J extends Job> {
   next(now: number): J | undefined {
     let first: J | undefined;
     for (const job of this.waiting)
-      if (this.mayRun(job) && (!first || this.compare(job, first, now) < 0)) first = job;
+      if (this.mayRun(job, now) && (!first || this.compare(job, first, now) < 0)) first = job;
     if (!first) return undefined;
     this.waiting.delete(first);
-    this.running.add(first);
+    this.running.set(first, this.laneFor(first, now));
     return first;
+  }
+
+  /** Whether a job that {@link next} gave, and that has not ended, is one of those that give way to everything else. */
+  isSpent(job: J): boolean {
+    return this.running.get(job) === 'spent';
   }
 
   /** For a job that {@link next} gave: it has ended. @param tookMs how long it ran */
@@ -96,9 +104,21 @@ export class FairQueue<J extends Job> {
     return this.waiting.delete(job);
   }
 
-  private mayRun({ lane, owner }: J): boolean {
-    const ofLane = [...this.running].filter((job) => job.lane === lane);
-    return ofLane.length < LANES[lane] && !ofLane.some((job) => job.owner.platform === owner.platform);
+  private mayRun(job: J, now: number): boolean {
+    const lane = this.laneFor(job, now);
+    const running = [...this.running];
+    return (
+      running.filter(([, other]) => other === lane).length < LANES[lane] &&
+      !running.some(
+        ([{ owner }, other]) =>
+          owner.platform === job.owner.platform &&
+          (other === lane || (lane === 'spent' && other !== 'schema')),
+      )
+    );
+  }
+
+  private laneFor({ lane, owner }: J, now: number): Lane {
+    return lane !== 'schema' && this.use.ofPlatform(owner, now) >= SPENT_MS ? 'spent' : lane;
   }
 
   private compare(a: J, b: J, now: number): number {

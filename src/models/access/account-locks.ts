@@ -47,23 +47,28 @@ export class AccountLocks {
   hold<T>(accountId: string, what: string, act: () => Promise<T>): Promise<T> {
     const name = `${accountId}:${what}`;
     return this.queueOf(name)(async () => {
-      const holder = await this.take(name);
+      const holder = randomUUID();
+      try {
+        await this.take(name, holder);
+      } catch (error) {
+        // It may have been taken all the same.
+        void this.giveBack(name, holder);
+        throw error;
+      }
       try {
         return await act();
       } finally {
-        // What cannot be given back is taken from a holder that seems dead.
-        await this.model.deleteOne({ _id: name, holder }).catch(() => undefined);
+        await this.giveBack(name, holder);
       }
     });
   }
 
-  private async take(_id: string): Promise<string> {
-    const holder = randomUUID();
+  private async take(_id: string, holder: string): Promise<void> {
     for (;;) {
       const lock = { holder, until: new Date(Date.now() + HELD_MS) };
       try {
         await this.model.create({ _id, ...lock });
-        return holder;
+        return;
       } catch (error) {
         if (!isDuplicateKey(error)) throw error;
       }
@@ -71,8 +76,13 @@ export class AccountLocks {
         { _id, until: { $lt: new Date() } },
         { $set: lock },
       );
-      if (modifiedCount === 1) return holder;
+      if (modifiedCount === 1) return;
       await delay(POLL_MS.least + Math.random() * (POLL_MS.most - POLL_MS.least));
     }
+  }
+
+  /** What cannot be given back is taken from a holder that seems dead. */
+  private async giveBack(_id: string, holder: string): Promise<void> {
+    await this.model.deleteOne({ _id, holder }).catch(() => undefined);
   }
 }

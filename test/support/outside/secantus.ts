@@ -37,8 +37,8 @@ export interface Secantus {
   admin: mongo.MongoClient;
   /** The URI of a database, for a client that {@link fail} is about. */
   uriOf(database: string): string;
-  /** Has commands fail. @param times how many; absent: until {@link heal} */
-  fail(failure: Failure, times?: number): Promise<void>;
+  /** Has commands fail. @param which of them; absent: all until {@link heal} */
+  fail(failure: Failure, which?: { times: number; skip?: number }): Promise<void>;
   heal(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -108,8 +108,8 @@ export async function startSecantus(): Promise<Secantus | string> {
     uri,
     admin,
     uriOf: (database) => `${uri}/${database}?appName=${APP_NAME}`,
-    async fail(failure, times) {
-      await configure(times === undefined ? 'alwaysOn' : { times }, { ...failure, appName: APP_NAME });
+    async fail(failure, which) {
+      await configure(which ?? 'alwaysOn', { ...failure, appName: APP_NAME });
     },
     async heal() {
       await configure('off');
