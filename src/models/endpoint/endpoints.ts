@@ -59,7 +59,7 @@ export class EndpointRepository {
     const now = new Date();
     const _id = newId('endpoint');
     const fields = 'listener' in input ? listenerFields(_id, input.listener) : input;
-    const document = await this.documents.create(
+    const making = this.documents.create(
       {
         ...this.codec.toFields(_id, fields),
         ...('listener' in input && { listener: true, verified_at: now, verified_url: fields.target_url }),
@@ -73,7 +73,7 @@ export class EndpointRepository {
       },
       origin,
     );
-    this.cache.forget(accountId, _id);
+    const document = await making.finally(() => this.cache.forget(accountId, _id)); // also if it fails: it may be there
     return this.codec.toEndpoint(document);
   }
 

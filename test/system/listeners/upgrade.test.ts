@@ -4,7 +4,7 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
-import { type SharedSystem, sharedSystem, startSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem, startSystem, type TestSystem } from '../../support/system.js';
 
 /** What Java's client sends with its first request to an address without TLS. */
 const OFFER = {
@@ -64,27 +64,41 @@ describe('a request for another protocol', () => {
     match(answer, /^HTTP\/1\.1 404 /);
   });
 
-  it('counts against its address without a valid ticket, as every request: who goes on guessing gets 429', async () => {
-    const limited = await startSystem({ HOOKLINE_RATE_LIMIT_ADDRESS: '20/1d' }, 'api');
-    const guess = async () => {
+  describe('without a valid ticket', () => {
+    let limited: TestSystem;
+    before(async () => {
+      limited = await startSystem({ HOOKLINE_RATE_LIMIT_ADDRESS: '20/1d', HOOKLINE_PROXY_HOPS: '1' }, 'api');
+    });
+    after(() => limited.stop());
+
+    const guess = async (address: string) => {
       const sent = request(`${limited.url}/v18.0/listeners/ep_${'0'.repeat(26)}/stream`, {
-        headers: { connection: 'Upgrade', upgrade: 'websocket', authorization: 'Bearer wrong' },
+        headers: {
+          connection: 'Upgrade',
+          upgrade: 'websocket',
+          authorization: 'Bearer wrong',
+          'x-forwarded-for': address,
+        },
       });
       sent.end();
       const [answer] = await once(sent, 'response');
       answer.resume();
       return answer as IncomingMessage;
     };
-    const answers: IncomingMessage[] = [];
-    for (let tries = 0; tries <= 20; tries += 1) answers.push(await guess());
-    const last = answers.at(-1);
-    equal(last?.statusCode, 429);
-    equal(answers[0]?.statusCode, 401);
-    equal(answers.at(-2)?.statusCode, 401);
-    match(String(last?.headers['retry-after']), /^\d+$/);
-    // A key that is valid is not kept out by its address.
-    const { request: send } = await limited.account();
-    equal((await send('GET', '/v18.0/session')).status, 200);
-    await limited.stop();
+
+    it('counts against its address, as every request: who goes on guessing gets 429, and nobody else', async () => {
+      const answers: IncomingMessage[] = [];
+      for (let tries = 0; tries <= 20; tries += 1) answers.push(await guess('192.0.2.1'));
+      const last = answers.at(-1);
+      equal(last?.statusCode, 429);
+      equal(answers[0]?.statusCode, 401);
+      equal(answers.at(-2)?.statusCode, 401);
+      match(String(last?.headers['retry-after']), /^\d+$/);
+      equal((await guess('192.0.2.2')).statusCode, 401);
+      // A key that is valid is not kept out by its address.
+      const { request: send } = await limited.account();
+      const headers = { 'x-forwarded-for': '192.0.2.1' };
+      equal((await send('GET', '/v18.0/session', { headers })).status, 200);
+    });
   });
 });
