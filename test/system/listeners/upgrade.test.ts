@@ -3,7 +3,9 @@ import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { json } from 'node:stream/consumers';
+import type { WebSocket } from 'ws';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { openStream } from '../../support/outside/listener.js';
 import { type SharedSystem, sharedSystem, startSystem, type TestSystem } from '../../support/system.js';
 
 /** What Java's client sends with its first request to an address without TLS. */
@@ -101,4 +103,32 @@ describe('a request for another protocol', () => {
       equal((await send('GET', '/v18.0/session', { headers })).status, 200);
     });
   });
+
+  it('with a valid ticket counts against the token that the ticket was given to', async () => {
+    const limited = await startSystem({ HOOKLINE_RATE_LIMIT_TOKEN: '5/1d' }, 'api');
+    try {
+      const { request: ask } = await limited.account();
+      const body = { event_kinds: ['purchase'] };
+      const { json: listener } = await ask('POST', '/v18.0/listeners', { body });
+      const tickets: string[] = [];
+      for (let one = 0; one < 2; one += 1)
+        tickets.push((await ask('POST', `/v18.0/listeners/${listener.id}/tickets`)).json.ticket);
+      const open = async (ticket = '') => {
+        const socket = openStream(limited.url, listener.id, ticket);
+        const said = await Promise.race([once(socket, 'open').then(() => 'open'), failureOf(socket)]);
+        socket.terminate();
+        return said;
+      };
+      equal(await open(tickets[0]), 'open');
+      equal((await ask('GET', '/v18.0/session')).status, 200, 'the fifth');
+      match(await open(tickets[1]), /429/);
+    } finally {
+      await limited.stop();
+    }
+  });
 });
+
+async function failureOf(socket: WebSocket): Promise<string> {
+  const [{ message }] = await once(socket, 'error');
+  return String(message);
+}
