@@ -3,12 +3,11 @@ import type { Alert, AlertChannel } from '../src/domain/alert/alert.js';
 import type { AlertMessage } from '../src/domain/alert/alert-text.js';
 import type { End, EndNotice } from '../src/domain/archive/end-notice.js';
 import type { ArchiveWrites, ClosedExecutions } from '../src/domain/archive/to-archive.js';
-import type { AttemptReport } from '../src/domain/delivery/attempt-report.js';
+import type { Attempt, AttemptTimings } from '../src/domain/attempt/attempt.js';
+import type { AttemptReport } from '../src/domain/attempt/attempt-report.js';
 import type { AttemptRequest } from '../src/domain/delivery/attempt-request.js';
 import type {
   AcceptedEvent,
-  Attempt,
-  AttemptTimings,
   DeliveryGroup,
   DeliverySettings,
   DeliveryTarget,

@@ -13,9 +13,9 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import type { AttemptReport } from '../src/domain/delivery/attempt-report.js';
+import type { AttemptReport } from '../src/domain/attempt/attempt-report.js';
+import { reasonOf } from '../src/domain/attempt/cause.js';
 import { carriedOn } from '../src/domain/delivery/carried.js';
-import { reasonOf } from '../src/domain/delivery/cause.js';
 import { type DeliveryRecord, isClosed } from '../src/domain/delivery/delivery.js';
 import {
   batches,

@@ -47,7 +47,9 @@ export function actIn(order: unknown): Partial<Act> {
 
 /** Who acts, whatever was sent. */
 export function actorOf(operator: unknown): Actor {
-  return { by: operatorName(operator), replay: replayIn(operator) };
+  // An act by its name alone says nobody's.
+  const sent = typeof operator === 'string' ? undefined : operator;
+  return { by: operatorName(sent), replay: replayIn(sent) };
 }
 
 /**

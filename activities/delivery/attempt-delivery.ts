@@ -1,6 +1,6 @@
-import type { AttemptReport } from '../../src/domain/delivery/attempt-report.js';
+import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
+import { decide } from '../../src/domain/attempt/outcome.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
-import { decide } from '../../src/domain/delivery/outcome.js';
 import { contextOf } from '../../src/domain/ledger/sealed-event.js';
 import type { AttemptDependencies } from '../ports.js';
 import { createConclude } from './conclude-attempt.js';

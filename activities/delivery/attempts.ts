@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import type { AttemptReport } from '../../src/domain/delivery/attempt-report.js';
+import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
 import { memberAttemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import type { ReleasedAttempts } from '../../src/domain/delivery/delivery-group.js';
 import type { ActivityDependencies, FirstAttemptsRequest, ReleasedAttemptsRequest } from '../ports.js';

@@ -1,8 +1,8 @@
+import type { Attempt } from '../../src/domain/attempt/attempt.js';
+import { describeAttempt, type Outcome } from '../../src/domain/attempt/outcome.js';
 import { attemptName } from '../../src/domain/basics/delivery-id.js';
 import { withTimeout } from '../../src/domain/basics/with-timeout.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
-import type { Attempt } from '../../src/domain/delivery/delivery.js';
-import { describeAttempt, type Outcome } from '../../src/domain/delivery/outcome.js';
 import { GONE } from '../../src/domain/endpoint/endpoint.js';
 import type { FailingMark } from '../../src/domain/endpoint/incident.js';
 import { isOperational } from '../../src/domain/event/event-kinds.js';

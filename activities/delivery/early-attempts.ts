@@ -1,5 +1,5 @@
+import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
 import { dropOldest } from '../../src/domain/basics/bounded-memory.js';
-import type { AttemptReport } from '../../src/domain/delivery/attempt-report.js';
 import { FIRST_ATTEMPT, memberAttemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import type { DeliveryGroup } from '../../src/domain/delivery/delivery.js';
 import type { ActivityDependencies, FirstAttemptsRequest, EarlyAttempts as Port } from '../ports.js';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import type { AttemptReport } from '../../src/domain/delivery/attempt-report.js';
+import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import { holdBack, waitForSlot } from '../../src/domain/delivery/hold-back.js';
 import { SLOT_WAIT_MS } from '../../src/domain/endpoint/attempt-slots.js';

@@ -1,7 +1,7 @@
 import { RECEIPT_HEADER } from '../../src/domain/archive/receipt.js';
+import { type Attempt, webhookTimestamp } from '../../src/domain/attempt/attempt.js';
+import { isSuccess } from '../../src/domain/attempt/outcome.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
-import { type Attempt, webhookTimestamp } from '../../src/domain/delivery/delivery.js';
-import { isSuccess } from '../../src/domain/delivery/outcome.js';
 import { liveKeys, sign } from '../../src/domain/delivery/signature.js';
 import { contextOf } from '../../src/domain/ledger/sealed-event.js';
 import { redact, redactBeginning } from '../../src/domain/text/redact.js';

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
-import type { AttemptTimings } from '../../src/domain/delivery/delivery.js';
+import type { AttemptTimings } from '../../src/domain/attempt/attempt.js';
 import { beginUse, endUse } from './connection-age.js';
 
 /** Where an exchange went, and where its time went. */

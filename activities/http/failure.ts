@@ -1,5 +1,5 @@
+import type { AttemptErrorCode } from '../../src/domain/attempt/attempt.js';
 import { formatDuration } from '../../src/domain/basics/duration.js';
-import type { AttemptErrorCode } from '../../src/domain/delivery/delivery.js';
 import { UnresolvedNameError, type UnresolvedReason } from './names/name-answer.js';
 
 /** Codes that Node.js and undici give to errors of a connection, by what they mean to an endpoint's owner. */

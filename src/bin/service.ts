@@ -16,7 +16,7 @@ import { keepTallies } from './service/counts/tallies.js';
 import { addressPolicyOf, portsOf } from './service/egress.js';
 import { healthListener } from './service/health-listener.js';
 import { type HttpServer, listen } from './service/http-server.js';
-import { createKnowledge, createLedger, createStarter } from './service/ledger.js';
+import { createKnowledge, createStarter } from './service/ledger.js';
 import { createListenerExchange } from './service/listeners/listener-exchange.js';
 import { createListeners, type Listeners } from './service/listeners/listeners.js';
 import { createLogWatch } from './service/log/log-watch.js';
@@ -105,7 +105,6 @@ async function startParts(
 
   const earlyAttempts = role === 'all' ? attempts?.earlyAttempts : undefined;
   const starter = createStarter(settings, servers, knowledge, earlyAttempts, createStartMetrics(registry));
-  const ledger = createLedger(servers, starter);
   stops.add(listeners?.start(starter) ?? (() => {}));
 
   const tallies =
@@ -132,7 +131,7 @@ async function startParts(
           createLogWatch(logger, registry, alerts.raiser, parseWitnesses(settings.HOOKLINE_LOG_WITNESSES)),
         ),
       },
-      ledger,
+      starter,
       bundlePath,
       closed,
     );
@@ -147,7 +146,7 @@ async function startParts(
       : serveApi(
           settings,
           servers,
-          { addressPolicy, ledger, incidents, readiness, registry, tracing, logger, development },
+          { addressPolicy, starter, incidents, readiness, registry, tracing, logger, development },
           listeners,
           stops,
         );

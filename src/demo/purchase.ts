@@ -1,6 +1,7 @@
+import type { Attempt } from '../domain/attempt/attempt.js';
+import { describeAttempt } from '../domain/attempt/outcome.js';
 import { formatDuration } from '../domain/basics/duration.js';
-import type { Attempt, ShownStatus } from '../domain/delivery/delivery.js';
-import { describeAttempt } from '../domain/delivery/outcome.js';
+import type { ShownStatus } from '../domain/delivery/delivery.js';
 import { callApi } from './api.js';
 import type { DemoSubscriber } from './resident.js';
 

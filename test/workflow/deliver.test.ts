@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { WorkflowFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
+import type { Trigger } from '../../src/domain/attempt/attempt.js';
+import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
 import { newId } from '../../src/domain/basics/ids.js';
-import type { AttemptReport } from '../../src/domain/delivery/attempt-report.js';
-import type { DeliveryRecord, Trigger } from '../../src/domain/delivery/delivery.js';
+import type { DeliveryRecord } from '../../src/domain/delivery/delivery.js';
 import type { LiveGroup } from '../../src/domain/delivery/delivery-group.js';
 import { DEFAULT_RETRY_SCHEDULE } from '../../src/domain/delivery/retry-schedule.js';
-import { connectTemporal, type TemporalConnection } from '../../src/temporal/server/connection.js';
 import { deliveryWorkflowId } from '../../src/domain/ledger/workflow-ids.js';
+import { connectTemporal, type TemporalConnection } from '../../src/temporal/server/connection.js';
 import type { deliver } from '../../workflows/index.js';
 import type { DeliverResult } from '../../workflows/inputs.js';
 import { answered } from '../support/parts/answered.js';

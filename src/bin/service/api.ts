@@ -23,6 +23,7 @@ import { ReplayFinder } from '../../temporal/read/replay/replay-finder.js';
 import { ReplayReader } from '../../temporal/read/replay/replay-reader.js';
 import { isTemporalUnavailable } from '../../temporal/server/unavailable.js';
 import { AccountDeletions } from '../../temporal/write/account/account-deletions.js';
+import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
 import { EndpointWorkflows } from '../../temporal/write/endpoint-workflows.js';
 import type { Incidents } from '../../temporal/write/incidents.js';
 import { startErasure } from '../../temporal/write/privacy/erasures.js';
@@ -30,7 +31,7 @@ import { Replays } from '../../temporal/write/replay/replays.js';
 import { requireSecretBox } from '../process/secrets.js';
 import { BacklogMetrics } from './counts/backlog-metrics.js';
 import { metricsPage } from './counts/metrics-page.js';
-import type { Ledger } from './ledger.js';
+import { createLedger } from './ledger.js';
 import { createLogSigners } from './log/signers.js';
 import { Outages } from './outages.js';
 import type { Readiness } from './readiness.js';
@@ -40,7 +41,7 @@ import type { Servers } from './servers.js';
 /** What the API takes part in besides the settings. */
 export interface ApiParts {
   addressPolicy: AddressPolicy;
-  ledger: Ledger;
+  starter: DeliveryStarter;
   incidents: Incidents;
   readiness: Readiness;
   logger: Logger;
@@ -64,8 +65,7 @@ export interface Api {
 export async function createApi(settings: Settings, servers: Servers, parts: ApiParts): Promise<Api> {
   const { database, temporal, sealer } = servers;
   const { client } = temporal;
-  const { ledger, logger } = parts;
-  const { starter } = ledger;
+  const { starter, logger } = parts;
   const metrics = createMetrics(parts.registry);
   const backlog = new BacklogReader(client, overdueAfter(settings.HOOKLINE_ATTEMPT_TIMEOUT));
   const backlogMetrics = new BacklogMetrics(parts.registry, backlog);
@@ -104,7 +104,7 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
       settings.HOOKLINE_TASK_QUEUE,
       settings.HOOKLINE_TEST_TIME_SCALE,
     ),
-    ...ledger,
+    ...createLedger(servers, starter),
     backlog,
     metricsPage: metricsPage(parts.registry, {
       refresh: () => backlogMetrics.refresh(),

@@ -67,7 +67,7 @@ export function createStarter(
   });
 }
 
-/** What starts, reads and steers deliveries: one of each in a process. */
+/** What starts, reads and steers deliveries. The API and the worker of a process have one each. */
 export interface Ledger {
   starter: DeliveryStarter;
   deliveries: DeliveryReader;

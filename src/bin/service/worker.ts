@@ -3,10 +3,11 @@ import type { Settings } from '../../config/schema.js';
 import type { Closing } from '../../domain/stats/closing.js';
 import { ClosedExecutionFinder } from '../../temporal/read/archive/closed-windows.js';
 import { type RunningWorker, startWorker } from '../../temporal/server/worker.js';
+import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
 import { createAccountRemoval } from './account/account-removal.js';
 import { type Attempts, USER_AGENT } from './attempts.js';
 import { endpointDirectory, pendingEndpoints } from './endpoint-ports.js';
-import { createReplayLedger, type Ledger } from './ledger.js';
+import { createLedger, createReplayLedger } from './ledger.js';
 import { createErasures } from './privacy/erasures.js';
 import type { Servers } from './servers.js';
 import type { AlertPorts } from './watch/alerts.js';
@@ -19,12 +20,12 @@ export function runWorker(
   settings: Settings,
   servers: Servers,
   ports: Attempts & AlertPorts & Pick<ActivityDependencies, 'log'>,
-  ledger: Ledger,
+  starter: DeliveryStarter,
   bundlePath: string,
   closed: (closings: readonly Closing[]) => void,
 ): Promise<RunningWorker> {
   const { database, temporal } = servers;
-  const { starter, control } = ledger;
+  const ledger = createLedger(servers, starter);
   return startWorker(
     temporal,
     {
@@ -43,7 +44,7 @@ export function runWorker(
       ledger: starter,
       timings: settings.HOOKLINE_TEST_TIME_SCALE,
       replays: createReplayLedger(servers, ledger),
-      accounts: createAccountRemoval(settings, servers, control),
+      accounts: createAccountRemoval(settings, servers, ledger.control),
       archive: database.archive,
       ends: database.ends,
       closed: new ClosedExecutionFinder(
@@ -52,7 +53,7 @@ export function runWorker(
         servers.sealer,
         database.archive,
       ),
-      erasures: createErasures(servers, control),
+      erasures: createErasures(servers, ledger.control),
       userAgent: USER_AGENT,
     },
   );

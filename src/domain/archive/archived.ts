@@ -1,4 +1,5 @@
-import type { AttemptErrorCode, ShownStatus } from '../delivery/delivery.js';
+import type { AttemptErrorCode } from '../attempt/attempt.js';
+import type { ShownStatus } from '../delivery/delivery.js';
 import type { AttemptFilter, AttemptSums } from './attempt-filter.js';
 
 /**

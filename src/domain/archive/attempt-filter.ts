@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import type { Attempt, AttemptErrorCode } from '../delivery/delivery.js';
+import type { Attempt, AttemptErrorCode } from '../attempt/attempt.js';
 import { inAny, type Network } from '../endpoint/networks.js';
 
 /** What is asked of single attempts of a delivery, in whichever of its runs. One attempt must match all that is given. */

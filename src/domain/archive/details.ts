@@ -1,5 +1,5 @@
+import type { Attempt } from '../attempt/attempt.js';
 import type { Cause, Change, ShownResource } from '../change/change.js';
-import type { Attempt } from '../delivery/delivery.js';
 import { commitTo } from '../privacy/data-key.js';
 import { toJson } from '../text/unicode.js';
 import { canonicalJson } from './canonical-json.js';

@@ -1,5 +1,6 @@
+import type { Attempt } from '../attempt/attempt.js';
 import type { Change } from '../change/change.js';
-import type { Attempt, Intervention, ShownStatus } from '../delivery/delivery.js';
+import type { Intervention, ShownStatus } from '../delivery/delivery.js';
 import type { VoidNumbers } from '../sequence/sequence.js';
 
 import { changeDetails, commitToDetails } from './details.js';

@@ -1,4 +1,5 @@
-import type { AcceptedEvent, DeliveryGroup, Trigger } from './delivery.js';
+import type { Trigger } from '../attempt/attempt.js';
+import type { AcceptedEvent, DeliveryGroup } from './delivery.js';
 
 /** An attempt to make: what the attempt activity is called with. A Temporal payload. */
 export interface AttemptRequest {

@@ -1,4 +1,4 @@
-import type { Attempt } from './delivery.js';
+import type { Attempt } from '../attempt/attempt.js';
 import type { DeliverySnapshot } from './delivery-state.js';
 
 /**

@@ -1,13 +1,13 @@
+import type { Trigger } from '../attempt/attempt.js';
+import type { AttemptReport } from '../attempt/attempt-report.js';
 import { deliveryId } from '../basics/delivery-id.js';
 import type { Timings } from '../timings.js';
-import type { AttemptReport } from './attempt-report.js';
 import {
   type DeliveryGroup,
   type DeliveryRecord,
   type DeliverySettings,
   type Intervention,
   isClosed,
-  type Trigger,
 } from './delivery.js';
 import { type Action, DeliveryMachine } from './delivery-machine.js';
 import type { DeliverySnapshot } from './delivery-state.js';

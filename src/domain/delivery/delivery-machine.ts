@@ -1,7 +1,9 @@
+import type { Trigger } from '../attempt/attempt.js';
+import type { AttemptReport } from '../attempt/attempt-report.js';
+import { type AttemptCause, attemptCause, type Cause, endpointCause } from '../attempt/cause.js';
+import { describeAttempt } from '../attempt/outcome.js';
 import { formatDuration } from '../basics/duration.js';
-import type { AttemptReport } from './attempt-report.js';
-import { type AttemptCause, attemptCause, type Cause, endpointCause } from './cause.js';
-import type { DeliveryRecord, DeliverySettings, DeliveryStatus, Intervention, Trigger } from './delivery.js';
+import type { DeliveryRecord, DeliverySettings, DeliveryStatus, Intervention } from './delivery.js';
 import {
   type DeliverySnapshot,
   type DeliveryState,
@@ -13,7 +15,6 @@ import {
   planAfterProbe,
   planOf,
 } from './delivery-state.js';
-import { describeAttempt } from './outcome.js';
 import { nextAttempt } from './retry-schedule.js';
 
 /** After this many attempts a delivery is over, whatever its schedule says: its history must stay readable. */

@@ -1,4 +1,5 @@
-import type { DeliveryRecord, Trigger } from './delivery.js';
+import type { Trigger } from '../attempt/attempt.js';
+import type { DeliveryRecord } from './delivery.js';
 
 /** A time, and what the attempt at that time is made for. */
 export interface PlannedAttempt {

@@ -1,4 +1,4 @@
-import { type Cause, reasonOf } from './cause.js';
+import { type Cause, reasonOf } from '../attempt/cause.js';
 import { DELIVERY_STATUSES, type DeliveryRecord, type DeliveryStatus, isPaused } from './delivery.js';
 
 /** What lists show of deliveries that stand alike. */

@@ -1,4 +1,4 @@
-import type { Trigger } from './delivery.js';
+import type { Trigger } from '../attempt/attempt.js';
 
 /**
  * Attempts travel in two lanes. The direct one makes first attempts inside the first workflow task, which is fastest, and is for healthy

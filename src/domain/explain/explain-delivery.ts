@@ -1,8 +1,9 @@
+import type { Attempt } from '../attempt/attempt.js';
+import { type Cause, DELETED_REASON, ERASED_REASON } from '../attempt/cause.js';
+import { describeAttempt } from '../attempt/outcome.js';
 import { formatDuration } from '../basics/duration.js';
 import { isId } from '../basics/ids.js';
-import { type Cause, DELETED_REASON, ERASED_REASON } from '../delivery/cause.js';
-import type { Attempt, Intervention, ShownStatus } from '../delivery/delivery.js';
-import { describeAttempt } from '../delivery/outcome.js';
+import type { Intervention, ShownStatus } from '../delivery/delivery.js';
 import { type EndpointStatus, GONE } from '../endpoint/endpoint.js';
 import type { OpenIncident } from '../endpoint/incident.js';
 import type { Verdict, VerdictCode } from './verdict.js';

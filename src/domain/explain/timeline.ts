@@ -1,12 +1,7 @@
+import type { Attempt } from '../attempt/attempt.js';
+import { describeAttempt } from '../attempt/outcome.js';
 import { createdAt } from '../basics/id-time.js';
-import {
-  type Attempt,
-  type Intervention,
-  isClosed,
-  type ShownRecord,
-  type ShownStatus,
-} from '../delivery/delivery.js';
-import { describeAttempt } from '../delivery/outcome.js';
+import { type Intervention, isClosed, type ShownRecord, type ShownStatus } from '../delivery/delivery.js';
 
 /** What kind of thing happened to a delivery. Part of the HTTP interface. */
 export const TIMELINE_TYPES = [

@@ -1,4 +1,4 @@
-import type { AttemptErrorCode } from '../delivery/delivery.js';
+import type { AttemptErrorCode } from '../attempt/attempt.js';
 
 /**
  * A listener is an endpoint without an address: its deliveries go to a program that holds a stream open, such as `hookline listen`. It is

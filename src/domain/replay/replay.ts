@@ -1,5 +1,6 @@
+import type { AttemptErrorCode } from '../attempt/attempt.js';
 import type { Origin } from '../change/change.js';
-import { type AttemptErrorCode, isClosed, SHOWN_STATUSES, type ShownStatus } from '../delivery/delivery.js';
+import { isClosed, SHOWN_STATUSES, type ShownStatus } from '../delivery/delivery.js';
 import type { MemberState } from '../delivery/group-summary.js';
 
 /** What a replay does to each delivery: send a closed one again, or steer an open one. */

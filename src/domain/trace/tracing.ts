@@ -1,5 +1,5 @@
+import type { Attempt } from '../attempt/attempt.js';
 import type { AttemptRequest } from '../delivery/attempt-request.js';
-import type { Attempt } from '../delivery/delivery.js';
 import type { Closing } from '../stats/closing.js';
 
 /** A request to the API that is being traced. */

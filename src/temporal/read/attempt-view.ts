@@ -1,5 +1,5 @@
 import { type AttemptFilter, isAsked } from '../../domain/archive/attempt-filter.js';
-import { type Attempt, webhookTimestamp } from '../../domain/delivery/delivery.js';
+import { type Attempt, webhookTimestamp } from '../../domain/attempt/attempt.js';
 import { hostOf } from '../../domain/ledger/summaries.js';
 
 /** An attempt as the HTTP interface shows it: with what follows from its record, which is therefore not kept in it. */

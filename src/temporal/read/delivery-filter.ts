@@ -1,5 +1,6 @@
 import type { AttemptFilter } from '../../domain/archive/attempt-filter.js';
-import { type AttemptErrorCode, SHOWN_STATUSES, type ShownStatus } from '../../domain/delivery/delivery.js';
+import type { AttemptErrorCode } from '../../domain/attempt/attempt.js';
+import { SHOWN_STATUSES, type ShownStatus } from '../../domain/delivery/delivery.js';
 import {
   ACCOUNT_ATTRIBUTE,
   ENDPOINT_ATTRIBUTE,

@@ -1,7 +1,8 @@
 import type { Client } from '@temporalio/client';
 import type { ArchivedDelivery, ArchiveReads } from '../../domain/archive/archived.js';
+import type { Attempt } from '../../domain/attempt/attempt.js';
 import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
-import type { AcceptedEvent, Attempt } from '../../domain/delivery/delivery.js';
+import type { AcceptedEvent } from '../../domain/delivery/delivery.js';
 import type { TimelineItem } from '../../domain/explain/timeline.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import { acceptedEventIn, NO_ARCHIVE } from './archive/archived-event.js';

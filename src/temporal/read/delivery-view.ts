@@ -1,6 +1,6 @@
+import { type Cause, reasonOf } from '../../domain/attempt/cause.js';
 import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
 import { createdAt, idTime } from '../../domain/basics/id-time.js';
-import { type Cause, reasonOf } from '../../domain/delivery/cause.js';
 import { type DeliveryRecord, isClosed, type ShownStatus } from '../../domain/delivery/delivery.js';
 import type { MemberState } from '../../domain/delivery/group-summary.js';
 import { ACCEPTED_ATTRIBUTE, KIND_ATTRIBUTE } from '../../domain/ledger/search-attributes.js';

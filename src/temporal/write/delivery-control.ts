@@ -1,7 +1,7 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { type Act, act } from '../../../workflows/messages.js';
+import { ERASED_REASON } from '../../domain/attempt/cause.js';
 import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
-import { ERASED_REASON } from '../../domain/delivery/cause.js';
 import { type DeliveryRecord, isClosed, type NamedTarget } from '../../domain/delivery/delivery.js';
 import type { Action } from '../../domain/delivery/delivery-machine.js';
 import { deliveryWorkflowId, isGroup } from '../../domain/ledger/workflow-ids.js';

@@ -1,6 +1,6 @@
 import { registerDirectly } from '../../../bench/support/endpoints.js';
+import type { AttemptReport } from '../../../src/domain/attempt/attempt-report.js';
 import { newId } from '../../../src/domain/basics/ids.js';
-import type { AttemptReport } from '../../../src/domain/delivery/attempt-report.js';
 import { MOST_RELEASES_IN_A_ROW } from '../../../src/domain/endpoint/release.js';
 import { deliveryWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import type { deliver } from '../../../workflows/index.js';

@@ -163,7 +163,14 @@ async function failingAgain({ system }: Stage): Promise<{ first: Run; second: Ru
       {
         workflowId,
         taskQueue,
-        args: [{ endpoint, disable_after_ms: 3_600_000, probe_interval_ms: 60_000, since: new Date().toISOString() }],
+        args: [
+          {
+            endpoint,
+            disable_after_ms: 3_600_000,
+            probe_interval_ms: 60_000,
+            since: new Date().toISOString(),
+          },
+        ],
         signal: attemptFailed,
         signalArgs: [failed],
       },

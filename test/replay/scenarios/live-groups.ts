@@ -1,8 +1,8 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import type { Duration } from '@temporalio/common';
+import type { Attempt } from '../../../src/domain/attempt/attempt.js';
+import type { AttemptReport } from '../../../src/domain/attempt/attempt-report.js';
 import { newId } from '../../../src/domain/basics/ids.js';
-import type { AttemptReport } from '../../../src/domain/delivery/attempt-report.js';
-import type { Attempt } from '../../../src/domain/delivery/delivery.js';
 import { GroupMachine, type LiveGroup } from '../../../src/domain/delivery/delivery-group.js';
 import type { HeldBack } from '../../../src/domain/delivery/hold-back.js';
 import { fanOutWorkflowId, groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';

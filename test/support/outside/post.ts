@@ -1,5 +1,5 @@
 import type { HttpAnswer, HttpPoster, HttpTrace } from '../../../activities/ports.js';
-import type { Attempt } from '../../../src/domain/delivery/delivery.js';
+import type { Attempt } from '../../../src/domain/attempt/attempt.js';
 
 /** An answer, or why there is none, with every field to look at. */
 export type Posted = Partial<HttpAnswer> & Pick<Attempt, 'error_code' | 'error'> & { trace: HttpTrace };

@@ -1,5 +1,5 @@
-import type { AttemptReport } from '../../../src/domain/delivery/attempt-report.js';
-import type { Trigger } from '../../../src/domain/delivery/delivery.js';
+import type { Trigger } from '../../../src/domain/attempt/attempt.js';
+import type { AttemptReport } from '../../../src/domain/attempt/attempt-report.js';
 
 /** The report of an attempt that was answered, for activities of a test's own: with 200 it is delivered, with another status it has failed. */
 export function answered(

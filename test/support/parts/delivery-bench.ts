@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
-import type { AttemptReport } from '../../../src/domain/delivery/attempt-report.js';
-import type {
-  DeliverySettings,
-  Intervention,
-  Trigger,
-} from '../../../src/domain/delivery/delivery.js';
+import type { Trigger } from '../../../src/domain/attempt/attempt.js';
+import type { AttemptReport } from '../../../src/domain/attempt/attempt-report.js';
+import { decide } from '../../../src/domain/attempt/outcome.js';
+import type { DeliverySettings, Intervention } from '../../../src/domain/delivery/delivery.js';
 import { DeliveryMachine, type Surroundings } from '../../../src/domain/delivery/delivery-machine.js';
-import { decide } from '../../../src/domain/delivery/outcome.js';
 import { DEFAULT_RETRY_SCHEDULE } from '../../../src/domain/delivery/retry-schedule.js';
 
 /** When a bench begins, milliseconds since the epoch. */

@@ -12,12 +12,7 @@ import { until } from '../../support/until.js';
 
 /** Pieces that mean something to SQL, to Temporal's parser or to a shell. */
 const PIECES = '-- /* */ ; ) ( % _ ? :v1 $1 # @ ` , AND OR'.split(' ');
-const CLAUSES = [
-  'WorkflowType',
-  ' OR WorkflowType = deliver',
-  'HooklineEventHead = true',
-  ' OR 1 = 1 --',
-];
+const CLAUSES = ['WorkflowType', ' OR WorkflowType = deliver', 'HooklineEventHead = true', ' OR 1 = 1 --'];
 const piece = fc.oneof(
   fc.constantFrom(...PIECES, ' ', ...CLAUSES),
   fc.string({ unit: 'binary', maxLength: 5 }),

@@ -134,7 +134,7 @@ describe('a group that waits from its start', () => {
     assert.equal(receiver.received.length, MEMBERS);
   });
 
-  it('hands over a delivery that somebody acts upon, and the others wait on', async () => {
+  it('has a delivery acted upon where it is, and the others wait on', async () => {
     const { ids } = await start();
     const [retried = '', cancelled = '', paused = '', refused = ''] = ids;
     await listed(client, 'status=parked', MEMBERS);

@@ -153,9 +153,15 @@ describe('explain', () => {
       path: '/500',
       after: (id) =>
         afterFirst(id, async (delivery) => {
-          await act(`deliveries/${delivery.id}/retry`);
+          // What is sent again has an execution of its own.
           const workflowId = deliveryWorkflowId(client.accountId, delivery);
-          await client.deliveryUntil(delivery.id, ({ attempts }) => attempts.length > 1);
+          await act(`deliveries/${delivery.id}/cancel`);
+          await client.deliveryUntil(delivery.id, ({ status }) => status === 'cancelled');
+          await act(`deliveries/${delivery.id}/resend`);
+          await client.deliveryUntil(
+            delivery.id,
+            ({ workflow_id, status }) => workflow_id === workflowId && status === 'retrying',
+          );
           await system.temporal.client.workflow.getHandle(workflowId).terminate('by hand');
         }),
     },
@@ -267,7 +273,7 @@ describe('explain', () => {
           ({ code }) => code !== 'in_flight',
         );
       },
-      ({ code }) => code === 'endpoint_failing',
+      ({ code, summary }) => code === 'endpoint_failing' && summary.includes('asked next'),
     );
     assert.match(later.summary, /has been failing since .*: it answered 500 last, at .* asked next at /);
   });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import type { Attempt } from '../../../src/domain/attempt/attempt.js';
 import { newId } from '../../../src/domain/basics/ids.js';
-import { type Attempt, isClosed } from '../../../src/domain/delivery/delivery.js';
+import { isClosed } from '../../../src/domain/delivery/delivery.js';
 import type { LiveGroup } from '../../../src/domain/delivery/delivery-group.js';
 import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { BacklogReader } from '../../../src/temporal/read/backlog/backlog-reader.js';

@@ -5,8 +5,8 @@ import { committedRecord, requireIntact } from '../../../src/domain/archive/comm
 import { changeDetails, commitToDetails, deliveryDetails } from '../../../src/domain/archive/details.js';
 import { canonicalJson, changeRecord } from '../../../src/domain/archive/record.js';
 import { RecordAlteredError } from '../../../src/domain/archive/record-altered.js';
+import type { Attempt } from '../../../src/domain/attempt/attempt.js';
 import type { Change } from '../../../src/domain/change/change.js';
-import type { Attempt } from '../../../src/domain/delivery/delivery.js';
 
 const AT = '2026-11-21T12:00:00.000Z';
 const ATTEMPT: Attempt = {

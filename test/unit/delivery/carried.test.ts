@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import type { Attempt } from '../../../src/domain/attempt/attempt.js';
 import { carriedOn, MAX_CARRIED_CHARACTERS, madeWhole } from '../../../src/domain/delivery/carried.js';
-import { type Attempt, MAX_EVENT_GROUP_SIZE } from '../../../src/domain/delivery/delivery.js';
+import { MAX_EVENT_GROUP_SIZE } from '../../../src/domain/delivery/delivery.js';
 import { MAX_ATTEMPTS } from '../../../src/domain/delivery/delivery-machine.js';
 import type { DeliverySnapshot } from '../../../src/domain/delivery/delivery-state.js';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { AttemptReport } from '../../../src/domain/delivery/attempt-report.js';
+import type { AttemptReport } from '../../../src/domain/attempt/attempt-report.js';
 import type { DeliveryRecord } from '../../../src/domain/delivery/delivery.js';
 import {
   batches,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import type { AttemptReport } from '../../../src/domain/delivery/attempt-report.js';
-import { type DeliveryRecord, isClosed, type Trigger } from '../../../src/domain/delivery/delivery.js';
+import type { Trigger } from '../../../src/domain/attempt/attempt.js';
+import type { AttemptReport } from '../../../src/domain/attempt/attempt-report.js';
+import { type DeliveryRecord, isClosed } from '../../../src/domain/delivery/delivery.js';
 import {
   type Action,
   MAX_ATTEMPTS,

@@ -3,7 +3,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { createAttemptActivities } from '../../../activities/delivery/attempts.js';
 import { EarlyAttempts } from '../../../activities/delivery/early-attempts.js';
-import type { AttemptReport } from '../../../src/domain/delivery/attempt-report.js';
+import type { AttemptReport } from '../../../src/domain/attempt/attempt-report.js';
 import type { AttemptRequest } from '../../../src/domain/delivery/attempt-request.js';
 import { until } from '../../support/until.js';
 

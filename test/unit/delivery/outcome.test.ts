@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Answer, type Decision, decide } from '../../../src/domain/delivery/outcome.js';
+import { type Answer, type Decision, decide } from '../../../src/domain/attempt/outcome.js';
 import { MAX_RETRY_AFTER_MS } from '../../../src/domain/http/retry-after.js';
 
 const NOW = Date.parse('2026-03-01T12:00:00Z');

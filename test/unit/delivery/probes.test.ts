@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { reasonOf } from '../../../src/domain/delivery/cause.js';
+import { reasonOf } from '../../../src/domain/attempt/cause.js';
 import { MAX_PROBED_ATTEMPTS } from '../../../src/domain/delivery/delivery-machine.js';
 import { MOST_RELEASES_IN_A_ROW } from '../../../src/domain/endpoint/release.js';
 import { Bench, HOUR, PARK_LIMIT, START } from '../../support/parts/delivery-bench.js';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describeAttempt } from '../../../src/domain/delivery/outcome.js';
+import { describeAttempt } from '../../../src/domain/attempt/outcome.js';
 import {
   DEFAULT_RETRY_SCHEDULE,
   isRetryWait,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import type { Attempt } from '../../../src/domain/attempt/attempt.js';
 import { newId } from '../../../src/domain/basics/ids.js';
-import type { Attempt, ShownRecord } from '../../../src/domain/delivery/delivery.js';
+import type { ShownRecord } from '../../../src/domain/delivery/delivery.js';
 import { changesOf, NOTHING_YET, timelineOf, timelineText } from '../../../src/domain/explain/timeline.js';
 
 const AT = '2026-03-01T12:00:00.000Z';

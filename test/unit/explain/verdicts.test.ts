@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import type { Cause } from '../../../src/domain/attempt/cause.js';
 import { newId } from '../../../src/domain/basics/ids.js';
-import type { Cause } from '../../../src/domain/delivery/cause.js';
 import type { Subscription } from '../../../src/domain/delivery/recipients.js';
 import {
   type EndpointFacts,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { DELIVERY_STATUSES, SHOWN_STATUSES, TRIGGERS } from '../../../domain/delivery/delivery.js';
+import { TRIGGERS } from '../../../domain/attempt/attempt.js';
+import { DELIVERY_STATUSES, SHOWN_STATUSES } from '../../../domain/delivery/delivery.js';
 import { TIMELINE_TYPES } from '../../../domain/explain/timeline.js';
 import { MAX_ASKED } from '../../../temporal/read/attempt-view.js';
 import { timeSchema as time } from '../../http/schemas.js';

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { AttemptFilter } from '../../../domain/archive/attempt-filter.js';
+import { ATTEMPT_ERROR_CODES } from '../../../domain/attempt/attempt.js';
 import { parseDuration } from '../../../domain/basics/duration.js';
 import { idPattern } from '../../../domain/basics/ids.js';
-import { ATTEMPT_ERROR_CODES, isClosed, SHOWN_STATUSES } from '../../../domain/delivery/delivery.js';
+import { isClosed, SHOWN_STATUSES } from '../../../domain/delivery/delivery.js';
 import { type Network, readNetwork } from '../../../domain/endpoint/networks.js';
 import { MAX_KEY_VALUE_LENGTH, parseKeyFilter } from '../../../domain/event/business-keys.js';
 import { EVENT_KIND_NAME, MAX_EVENT_KIND_NAME_LENGTH } from '../../../domain/event/event-kinds.js';

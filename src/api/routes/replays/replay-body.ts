@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { ATTEMPT_ERROR_CODES, SHOWN_STATUSES } from '../../../domain/delivery/delivery.js';
+import { ATTEMPT_ERROR_CODES } from '../../../domain/attempt/attempt.js';
+import { SHOWN_STATUSES } from '../../../domain/delivery/delivery.js';
 import type { InputError } from '../../../domain/http/problem.js';
 import {
   DEFAULT_REPLAY_PERIOD_DAYS,

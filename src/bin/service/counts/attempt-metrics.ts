@@ -1,7 +1,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { AttemptObserver } from '../../../../activities/ports.js';
+import type { Attempt } from '../../../domain/attempt/attempt.js';
 import { idTime } from '../../../domain/basics/id-time.js';
-import type { Attempt } from '../../../domain/delivery/delivery.js';
 import type { Closing } from '../../../domain/stats/closing.js';
 
 /** What a worker measures of deliveries and attempts. */

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { temporal } from '@temporalio/proto';
 import { act, actIn, actorOf, release } from '../../../../workflows/messages.js';
-import type { AttemptReport } from '../../../domain/delivery/attempt-report.js';
+import type { AttemptReport } from '../../../domain/attempt/attempt-report.js';
 import {
   GroupMachine,
   type LiveGroup,

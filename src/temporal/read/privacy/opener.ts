@@ -1,5 +1,6 @@
+import type { Attempt } from '../../../domain/attempt/attempt.js';
 import type { DeliveryKey } from '../../../domain/basics/delivery-id.js';
-import type { AcceptedEvent, Attempt } from '../../../domain/delivery/delivery.js';
+import type { AcceptedEvent } from '../../../domain/delivery/delivery.js';
 import { hashPayload } from '../../../domain/event/payload-hash.js';
 import { openEvent } from '../../../domain/ledger/sealed-event.js';
 import type { PayloadSealer } from '../../../domain/privacy/payload-sealer.js';

@@ -1,6 +1,6 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { ERASED_REASON } from '../../../domain/attempt/cause.js';
 import { deliveryId } from '../../../domain/basics/delivery-id.js';
-import { ERASED_REASON } from '../../../domain/delivery/cause.js';
 import type { NamedTarget } from '../../../domain/delivery/delivery.js';
 import { deliveryWorkflowId } from '../../../domain/ledger/workflow-ids.js';
 import type { ReplayItem, ReplayPlan, ReplayResult } from '../../../domain/replay/replay.js';

@@ -1,7 +1,7 @@
 import { formatDuration } from '../basics/duration.js';
 import type { EndpointStatus } from '../endpoint/endpoint.js';
+import type { Attempt, AttemptErrorCode } from './attempt.js';
 import type { AttemptReport } from './attempt-report.js';
-import type { Attempt, AttemptErrorCode } from './delivery.js';
 import { describeAttempt } from './outcome.js';
 
 /** What an attempt led to, besides its result. */

@@ -1,5 +1,5 @@
 import { parseRetryAfter } from '../http/retry-after.js';
-import type { Attempt } from './delivery.js';
+import type { Attempt } from './attempt.js';
 
 /**
  * What an attempt means for its delivery: `delivered`; `failed`, to be tried again as the schedule says; `gone`, the subscriber wants

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { AttemptReport } from '../../../src/domain/delivery/attempt-report.js';
-import { DELETED_REASON, ERASED_REASON, reasonOf } from '../../../src/domain/delivery/cause.js';
+import type { AttemptReport } from '../../../src/domain/attempt/attempt-report.js';
+import { DELETED_REASON, ERASED_REASON, reasonOf } from '../../../src/domain/attempt/cause.js';
 import type { DeliveryRecord } from '../../../src/domain/delivery/delivery.js';
 import { DeliveryMachine } from '../../../src/domain/delivery/delivery-machine.js';
 

@@ -1,5 +1,5 @@
 import type { EndpointStatus } from '../endpoint/endpoint.js';
-import type { Attempt } from './delivery.js';
+import type { Attempt } from './attempt.js';
 import type { Outcome } from './outcome.js';
 
 /** The result of an attempt activity: an attempt with its outcome, or why none was made. */
