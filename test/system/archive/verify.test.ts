@@ -139,6 +139,24 @@ describe('hookline archive verify', () => {
     await archived(system, client, [id]);
   });
 
+  it('names the leaf of a record in whose place an earlier one was put back', async () => {
+    const [{ id = '' } = {}] = await send();
+    const first = await copyOf(id);
+    assert.equal((await client.request('POST', `/v18.0/deliveries/${id}/resend`)).status, 202);
+    const second = await until(
+      async () => {
+        await runArchive(system);
+        return copyOf(id);
+      },
+      ({ revision }) => revision === 2,
+    );
+    await restore(first);
+    const leaf = `leaf ${second['leaf_index']}`;
+    assert.match((await verify()).found[leaf] ?? '', /has no record/);
+    await restore(second);
+    assert.deepEqual((await verify()).found, {});
+  });
+
   it('names what was altered, removed and added in MongoDB, and so does the API once Temporal has forgotten it', async () => {
     const sent = await send(10);
     const ids = sent.map(({ id }) => id);
