@@ -4,6 +4,7 @@ import { leafHash } from '../../domain/log/merkle-tree.js';
 import type { NoteVerifier } from '../../domain/log/signed-note.js';
 import { TILE_WIDTH } from '../../domain/log/tiles.js';
 import type { AuditedDelivery } from '../../models/archive/archive-audit.js';
+import type { LoggableChange } from '../../models/change/changes.js';
 import type { Database } from '../../models/database.js';
 import type { Difference } from './difference.js';
 import type { HeldDeliveries } from './held-deliveries.js';
@@ -38,6 +39,8 @@ export interface LogSources {
   keys: readonly NoteVerifier[];
   /** Records are kept at least so long, days. */
   keptDays: number;
+  /** The log should have all changes that were made before this; absent: nobody knows. */
+  loggedBefore?: Date | undefined;
   /** What Temporal has of what closed in a period; absent: that is not compared. */
   ledger?: { held: HeldDeliveries; from: Date; to: Date } | undefined;
 }
@@ -66,9 +69,13 @@ export async function* compareLog(sources: LogSources, counts: LogCounts): Async
     counts.deliveries += 1;
     yield* markDelivery(delivery, marks, noteTime, leafless, sources.ledger);
   }
-  for await (const some of changes.recorded()) {
-    counts.changes += some.length;
-    for (const { id, leaf, at, isLeaf } of await withLeaves(some, log)) {
+  for await (const some of changes.all()) {
+    for (const one of some) yield* unlogged(one, sources.loggedBefore, counts);
+    const logged = some.flatMap((one) =>
+      one.leafIndex === undefined ? [] : { ...one, leaf: one.leafIndex },
+    );
+    counts.changes += logged.length;
+    for (const { id, leaf, at, isLeaf } of await withLeaves(logged, log)) {
       if (!isLeaf) leafless.push({ id, leaf });
       else {
         marks.set(leaf, RECORDED);
@@ -89,7 +96,6 @@ export async function* compareLog(sources: LogSources, counts: LogCounts): Async
     counts.events += 1;
     if (how) yield { id, what: how };
   }
-  counts.unlogged = await changes.unloggedCount();
   for (const { id, leaf } of leafless) {
     const isOthers = !marks.has(leaf) || marks.get(leaf) === RECORDED;
     yield {
@@ -138,13 +144,26 @@ function* markDelivery(
     yield { id, what: `closed at ${closed_at}, but Temporal does not have it` };
 }
 
+/** A change that says that the log does not have it. */
+function* unlogged(
+  { change: { id, at }, leafIndex, isPending, wrong }: LoggableChange,
+  loggedBefore: Date | undefined,
+  counts: LogCounts,
+): Iterable<Difference> {
+  if (leafIndex !== undefined) return;
+  counts.unlogged += 1;
+  if (wrong !== undefined) yield { id, what: wrong };
+  else if (!isPending && loggedBefore && Date.parse(at) < loggedBefore.getTime())
+    yield { id, what: `was made at ${at}, and is not in the log yet` };
+}
+
 /** Changes, and whether the log has the leaf of each where it says. */
 async function withLeaves(
-  changes: readonly (SaltedChange & { accountId: string; leafIndex: number })[],
+  changes: readonly (SaltedChange & { accountId: string; leaf: number })[],
   log: Database['log'],
 ): Promise<{ id: string; leaf: number; at: string; isLeaf: boolean }[]> {
-  const leaves = await log.leavesAt(changes.map(({ leafIndex }) => leafIndex));
-  return changes.map(({ accountId, leafIndex: leaf, ...salted }) => {
+  const leaves = await log.leavesAt(changes.map(({ leaf }) => leaf));
+  return changes.map(({ accountId, leaf, ...salted }) => {
     const { change } = salted;
     const record = canonicalJson(changeRecord(accountId, salted));
     return {
@@ -206,8 +225,10 @@ async function lookAgain({ archive, changes, log }: LogSources['database'], mark
     const leaves = unknown.slice(first, first + LEAVES_AT_ONCE);
     for await (const { leaf, isLeafless } of archive.audit.deliveries(leaves))
       if (!isLeafless) marks.set(leaf, RECORDED);
-    for await (const some of changes.recorded(leaves))
-      for (const { leaf, isLeaf } of await withLeaves(some, log)) if (isLeaf) marks.set(leaf, RECORDED);
+    for await (const some of changes.all(leaves)) {
+      const numbered = some.map(({ leafIndex = -1, ...one }) => ({ ...one, leaf: leafIndex }));
+      for (const { leaf, isLeaf } of await withLeaves(numbered, log)) if (isLeaf) marks.set(leaf, RECORDED);
+    }
   }
 }
 

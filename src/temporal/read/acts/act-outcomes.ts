@@ -1,0 +1,138 @@
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { parseDeliveryId } from '../../../domain/basics/delivery-id.js';
+import type { Change, ChangeAction, ChangeOutcome } from '../../../domain/change/change.js';
+import { deliveryWorkflowId, replayWorkflowId } from '../../../domain/ledger/workflow-ids.js';
+import type { DeliveryReader } from '../delivery-reader.js';
+import { ACT_MEMO, previousRun, REPLAY_MEMO } from '../earlier-runs.js';
+import { describeExecution, type Execution } from '../visibility/visibility.js';
+
+/** Temporal keeps closed executions for a day at least: what an act has done is found for so long. An hour is for clocks. Milliseconds. */
+const FOUND_FOR_MS = 23 * 3_600_000;
+/** Runs of one delivery, or of one replay, that are looked at. */
+const MAX_RUNS = 20;
+
+/** Acts that start an execution; the others are updates of one. */
+const STARTS = new Set<ChangeAction>(['resent', 'replayed']);
+
+/**
+ * Finds out from Temporal how an act ended that was recorded before it was done. Each act has a name there, the id of its change, or of the replay that did
+ * it: the id of an update, or a memo of the run that it started.
+ */
+export class ActOutcomes {
+  private readonly client: Client;
+  private readonly deliveries: Pick<DeliveryReader, 'locate'>;
+
+  constructor(client: Client, deliveries: Pick<DeliveryReader, 'locate'>) {
+    this.client = client;
+    this.deliveries = deliveries;
+  }
+
+  /**
+   * How an act ended.
+   *
+   * @param change whoever recorded it does it no more
+   * @returns `undefined` if a replay may still do it
+   */
+  async of(accountId: string, change: Change): Promise<ChangeOutcome | undefined> {
+    const [kind, id = ''] = change.resource.split(':');
+    const found =
+      kind === 'replay'
+        ? await this.ofReplay(accountId, id, change)
+        : await this.ofDelivery(accountId, id, change);
+    if (found) return found;
+    if (change.replay !== undefined && (await this.isRunning(accountId, change.replay))) return undefined;
+    return Date.parse(change.at) > Date.now() - FOUND_FOR_MS ? 'refused' : 'unknown';
+  }
+
+  private async ofReplay(accountId: string, id: string, change: Change): Promise<ChangeOutcome | undefined> {
+    const workflowId = replayWorkflowId(accountId, id);
+    const newest = await describeExecution(this.client, workflowId);
+    if (!newest) return undefined;
+    if (change.action === 'created') return 'done';
+    let runId: string | undefined = newest.runId;
+    for (let runs = 0; runId !== undefined && runs < MAX_RUNS; runs += 1) {
+      const { outcome, continues }: Told = await this.toldOf({ workflowId, runId }, change.id);
+      if (outcome) return outcome;
+      runId = continues;
+    }
+    return undefined;
+  }
+
+  private async ofDelivery(
+    accountId: string,
+    id: string,
+    change: Change,
+  ): Promise<ChangeOutcome | undefined> {
+    const key = parseDeliveryId(id);
+    const name = change.replay ?? change.id;
+    if (!key) return undefined;
+    for await (const run of this.runsOf(accountId, key)) {
+      if (STARTS.has(change.action)) {
+        const { [ACT_MEMO]: act, [REPLAY_MEMO]: replay } = run.memo ?? {};
+        if (act === name || replay === name) return 'done';
+      } else {
+        const { outcome } = await this.toldOf(run, name);
+        if (outcome) return outcome;
+      }
+    }
+    return undefined;
+  }
+
+  /** The executions that stand or stood for a delivery, as far as Temporal has them, newest first. */
+  private async *runsOf(
+    accountId: string,
+    key: NonNullable<ReturnType<typeof parseDeliveryId>>,
+  ): AsyncIterable<Execution> {
+    let run = (await this.deliveries.locate(accountId, key))?.execution;
+    // One that left its group just then.
+    run ??= await describeExecution(this.client, deliveryWorkflowId(accountId, key));
+    for (let runs = 0; run && runs < MAX_RUNS; runs += 1) {
+      yield run;
+      const previous = previousRun(run);
+      run = previous && (await describeExecution(this.client, previous.workflow_id, previous.run_id));
+    }
+  }
+
+  private async isRunning(accountId: string, replayId: string): Promise<boolean> {
+    const replay = await describeExecution(this.client, replayWorkflowId(accountId, replayId));
+    return replay?.status.name === 'RUNNING';
+  }
+
+  /** What the history of a run says of an update. @param name its id */
+  private async toldOf(
+    { workflowId, runId }: Pick<Execution, 'workflowId' | 'runId'>,
+    name: string,
+  ): Promise<Told> {
+    try {
+      const { events } = await this.client.workflow.getHandle(workflowId, runId).fetchHistory();
+      return toldIn(events ?? [], name);
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return {};
+      throw error;
+    }
+  }
+}
+
+/** What a history says. */
+interface Told {
+  outcome?: ChangeOutcome;
+  /** The run before, which this one continues. */
+  continues?: string;
+}
+
+type HistoryEvents = NonNullable<
+  Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>['events']
+>;
+
+/** One that was refused before it was accepted stands in no history. One that was accepted can have failed. */
+export function toldIn(events: HistoryEvents, name: string): Told {
+  let outcome: ChangeOutcome | undefined;
+  for (const event of events) {
+    if (event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.meta?.updateId === name)
+      outcome ??= 'done';
+    const completed = event.workflowExecutionUpdateCompletedEventAttributes;
+    if (completed?.meta?.updateId === name) outcome = completed.outcome?.failure ? 'refused' : 'done';
+  }
+  const continues = events[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId;
+  return { ...(outcome && { outcome }), ...(continues && { continues }) };
+}
