@@ -84,7 +84,7 @@ describe('how an act ended of which nobody said so', () => {
     const of = (status: Run['status'], memo = {}) =>
       outcomesIn({ [replay]: [{ status }], [OWN]: [{ memo }] }).of(ACCOUNT, replayed);
     assert.equal(await of('RUNNING'), undefined);
-    assert.equal(await of('RUNNING', { replay: REPLAY }), 'done');
+    assert.equal(await of('COMPLETED', { replay: REPLAY }), 'done');
     assert.equal(await of('COMPLETED'), 'refused');
   });
 

@@ -1,4 +1,5 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { LRUCache } from 'lru-cache';
 import { parseDeliveryId } from '../../../domain/basics/delivery-id.js';
 import type { Change, ChangeAction, ChangeOutcome } from '../../../domain/change/change.js';
 import { deliveryWorkflowId, replayWorkflowId } from '../../../domain/ledger/workflow-ids.js';
@@ -11,6 +12,11 @@ const FOUND_FOR_MS = 23 * 3_600_000;
 /** Runs of one delivery, or of one replay, that are looked at. */
 const MAX_RUNS = 20;
 
+/** Replays of which it is remembered for a moment whether they run: hundreds of acts are of one. */
+const MAX_REPLAYS = 1_000;
+/** That moment, milliseconds. */
+const KNOWN_FOR_MS = 1_000;
+
 /** Acts that start an execution; the others are updates of one. */
 const STARTS = new Set<ChangeAction>(['resent', 'replayed']);
 
@@ -21,6 +27,7 @@ const STARTS = new Set<ChangeAction>(['resent', 'replayed']);
 export class ActOutcomes {
   private readonly client: Client;
   private readonly deliveries: Pick<DeliveryReader, 'locate'>;
+  private readonly running = new LRUCache<string, Promise<boolean>>({ max: MAX_REPLAYS, ttl: KNOWN_FOR_MS });
 
   constructor(client: Client, deliveries: Pick<DeliveryReader, 'locate'>) {
     this.client = client;
@@ -34,13 +41,13 @@ export class ActOutcomes {
    * @returns `undefined` if a replay may still do it
    */
   async of(accountId: string, change: Change): Promise<ChangeOutcome | undefined> {
+    if (change.replay !== undefined && (await this.isRunning(accountId, change.replay))) return undefined;
     const [kind, id = ''] = change.resource.split(':');
     const found =
       kind === 'replay'
         ? await this.ofReplay(accountId, id, change)
         : await this.ofDelivery(accountId, id, change);
     if (found) return found;
-    if (change.replay !== undefined && (await this.isRunning(accountId, change.replay))) return undefined;
     return Date.parse(change.at) > Date.now() - FOUND_FOR_MS ? 'refused' : 'unknown';
   }
 
@@ -93,9 +100,14 @@ export class ActOutcomes {
     }
   }
 
-  private async isRunning(accountId: string, replayId: string): Promise<boolean> {
-    const replay = await describeExecution(this.client, replayWorkflowId(accountId, replayId));
-    return replay?.status.name === 'RUNNING';
+  private isRunning(accountId: string, replayId: string): Promise<boolean> {
+    const id = replayWorkflowId(accountId, replayId);
+    const known = this.running.get(id);
+    if (known) return known;
+    const asked = describeExecution(this.client, id).then((replay) => replay?.status.name === 'RUNNING');
+    this.running.set(id, asked);
+    asked.catch(() => this.running.delete(id));
+    return asked;
   }
 
   /** What the history of a run says of an update. @param name its id */
