@@ -3,11 +3,11 @@ import { LogAlteredError } from '../../domain/log/log-altered.js';
 import { leafHash } from '../../domain/log/merkle-tree.js';
 import type { NoteVerifier } from '../../domain/log/signed-note.js';
 import { TILE_WIDTH } from '../../domain/log/tiles.js';
-import type { AuditedDelivery } from '../../models/archive/archive-audit.js';
+import type { AuditedDelivery, HasEvent } from '../../models/archive/archive-audit.js';
 import type { LoggableChange } from '../../models/change/changes.js';
 import type { Database } from '../../models/database.js';
 import type { Difference } from './difference.js';
-import type { HeldDeliveries } from './held-deliveries.js';
+import { Held } from './held.js';
 import { AGAIN, ALTERED, LeafMarks, RECORDED, REPLACED, UNKNOWN } from './leaf-marks.js';
 
 const DAY_MS = 24 * 3_600_000;
@@ -42,12 +42,12 @@ export interface LogSources {
   /** The log should have all changes that were made before this; absent: nobody knows. */
   loggedBefore?: Date | undefined;
   /** What Temporal has of what closed in a period; absent: that is not compared. */
-  ledger?: { held: HeldDeliveries; from: Date; to: Date } | undefined;
+  ledger?: { held: Held; from: Date; to: Date } | undefined;
 }
 
 /**
  * Compares everything that is archived, and all changes, with the leaves of the log: each record with its leaf, and each leaf with its record. One pass
- * over each; what is held is a byte for each leaf, and a time for each 256.
+ * over each; what is held is a byte for each leaf, a time for each 256, and 40 bytes for each event.
  *
  * @param counts are counted up
  */
@@ -65,7 +65,14 @@ export async function* compareLog(sources: LogSources, counts: LogCounts): Async
   };
   const leafless: { id: string; leaf: number }[] = [];
 
-  for await (const delivery of archive.audit.deliveries()) {
+  const events = new Held();
+  for await (const { id, how, name } of archive.audit.events()) {
+    counts.events += 1;
+    events.add(name);
+    if (how) yield { id, what: how };
+  }
+  const hasEvent = (name: string) => events.has(name);
+  for await (const delivery of archive.audit.deliveries(hasEvent)) {
     counts.deliveries += 1;
     yield* markDelivery(delivery, marks, noteTime, leafless, sources.ledger);
   }
@@ -92,10 +99,6 @@ export async function* compareLog(sources: LogSources, counts: LogCounts): Async
       else leafless.push({ id: `void numbers ${id}`, leaf });
     }
   }
-  for await (const { id, how } of archive.audit.events()) {
-    counts.events += 1;
-    if (how) yield { id, what: how };
-  }
   for (const { id, leaf } of leafless) {
     const isOthers = !marks.has(leaf) || marks.get(leaf) === RECORDED;
     yield {
@@ -107,7 +110,7 @@ export async function* compareLog(sources: LogSources, counts: LogCounts): Async
     // It is told already that something is wrong with it.
     if (!isOthers) marks.set(leaf, ALTERED);
   }
-  yield* explainLeaves(sources, marks, times, counts);
+  yield* explainLeaves(sources, marks, times, counts, hasEvent);
 }
 
 async function* auditTree({ database: { log }, keys }: LogSources): AsyncIterable<Difference> {
@@ -181,8 +184,9 @@ async function* explainLeaves(
   marks: LeafMarks,
   times: Float64Array,
   counts: LogCounts,
+  hasEvent: HasEvent,
 ): AsyncIterable<Difference> {
-  await lookAgain(database, marks);
+  await lookAgain(database, marks, hasEvent);
   await findAgain(database, marks);
   counts.replaced = marks.count(REPLACED);
   counts.again = marks.count(AGAIN);
@@ -219,11 +223,15 @@ function isMissing({ first, last }: { first: number; last: number }): Difference
 }
 
 /** Records that were stored or moved while the pass went by. */
-async function lookAgain({ archive, changes, log }: LogSources['database'], marks: LeafMarks): Promise<void> {
+async function lookAgain(
+  { archive, changes, log }: LogSources['database'],
+  marks: LeafMarks,
+  hasEvent: HasEvent,
+): Promise<void> {
   const unknown = some(marks.with(UNKNOWN), MAX_UNKNOWN);
   for (let first = 0; first < unknown.length; first += LEAVES_AT_ONCE) {
     const leaves = unknown.slice(first, first + LEAVES_AT_ONCE);
-    for await (const { leaf, isLeafless } of archive.audit.deliveries(leaves))
+    for await (const { leaf, isLeafless } of archive.audit.deliveries(hasEvent, leaves))
       if (!isLeafless) marks.set(leaf, RECORDED);
     for await (const some of changes.all(leaves)) {
       const numbered = some.map(({ leafIndex = -1, ...one }) => ({ ...one, leaf: leafIndex }));

@@ -8,7 +8,7 @@ import { connectServers } from '../service/servers.js';
 import { compareLedger, type LedgerCounts } from './compare-ledger.js';
 import { compareLog, type LogCounts } from './compare-log.js';
 import type { Difference } from './difference.js';
-import { HeldDeliveries } from './held-deliveries.js';
+import { Held } from './held.js';
 
 const DAY_MS = 24 * 3_600_000;
 /** Of what closed so near to the end of Temporal's retention it may have removed some already, milliseconds. */
@@ -49,7 +49,7 @@ export async function verifyArchive(settings: Settings, values: Values): Promise
     };
 
     const ledger: LedgerCounts = { compared: 0, inOpenGroups: 0, open: 0, later: 0, removed: 0 };
-    const held = new HeldDeliveries();
+    const held = new Held();
     const { temporal, sealer } = servers;
     const finder = new ClosedExecutionFinder(temporal.client, settings.HOOKLINE_TASK_QUEUE, sealer, archive);
     await tell(compareLedger(finder, archive, { start, end, upTo }, ledger, held));
