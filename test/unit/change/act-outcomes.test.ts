@@ -9,6 +9,8 @@ const KEY = { event_id: 'evt_01J00000000000000000000000', endpoint_id: 'ep_01J00
 const DELIVERY = 'dlv_01J00000000000000000000000_01J00000000000000000000000';
 const OWN = deliveryWorkflowId(ACCOUNT, KEY);
 const NAME = 'chg_01J00000000000000000000000';
+/** Of its update. */
+const UPDATE = `${NAME} ${DELIVERY}`;
 const REPLAY = 'rpl_01J00000000000000000000000';
 const HOUR_MS = 3_600_000;
 
@@ -60,11 +62,20 @@ const change = (more: Partial<Change> = {}): Change => ({
 
 describe('how an act ended of which nobody said so', () => {
   for (const [what, runs, outcome] of [
-    ['its update was accepted', [{ events: [accepted('other'), accepted(NAME), completed(NAME)] }], 'done'],
-    ['its update was accepted, and is not over', [{ events: [accepted(NAME)] }], 'done'],
-    ['its update failed', [{ events: [accepted(NAME), completed(NAME, {})] }], 'refused'],
+    [
+      'its update was accepted',
+      [{ events: [accepted('other'), accepted(UPDATE), completed(UPDATE)] }],
+      'done',
+    ],
+    ['its update was accepted, and is not over', [{ events: [accepted(UPDATE)] }], 'done'],
+    ['its update failed', [{ events: [accepted(UPDATE), completed(UPDATE, {})] }], 'refused'],
     ['there is none', [{ events: [accepted('other')] }], 'refused'],
-    ['it was of a run before', [sentAgain(), { runId: 'run-1', events: [accepted(NAME)] }], 'done'],
+    ['it was of a run before', [sentAgain(), { runId: 'run-1', events: [accepted(UPDATE)] }], 'done'],
+    [
+      'it was of a run that this one continues',
+      [continued(), { runId: 'before', events: [accepted(UPDATE)] }],
+      'done',
+    ],
     ['the delivery is nowhere', [], 'refused'],
   ] as const) {
     it(`is found by what the delivery has: ${what}`, async () => {
@@ -94,19 +105,22 @@ describe('how an act ended of which nobody said so', () => {
     assert.equal(await outcomesIn({ [id]: [{}] }).of(ACCOUNT, created), 'done');
     assert.equal(await outcomesIn({}).of(ACCOUNT, created), 'refused');
     const paused = change({ resource: `replay:${REPLAY}`, action: 'paused' });
-    const began = { workflowExecutionStartedEventAttributes: { continuedExecutionRunId: 'before' } };
-    const runs = [{ events: [began] }, { runId: 'before', events: [accepted(NAME)] }];
+    const runs = [continued(), { runId: 'before', events: [accepted(NAME)] }];
     assert.equal(await outcomesIn({ [id]: runs }).of(ACCOUNT, paused), 'done');
-    assert.equal(await outcomesIn({ [id]: [{ events: [began] }] }).of(ACCOUNT, paused), 'refused');
+    assert.equal(await outcomesIn({ [id]: [continued()] }).of(ACCOUNT, paused), 'refused');
   });
 
   it('stays unknown if Temporal may have removed it', async () => {
     const old = change({ at: new Date(Date.now() - 24 * HOUR_MS).toISOString() });
     assert.equal(await outcomesIn({}).of(ACCOUNT, old), 'unknown');
-    assert.equal(await outcomesIn({ [OWN]: [{ events: [accepted(NAME)] }] }).of(ACCOUNT, old), 'done');
+    assert.equal(await outcomesIn({ [OWN]: [{ events: [accepted(UPDATE)] }] }).of(ACCOUNT, old), 'done');
   });
 });
 
 function sentAgain(): Run {
   return { memo: { resend: { workflow_id: OWN, run_id: 'run-1' } } };
+}
+
+function continued(): Run {
+  return { events: [{ workflowExecutionStartedEventAttributes: { continuedExecutionRunId: 'before' } }] };
 }

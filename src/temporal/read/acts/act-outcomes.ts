@@ -6,6 +6,7 @@ import { deliveryWorkflowId, replayWorkflowId } from '../../../domain/ledger/wor
 import type { DeliveryReader } from '../delivery-reader.js';
 import { ACT_MEMO, previousRun, REPLAY_MEMO } from '../earlier-runs.js';
 import { describeExecution, type Execution } from '../visibility/visibility.js';
+import { actUpdateId } from './act-update-id.js';
 
 /** Temporal keeps closed executions for a day at least: what an act has done is found for so long. An hour is for clocks. Milliseconds. */
 const FOUND_FOR_MS = 23 * 3_600_000;
@@ -52,17 +53,10 @@ export class ActOutcomes {
   }
 
   private async ofReplay(accountId: string, id: string, change: Change): Promise<ChangeOutcome | undefined> {
-    const workflowId = replayWorkflowId(accountId, id);
-    const newest = await describeExecution(this.client, workflowId);
+    const newest = await describeExecution(this.client, replayWorkflowId(accountId, id));
     if (!newest) return undefined;
     if (change.action === 'created') return 'done';
-    let runId: string | undefined = newest.runId;
-    for (let runs = 0; runId !== undefined && runs < MAX_RUNS; runs += 1) {
-      const { outcome, continues }: Told = await this.toldOf({ workflowId, runId }, change.id);
-      if (outcome) return outcome;
-      runId = continues;
-    }
-    return undefined;
+    return this.ofUpdate(newest, change.id);
   }
 
   private async ofDelivery(
@@ -78,7 +72,7 @@ export class ActOutcomes {
         const { [ACT_MEMO]: act, [REPLAY_MEMO]: replay } = run.memo ?? {};
         if (act === name || replay === name) return 'done';
       } else {
-        const { outcome } = await this.toldOf(run, name);
+        const outcome = await this.ofUpdate(run, actUpdateId(name, id));
         if (outcome) return outcome;
       }
     }
@@ -108,6 +102,19 @@ export class ActOutcomes {
     this.running.set(id, asked);
     asked.catch(() => this.running.delete(id));
     return asked;
+  }
+
+  /** How an update of an execution ended, in a run or in those that it continues. @param name its id */
+  private async ofUpdate(
+    { workflowId, runId }: Pick<Execution, 'workflowId' | 'runId'>,
+    name: string,
+  ): Promise<ChangeOutcome | undefined> {
+    for (let next: string | undefined = runId, runs = 0; next && runs < MAX_RUNS; runs += 1) {
+      const { outcome, continues }: Told = await this.toldOf({ workflowId, runId: next }, name);
+      if (outcome) return outcome;
+      next = continues;
+    }
+    return undefined;
   }
 
   /** What the history of a run says of an update. @param name its id */
