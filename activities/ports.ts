@@ -5,6 +5,7 @@ import type { End, EndNotice } from '../src/domain/archive/end-notice.js';
 import type { ArchiveWrites, ClosedExecutions } from '../src/domain/archive/to-archive.js';
 import type { Attempt, AttemptTimings } from '../src/domain/attempt/attempt.js';
 import type { AttemptReport } from '../src/domain/attempt/attempt-report.js';
+import type { ChangeOutcome } from '../src/domain/change/change.js';
 import type { AttemptRequest } from '../src/domain/delivery/attempt-request.js';
 import type {
   AcceptedEvent,
@@ -311,19 +312,19 @@ export interface ReplayLedger {
    * Records that a replay is going to act on some deliveries, before it does.
    *
    * @param at the same on every repeat; milliseconds since the epoch
-   * @returns takes back what is recorded of deliveries to which nothing was done
+   * @returns records how it ended, by the delivery's id; what is not told is found out later
    */
   announce(
     plan: ReplayPlan,
     items: readonly ReplayItem[],
     at: number,
-  ): Promise<(deliveryIds: ReadonlySet<string>) => Promise<void>>;
+  ): Promise<(outcomes: ReadonlyMap<string, ChangeOutcome>) => Promise<void>>;
 }
 
 /** The log that proves what was archived. */
 export interface LogWrites {
-  /** Appends changes that were made before a time and are not in the log, some at once. @returns how many */
-  appendChanges(before: Date): Promise<number>;
+  /** Appends changes that are not in the log, as far as it is known how they ended, some at once. @returns how many; 0: that was all */
+  appendChanges(): Promise<number>;
   /**
    * Looks at all of the log, if it is time to: when the process begins to sign, and once a day.
    *

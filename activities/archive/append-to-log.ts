@@ -1,5 +1,4 @@
 import { Context } from '@temporalio/activity';
-import type { Timings } from '../../src/domain/timings.js';
 import type { ActivityDependencies } from '../ports.js';
 import { whileBeating } from '../while-beating.js';
 
@@ -20,8 +19,6 @@ export interface LogPart {
 
 /** What to append. A Temporal payload. */
 export interface LogRequest {
-  /** Changes made later than this before now are left to the next run, milliseconds; absent: as {@link Timings} have it. */
-  settled_after_ms?: number;
   /** The signed note of the last checkpoint, as far as Temporal knows. */
   checkpoint?: string;
 }
@@ -30,20 +27,16 @@ export interface LogRequest {
  * Appends to the log what was changed since the last run, looks at the log if it is time to, and signs a checkpoint of that and of what was archived.
  * Repeated after a crash, it goes on from what was appended.
  */
-export function createAppendToLog({ log, timings }: Pick<ActivityDependencies, 'log' | 'timings'>) {
-  return function appendToLog({
-    settled_after_ms = timings.log_settles_ms,
-    checkpoint: known,
-  }: LogRequest): Promise<LogPart> {
+export function createAppendToLog({ log }: Pick<ActivityDependencies, 'log'>) {
+  return function appendToLog({ checkpoint: known }: LogRequest): Promise<LogPart> {
     return whileBeating(async () => {
       const { cancellationSignal } = Context.current();
       const deadline = Date.now() + PART_TIME_MS;
-      const settledBefore = new Date(Date.now() - settled_after_ms);
       let appended = 0;
       let is_last = false;
       while (!is_last && Date.now() < deadline) {
         cancellationSignal.throwIfAborted();
-        const some = await log.appendChanges(settledBefore);
+        const some = await log.appendChanges();
         appended += some;
         is_last = some === 0;
       }

@@ -3,6 +3,7 @@ import { createSecureContext, rootCertificates, type TLSSocket } from 'node:tls'
 import { buildConnector } from 'undici';
 import type { AddressGuard } from './address-guard.js';
 import { greatestAge, limitAge } from './connection-age.js';
+import { deadline } from './deadline.js';
 import { currentTrace, type ExchangeTrace, leadsTo } from './exchange-trace.js';
 import { firstToOpen, type OpenConnection } from './first-to-open.js';
 import type { ResolvedName } from './names/name-lookups.js';
@@ -83,9 +84,9 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
     const limit = new AbortController();
     // Whoever waits for the exchange ends it himself, and says so; this is just behind.
     const limitMs = trace ? Math.ceil(trace.timeLeft) + 1 : CONNECT_TIMEOUT_MS;
-    const timer = setTimeout(() => limit.abort(new ConnectTimeoutError()), limitMs);
+    const callOff = deadline(limitMs, () => limit.abort(new ConnectTimeoutError()));
     open(target, trace, limit.signal)
-      .finally(() => clearTimeout(timer))
+      .finally(callOff)
       .then(
         (socket) => callback(null, socket),
         (error: Error) => callback(error, null),

@@ -1,6 +1,7 @@
 import { Agent, type Dispatcher } from 'undici';
 import type { HttpAnswer, HttpPoster, HttpTrace } from '../ports.js';
 import { type ConnectorOptions, createConnector } from './connector.js';
+import { deadline } from './deadline.js';
 import { digestOf } from './digest.js';
 import { ExchangeTrace, traced } from './exchange-trace.js';
 import { describeFailure } from './failure.js';
@@ -39,7 +40,7 @@ export function createPoster(options: ConnectorOptions): HttpPoster & { close():
   const exchange: HttpPoster['exchange'] = async ({ method, url, headers, body, timeoutMs }) => {
     const trace = new ExchangeTrace(timeoutMs);
     const reader = new AnswerReader(trace);
-    const timer = setTimeout(() => reader.giveUp(), timeoutMs);
+    const callOff = deadline(timeoutMs, () => reader.giveUp());
     try {
       const { origin, pathname, search } = new URL(url);
       const request = {
@@ -60,7 +61,7 @@ export function createPoster(options: ConnectorOptions): HttpPoster & { close():
         : describeFailure(error, reader.gaveUp, timeoutMs);
       return { ...described, trace: factsOf(trace) };
     } finally {
-      clearTimeout(timer);
+      callOff();
       trace.over();
     }
   };

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pLimit from 'p-limit';
+import type { ChangeOutcome } from '../../src/domain/change/change.js';
 import type { ReplayItem, ReplayPlan, ReplayResult } from '../../src/domain/replay/replay.js';
 import type { ActivityDependencies, ReplayPage } from '../ports.js';
 import { whileBeating } from '../while-beating.js';
@@ -27,13 +28,20 @@ export function createFindForReplay({ replays }: Pick<ActivityDependencies, 'rep
 export function createActForReplay({ replays }: Pick<ActivityDependencies, 'replays'>) {
   return function actForReplay({ plan, items, at }: ReplayBatch): Promise<ReplayResult[]> {
     return whileBeating(async () => {
-      const takeBack = await replays.announce(plan, items, at);
+      const ended = await replays.announce(plan, items, at);
       const results = await paced(items, plan.rate, (item) => replays.act(plan, item));
-      const undone = new Set(results.filter(({ result }) => result !== 'done').map(({ id }) => id));
-      if (undone.size > 0) await takeBack(undone);
+      await ended(outcomesOf(results));
       return results;
     });
   };
+}
+
+/** How acts ended, as far as that is certain: of one that failed it is found out. */
+function outcomesOf(results: readonly ReplayResult[]): Map<string, ChangeOutcome> {
+  const outcomes = new Map<string, ChangeOutcome>();
+  for (const { id, result } of results)
+    if (result !== 'failed') outcomes.set(id, result === 'done' ? 'done' : 'refused');
+  return outcomes;
 }
 
 /**

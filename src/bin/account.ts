@@ -3,6 +3,7 @@ import { ACCOUNT_SCOPES, OPERATOR_SCOPES, PLATFORM_SCOPES } from '../domain/acce
 import { OPERATOR } from '../domain/change/change.js';
 import { connectDatabase } from '../models/database.js';
 import { say } from './process/output.js';
+import { requireSecretBox } from './process/secrets.js';
 import { requireServers } from './process/server-settings.js';
 
 /** Whose key an account's first key is. */
@@ -21,6 +22,7 @@ export async function createAccount(
   kind: keyof typeof KEYS,
 ): Promise<void> {
   const database = await connectDatabase(requireServers(settings).mongodbUri, {
+    box: requireSecretBox(settings),
     changesDays: settings.HOOKLINE_CHANGES_DAYS,
   });
   try {

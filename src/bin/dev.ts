@@ -13,7 +13,7 @@ import { migrate } from './migrate.js';
 import { keepHeapsSmall } from './process/garbage.js';
 import { createLogger, say, shortPath } from './process/output.js';
 import { withSdkMetrics } from './process/sdk-metrics.js';
-import { loadOrCreateKeys } from './process/secrets.js';
+import { loadOrCreateKeys, requireSecretBox } from './process/secrets.js';
 import { aborted, stopSignal } from './process/stop.js';
 import { startService } from './service.js';
 
@@ -159,6 +159,7 @@ function codecUrlOf({ HOOKLINE_HOST: host, HOOKLINE_PORT: port }: Settings): str
 
 async function createAccount(settings: Settings): Promise<{ account_id: string; api_key: string }> {
   const database = await connectDatabase(settings.MONGODB_URI ?? '', {
+    box: requireSecretBox(settings),
     changesDays: settings.HOOKLINE_CHANGES_DAYS,
   });
   try {

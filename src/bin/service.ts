@@ -8,7 +8,7 @@ import { prepareArchiveSchedule } from '../temporal/write/archive/archive-schedu
 import type { Api, ApiParts } from './service/api.js';
 import { archiveScheduleOf } from './service/archive/schedule.js';
 import { createAttempts } from './service/attempts.js';
-import { sweepChanges } from './service/change-sweep.js';
+import { keepChanges } from './service/change-sweep.js';
 import { createDeliveryMetrics } from './service/counts/attempt-metrics.js';
 import { metricsPage } from './service/counts/metrics-page.js';
 import { createStartMetrics } from './service/counts/start-metrics.js';
@@ -63,7 +63,6 @@ export async function startService(
     const servers = await connectServers(settings);
     stops.add(() => servers.database.close());
     stops.add(() => servers.temporal.close());
-    stops.add(sweepChanges(servers.database.changes, logger));
     const parts = await startParts(settings, role, { servers, logger, ...options }, stops);
     return { ...parts, stop: () => stops.run() };
   } catch (error) {
@@ -106,6 +105,7 @@ async function startParts(
   const earlyAttempts = role === 'all' ? attempts?.earlyAttempts : undefined;
   const starter = createStarter(settings, servers, knowledge, earlyAttempts, createStartMetrics(registry));
   stops.add(listeners?.start(starter) ?? (() => {}));
+  stops.add(keepChanges(servers, starter, logger));
 
   const tallies =
     attempts && keepTallies(servers.database.tallies, logger, settings.HOOKLINE_TEST_TIME_SCALE);

@@ -80,8 +80,8 @@ export interface Timings {
   group_shown_ms: number;
   /** What closed later than this before now is left to the next run of the archive: an incident ends a moment after the attempt that ends it. */
   archive_settles_ms: number;
-  /** A change that is younger than this is not appended to the log yet: an act that was not done takes the record of it back. */
-  log_settles_ms: number;
+  /** How an act ended of which nobody has said so is found out after this: who recorded it does it no more by then. */
+  acts_settle_ms: number;
   /** How often a process renews that it holds the stream of a listener. */
   listener_renewal_ms: number;
 }
@@ -115,7 +115,7 @@ export const TIMINGS: Timings = {
   group_broken_ms: 10_000,
   group_shown_ms: 5_000,
   archive_settles_ms: 15_000,
-  log_settles_ms: 300_000,
+  acts_settle_ms: 60_000,
   listener_renewal_ms: 10_000,
 };
 

@@ -143,7 +143,7 @@ export async function connectDatabase(
         });
   const connections = apart ? [connection, apart] : [connection];
   const log = new LogRepository(connection);
-  const changes = new ChangeRepository(connection, changesDays);
+  const changes = new ChangeRepository(connection, changesDays, box, timings);
   const profiles = new ProfileRepository(connection, changes, timings);
   const logins = new LoginRepository(connection, changes);
   const oauthClients = new OAuthClientRepository(connection, changes);

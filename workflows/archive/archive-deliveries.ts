@@ -57,7 +57,7 @@ export async function archiveDeliveries(input: ArchiveDeliveriesInput): Promise<
     setCurrentDetails(`${archived} archived, of what closed before ${part.up_to}.`);
     if (part.is_last) {
       await sweepArchive();
-      checkpoint = await logAll(request, checkpoint);
+      checkpoint = await logAll(checkpoint);
       return { archived, up_to: part.up_to, ...(checkpoint !== undefined && { checkpoint }) };
     }
     if (workflowInfo().continueAsNewSuggested)
@@ -70,14 +70,10 @@ export async function archiveDeliveries(input: ArchiveDeliveriesInput): Promise<
 }
 
 /** Appends to the log, part by part, until it has all that was archived. @returns the last checkpoint */
-async function logAll(
-  { settled_after_ms }: ArchiveDeliveriesInput,
-  known: string | undefined,
-): Promise<string | undefined> {
-  const request = settled_after_ms === undefined ? {} : { settled_after_ms };
+async function logAll(known: string | undefined): Promise<string | undefined> {
   let checkpoint = known;
   for (;;) {
-    const part = await appendToLog({ ...request, ...(checkpoint !== undefined && { checkpoint }) });
+    const part = await appendToLog(checkpoint === undefined ? {} : { checkpoint });
     checkpoint = part.checkpoint ?? checkpoint;
     if (part.is_last) return checkpoint;
   }

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
+import { deadline } from '../deadline.js';
 import { type ResolvedAddress, type ResolveName, UnresolvedNameError } from './name-answer.js';
 
 /** How long a look-up may take, milliseconds: a little less than an attempt, so that a delivery says that it was DNS. */
@@ -109,7 +110,7 @@ export class NameLookups {
 /** @throws UnresolvedNameError if it takes longer than a look-up may */
 function inTime<T>(looking: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new UnresolvedNameError('silent')), LOOKUP_LIMIT_MS);
-    looking.then(resolve, reject).finally(() => clearTimeout(timer));
+    const callOff = deadline(LOOKUP_LIMIT_MS, () => reject(new UnresolvedNameError('silent')));
+    looking.then(resolve, reject).finally(callOff);
   });
 }

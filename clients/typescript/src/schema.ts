@@ -2402,10 +2402,10 @@ export interface components {
             verdict: "unaltered" | "altered" | "not_proven";
             checks: {
                 /**
-                 * @description log: the record is the one that the signed log holds. shown: what the API shows is what the record says. payload: it is the one that the record commits to. temporal: Temporal says the same
+                 * @description log: the record is the one that the signed log holds. shown: what the API shows is what the record says. payload: it is the one that the record commits to. temporal: Temporal says the same. tag: of a change, what was written has a tag under a key that is not in the database
                  * @enum {string}
                  */
-                check: "log" | "shown" | "payload" | "temporal";
+                check: "log" | "shown" | "payload" | "temporal" | "tag";
                 /**
                  * @description unknown: there is nothing to compare with, or not yet
                  * @enum {string}
@@ -2737,6 +2737,11 @@ export interface components {
             version?: number;
             /** @enum {string} */
             action: "created" | "updated" | "paused" | "resumed" | "disabled" | "verified" | "verification_failed" | "secret_rotated" | "secret_retired" | "revoked" | "deleted" | "retried" | "cancelled" | "resent" | "replayed";
+            /**
+             * @description Whether it was done; refused: it had no effect. unknown: an act upon a delivery or a replay of which nobody has said how it ended, as after a crash; it is found out within minutes
+             * @enum {string}
+             */
+            outcome: "done" | "refused" | "unknown";
             /**
              * Format: date-time
              * @description ISO 8601, UTC
@@ -7092,6 +7097,7 @@ export interface operations {
         parameters: {
             query?: {
                 details?: "true" | "false";
+                checkpoint?: "stamped" | "last";
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -7152,8 +7158,10 @@ export interface operations {
                             status?: string;
                             attempts?: {
                                 number: number;
+                                lost_tries?: number;
                             }[];
                             change_id?: string;
+                            outcome?: string;
                             payload_commitment?: string;
                             details_commitment?: string;
                         };
@@ -7307,8 +7315,10 @@ export interface operations {
                             status?: string;
                             attempts?: {
                                 number: number;
+                                lost_tries?: number;
                             }[];
                             change_id?: string;
+                            outcome?: string;
                             payload_commitment?: string;
                             details_commitment?: string;
                         };
@@ -7347,6 +7357,7 @@ export interface operations {
         parameters: {
             query?: {
                 details?: "true" | "false";
+                checkpoint?: "stamped" | "last";
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -7407,8 +7418,10 @@ export interface operations {
                             status?: string;
                             attempts?: {
                                 number: number;
+                                lost_tries?: number;
                             }[];
                             change_id?: string;
+                            outcome?: string;
                             payload_commitment?: string;
                             details_commitment?: string;
                         };
@@ -9896,6 +9909,7 @@ export interface operations {
                 resource?: string;
                 actor?: string;
                 action?: "created" | "updated" | "paused" | "resumed" | "disabled" | "verified" | "verification_failed" | "secret_rotated" | "secret_retired" | "revoked" | "deleted" | "retried" | "cancelled" | "resent" | "replayed";
+                outcome?: "done" | "refused" | "unknown";
                 created_after?: string;
                 created_before?: string;
             };
@@ -9925,6 +9939,7 @@ export interface operations {
                      *           "resource": "endpoint:ep_01M7Y2TZZ9K3C5R4Q0V8W1XHPN",
                      *           "version": 2,
                      *           "action": "paused",
+                     *           "outcome": "done",
                      *           "at": "2026-11-21T12:00:00.000Z",
                      *           "actor": {
                      *             "type": "api_key",
@@ -9998,6 +10013,7 @@ export interface operations {
                      *           "resource": "endpoint:ep_01M7Y2TZZ9K3C5R4Q0V8W1XHPN",
                      *           "version": 2,
                      *           "action": "paused",
+                     *           "outcome": "done",
                      *           "at": "2026-11-21T12:00:00.000Z",
                      *           "actor": {
                      *             "type": "api_key",

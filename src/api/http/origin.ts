@@ -2,6 +2,7 @@ import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { ownProfileId } from '../../domain/access/profile.js';
 import type { Actor, ChangeAction, Origin } from '../../domain/change/change.js';
+import { Problem } from '../../domain/http/problem.js';
 import type { ChangeRepository } from '../../models/change/changes.js';
 import {
   DeliveryStateConflictError,
@@ -48,10 +49,13 @@ export const actBody = z.strictObject({ reason: reasonSchema });
 /** Errors that say that nothing was done. */
 const REFUSALS = [DeliveryStateConflictError, ReplayStateConflictError, TooManyReplaysError];
 
+/** An act is begun within this after it was recorded, or not at all, milliseconds: later, somebody may have found it undone. */
+const BEGINS_WITHIN_MS = 20_000;
+
 /**
- * Records an act before it is done, so that none is done without a record, and takes the record back if nothing was done.
+ * Records an act before it is done, so that none is done without a record, and how it ended after that.
  *
- * @param act returns `undefined` if there is nothing to act upon
+ * @param act is given the name under which it is found again; returns `undefined` if there is nothing to act upon
  */
 export async function recordedAct<T>(
   changes: ChangeRepository,
@@ -60,18 +64,23 @@ export async function recordedAct<T>(
     reason,
     ...change
   }: { resource: string; action: ChangeAction; reason: string | undefined; after?: string },
-  act: () => Promise<T | undefined>,
+  act: (name: string) => Promise<T | undefined>,
 ): Promise<T | undefined> {
-  const takeBack = await changes.announce(
+  const { id, at, ended } = await changes.announce(
     { ...originOf(ctx), ...(reason !== undefined && { reason }) },
     { account_id: ctx.state.caller.account_id, ...change },
   );
+  if (Date.now() - at > BEGINS_WITHIN_MS) {
+    await ended('refused');
+    throw new Problem('unavailable', 'Nothing was done: to record it took too long.');
+  }
+  let result: T | undefined;
   try {
-    const result = await act();
-    if (result === undefined) await takeBack();
-    return result;
+    result = await act(id);
   } catch (error) {
-    if (REFUSALS.some((refusal) => error instanceof refusal)) await takeBack();
+    if (REFUSALS.some((refusal) => error instanceof refusal)) await ended('refused');
     throw error;
   }
+  await ended(result === undefined ? 'refused' : 'done');
+  return result;
 }

@@ -11,7 +11,7 @@ import type {
 import type { ClosedExecutionFinder } from '../../temporal/read/archive/closed-windows.js';
 import type { Servers } from '../service/servers.js';
 import type { Difference } from './difference.js';
-import type { HeldDeliveries } from './held-deliveries.js';
+import type { Held } from './held.js';
 
 const WIDTH_MS = 3_600_000;
 /** Temporal lists an execution late: what closed so shortly before the archive's last run may be left to the next. Milliseconds. */
@@ -50,7 +50,7 @@ export async function* compareLedger(
   archive: Servers['database']['archive'],
   { start, end, upTo }: Period,
   counts: LedgerCounts,
-  held: HeldDeliveries,
+  held: Held,
 ): AsyncIterable<Difference> {
   const settled = new Date(upTo.getTime() - LISTED_LATE_MS);
   const before = settled < end ? settled : end;

@@ -3,10 +3,11 @@ import { LogAlteredError } from '../../domain/log/log-altered.js';
 import { leafHash } from '../../domain/log/merkle-tree.js';
 import type { NoteVerifier } from '../../domain/log/signed-note.js';
 import { TILE_WIDTH } from '../../domain/log/tiles.js';
-import type { AuditedDelivery } from '../../models/archive/archive-audit.js';
+import type { AuditedDelivery, HasEvent } from '../../models/archive/archive-audit.js';
+import type { LoggableChange } from '../../models/change/changes.js';
 import type { Database } from '../../models/database.js';
 import type { Difference } from './difference.js';
-import type { HeldDeliveries } from './held-deliveries.js';
+import { Held } from './held.js';
 import { AGAIN, ALTERED, LeafMarks, RECORDED, REPLACED, UNKNOWN } from './leaf-marks.js';
 
 const DAY_MS = 24 * 3_600_000;
@@ -38,13 +39,15 @@ export interface LogSources {
   keys: readonly NoteVerifier[];
   /** Records are kept at least so long, days. */
   keptDays: number;
+  /** The log should have all changes that were made before this; absent: nobody knows. */
+  loggedBefore?: Date | undefined;
   /** What Temporal has of what closed in a period; absent: that is not compared. */
-  ledger?: { held: HeldDeliveries; from: Date; to: Date } | undefined;
+  ledger?: { held: Held; from: Date; to: Date } | undefined;
 }
 
 /**
  * Compares everything that is archived, and all changes, with the leaves of the log: each record with its leaf, and each leaf with its record. One pass
- * over each; what is held is a byte for each leaf, and a time for each 256.
+ * over each; what is held is a byte for each leaf, a time for each 256, and 40 bytes for each event.
  *
  * @param counts are counted up
  */
@@ -62,13 +65,24 @@ export async function* compareLog(sources: LogSources, counts: LogCounts): Async
   };
   const leafless: { id: string; leaf: number }[] = [];
 
-  for await (const delivery of archive.audit.deliveries()) {
+  const events = new Held();
+  for await (const { id, how, name } of archive.audit.events()) {
+    counts.events += 1;
+    events.add(name);
+    if (how) yield { id, what: how };
+  }
+  const hasEvent = (name: string) => events.has(name);
+  for await (const delivery of archive.audit.deliveries(hasEvent)) {
     counts.deliveries += 1;
     yield* markDelivery(delivery, marks, noteTime, leafless, sources.ledger);
   }
-  for await (const some of changes.recorded()) {
-    counts.changes += some.length;
-    for (const { id, leaf, at, isLeaf } of await withLeaves(some, log)) {
+  for await (const some of changes.all()) {
+    for (const one of some) yield* unlogged(one, sources.loggedBefore, counts);
+    const logged = some.flatMap((one) =>
+      one.leafIndex === undefined ? [] : { ...one, leaf: one.leafIndex },
+    );
+    counts.changes += logged.length;
+    for (const { id, leaf, at, isLeaf } of await withLeaves(logged, log)) {
       if (!isLeaf) leafless.push({ id, leaf });
       else {
         marks.set(leaf, RECORDED);
@@ -85,11 +99,6 @@ export async function* compareLog(sources: LogSources, counts: LogCounts): Async
       else leafless.push({ id: `void numbers ${id}`, leaf });
     }
   }
-  for await (const { id, how } of archive.audit.events()) {
-    counts.events += 1;
-    if (how) yield { id, what: how };
-  }
-  counts.unlogged = await changes.unloggedCount();
   for (const { id, leaf } of leafless) {
     const isOthers = !marks.has(leaf) || marks.get(leaf) === RECORDED;
     yield {
@@ -101,7 +110,7 @@ export async function* compareLog(sources: LogSources, counts: LogCounts): Async
     // It is told already that something is wrong with it.
     if (!isOthers) marks.set(leaf, ALTERED);
   }
-  yield* explainLeaves(sources, marks, times, counts);
+  yield* explainLeaves(sources, marks, times, counts, hasEvent);
 }
 
 async function* auditTree({ database: { log }, keys }: LogSources): AsyncIterable<Difference> {
@@ -138,13 +147,26 @@ function* markDelivery(
     yield { id, what: `closed at ${closed_at}, but Temporal does not have it` };
 }
 
+/** A change that says that the log does not have it. */
+function* unlogged(
+  { change: { id, at }, leafIndex, isPending, wrong }: LoggableChange,
+  loggedBefore: Date | undefined,
+  counts: LogCounts,
+): Iterable<Difference> {
+  if (leafIndex !== undefined) return;
+  counts.unlogged += 1;
+  if (wrong !== undefined) yield { id, what: wrong };
+  else if (!isPending && loggedBefore && Date.parse(at) < loggedBefore.getTime())
+    yield { id, what: `was made at ${at}, and is not in the log yet` };
+}
+
 /** Changes, and whether the log has the leaf of each where it says. */
 async function withLeaves(
-  changes: readonly (SaltedChange & { accountId: string; leafIndex: number })[],
+  changes: readonly (SaltedChange & { accountId: string; leaf: number })[],
   log: Database['log'],
 ): Promise<{ id: string; leaf: number; at: string; isLeaf: boolean }[]> {
-  const leaves = await log.leavesAt(changes.map(({ leafIndex }) => leafIndex));
-  return changes.map(({ accountId, leafIndex: leaf, ...salted }) => {
+  const leaves = await log.leavesAt(changes.map(({ leaf }) => leaf));
+  return changes.map(({ accountId, leaf, ...salted }) => {
     const { change } = salted;
     const record = canonicalJson(changeRecord(accountId, salted));
     return {
@@ -162,8 +184,9 @@ async function* explainLeaves(
   marks: LeafMarks,
   times: Float64Array,
   counts: LogCounts,
+  hasEvent: HasEvent,
 ): AsyncIterable<Difference> {
-  await lookAgain(database, marks);
+  await lookAgain(database, marks, hasEvent);
   await findAgain(database, marks);
   counts.replaced = marks.count(REPLACED);
   counts.again = marks.count(AGAIN);
@@ -200,14 +223,20 @@ function isMissing({ first, last }: { first: number; last: number }): Difference
 }
 
 /** Records that were stored or moved while the pass went by. */
-async function lookAgain({ archive, changes, log }: LogSources['database'], marks: LeafMarks): Promise<void> {
+async function lookAgain(
+  { archive, changes, log }: LogSources['database'],
+  marks: LeafMarks,
+  hasEvent: HasEvent,
+): Promise<void> {
   const unknown = some(marks.with(UNKNOWN), MAX_UNKNOWN);
   for (let first = 0; first < unknown.length; first += LEAVES_AT_ONCE) {
     const leaves = unknown.slice(first, first + LEAVES_AT_ONCE);
-    for await (const { leaf, isLeafless } of archive.audit.deliveries(leaves))
+    for await (const { leaf, isLeafless } of archive.audit.deliveries(hasEvent, leaves))
       if (!isLeafless) marks.set(leaf, RECORDED);
-    for await (const some of changes.recorded(leaves))
-      for (const { leaf, isLeaf } of await withLeaves(some, log)) if (isLeaf) marks.set(leaf, RECORDED);
+    for await (const some of changes.all(leaves)) {
+      const numbered = some.map(({ leafIndex = -1, ...one }) => ({ ...one, leaf: leafIndex }));
+      for (const { leaf, isLeaf } of await withLeaves(numbered, log)) if (isLeaf) marks.set(leaf, RECORDED);
+    }
   }
 }
 

@@ -8,11 +8,13 @@ import { connectServers } from '../service/servers.js';
 import { compareLedger, type LedgerCounts } from './compare-ledger.js';
 import { compareLog, type LogCounts } from './compare-log.js';
 import type { Difference } from './difference.js';
-import { HeldDeliveries } from './held-deliveries.js';
+import { Held } from './held.js';
 
 const DAY_MS = 24 * 3_600_000;
 /** Of what closed so near to the end of Temporal's retention it may have removed some already, milliseconds. */
 const RETENTION_EDGE_MS = 3_600_000;
+/** A run of the archive that has ended has appended all changes that were made so long before what it archived, milliseconds. */
+const LOGGED_WITHIN_MS = 15 * 60_000;
 /** What is told once of an id is not told again, of as many ids. */
 const MAX_TOLD = 10_000;
 
@@ -47,7 +49,7 @@ export async function verifyArchive(settings: Settings, values: Values): Promise
     };
 
     const ledger: LedgerCounts = { compared: 0, inOpenGroups: 0, open: 0, later: 0, removed: 0 };
-    const held = new HeldDeliveries();
+    const held = new Held();
     const { temporal, sealer } = servers;
     const finder = new ClosedExecutionFinder(temporal.client, settings.HOOKLINE_TASK_QUEUE, sealer, archive);
     await tell(compareLedger(finder, archive, { start, end, upTo }, ledger, held));
@@ -56,9 +58,9 @@ export async function verifyArchive(settings: Settings, values: Values): Promise
     const edge = new Date(Date.now() - settings.HOOKLINE_RETENTION_DAYS * DAY_MS + RETENTION_EDGE_MS);
     const from = start > edge ? start : edge;
     const keys = await createLogSigners(settings, servers.database).known();
-    await tell(
-      compareLog({ database: servers.database, keys, keptDays, ledger: { held, from, to: end } }, log),
-    );
+    const loggedBefore = new Date(upTo.getTime() - LOGGED_WITHIN_MS);
+    const { database } = servers;
+    await tell(compareLog({ database, keys, keptDays, loggedBefore, ledger: { held, from, to: end } }, log));
 
     if (isJson) printJson({ type: 'result', from: start, to: end, ledger, log, differences });
     else for (const line of summary(start, end, ledger, log, differences)) say(line);

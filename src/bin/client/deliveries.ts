@@ -1,4 +1,5 @@
 import type { Hookline, QueryOf, Schemas } from '../../../clients/typescript/src/index.js';
+import { attemptCount } from '../../domain/explain/attempt-count.js';
 import { cutText } from '../../domain/text/unicode.js';
 import { CommandError, type Values } from '../command.js';
 import { client } from './connection.js';
@@ -50,6 +51,9 @@ export function filterOf(values: Values): NonNullable<QueryOf<'/v18.0/deliveries
   return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
 }
 
+/** Of an attempt that was made again because its process died. */
+const LOST = '(an earlier try may have arrived) ';
+
 async function show(hookline: Hookline, id: string, { json }: Values): Promise<void> {
   const delivery = await hookline.get('/v18.0/deliveries/{id}', { params: { path: { id } } });
   if (json === true) {
@@ -61,15 +65,16 @@ async function show(hookline: Hookline, id: string, { json }: Values): Promise<v
     Event: `${delivery.event_id} (${delivery.event_kind})`,
     Endpoint: delivery.endpoint_id,
     Accepted: time(delivery.created_at),
+    Attempts: attemptCount(delivery.attempts),
     ...(delivery.next_attempt_at && { 'Next attempt': time(delivery.next_attempt_at) }),
   };
   print(`${status(delivery.status)}  ${plain(delivery.reason)}\n`);
   showFacts(facts);
   if (delivery.attempts.length === 0) return;
   const rows = delivery.attempts.map(
-    ({ number, at, duration_ms, status_code, error_code, error, response_snippet }) => [
+    ({ number, at, duration_ms, status_code, error_code, error, response_snippet, lost_tries }) => [
       ...[String(number), time(at), `${duration_ms} ms`, String(status_code ?? error_code)],
-      cutText(error ?? response_snippet ?? '', 80),
+      `${lost_tries ? LOST : ''}${cutText(error ?? response_snippet ?? '', 80)}`,
     ],
   );
   print(`\n${table(['ATTEMPT', 'AT', 'TOOK', 'RESULT', 'ANSWER'], rows)}`);

@@ -1,11 +1,20 @@
 import type { Logger } from 'pino';
 import type { ChangeRepository } from '../../models/change/changes.js';
 import { isDatabaseUnavailable } from '../../models/mongo/unavailable.js';
+import { ActOutcomes } from '../../temporal/read/acts/act-outcomes.js';
+import { DeliveryReader } from '../../temporal/read/delivery-reader.js';
+import { isTemporalUnavailable } from '../../temporal/server/unavailable.js';
+import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
+import type { Servers } from './servers.js';
 
-/** How often the changes that a crash left in their resources are looked for, milliseconds. */
+/** How often what a crash left is looked for, milliseconds. */
 const SWEEP_INTERVAL_MS = 60_000;
 
-/** Moves the changes that a crash left in their resources, now and each minute. @returns stops it */
+/**
+ * Moves the changes that a crash left in their resources, and finds out how acts ended of which a crash left nobody to say so, now and each minute.
+ *
+ * @returns stops it
+ */
 export function sweepChanges(changes: ChangeRepository, logger: Logger): () => void {
   let isSweeping = false;
   let isStopped = false;
@@ -14,12 +23,13 @@ export function sweepChanges(changes: ChangeRepository, logger: Logger): () => v
     isSweeping = true;
     try {
       await changes.collect();
+      await changes.settle();
     } catch (error) {
       // An outage is logged once, by who notices it first, and not each minute.
-      if (!isStopped && !isDatabaseUnavailable(error))
+      if (!isStopped && !isDatabaseUnavailable(error) && !isTemporalUnavailable(error))
         logger.warn(
           { err: error },
-          'Changes could not be moved to their collection. This is tried again in a minute.',
+          'Changes could not be moved to their collection, or it could not be found out how they ended. This is tried again in a minute.',
         );
     } finally {
       isSweeping = false;
@@ -31,4 +41,15 @@ export function sweepChanges(changes: ChangeRepository, logger: Logger): () => v
     isStopped = true;
     clearInterval(timer);
   };
+}
+
+/** {@link sweepChanges} of a service, which finds out from Temporal how acts ended. @returns stops it */
+export function keepChanges(
+  { database: { changes, archive }, temporal: { client }, sealer }: Servers,
+  { recentGroups }: Pick<DeliveryStarter, 'recentGroups'>,
+  logger: Logger,
+): () => void {
+  const outcomes = new ActOutcomes(client, new DeliveryReader(client, recentGroups, sealer, archive));
+  changes.findOutcomesBy((accountId, change) => outcomes.of(accountId, change));
+  return sweepChanges(changes, logger);
 }

@@ -34,7 +34,7 @@ export interface ChangeDetails {
   after?: ShownResource;
 }
 
-/** What a record says of an attempt itself, or what follows from it; `number` stands in both. */
+/** What a record says of an attempt itself, or what follows from it; `number` and `lost_tries` stand in both. */
 const RECORDED = [
   'at',
   'duration_ms',

@@ -52,7 +52,14 @@ export interface DeliveryRecord {
 /** An attempt in a {@link DeliveryRecord}. */
 export type RecordedAttempt = Pick<
   Attempt,
-  'number' | 'at' | 'duration_ms' | 'trigger' | 'endpoint_version' | 'status_code' | 'error_code'
+  | 'number'
+  | 'at'
+  | 'duration_ms'
+  | 'trigger'
+  | 'endpoint_version'
+  | 'lost_tries'
+  | 'status_code'
+  | 'error_code'
 >;
 
 /** An intervention in a {@link DeliveryRecord}. */
@@ -76,6 +83,7 @@ export interface ChangeRecord {
   /** Kind and id, such as `endpoint:ep_…`. */
   resource: string;
   action: Change['action'];
+  outcome: Change['outcome'];
   at: string;
   actor_type: Change['actor']['type'];
   actor_id: string;
@@ -178,13 +186,14 @@ export function deliveryRecord(
 }
 
 function recordAttempt(attempt: Attempt): RecordedAttempt {
-  const { number, at, duration_ms, trigger, endpoint_version, status_code, error_code } = attempt;
+  const { number, at, duration_ms, trigger, endpoint_version, lost_tries, status_code, error_code } = attempt;
   return {
     number,
     at,
     duration_ms,
     trigger,
     ...(endpoint_version !== undefined && { endpoint_version }),
+    ...(lost_tries !== undefined && { lost_tries }),
     ...(status_code !== undefined && { status_code }),
     ...(error_code !== undefined && { error_code }),
   };
@@ -203,7 +212,7 @@ export interface SaltedChange {
 
 /** The record of a change. */
 export function changeRecord(accountId: string, { change, salt }: SaltedChange): ChangeRecord {
-  const { id, resource, action, at, actor, version, changed, replay } = change;
+  const { id, resource, action, outcome, at, actor, version, changed, replay } = change;
   return {
     type: 'change',
     format: RECORD_FORMAT,
@@ -211,6 +220,7 @@ export function changeRecord(accountId: string, { change, salt }: SaltedChange):
     change_id: id,
     resource,
     action,
+    outcome,
     at,
     actor_type: actor.type,
     actor_id: actor.id,

@@ -46,6 +46,18 @@ export const CHANGE_ACTIONS = [
 
 export type ChangeAction = (typeof CHANGE_ACTIONS)[number];
 
+/**
+ * Whether it was done. What changes a resource is recorded with it, and so is done. An act upon Temporal is recorded before it:
+ *
+ * - `done`: it had its effect
+ * - `refused`: it had none, and will have none
+ * - `unknown`: whoever did it has not said, such as a process that was killed. It is found out from Temporal after a while; what Temporal has removed by
+ *   then stays unknown
+ */
+export const CHANGE_OUTCOMES = ['done', 'refused', 'unknown'] as const;
+
+export type ChangeOutcome = (typeof CHANGE_OUTCOMES)[number];
+
 export const ACTOR_TYPES = [
   'api_key',
   'oauth_client',
@@ -113,6 +125,7 @@ export type ShownResource = Record<string, unknown>;
 /** A version of a resource, or something done to a delivery. */
 export interface Change extends Origin {
   id: string;
+  outcome: ChangeOutcome;
   /** Kind and id, such as `endpoint:ep_…`. */
   resource: string;
   /** 1 for what created it, and one more for each change; absent for deliveries, whose record Temporal keeps. */

@@ -39,8 +39,9 @@ export const certificateSchema = z.strictObject({
       event_id: z.string().optional(),
       endpoint_id: z.string().optional(),
       status: z.string().optional(),
-      attempts: z.array(z.looseObject({ number: z.number() })).optional(),
+      attempts: z.array(z.looseObject({ number: z.number(), lost_tries: z.number().optional() })).optional(),
       change_id: z.string().optional(),
+      outcome: z.string().optional(),
       payload_commitment: z.string().optional(),
       details_commitment: z.string().optional(),
     })

@@ -8,6 +8,7 @@
  * - `checkpoints_differ`: two signed checkpoints of one size have different roots
  * - `leaves_missing`: fewer leaves are stored than were signed, or there is a gap
  * - `tree_altered`: the stored tree is not the one that was signed, or does not continue it
+ * - `change_altered`: a change is not what was written, or says that the log has it, which has not. It stays out of the log, which goes on
  */
 export const LOG_ALTERED_REASONS = [
   'checkpoint_missing',
@@ -17,6 +18,7 @@ export const LOG_ALTERED_REASONS = [
   'checkpoints_differ',
   'leaves_missing',
   'tree_altered',
+  'change_altered',
 ] as const;
 
 export type LogAlteredReason = (typeof LOG_ALTERED_REASONS)[number];

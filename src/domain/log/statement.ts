@@ -1,3 +1,4 @@
+import { attemptCount } from '../explain/attempt-count.js';
 import type { Evidence, VerifiedCertificate } from './certificate.js';
 
 /** What a certificate that holds proves, and what it does not: one sentence. */
@@ -39,10 +40,9 @@ const DETAILS = {
 };
 
 function describe(record: VerifiedCertificate['record']): string {
-  if (record.type === 'change') return `change ${record.change_id}`;
+  if (record.type === 'change') return `change ${record.change_id} (${record.outcome})`;
   if (record.type === 'void') return `the void numbers ${record.first} to ${record.last}`;
-  const attempts = record.attempts?.length ?? 0;
-  return `delivery ${record.delivery_id} (${record.status} after ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'})`;
+  return `delivery ${record.delivery_id} (${record.status} after ${attemptCount(record.attempts ?? [])})`;
 }
 
 function list(parts: readonly string[], conjunction: string): string {

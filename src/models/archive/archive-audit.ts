@@ -28,7 +28,12 @@ export interface AuditedDelivery {
 export interface AuditedEvent {
   id: string;
   how: string | undefined;
+  /** What records of its deliveries say of it. */
+  name: string;
 }
+
+/** Whether an event of this name (`AuditedEvent`) was looked at. What was not is looked for by itself. */
+export type HasEvent = (name: string) => boolean;
 
 /** Looks at everything that is archived, of all accounts, in one pass over each collection. What a pass holds is bounded. */
 export class ArchiveAudit {
@@ -49,14 +54,15 @@ export class ArchiveAudit {
   /**
    * Deliveries in the order in which they were archived, as far as the server keeps it: that is the order of their leaves, so each tile is read once or twice.
    *
+   * @param hasEvent knows the events that were looked at before
    * @param leaves only those that say they have these; absent: all
    */
-  async *deliveries(leaves?: readonly number[]): AsyncIterable<AuditedDelivery> {
+  async *deliveries(hasEvent: HasEvent, leaves?: readonly number[]): AsyncIterable<AuditedDelivery> {
     const found = this.deliveryModel
       .find(leaves ? { leaf_index: { $in: [...leaves] } } : {})
       .lean<DeliveryDocument[]>();
     for await (const some of together(found.cursor({ batchSize: AT_ONCE }), AT_ONCE))
-      yield* await this.lookAt(some);
+      yield* await this.lookAt(some, hasEvent);
   }
 
   async *events(): AsyncIterable<AuditedEvent> {
@@ -65,33 +71,50 @@ export class ArchiveAudit {
       yield* await Promise.all(
         some.map(async (document) => {
           const { altered } = await this.unaltered.event(document);
-          return { id: document._id, how: altered?.how };
+          const { _id: id, commitment, sequence } = document;
+          return { id, how: altered?.how, name: eventName(id, commitment, sequence) };
         }),
       );
   }
 
-  private async lookAt(documents: readonly DeliveryDocument[]): Promise<AuditedDelivery[]> {
-    const [wrong, opened] = await Promise.all([
-      this.unaltered.wrongLeaves(documents),
-      this.unaltered.opened(documents),
-    ]);
-    const events = await this.eventsOf(documents.map(({ event_id }) => event_id));
+  private async lookAt(
+    documents: readonly DeliveryDocument[],
+    hasEvent: HasEvent,
+  ): Promise<AuditedDelivery[]> {
+    const wrong = await this.unaltered.wrongLeaves(documents);
+    const opened = await this.unaltered.opened(documents, wrong);
+    const records = documents.map(({ record }, at) =>
+      wrong[at] === undefined ? (JSON.parse(record) as AuditedDelivery['record']) : undefined,
+    );
+    const isKnown = documents.map(({ event_id }, at) => {
+      const { payload_commitment = '', sequence } = records[at] ?? {};
+      return hasEvent(eventName(event_id, payload_commitment, sequence));
+    });
+    const others = documents.filter((_, at) => records[at] && !isKnown[at]);
+    const events = await this.eventsOf(others.map(({ event_id }) => event_id));
     return documents.map((document, at) => {
       const { _id: id, event_id, revision, leaf_index: leaf, replaced_leaves } = document;
       const isLeafless = wrong[at] !== undefined;
-      const record = isLeafless ? undefined : (JSON.parse(document.record) as AuditedDelivery['record']);
-      const how = opened[at]?.altered?.how ?? wrongEvent(record, events.get(event_id), document);
+      const record = records[at];
+      const how =
+        opened[at]?.altered?.how ??
+        (isKnown[at] ? undefined : wrongEvent(record, events.get(event_id), document));
       const replaced = replaced_leaves ?? [];
       return { id, revision, leaf, replaced, record, how, isLeafless };
     });
   }
 
   private async eventsOf(ids: readonly string[]) {
+    if (ids.length === 0) return new Map<string, never>();
     const found = await this.eventModel
       .find({ _id: { $in: [...new Set(ids)] } }, { commitment: 1, sequence: 1 })
       .lean();
     return new Map(found.map((event) => [event._id, event]));
   }
+}
+
+function eventName(id: string, commitment: string, sequence: number | null | undefined): string {
+  return `${id} ${commitment} ${sequence ?? ''}`;
 }
 
 /** @param event what is archived of it; absent if nothing is */

@@ -57,15 +57,18 @@ export class UnalteredReader {
     });
   }
 
-  /** Deliveries as they are read by themselves, each with what is wrong with it. */
-  async opened(documents: readonly DeliveryDocument[]): Promise<OpenedDelivery[]> {
-    const wrong = await this.wrongLeaves(documents);
+  /** Deliveries as they are read by themselves, each with what is wrong with it. @param wrong with their leaves, if that is known */
+  async opened(
+    documents: readonly DeliveryDocument[],
+    wrong: readonly (string | undefined)[] | undefined = undefined,
+  ): Promise<OpenedDelivery[]> {
+    const leaves = wrong ?? (await this.wrongLeaves(documents));
     const keys = await this.keysOf(documents);
     return Promise.all(
       documents.map(async (document, at) => {
         const { _id, detail, event_id, leaf_index: leafIndex } = document;
         const opened = await openDelivery(this.sealer, document, detail ?? keys.get(event_id));
-        const how = wrong[at];
+        const how = leaves[at];
         const altered = how !== undefined && { altered: new RecordAlteredError(_id, how) };
         return { ...opened, leafIndex, ...altered };
       }),

@@ -1,6 +1,13 @@
 import { Schema } from 'mongoose';
 import type { SaltedChange } from '../../domain/archive/record.js';
-import type { Actor, Cause, Change, ChangeAction, ShownResource } from '../../domain/change/change.js';
+import type {
+  Actor,
+  Cause,
+  Change,
+  ChangeAction,
+  ChangeOutcome,
+  ShownResource,
+} from '../../domain/change/change.js';
 
 /** A change as it is stored. States are JSON texts, because names in them may be any. */
 export interface ChangeDocument {
@@ -9,6 +16,8 @@ export interface ChangeDocument {
   resource: string;
   version?: number | null;
   action: ChangeAction;
+  /** `pending`: nobody has said yet, and nobody has looked. Absent: done. */
+  outcome?: ChangeOutcome | 'pending' | null;
   at: Date;
   /** Time of the version before; absent for the first. */
   before_at?: Date | null;
@@ -27,7 +36,9 @@ export interface ChangeDocument {
   expires_at: Date;
   /** Of the commitment in its record, base64. */
   salt?: string | null;
-  /** Whether the log has its record; absent for changes that are older than the log. */
+  /** Of its record (`SecretBox.tag`), so that what the log does not have yet is not altered unseen. Absent if no key was at hand. */
+  tag?: string | null;
+  /** Whether the log has its record. */
   in_log?: boolean | null;
   /** Number of its record in the log. */
   leaf_index?: number | null;
@@ -40,6 +51,7 @@ const fields = {
   resource: { type: String, required },
   version: Number,
   action: { type: String, required },
+  outcome: String,
   at: { type: Date, required },
   before_at: Date,
   actor: { type: String, required },
@@ -56,6 +68,7 @@ const fields = {
   after: String,
   expires_at: { type: Date, required },
   salt: String,
+  tag: String,
   in_log: Boolean,
   leaf_index: Number,
 };
@@ -68,6 +81,8 @@ changeSchema.index({ account_id: 1, _id: 1 });
 changeSchema.index({ account_id: 1, resource: 1, _id: 1 });
 changeSchema.index({ account_id: 1, resource: 1, at: 1 });
 changeSchema.index({ in_log: 1 });
+// For those that are pending, which are few: what is done with the change itself has none.
+changeSchema.index({ outcome: 1 }, { sparse: true });
 changeSchema.index({ expires_at: 1 }, { expireAfterSeconds: 0 });
 
 /** A change with what makes its record. */
@@ -78,12 +93,13 @@ export function toSalted(document: ChangeDocument): SaltedChange {
 
 export function toChange(document: ChangeDocument): Change {
   const { version, person, actor_account, address, request_id, reason, replay, caused_by } = document;
-  const { before, after } = document;
+  const { before, after, outcome } = document;
   return {
     id: document._id,
     resource: document.resource,
     ...(version && { version }),
     action: document.action,
+    outcome: outcome === 'pending' ? 'unknown' : (outcome ?? 'done'),
     at: document.at.toISOString(),
     actor: {
       type: document.actor_type,

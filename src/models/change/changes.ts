@@ -1,18 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import type { Connection, Model } from 'mongoose';
+import type { SecretBox } from '../../domain/access/secret-box.js';
 import type { SaltedChange } from '../../domain/archive/record.js';
 import { derivedId, idsBeginAt, newId } from '../../domain/basics/ids.js';
+import { withTimeout } from '../../domain/basics/with-timeout.js';
 import {
   type Change,
   type ChangeAction,
+  type ChangeOutcome,
   type Origin,
   type ResourceKind,
   resourceName,
   type ShownResource,
 } from '../../domain/change/change.js';
+import { TIMINGS, type Timings } from '../../domain/timings.js';
 import { isDuplicateKey } from '../mongo/duplicate-key.js';
+import { insertMissing } from '../mongo/insert-missing.js';
 import { together } from '../mongo/together.js';
 import { type ChangeDocument, changeSchema, toChange, toSalted } from './change-document.js';
+import { ChangeSeal } from './change-seal.js';
+import { type FindOutcome, Outcomes } from './outcomes.js';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -22,6 +29,9 @@ const SALT_BYTES = 32;
 /** Changes that are read at once. */
 const CHANGES_AT_ONCE = 200;
 
+/** What was done is not kept waiting longer until that is recorded, milliseconds: it is found out later. */
+const OUTCOME_LIMIT_MS = 1_000;
+
 /** Which changes are asked for. */
 export interface ChangeFilter {
   /** Kind and id. */
@@ -29,6 +39,7 @@ export interface ChangeFilter {
   /** Who, or for whom an OAuth client acted. */
   actor?: string | undefined;
   action?: ChangeAction | undefined;
+  outcome?: ChangeOutcome | undefined;
   created_after?: Date | undefined;
   created_before?: Date | undefined;
 }
@@ -55,7 +66,29 @@ type NewChange = Omit<
   | 'caused_by'
   | 'expires_at'
   | 'salt'
+  | 'tag'
 >;
+
+/** A change with what the log is to know of it. */
+export interface LoggableChange extends SaltedChange {
+  accountId: string;
+  /** What shows that it is not as it was written; absent if it is. */
+  wrong: string | undefined;
+  /** It is an act, and nobody has said or found out yet how it ended. */
+  isPending: boolean;
+  /** Its number in the log, as its document says; absent if it says that the log does not have it. */
+  leafIndex: number | undefined;
+}
+
+/** An act that is recorded before it is done. */
+export interface AnnouncedAct {
+  /** Of the change. What is done under this name is found again. */
+  id: string;
+  /** When it was recorded, milliseconds since the epoch. */
+  at: number;
+  /** Records how it ended. It does not fail: what cannot be recorded now is found out later. */
+  ended(outcome: ChangeOutcome): Promise<void>;
+}
 
 /** Moves the changes that are still in the documents of one kind of resource. */
 type Collector = (accountId?: string) => Promise<void>;
@@ -64,16 +97,36 @@ type Collector = (accountId?: string) => Promise<void>;
 export class ChangeRepository {
   private readonly model: Model<ChangeDocument>;
   private readonly keptMs: number;
+  private readonly seal: ChangeSeal;
+  private readonly outcomes: Outcomes;
   private readonly collectors = new Map<ResourceKind, Collector>();
 
-  constructor(connection: Connection, keptDays: number) {
+  /** @param box tags what is written; absent: the log does not take it */
+  constructor(
+    connection: Connection,
+    keptDays: number,
+    box: SecretBox | undefined,
+    { acts_settle_ms }: Timings = TIMINGS,
+  ) {
     this.model = connection.model<ChangeDocument>('change', changeSchema, 'changes');
     this.keptMs = keptDays * DAY_MS;
+    this.seal = new ChangeSeal(box);
+    this.outcomes = new Outcomes(this.model, this.seal, acts_settle_ms);
+  }
+
+  /** Who finds out how acts ended of which nobody has said so. */
+  findOutcomesBy(find: FindOutcome): void {
+    this.outcomes.findBy(find);
+  }
+
+  /** Finds out how all acts ended of which nobody has said so, as far as that can be told by now. @throws if Temporal cannot be asked */
+  settle(): Promise<void> {
+    return this.outcomes.settleAll();
   }
 
   /** Changes of an account, newest first. @param before only those older than the change of this id */
   async list(accountId: string, filter: ChangeFilter, limit: number, before?: string): Promise<Change[]> {
-    const { resource, actor, action, created_after, created_before } = filter;
+    const { resource, actor, action, outcome, created_after, created_before } = filter;
     await this.collect(accountId, resource);
     const at = {
       ...(created_after && { $gt: created_after }),
@@ -85,13 +138,14 @@ export class ChangeRepository {
         ...(resource !== undefined && { resource }),
         ...(actor !== undefined && { [actor.startsWith('prof_') ? 'person' : 'actor']: actor }),
         ...(action !== undefined && { action }),
+        ...(outcome !== undefined && { outcome: { $in: STORED[outcome] } }),
         ...(Object.keys(at).length > 0 && { at }),
         ...(before !== undefined && { _id: { $lt: before } }),
       })
       .sort({ _id: -1 })
       .limit(limit)
-      .lean();
-    return documents.map(toChange);
+      .lean<ChangeDocument[]>();
+    return (await this.outcomes.settled(documents)).map(toChange);
   }
 
   /** Changes of an account that were made in a period, oldest first. @param after only those newer than the change of this id */
@@ -110,53 +164,52 @@ export class ChangeRepository {
         .find({ account_id: accountId, _id: { $gt: last, $lt: end } })
         .sort({ _id: 1 })
         .limit(CHANGES_AT_ONCE)
-        .lean();
-      yield* documents.map(toSalted);
+        .lean<ChangeDocument[]>();
+      yield* (await this.outcomes.settled(documents)).map(toSalted);
       const newest = documents.at(-1);
       if (!newest) return;
       last = newest._id;
     }
   }
 
-  /** A change of an account, and its number in the log if that has it; `undefined` if there is none of that id. */
-  async get(accountId: string, id: string): Promise<(SaltedChange & { leafIndex?: number }) | undefined> {
-    const document = await this.model.findOne({ _id: id }).lean();
+  /** A change of an account; `undefined` if there is none of that id. */
+  async get(accountId: string, id: string): Promise<LoggableChange | undefined> {
+    const document = await this.model.findOne({ _id: id }).lean<ChangeDocument>();
     if (document?.account_id !== accountId) return undefined;
-    const { leaf_index: leafIndex } = document;
-    return { ...toSalted(document), ...(typeof leafIndex === 'number' && { leafIndex }) };
+    const [settled = document] = await this.outcomes.settled([document]);
+    return this.toLoggable(settled);
   }
 
-  /** Changes made before a time that the log does not have. */
-  async unlogged(before: Date, limit: number): Promise<(SaltedChange & { accountId: string })[]> {
-    const found = await this.model
-      .find({ in_log: false, at: { $lt: before } })
-      .limit(limit)
-      .lean();
-    return found.map((document) => ({ accountId: document.account_id, ...toSalted(document) }));
+  /** Changes that say that the log does not have them, some at once, in one pass. */
+  async *unlogged(): AsyncIterable<LoggableChange[]> {
+    const found = this.model
+      .find({ in_log: { $in: [false, null] } })
+      .sort({ _id: 1 })
+      .lean<ChangeDocument[]>();
+    for await (const some of together(found.cursor({ batchSize: CHANGES_AT_ONCE }), CHANGES_AT_ONCE))
+      yield some.map((document) => this.toLoggable(document));
+  }
+
+  /** Changes that were made since a time and say that the log has them, some at once, in one pass. */
+  async *loggedSince(since: Date): AsyncIterable<LoggableChange[]> {
+    const found = this.model
+      .find({ in_log: true, _id: { $gt: idsBeginAt('change', since.getTime()) } })
+      .lean<ChangeDocument[]>();
+    for await (const some of together(found.cursor({ batchSize: CHANGES_AT_ONCE }), CHANGES_AT_ONCE))
+      yield some.map((document) => this.toLoggable(document));
   }
 
   /**
-   * Changes of all accounts that the log has, some at once, in one pass.
+   * All changes, of all accounts, some at once, in one pass.
    *
-   * @param leaves only those with these numbers; absent: all
+   * @param leaves only those that say they have these numbers in the log; absent: all
    */
-  async *recorded(
-    leaves?: readonly number[],
-  ): AsyncIterable<(SaltedChange & { accountId: string; leafIndex: number })[]> {
+  async *all(leaves?: readonly number[]): AsyncIterable<LoggableChange[]> {
     const found = this.model
-      .find(leaves ? { leaf_index: { $in: [...leaves] } } : { in_log: true })
+      .find(leaves ? { leaf_index: { $in: [...leaves] } } : {})
       .lean<ChangeDocument[]>();
     for await (const some of together(found.cursor({ batchSize: CHANGES_AT_ONCE }), CHANGES_AT_ONCE))
-      yield some.map((document) => ({
-        accountId: document.account_id,
-        ...toSalted(document),
-        leafIndex: document.leaf_index ?? -1,
-      }));
-  }
-
-  /** How many changes the log does not have yet. */
-  unloggedCount(): Promise<number> {
-    return this.model.countDocuments({ in_log: false });
+      yield some.map((document) => this.toLoggable(document));
   }
 
   /** Records that the log has these changes. @param numbers of their records, by the ids of the changes */
@@ -189,16 +242,18 @@ export class ChangeRepository {
       : { known: false, since: next.before_at ?? next.at };
   }
 
-  /**
-   * Records something that is done elsewhere and not in MongoDB, before it is done.
-   *
-   * @returns takes the record back, if it was not done
-   */
-  async announce(origin: Origin, change: Omit<NewChange, 'at' | 'changed'>): Promise<() => Promise<void>> {
-    const record = this.record(origin, { ...change, at: new Date(), changed: [] });
+  /** Records something that is done elsewhere and not in MongoDB, before it is done. */
+  async announce(
+    origin: Origin,
+    change: Omit<NewChange, 'at' | 'changed' | 'outcome'>,
+  ): Promise<AnnouncedAct> {
+    const now = new Date();
+    const record = this.record(origin, { ...change, outcome: 'pending', at: now, changed: [] });
     await this.model.create(record);
-    return async () => {
-      await this.model.deleteOne({ _id: record._id });
+    return {
+      id: record._id,
+      at: now.getTime(),
+      ended: (outcome) => this.ended([record], [outcome]),
     };
   }
 
@@ -207,30 +262,46 @@ export class ChangeRepository {
    *
    * @param done what is done to which delivery, by the delivery's id
    * @param at the same on every repeat
-   * @returns takes back the records of deliveries to which nothing was done
+   * @returns records how it ended, by the delivery's id
    */
   async announceReplay(
     accountId: string,
     origin: Origin & { replay: string },
     done: ReadonlyMap<string, ChangeAction>,
     at: Date,
-  ): Promise<(deliveryIds: ReadonlySet<string>) => Promise<void>> {
+  ): Promise<(outcomes: ReadonlyMap<string, ChangeOutcome>) => Promise<void>> {
     const idOf = (deliveryId: string) => derivedId('change', at.getTime(), `${origin.replay} ${deliveryId}`);
-    const known = await this.model.find({ _id: { $in: [...done.keys()].map(idOf) } }, { _id: 1 }).lean();
-    const recorded = new Set(known.map(({ _id }) => _id));
-    const records = [...done].map(([id, action]) => ({
-      ...this.record(origin, {
-        account_id: accountId,
-        resource: resourceName('delivery', id),
-        action,
-        at,
-        changed: [],
-      }),
-      _id: idOf(id),
-    }));
-    await this.model.insertMany(records.filter(({ _id }) => !recorded.has(_id)));
-    return async (ids) => {
-      await this.model.deleteMany({ _id: { $in: [...ids].map(idOf) } });
+    const records = [...done].map(([id, action]) => {
+      const resource = resourceName('delivery', id);
+      const act = { account_id: accountId, resource, action, outcome: 'pending' as const, at, changed: [] };
+      return this.record(origin, act, idOf(id));
+    });
+    await insertMissing(this.model, records);
+    // Those that were there have salts of their own.
+    const ids = records.map(({ _id }) => _id);
+    const acts = await this.model.find({ _id: { $in: ids } }).lean<ChangeDocument[]>();
+    return (outcomes) => {
+      const byId = new Map([...outcomes].map(([deliveryId, outcome]) => [idOf(deliveryId), outcome]));
+      const ended = acts.filter(({ _id }) => byId.has(_id));
+      return this.ended(
+        ended,
+        ended.map(({ _id }) => byId.get(_id) ?? 'unknown'),
+      );
+    };
+  }
+
+  private async ended(acts: readonly ChangeDocument[], outcomes: readonly ChangeOutcome[]): Promise<void> {
+    await withTimeout(OUTCOME_LIMIT_MS, this.outcomes.ended(acts, outcomes)).catch(() => undefined);
+  }
+
+  private toLoggable(document: ChangeDocument): LoggableChange {
+    const { leaf_index, in_log } = document;
+    return {
+      accountId: document.account_id,
+      ...toSalted(document),
+      wrong: this.seal.whatIsWrong(document),
+      isPending: document.outcome === 'pending',
+      leafIndex: in_log === true ? (leaf_index ?? -1) : undefined,
     };
   }
 
@@ -252,9 +323,13 @@ export class ChangeRepository {
   }
 
   /** For {@link Recorded} alone: a change as it is stored. */
-  record({ actor, ...from }: Origin, change: NewChange): ChangeDocument {
-    return {
-      _id: newId('change', change.at.getTime()),
+  record(
+    { actor, ...from }: Origin,
+    change: NewChange,
+    _id = newId('change', change.at.getTime()),
+  ): ChangeDocument {
+    const document: ChangeDocument = {
+      _id,
       ...change,
       actor: actor.id,
       actor_type: actor.type,
@@ -265,6 +340,8 @@ export class ChangeRepository {
       salt: randomBytes(SALT_BYTES).toString('base64'),
       in_log: false,
     };
+    const tag = this.seal.tag(document);
+    return tag === undefined ? document : { ...document, tag };
   }
 
   /** For {@link Recorded} alone: stores changes, those that are not stored yet. */
@@ -276,6 +353,13 @@ export class ChangeRepository {
     }
   }
 }
+
+/** How outcomes are stored. What has none was done. */
+const STORED: Record<ChangeOutcome, (ChangeOutcome | 'pending' | null)[]> = {
+  done: ['done', null],
+  refused: ['refused'],
+  unknown: ['unknown', 'pending'],
+};
 
 function toState(text: string | null | undefined): PastState {
   return { known: true, state: text ? (JSON.parse(text) as ShownResource) : undefined };

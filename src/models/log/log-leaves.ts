@@ -1,6 +1,7 @@
 import { LogAlteredError } from '../../domain/log/log-altered.js';
 import { TILE_WIDTH, type Tile } from '../../domain/log/tiles.js';
 import type { LogTiles } from './log-tiles.js';
+import { RecentLeaves } from './recent-leaves.js';
 
 /** Times that another process was faster, after which an append is given up. */
 const MAX_CONFLICTS = 100;
@@ -22,6 +23,7 @@ export class LogLeaves {
   private isAppending = false;
   /** The last tile, as far as this process knows. */
   private last: Tile | undefined;
+  private readonly recent = new RecentLeaves();
 
   /** @param signedSize leaves that there are at least */
   constructor(tiles: LogTiles, signedSize: () => Promise<number>) {
@@ -30,7 +32,8 @@ export class LogLeaves {
   }
 
   /**
-   * Appends leaves.
+   * Appends leaves, but none that is among the last few thousand already: whoever was stopped before it had noted the number of a leaf appends it again,
+   * and so does a run beside another.
    *
    * A tile is written only if it is as wide as was read, and the next one only after it is full: so no leaf changes and there is no gap, whoever else
    * appends, and wherever this one is stopped.
@@ -93,22 +96,56 @@ export class LogLeaves {
   }
 
   private async appendNow(hashes: readonly Buffer[]): Promise<number[]> {
-    const numbers: number[] = [];
-    for (let conflicts = 0; numbers.length < hashes.length; ) {
-      this.last ??= await this.findLast();
+    const numbers = new Map<string, number>();
+    const again = new Map<string, { hash: Buffer; number: number }>();
+    for (let conflicts = 0; ; ) {
+      this.last ??= await this.findRecent();
+      const missing = new Map<string, Buffer>();
+      for (const hash of hashes) {
+        const key = hash.toString('latin1');
+        if (numbers.has(key) || again.has(key)) continue;
+        const number = this.recent.find(hash);
+        if (number === undefined) missing.set(key, hash);
+        else again.set(key, { hash, number });
+      }
+      if (missing.size === 0) break;
       const { index, hashes: own } = nextOf(this.last);
-      const taken = hashes.slice(numbers.length, numbers.length + TILE_WIDTH - own.length);
-      const grown: Tile = { level: 0, index, hashes: [...own, ...taken] };
+      const taken = [...missing].slice(0, TILE_WIDTH - own.length);
+      const grown: Tile = { level: 0, index, hashes: [...own, ...taken.map(([, hash]) => hash)] };
       if (await this.tiles.grow(grown, own.length)) {
         this.last = grown;
-        numbers.push(...taken.map((_, at) => index * TILE_WIDTH + own.length + at));
+        this.recent.add(grown);
+        for (const [at, [key]] of taken.entries()) numbers.set(key, index * TILE_WIDTH + own.length + at);
       } else {
         this.last = undefined;
         conflicts += 1;
         if (conflicts > MAX_CONFLICTS) throw new Error('the log grew faster than this process could append');
       }
     }
-    return numbers;
+    await this.requireStored([...again.values()]);
+    return hashes.map((hash) => {
+      const key = hash.toString('latin1');
+      return numbers.get(key) ?? again.get(key)?.number ?? -1;
+    });
+  }
+
+  /** @throws if leaves that are remembered are not stored any more: another database was put in the place of this one */
+  private async requireStored(remembered: readonly { hash: Buffer; number: number }[]): Promise<void> {
+    if (remembered.length === 0) return;
+    const stored = await this.at(remembered.map(({ number }) => number));
+    if (remembered.every(({ hash, number }) => stored.get(number)?.equals(hash))) return;
+    this.recent.clear();
+    throw new Error('leaves that this process remembers are not in the log any more');
+  }
+
+  /** The last tile; what was appended before it is remembered then. */
+  private async findRecent(): Promise<Tile> {
+    const last = await this.findLast();
+    const before = this.recent.missingBefore(last).map((index) => ({ level: 0, index }));
+    for (const tile of (await this.tiles.read(before)).sort((a, b) => a.index - b.index))
+      this.recent.add(tile);
+    this.recent.add(last);
+    return last;
   }
 
   private async findLast(): Promise<Tile> {

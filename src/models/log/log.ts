@@ -1,5 +1,5 @@
 import type { Connection } from 'mongoose';
-import { asSigned, openedBy, signCheckpoint } from '../../domain/log/checkpoint.js';
+import { asSigned, openCheckpoint, openedBy, originOf, signCheckpoint } from '../../domain/log/checkpoint.js';
 import type { CheckpointCopy } from '../../domain/log/checkpoint-copy.js';
 import { LogAlteredError } from '../../domain/log/log-altered.js';
 import {
@@ -32,6 +32,7 @@ import {
 import { LogAudit } from './log-audit.js';
 import { type LogHead, LogHeads } from './log-head.js';
 import { LogLeaves } from './log-leaves.js';
+import { LogStamps } from './log-stamps.js';
 import { LogTiles } from './log-tiles.js';
 
 /** That a record is in the log. */
@@ -84,6 +85,7 @@ export class LogRepository {
   private readonly tiles: LogTiles;
   private readonly leaves: LogLeaves;
   private readonly heads: LogHeads;
+  private readonly stamps: LogStamps;
   private readonly auditor: LogAudit;
   /** What this process does at its turn: it publishes and looks at tiles one after the other. */
   private turn: Promise<unknown> = Promise.resolve();
@@ -92,14 +94,15 @@ export class LogRepository {
   constructor(connection: Connection, auditEveryMs?: number) {
     this.tiles = new LogTiles(connection);
     this.heads = new LogHeads(connection);
+    this.stamps = new LogStamps(connection);
     // No more than a hint where the last tile is: nothing is signed that does not continue what was signed.
     this.leaves = new LogLeaves(this.tiles, async () => (await this.heads.read())?.size ?? 0);
     this.auditor = new LogAudit(this.tiles, this.leaves, auditEveryMs);
   }
 
   /**
-   * Appends records. They are part of the log, but not of a checkpoint yet. A record that is appended again, after a crash, is there twice, which
-   * does no harm.
+   * Appends records. They are part of the log, but not of a checkpoint yet. A record that is appended again has the number that it had, if that is among
+   * the last few thousand; otherwise it is there twice, which does no harm.
    *
    * @returns their numbers
    */
@@ -165,14 +168,20 @@ export class LogRepository {
   }
 
   /**
-   * Proves a record in the log as it was signed last.
+   * Proves a record in the log: as it was signed last, or as it was when a time stamp first had it, which says how old it is at least.
    *
    * @param index its number @returns `undefined` if it was appended after that
    * @throws LogAlteredError if the log does not hold this record there, or none of the keys has signed it
    */
-  async prove(record: string, index: number, keys: readonly NoteVerifier[]): Promise<Inclusion | undefined> {
-    const head = await this.head(keys);
-    if (!head || index >= head.size) return undefined;
+  async prove(
+    record: string,
+    index: number,
+    keys: readonly NoteVerifier[],
+    checkpoint: 'last' | 'stamped' = 'last',
+  ): Promise<Inclusion | undefined> {
+    const last = await this.head(keys);
+    if (!last || index >= last.size) return undefined;
+    const head = (checkpoint === 'stamped' && (await this.stamped(index, last, keys))) || last;
     const proof = await inclusionProof(index, head.size, readFromTiles(this.read));
     if (!isIncluded(leafHash(record), index, head.size, head.root, proof))
       throw altered(`number ${index} is not this record`);
@@ -189,6 +198,18 @@ export class LogRepository {
     if (widthOf(key, size) < width) return undefined;
     const [tile] = await this.tiles.read([key]);
     return tile && Buffer.concat(tile.hashes.slice(0, width));
+  }
+
+  /** The oldest checkpoint with a time stamp that has a leaf; `undefined` if there is none that a key has signed. */
+  private async stamped(
+    index: number,
+    last: OpenedCheckpoint,
+    keys: readonly NoteVerifier[],
+  ): Promise<OpenedCheckpoint | undefined> {
+    const found = await this.stamps.oldestWith(index);
+    if (!found || found.size > last.size || originOf(found.note) !== last.origin) return undefined;
+    const key = openedBy(found.note, keys);
+    return key && { ...openCheckpoint(found.note, [key]), ...found };
   }
 
   private inTurn<T>(act: () => Promise<T>): Promise<T> {
@@ -227,6 +248,7 @@ export class LogRepository {
     const timestamp = isStamped || tree.size === 0 ? undefined : await stamp?.(note);
     if (timestamp === undefined) return next;
     await this.heads.stamp(note, timestamp);
+    await this.stamps.keep({ size: tree.size, note, timestamp });
     return { ...next, timestamp };
   }
 

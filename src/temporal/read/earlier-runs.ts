@@ -14,6 +14,9 @@ export const RESEND_MEMO = 'resend';
 /** Key of the memo of a run that a replay has started; its value is the replay's id. */
 export const REPLAY_MEMO = 'replay';
 
+/** Key of the memo of a run that somebody has started by sending a delivery again; its value names that act. */
+export const ACT_MEMO = 'act';
+
 /** Value of the first memo: the execution that stood for the delivery before, its own or a group's. */
 export interface ResendMemo {
   workflow_id: string;

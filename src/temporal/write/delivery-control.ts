@@ -6,9 +6,11 @@ import { type DeliveryRecord, isClosed, type NamedTarget } from '../../domain/de
 import type { Action } from '../../domain/delivery/delivery-machine.js';
 import { deliveryWorkflowId, isGroup } from '../../domain/ledger/workflow-ids.js';
 import { DeliveryStateConflictError } from '../errors.js';
+import { actUpdateId } from '../read/acts/act-update-id.js';
 import type { DeliveryReader } from '../read/delivery-reader.js';
 import type { DeliveryStarter } from './delivery-starter.js';
 import { sendUpdate } from './send-update.js';
+import type { Sender } from './start-calls.js';
 
 /** Steers deliveries. The same update can be sent from Temporal UI. */
 export class DeliveryControl {
@@ -25,8 +27,8 @@ export class DeliveryControl {
   /**
    * Does something to a live delivery, and waits for its answer.
    *
-   * @param by who does it: an API key's id
-   * @param replay the replay through which they do it. It does it once: a repeat has no effect
+   * @param operator who does it: an API key's id; and the replay through which they do it
+   * @param name of the act, under which it is found again, and done once, however often it is called; absent: nobody looks for it
    * @returns the delivery's record after it; `undefined` if the account has no such live delivery
    * @throws DeliveryStateConflictError if the delivery's state does not allow it, NoWorkerError if no worker answers
    */
@@ -34,11 +36,11 @@ export class DeliveryControl {
     action: Action,
     accountId: string,
     key: DeliveryKey,
-    by: string,
-    replay?: string,
+    operator: { by: string; replay?: string },
+    name?: string,
   ): Promise<DeliveryRecord | undefined> {
-    const order = { action, by, ...(replay !== undefined && { replay }) };
-    const updateId = replay && `${replay} ${deliveryId(key)}`;
+    const order = { action, ...operator };
+    const updateId = name && actUpdateId(name, deliveryId(key));
     const own = await this.update(deliveryWorkflowId(accountId, key), order, updateId);
     if (own) return own;
     const { execution } = (await this.deliveries.locate(accountId, key)) ?? {};
@@ -62,8 +64,7 @@ export class DeliveryControl {
    * its schedule.
    *
    * @param target the delivery's endpoint as it is now
-   * @param by who does it: an API key's id
-   * @param traceparent of the request that asks for it, if it is traced
+   * @param sender who does it: an API key's id
    * @returns the new run's id; `undefined` if the account has no such delivery
    * @throws DeliveryStateConflictError if the delivery is open, or its payload was erased
    */
@@ -71,8 +72,7 @@ export class DeliveryControl {
     accountId: string,
     key: DeliveryKey,
     target: NamedTarget,
-    by: string,
-    traceparent?: string,
+    sender: Sender,
   ): Promise<string | undefined> {
     const { workflow_id, run_id, status } = (await this.deliveries.get(accountId, key)) ?? {};
     if (!workflow_id || !run_id || !status) return undefined;
@@ -85,7 +85,7 @@ export class DeliveryControl {
     if (!(await this.starter.canSend(event)))
       throw new DeliveryStateConflictError(`${ERASED_REASON} It cannot be sent again.`);
     try {
-      return await this.starter.resend(event, target, { workflow_id, run_id, by, traceparent });
+      return await this.starter.resend(event, target, { workflow_id, run_id, ...sender });
     } catch (error) {
       // Another caller was faster.
       if (error instanceof WorkflowExecutionAlreadyStartedError) throw stillOpen();

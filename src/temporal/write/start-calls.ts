@@ -40,7 +40,7 @@ import {
   isGroup,
 } from '../../domain/ledger/workflow-ids.js';
 import { TIMINGS, type Timings, timingsOfInput } from '../../domain/timings.js';
-import { REPLAY_MEMO, RESEND_MEMO, type ResendMemo } from '../read/earlier-runs.js';
+import { ACT_MEMO, REPLAY_MEMO, RESEND_MEMO, type ResendMemo } from '../read/earlier-runs.js';
 import { type GroupMemo, indexMembers } from '../read/group/group-memo.js';
 import type { RecentGroups } from '../read/group/recent-groups.js';
 import { describeExecution } from '../read/visibility/visibility.js';
@@ -119,9 +119,13 @@ export class StartCalls implements GroupStarts {
   async resend(
     event: AcceptedEvent,
     target: NamedTarget,
-    { by, replay, traceparent, ...of }: ResendMemo & Sender,
+    { by, replay, act, traceparent, ...of }: ResendMemo & Sender,
   ): Promise<string> {
-    const memo = { [RESEND_MEMO]: of, ...(replay !== undefined && { [REPLAY_MEMO]: replay }) };
+    const memo = {
+      [RESEND_MEMO]: of,
+      ...(act !== undefined && { [ACT_MEMO]: act }),
+      ...(replay !== undefined && { [REPLAY_MEMO]: replay }),
+    };
     const { firstExecutionRunId } = await this.startSole(
       // The trace of the first run is over.
       { event: { ...event, traceparent }, target, head: false, host: () => target.host },
@@ -288,6 +292,8 @@ export function sequenceMemo({ sequence }: AcceptedEvent): { sequence?: number }
 export interface Sender {
   by: string;
   replay?: string | undefined;
+  /** Name of the act, under which it is found again. */
+  act?: string | undefined;
   /** Of the request that asks for it, if it is traced. */
   traceparent?: string | undefined;
 }

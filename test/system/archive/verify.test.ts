@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import mongoose, { type Connection } from 'mongoose';
 import { compareLedger } from '../../../src/bin/archive/compare-ledger.js';
-import { HeldDeliveries } from '../../../src/bin/archive/held-deliveries.js';
+import { Held } from '../../../src/bin/archive/held.js';
 import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
 import { ClosedExecutionFinder } from '../../../src/temporal/read/archive/closed-windows.js';
 import type { Delivery, DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
@@ -126,7 +126,7 @@ describe('hookline archive verify', () => {
       const counts = { compared: 0, inOpenGroups: 0, open: 0, later: 0, removed: 0 };
       const period = { start: new Date(Date.now() - 3_600_000), end: upTo, upTo };
       const found: string[] = [];
-      for await (const { id, what } of compareLedger(finder, archive, period, counts, new HeldDeliveries()))
+      for await (const { id, what } of compareLedger(finder, archive, period, counts, new Held()))
         found.push(`${id} ${what}`);
       return { found, later: counts.later };
     };
@@ -137,6 +137,24 @@ describe('hookline archive verify', () => {
     );
     assert.deepEqual((await differences(new Date(now + 120_000))).found, [`${id} is not in the archive`]);
     await archived(system, client, [id]);
+  });
+
+  it('names the leaf of a record in whose place an earlier one was put back', async () => {
+    const [{ id = '' } = {}] = await send();
+    const first = await copyOf(id);
+    assert.equal((await client.request('POST', `/v18.0/deliveries/${id}/resend`)).status, 202);
+    const second = await until(
+      async () => {
+        await runArchive(system);
+        return copyOf(id);
+      },
+      ({ revision }) => revision === 2,
+    );
+    await restore(first);
+    const leaf = `leaf ${second['leaf_index']}`;
+    assert.match((await verify()).found[leaf] ?? '', /has no record/);
+    await restore(second);
+    assert.deepEqual((await verify()).found, {});
   });
 
   it('names what was altered, removed and added in MongoDB, and so does the API once Temporal has forgotten it', async () => {

@@ -135,7 +135,7 @@ describe('changes', () => {
     assert.deepEqual(await actions('event_kind:order.shipped'), ['created', 'updated', 'deleted', 'created']);
   });
 
-  it('are what people do to deliveries, with their reason; what was refused is not among them', async () => {
+  it('are what people do to deliveries, with their reason and how they ended', async () => {
     receiver.handle(reply(500));
     await client.register(receiver.url, { retry_schedule: ['1h'] });
     const { deliveries } = await client.purchase(PURCHASE);
@@ -152,14 +152,18 @@ describe('changes', () => {
     await client.deliveryUntil(id, ({ status }) => status === 'retrying');
     await send(client, 'POST', `/deliveries/${id}/retry`);
     const all = await changesOf(client, `delivery:${id}`);
+    assert.deepEqual(new Set(all.map(({ actor }) => actor.id)), new Set([client.keyId]));
     assert.deepEqual(
-      all.map(({ action, reason, actor }) => [action, reason, actor.id]),
+      all.map(({ action, outcome, reason }) => [action, outcome, reason]),
       [
-        ['retried', undefined, client.keyId],
-        ['resent', 'it is open again', client.keyId],
-        ['cancelled', undefined, client.keyId],
-        ['resumed', undefined, client.keyId],
-        ['paused', 'the shop is closed', client.keyId],
+        ['retried', 'done', undefined],
+        ['resent', 'done', 'it is open again'],
+        ['cancelled', 'refused', undefined],
+        ['paused', 'refused', undefined],
+        ['retried', 'refused', undefined],
+        ['cancelled', 'done', undefined],
+        ['resumed', 'done', undefined],
+        ['paused', 'done', 'the shop is closed'],
       ],
     );
   });

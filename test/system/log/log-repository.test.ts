@@ -82,7 +82,7 @@ describe('the log in MongoDB', () => {
   it('proves that each checkpoint is the beginning of the next', async () => {
     await log.append(records(10));
     const older = await log.publish(signers);
-    await log.append(records(590));
+    await log.append(records(590, 'later'));
     assert.equal((await log.head(keys))?.size, 10);
     const newer = await log.publish(signers);
     assert.equal(newer.size, 600);
@@ -98,9 +98,30 @@ describe('the log in MongoDB', () => {
     await log.append(['b', 'c']);
     assert.equal(await log.prove('b', 1, keys), undefined);
     const other = await connect();
-    assert.deepEqual(await other.append(['c', 'd']), [3, 4]);
-    assert.equal((await other.publish(signers)).size, 5);
-    await assertHolds(other, ['a', 'b', 'c', 'c', 'd'], [0, 1, 2, 3, 4]);
+    assert.deepEqual(await other.append(['c', 'd', 'd']), [2, 3, 3]);
+    assert.equal((await other.publish(signers)).size, 4);
+    await assertHolds(other, ['a', 'b', 'c', 'd'], [0, 1, 2, 3]);
+  });
+
+  it('has a record once that several append at the same moment, or again after many others', async () => {
+    const processes = [log, await connect(), await connect()];
+    const same = records(300);
+    const [first = [], ...others] = await Promise.all(
+      processes.map((process, at) => process.append(at === 1 ? [...same].reverse() : same)),
+    );
+    assert.deepEqual(others, [[...first].reverse(), first]);
+    assert.equal(await log.size(), 300);
+    await log.append(records(3_000, 'other'));
+    assert.deepEqual(await (await connect()).append(same), first);
+    await log.append(records(4_000, 'yet another'));
+    assert.equal((await (await connect()).append(['record 0']))[0], 7_300);
+    assert.equal(await log.size(), 7_301);
+    // What a process remembers is not believed when it is gone.
+    const connection = await mongoose.createConnection(uri).asPromise();
+    await connection.collection('log_tiles').deleteMany({});
+    await connection.close();
+    await assert.rejects(log.append(['yet another 3999']), /not in the log any more/);
+    assert.deepEqual(await log.append(['yet another 3999']), [0]);
   });
 
   it('keeps every record where it was appended, and has no gap, after two processes were killed', async () => {

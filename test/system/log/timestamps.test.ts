@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Certificate } from '../../../src/domain/log/certificate.js';
+import { type Certificate, verifyCertificate } from '../../../src/domain/log/certificate.js';
 import { timestampQuery } from '../../../src/domain/log/timestamp.js';
 import {
   createTimestampAuthority,
@@ -41,21 +41,23 @@ describe('time stamps of checkpoints', () => {
     const { body } = await read('/metrics');
     return Number(new RegExp(`^${name} (.+)$`, 'm').exec(body.toString())?.[1]);
   };
-  /** Delivers something, and runs the archive until the log has it. @returns the certificate */
-  const deliver = async (): Promise<{ text: string; certificate: Certificate }> => {
+  /** Delivers something, and runs the archive until the log has it. @returns the certificate, and reads it again */
+  const deliver = async () => {
     const client = await system.account();
     await client.register(receiver.url);
     const [{ id = '' } = {}] = (await client.purchase()).deliveries;
     await client.deliveryUntil(id, ({ status }) => status === 'delivered');
     await archived(system, client, [id]);
+    const again = (checkpoint: string) =>
+      client.request('GET', `/v18.0/deliveries/${id}/certificate?checkpoint=${checkpoint}`);
     const { text, json } = await until(
       async () => {
         await runArchive(system);
-        return client.request('GET', `/v18.0/deliveries/${id}/certificate`);
+        return again('stamped');
       },
       ({ status }) => status === 200,
     );
-    return { text, certificate: json };
+    return { text, certificate: json as Certificate, again };
   };
 
   // Costs a second of processor: openssl makes two RSA keys.
@@ -113,6 +115,18 @@ describe('time stamps of checkpoints', () => {
       'Verification: OK',
     );
     assert.ok(certificate.timestamp);
+  });
+
+  it('stay with what they first covered, whatever is signed later', async () => {
+    const { certificate, again } = await deliver();
+    await deliver();
+    const later = (await again('stamped')).json as Certificate;
+    assert.deepEqual([later.checkpoint, later.timestamp], [certificate.checkpoint, certificate.timestamp]);
+    verifyCertificate(JSON.stringify(later));
+    const last = (await again('last')).json as Certificate;
+    assert.equal(last.checkpoint, await checkpoint());
+    assert.notEqual(last.timestamp, later.timestamp);
+    verifyCertificate(JSON.stringify(last));
   });
 
   it('hold up no signature: a service that fails, lies, or sends without end is counted, and asked again', async () => {

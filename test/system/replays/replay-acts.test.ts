@@ -8,6 +8,7 @@ import {
 import { parseDeliveryId } from '../../../src/domain/basics/delivery-id.js';
 import type { ReplayPlan } from '../../../src/domain/replay/replay.js';
 import type { ApiClient } from '../../support/api-client.js';
+import { changesOf } from '../../support/parts/changes.js';
 import { listed, purchases } from '../../support/parts/replays.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
@@ -91,17 +92,17 @@ describe('an act of a replay', () => {
     );
   });
 
-  it('is recorded once, however often it is announced, and taken back if it was not done', async () => {
+  it('is recorded once, however often it is announced, and says how it ended', async () => {
     const ledger = ledgerOf(system);
     const plan = planOf('rpl_01J0000000000000000000000C');
     const item = await found();
     const recorded = async () =>
-      (await client.request('GET', `/v18.0/changes?resource=delivery:${id}`)).json.data.length;
+      (await changesOf(client, `delivery:${id}`)).map(({ action, outcome }) => [action, outcome]);
     const at = Date.now();
     await ledger.announce(plan, [item], at);
-    const takeBack = await ledger.announce(plan, [item], at);
-    assert.equal(await recorded(), 1);
-    await takeBack(new Set([id]));
-    assert.equal(await recorded(), 0);
+    const ended = await ledger.announce(plan, [item], at);
+    assert.deepEqual(await recorded(), [['resent', 'unknown']]);
+    await ended(new Map([[id, 'refused']]));
+    assert.deepEqual(await recorded(), [['resent', 'refused']]);
   });
 });

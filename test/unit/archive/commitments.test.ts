@@ -134,6 +134,7 @@ describe('the record of a change', () => {
     resource: 'endpoint:ep_1',
     version: 2,
     action: 'updated',
+    outcome: 'done',
     at: AT,
     actor: { type: 'oauth_client', id: 'client_1', person: 'prof_1', account_id: 'acct_9' },
     address: '192.0.2.7',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ACTOR_TYPES, CHANGE_ACTIONS } from '../../../domain/change/change.js';
+import { ACTOR_TYPES, CHANGE_ACTIONS, CHANGE_OUTCOMES } from '../../../domain/change/change.js';
 import { timeSchema as time } from '../../http/schemas.js';
 
 const shown = z.record(z.string(), z.unknown()).optional();
@@ -10,6 +10,11 @@ export const changeSchema = z
     resource: z.string().describe('Kind and id, such as endpoint:ep_…; a login has the id of its profile'),
     version: z.int().optional().describe('Version of the resource after it; absent for deliveries'),
     action: z.enum(CHANGE_ACTIONS),
+    outcome: z
+      .enum(CHANGE_OUTCOMES)
+      .describe(
+        'Whether it was done; refused: it had no effect. unknown: an act upon a delivery or a replay of which nobody has said how it ended, as after a crash; it is found out within minutes',
+      ),
     at: time,
     actor: z
       .object({

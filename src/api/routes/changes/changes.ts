@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import { idPattern, isId } from '../../../domain/basics/ids.js';
-import { CHANGE_ACTIONS, RESOURCE_KINDS, resourceName } from '../../../domain/change/change.js';
+import {
+  CHANGE_ACTIONS,
+  CHANGE_OUTCOMES,
+  RESOURCE_KINDS,
+  resourceName,
+} from '../../../domain/change/change.js';
 import { notFound } from '../../../domain/http/problem.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
@@ -45,6 +50,7 @@ export function changeOperations({ database }: ApiDependencies): Operation[] {
             'Who: an API key, an OAuth client, a profile for whose person a client acted, operator, subscriber, erasure, incident, rotation or verification',
           ),
         action: z.enum(CHANGE_ACTIONS).optional().describe('What was done'),
+        outcome: z.enum(CHANGE_OUTCOMES).optional().describe('Whether it was done'),
         created_after: timeParameter,
         created_before: timeParameter,
       }),

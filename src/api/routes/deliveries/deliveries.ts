@@ -44,7 +44,7 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
     action: ChangeAction,
     id: string,
     reason: string | undefined,
-    act: () => Promise<T | undefined>,
+    act: (name: string) => Promise<T | undefined>,
   ) => recordedAct(database.changes, ctx, { resource: resourceName('delivery', id), action, reason }, act);
 
   const find = async (accountId: string, id: string) => {
@@ -133,8 +133,8 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
         async handle(ctx, { params: { id = '' }, body: { reason } }) {
           const { account_id, id: by } = ctx.state.caller;
           const key = readKey(id);
-          const record = await recorded(ctx, DONE[action], id, reason, () =>
-            control.act(action, account_id, key, by),
+          const record = await recorded(ctx, DONE[action], id, reason, (name) =>
+            control.act(action, account_id, key, { by }, name),
           );
           if (!record) {
             const { status } = await find(account_id, id);
@@ -168,13 +168,12 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
             'The endpoint was deleted, so nothing can be sent to it.',
           );
         }
-        const run_id = await recorded(ctx, 'resent', id, reason, () =>
+        const run_id = await recorded(ctx, 'resent', id, reason, (act) =>
           control.resend(
             account_id,
             key,
             { ...toTarget(endpoint), host: hostOf(endpoint.target_url) },
-            by,
-            ctx.state.traceparent,
+            { by, act, traceparent: ctx.state.traceparent },
           ),
         );
         if (run_id === undefined) throw notFound('delivery', id);

@@ -23,6 +23,12 @@ const query = z.strictObject({
     .enum(['true', 'false'])
     .default('true')
     .describe('false: without the details of the record, to hand it to somebody who is not to see them'),
+  checkpoint: z
+    .enum(['stamped', 'last'])
+    .default('stamped')
+    .describe(
+      'Of which checkpoint. stamped: the oldest with a time stamp that has the record, if there is one; last: the latest, which has the cosignatures of all witnesses of today',
+    ),
 });
 
 /** Reads what a certificate opens of its record. */
@@ -54,10 +60,15 @@ export function certificateOperations({
   /** @param index of the record in the log; absent if it is not in there */
   const certify = async (
     what: string,
-    { record, index, opening }: { record: string; index: number | undefined; opening?: OpenDetails },
+    {
+      record,
+      index,
+      checkpoint,
+      opening,
+    }: { record: string; index: number | undefined; checkpoint: 'stamped' | 'last'; opening?: OpenDetails },
   ): Promise<Certificate> => {
     const keys = await logKeys.known();
-    const found = index === undefined ? undefined : await log.prove(record, index, keys);
+    const found = index === undefined ? undefined : await log.prove(record, index, keys, checkpoint);
     const key = found && openedBy(found.head.note, keys);
     if (!found || !key || index === undefined) throw notYet(`${what} is not in the log yet`);
     return {
@@ -124,12 +135,13 @@ export function certificateOperations({
       },
       query,
       problems: ['not_in_log', 'log_altered', 'record_altered'],
-      async handle(ctx, { params: { id = '' }, query: { details } }) {
+      async handle(ctx, { params: { id = '' }, query: { details, checkpoint } }) {
         const { account_id } = ctx.state.caller;
         const { text: record, leafIndex: index, eventId } = await archived(account_id, id);
         ctx.body = await certify(`The delivery ${id}`, {
           record,
           index,
+          checkpoint,
           ...(details === 'true' && { opening: () => deliveryOpening(account_id, id, eventId, record) }),
         });
       },
@@ -187,7 +199,11 @@ export function certificateOperations({
         const { leaf_index: index, ...of } = numbers;
         const record = canonicalJson(voidRecord(of));
         await requireLeaf(`The range from ${text}`, record, index);
-        ctx.body = await certify(`The range of void numbers from ${text}`, { record, index });
+        ctx.body = await certify(`The range of void numbers from ${text}`, {
+          record,
+          index,
+          checkpoint: 'stamped',
+        });
       },
     }),
 
@@ -201,7 +217,7 @@ export function certificateOperations({
       responses: { 200: { description: 'The certificate', schema: certificateSchema } },
       query,
       problems: ['not_in_log', 'log_altered', 'record_altered'],
-      async handle(ctx, { params: { id = '' }, query: { details } }) {
+      async handle(ctx, { params: { id = '' }, query: { details, checkpoint } }) {
         const { account_id } = ctx.state.caller;
         const found = await changes.get(account_id, id);
         if (!found) throw notFound('change', id);
@@ -211,6 +227,7 @@ export function certificateOperations({
         ctx.body = await certify(`The change ${id}`, {
           record,
           index,
+          checkpoint,
           ...(details === 'true' && { opening: async () => shown(changeDetails(change), salt) }),
         });
       },

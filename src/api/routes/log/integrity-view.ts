@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** What is compared. */
-export const CHECKS = ['log', 'shown', 'payload', 'temporal'] as const;
+export const CHECKS = ['log', 'shown', 'payload', 'temporal', 'tag'] as const;
 
 export const integritySchema = z
   .object({
@@ -16,7 +16,7 @@ export const integritySchema = z
         check: z
           .enum(CHECKS)
           .describe(
-            'log: the record is the one that the signed log holds. shown: what the API shows is what the record says. payload: it is the one that the record commits to. temporal: Temporal says the same',
+            'log: the record is the one that the signed log holds. shown: what the API shows is what the record says. payload: it is the one that the record commits to. temporal: Temporal says the same. tag: of a change, what was written has a tag under a key that is not in the database',
           ),
         result: z
           .enum(['same', 'differs', 'unknown'])

@@ -72,7 +72,16 @@ export function integrityOperations(dependencies: ApiDependencies): Operation[] 
         const found = isId('change', id) ? await changes.get(account_id, id) : undefined;
         if (!found) throw notFound('change', id);
         const record = canonicalJson(changeRecord(account_id, found));
-        ctx.body = integrityOf(id, [await inLog(dependencies, record, found.leafIndex)]);
+        ctx.body = integrityOf(id, [
+          await inLog(dependencies, record, found.leafIndex),
+          found.wrong === undefined
+            ? {
+                check: 'tag',
+                result: 'same',
+                detail: 'It is what this installation wrote, as its tag shows.',
+              }
+            : { check: 'tag', result: 'differs', detail: `It ${found.wrong}.` },
+        ]);
       },
     }),
   ];

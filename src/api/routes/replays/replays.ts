@@ -126,8 +126,8 @@ export function replayOperations(dependencies: ApiDependencies): Operation[] {
           const { account_id, id: by } = ctx.state.caller;
           const replay = await find(account_id, id);
           const change = { resource: resourceName('replay', id), action: DONE[action], reason };
-          const progress = await recordedAct(database.changes, ctx, change, () =>
-            replays.act(action, account_id, id, by),
+          const progress = await recordedAct(database.changes, ctx, change, (name) =>
+            replays.act(action, account_id, id, by, name),
           );
           if (!progress)
             throw new Problem(

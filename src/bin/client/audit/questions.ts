@@ -50,9 +50,10 @@ export async function attempts(values: Values): Promise<void> {
     for (const attempt of matching_attempts.slice(0, limit - found)) {
       found += 1;
       if (values['json'] === true) printJson({ delivery_id: id, event_id, endpoint_id, ...attempt });
-      const { number, at, duration_ms, address, status_code, error_code, url } = attempt;
+      const { number, at, duration_ms, address, status_code, error_code, url, lost_tries } = attempt;
+      const which = lost_tries ? `${number}, may have arrived before` : String(number);
       rows.push([
-        ...[time(at), `${duration_ms} ms`, String(status_code ?? error_code), address ?? '-', String(number)],
+        ...[time(at), `${duration_ms} ms`, String(status_code ?? error_code), address ?? '-', which],
         ...[id, url ?? ''],
       ]);
     }
@@ -118,9 +119,11 @@ export async function changes(values: Values): Promise<void> {
   await showList(hookline.list('/v18.0/changes', { query }), values, listing, limit);
 }
 
-function rowOf({ at, action, resource, actor, address, caused_by, reason }: Schemas['Change']): string[] {
+function rowOf(change: Schemas['Change']): string[] {
+  const { at, action, outcome, resource, actor, address, caused_by, reason } = change;
   const because = caused_by ? `attempt ${caused_by.attempt} of ${caused_by.delivery_id}` : (reason ?? '');
-  return [time(at), action, resource, actor.person ?? actor.id, address ?? '-', because];
+  const what = outcome === 'done' ? action : `${action} (${outcome})`;
+  return [time(at), what, resource, actor.person ?? actor.id, address ?? '-', because];
 }
 
 const INTEGRITY_STYLE = { unaltered: 'green', altered: 'red', not_proven: 'yellow' } as const;

@@ -36,7 +36,7 @@ export function createAccountRemoval(
 
   const cancel = async ({ account_id, origin }: DeletionRequest, item: ReplayItem): Promise<boolean> => {
     try {
-      return (await control.act('cancel', account_id, item, origin.actor.id)) !== undefined;
+      return (await control.act('cancel', account_id, item, { by: origin.actor.id })) !== undefined;
     } catch (error) {
       // It has an attempt under way, or has just closed: the next search tells.
       if (error instanceof DeliveryStateConflictError) return false;

@@ -14,9 +14,12 @@ export interface LogWatch {
   stamped(at: Date): void;
   /** It did not. */
   notStamped(why: string): void;
-  /** Nothing was signed, because the log was altered. */
+  /** Nothing was signed, or a change was left out, because the database was altered. */
   refused(error: LogAlteredError): Promise<void>;
 }
+
+/** What is not done. */
+const REFUSED = { log: 'The log is not signed', change: 'A change is left out of the log' };
 
 /** Tells metrics, the log of the process, and people, who hear of each reason once a day. */
 export function createLogWatch(
@@ -37,7 +40,7 @@ export function createLogWatch(
   });
   const refusals = new Counter({
     name: 'hookline_log_refusals_total',
-    help: 'Times that no checkpoint was signed because the log was altered',
+    help: 'Times that no checkpoint was signed, or a change was left out of the log, because the database was altered',
     labelNames: ['reason'],
     registers: [registry],
   });
@@ -77,7 +80,7 @@ export function createLogWatch(
     },
     async refused({ reason, message }) {
       refusals.inc({ reason });
-      logger.error({ reason }, `The log is not signed: ${message}.`);
+      logger.error({ reason }, `${REFUSED[reason === 'change_altered' ? 'change' : 'log']}: ${message}.`);
       const at = new Date().toISOString();
       if (!raiser?.concerns('log.altered')) return;
       try {

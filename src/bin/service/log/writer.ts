@@ -1,18 +1,19 @@
 import type { LogWrites } from '../../../../activities/ports.js';
 import type { Settings } from '../../../config/schema.js';
-import { canonicalJson, changeRecord, voidRecord } from '../../../domain/archive/record.js';
+import { canonicalJson, voidRecord } from '../../../domain/archive/record.js';
 import { LogAlteredError } from '../../../domain/log/log-altered.js';
 import { publishedCheckpoints } from '../../../temporal/read/archive/published-checkpoints.js';
 import { settleNumbers } from '../sequence/settle-numbers.js';
 import type { Servers } from '../servers.js';
+import { ChangeAppender } from './change-appender.js';
 import { createCheckpointCopy } from './checkpoint-copy.js';
 import type { LogWatch } from './log-watch.js';
 import { createLogSigners } from './signers.js';
 import { createStamp } from './timestamps.js';
 import { createCosign, parseWitnesses } from './witnesses.js';
 
-/** Changes that are appended at once, and void numbers. */
-const CHANGES_AT_ONCE = 500;
+/** Ranges of void numbers that are appended at once. */
+const VOIDS_AT_ONCE = 500;
 
 /** Completes the log: archived deliveries are appended as they are archived, and changes here. Nothing is signed that something outside MongoDB contradicts. */
 export function createLogWriter(
@@ -20,7 +21,7 @@ export function createLogWriter(
   { database, temporal }: Servers,
   watch: LogWatch,
 ): LogWrites {
-  const { changes, log, sequences } = database;
+  const { log, sequences } = database;
   const { client } = temporal;
   const { signers, known } = createLogSigners(settings, database);
   const copy = createCheckpointCopy(settings.HOOKLINE_LOG_COPY);
@@ -38,18 +39,16 @@ export function createLogWriter(
     }
   };
 
+  const appender = new ChangeAppender(database, watch);
+
   return {
-    async appendChanges(before) {
-      const found = await changes.unlogged(before, CHANGES_AT_ONCE);
-      const numbers = await log.append(
-        found.map(({ accountId, ...salted }) => canonicalJson(changeRecord(accountId, salted))),
-      );
-      await changes.logged(new Map(found.map(({ change }, at) => [change.id, numbers[at] ?? -1])));
+    async appendChanges() {
+      const appended = await appender.appendSome();
       await settleNumbers({ database, temporal });
-      const voids = await sequences.unlogged(CHANGES_AT_ONCE);
+      const voids = await sequences.unlogged(VOIDS_AT_ONCE);
       const leaves = await log.append(voids.map((one) => canonicalJson(voidRecord(one))));
       await sequences.logged(new Map(voids.map(({ id }, at) => [id, leaves[at] ?? -1])));
-      return found.length + voids.length;
+      return appended + voids.length;
     },
     audit: (until) => watched(async () => log.audit(await known(), until)),
     publish: (last) =>

@@ -64,7 +64,7 @@ export class SubjectDeliveries {
     { row: { summary } }: Located,
   ): Promise<keyof OpenOfSubject> {
     try {
-      const record = await this.control.act('cancel', account_id, summary, erasure_id);
+      const record = await this.control.act('cancel', account_id, summary, { by: erasure_id });
       return record ? 'cancelled' : 'open';
     } catch (error) {
       if (error instanceof DeliveryStateConflictError) return 'open';

@@ -103,7 +103,8 @@ export class ReplayActs {
     if (action === 'resend') throw new TypeError('not an act on an open delivery');
     if (own && item.workflow_id === undefined && own.runId !== item.run_id) return 'skipped';
     try {
-      if (await this.control.act(action, account_id, item, origin.actor.id, replay_id)) return 'done';
+      const operator = { by: origin.actor.id, replay: replay_id };
+      if (await this.control.act(action, account_id, item, operator, replay_id)) return 'done';
     } catch (error) {
       if (!(error instanceof DeliveryStateConflictError)) throw error;
     }

@@ -72,6 +72,7 @@ export class Replays {
   /**
    * Pauses, resumes or cancels a replay, and waits for its answer.
    *
+   * @param name of the act, under which it is found again; absent: nobody looks for it
    * @returns its progress; `undefined` if the account has no such replay that is not over
    * @throws ReplayStateConflictError if its state does not allow it, NoWorkerError if no worker answers
    */
@@ -80,6 +81,7 @@ export class Replays {
     accountId: string,
     replayId: string,
     by: string,
+    name?: string,
   ): Promise<ReplayProgress | undefined> {
     const refused = (message: string) => new ReplayStateConflictError(message);
     const workflowId = replayWorkflowId(accountId, replayId);
@@ -88,7 +90,7 @@ export class Replays {
       workflowId,
       REPLAY_UPDATES[action],
       { by },
-      { refused },
+      { refused, updateId: name },
     );
   }
 

@@ -67,13 +67,16 @@ export function Changes() {
   );
 }
 
+const OUTCOMES = { refused: 'refused', unknown: 'not known yet whether it was done' };
+
 function ChangeRow({ change }: { change: Change }) {
-  const { actor, reason, address, resource, version } = change;
+  const { actor, reason, address, resource, version, outcome } = change;
   const rows = differences(change);
   return (
     <tr>
       <td>
         <strong>{capitalize(change.action.replaceAll('_', ' '))}</strong>
+        {outcome !== 'done' && <span className="muted"> ({OUTCOMES[outcome]})</span>}
         <div className="small">
           <Resource resource={resource} />{' '}
           {version !== undefined && <span className="muted">version {version}</span>}

@@ -1,0 +1,82 @@
+import { LRUCache } from 'lru-cache';
+import { canonicalJson, changeRecord } from '../../../domain/archive/record.js';
+import { LogAlteredError } from '../../../domain/log/log-altered.js';
+import { leafHash } from '../../../domain/log/merkle-tree.js';
+import type { LoggableChange } from '../../../models/change/changes.js';
+import type { Database } from '../../../models/database.js';
+import type { LogWatch } from './log-watch.js';
+
+/** The first pass of a process looks back so far at changes that say that the log has them, milliseconds. */
+const LOOK_BACK_MS = 3_600_000;
+/** Later ones look back to the last pass, and this, milliseconds: changes have the time at which they were begun. */
+const OVERLAP_MS = 5 * 60_000;
+/** Changes of which people have been told. */
+const MAX_TOLD = 10_000;
+
+/**
+ * Appends changes to the log: those that are as they were written, by their tags, as soon as it is known how they ended. What a change says about the log
+ * itself is not believed. People are told of each that is not what it should be.
+ */
+export class ChangeAppender {
+  private readonly database: Pick<Database, 'changes' | 'log'>;
+  private readonly watch: Pick<LogWatch, 'refused'>;
+  private readonly told = new LRUCache<string, true>({ max: MAX_TOLD });
+  private lookedUpTo: Date | undefined;
+
+  constructor(database: Pick<Database, 'changes' | 'log'>, watch: Pick<LogWatch, 'refused'>) {
+    this.database = database;
+    this.watch = watch;
+  }
+
+  /** @returns how many were appended; 0: that was all */
+  async appendSome(): Promise<number> {
+    const { changes } = this.database;
+    await changes.settle();
+    for await (const some of changes.unlogged()) {
+      const appended = await this.append(some);
+      if (appended > 0) return appended;
+    }
+    return this.lookAtLogged();
+  }
+
+  /** Those that say that the log has them, since the last pass: somebody can hide one by writing that. */
+  private async lookAtLogged(): Promise<number> {
+    const { changes, log } = this.database;
+    const now = Date.now();
+    const since = this.lookedUpTo?.getTime() ?? now - LOOK_BACK_MS;
+    let appended = 0;
+    for await (const some of changes.loggedSince(new Date(since - OVERLAP_MS))) {
+      const leaves = await log.leavesAt(some.map(({ leafIndex = -1 }) => leafIndex));
+      const missing = some.filter(
+        ({ leafIndex = -1, accountId, ...salted }) =>
+          !leaves.get(leafIndex)?.equals(leafOf(accountId, salted)),
+      );
+      for (const { change, wrong = 'says that the log has it, which has not' } of missing)
+        await this.tell(change.id, wrong);
+      appended += await this.append(missing);
+    }
+    this.lookedUpTo = new Date(now);
+    return appended;
+  }
+
+  private async append(some: readonly LoggableChange[]): Promise<number> {
+    const { changes, log } = this.database;
+    for (const { change, wrong } of some) if (wrong !== undefined) await this.tell(change.id, wrong);
+    const right = some.filter(({ wrong, isPending }) => wrong === undefined && !isPending);
+    const numbers = await log.append(
+      right.map(({ accountId, ...salted }) => canonicalJson(changeRecord(accountId, salted))),
+    );
+    await changes.logged(new Map(right.map(({ change }, at) => [change.id, numbers[at] ?? -1])));
+    return right.length;
+  }
+
+  private async tell(id: string, how: string): Promise<void> {
+    if (this.told.has(id)) return;
+    this.told.set(id, true);
+    await this.watch.refused(new LogAlteredError('change_altered', `the change ${id} ${how}`));
+  }
+}
+
+function leafOf(accountId: string, salted: Parameters<typeof changeRecord>[1]): Buffer {
+  return leafHash(canonicalJson(changeRecord(accountId, salted)));
+}

@@ -1,0 +1,65 @@
+import { type Connection, type Model, Schema } from 'mongoose';
+import { insertOrRaise } from './insert-or-raise.js';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** All time stamps are kept for two days, then the last of each hour for a month, then the last of each day. */
+const ALL_FOR_MS = 2 * DAY_MS;
+const HOURLY_FOR_MS = 31 * DAY_MS;
+
+/** A checkpoint with what a time-stamping service answered about it, base64. Nothing is verified. */
+export interface StampedCheckpoint {
+  size: number;
+  note: string;
+  timestamp: string;
+}
+
+interface StampDocument extends StampedCheckpoint {
+  /** The hour or the day that it is the last of, or its size. */
+  _id: string;
+  expires_at?: Date | null;
+}
+
+const required = true;
+const stampSchema = new Schema<StampDocument>(
+  {
+    _id: String,
+    size: { type: Number, required },
+    note: { type: String, required },
+    timestamp: { type: String, required },
+    expires_at: Date,
+  },
+  { versionKey: false },
+);
+stampSchema.index({ size: 1 });
+
+/** Checkpoints that were stamped, so many that the time of a record is known to the minute at first, and to the day for ever: a few megabytes a year. */
+export class LogStamps {
+  private readonly model: Model<StampDocument>;
+
+  constructor(connection: Connection) {
+    this.model = connection.model<StampDocument>('log_stamp', stampSchema, 'log_stamps');
+  }
+
+  async keep(stamped: StampedCheckpoint, now = new Date()): Promise<void> {
+    const time = now.toISOString();
+    const after = (ms: number) => new Date(now.getTime() + ms);
+    const documents: StampDocument[] = [
+      { _id: `${stamped.size}`, ...stamped, expires_at: after(ALL_FOR_MS) },
+      { _id: time.slice(0, 13), ...stamped, expires_at: after(HOURLY_FOR_MS) },
+      { _id: time.slice(0, 10), ...stamped },
+    ];
+    await insertOrRaise(this.model, documents, 'size');
+    await this.model.deleteMany({ expires_at: { $lt: now } });
+  }
+
+  /** The smallest checkpoint with a time stamp that has a leaf; `undefined` if there is none. @param index number of the leaf */
+  async oldestWith(index: number): Promise<StampedCheckpoint | undefined> {
+    const [found] = await this.model
+      .find({ size: { $gt: index } })
+      .sort({ size: 1 })
+      .limit(1)
+      .lean();
+    return found && { size: found.size, note: found.note, timestamp: found.timestamp };
+  }
+}

@@ -1,0 +1,157 @@
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import { LRUCache } from 'lru-cache';
+import { parseDeliveryId } from '../../../domain/basics/delivery-id.js';
+import type { Change, ChangeAction, ChangeOutcome } from '../../../domain/change/change.js';
+import { deliveryWorkflowId, replayWorkflowId } from '../../../domain/ledger/workflow-ids.js';
+import type { DeliveryReader } from '../delivery-reader.js';
+import { ACT_MEMO, previousRun, REPLAY_MEMO } from '../earlier-runs.js';
+import { describeExecution, type Execution } from '../visibility/visibility.js';
+import { actUpdateId } from './act-update-id.js';
+
+/** Temporal keeps closed executions for a day at least: what an act has done is found for so long. An hour is for clocks. Milliseconds. */
+const FOUND_FOR_MS = 23 * 3_600_000;
+/** Runs of one delivery, or of one replay, that are looked at. */
+const MAX_RUNS = 20;
+
+/** Replays of which it is remembered for a moment whether they run: hundreds of acts are of one. */
+const MAX_REPLAYS = 1_000;
+/** That moment, milliseconds. */
+const KNOWN_FOR_MS = 1_000;
+
+/** Acts that start an execution; the others are updates of one. */
+const STARTS = new Set<ChangeAction>(['resent', 'replayed']);
+
+/**
+ * Finds out from Temporal how an act ended that was recorded before it was done. Each act has a name there, the id of its change, or of the replay that did
+ * it: the id of an update, or a memo of the run that it started.
+ */
+export class ActOutcomes {
+  private readonly client: Client;
+  private readonly deliveries: Pick<DeliveryReader, 'locate'>;
+  private readonly running = new LRUCache<string, Promise<boolean>>({ max: MAX_REPLAYS, ttl: KNOWN_FOR_MS });
+
+  constructor(client: Client, deliveries: Pick<DeliveryReader, 'locate'>) {
+    this.client = client;
+    this.deliveries = deliveries;
+  }
+
+  /**
+   * How an act ended.
+   *
+   * @param change whoever recorded it does it no more
+   * @returns `undefined` if a replay may still do it
+   */
+  async of(accountId: string, change: Change): Promise<ChangeOutcome | undefined> {
+    if (change.replay !== undefined && (await this.isRunning(accountId, change.replay))) return undefined;
+    const [kind, id = ''] = change.resource.split(':');
+    const found =
+      kind === 'replay'
+        ? await this.ofReplay(accountId, id, change)
+        : await this.ofDelivery(accountId, id, change);
+    if (found) return found;
+    return Date.parse(change.at) > Date.now() - FOUND_FOR_MS ? 'refused' : 'unknown';
+  }
+
+  private async ofReplay(accountId: string, id: string, change: Change): Promise<ChangeOutcome | undefined> {
+    const newest = await describeExecution(this.client, replayWorkflowId(accountId, id));
+    if (!newest) return undefined;
+    if (change.action === 'created') return 'done';
+    return this.ofUpdate(newest, change.id);
+  }
+
+  private async ofDelivery(
+    accountId: string,
+    id: string,
+    change: Change,
+  ): Promise<ChangeOutcome | undefined> {
+    const key = parseDeliveryId(id);
+    const name = change.replay ?? change.id;
+    if (!key) return undefined;
+    for await (const run of this.runsOf(accountId, key)) {
+      if (STARTS.has(change.action)) {
+        const { [ACT_MEMO]: act, [REPLAY_MEMO]: replay } = run.memo ?? {};
+        if (act === name || replay === name) return 'done';
+      } else {
+        const outcome = await this.ofUpdate(run, actUpdateId(name, id));
+        if (outcome) return outcome;
+      }
+    }
+    return undefined;
+  }
+
+  /** The executions that stand or stood for a delivery, as far as Temporal has them, newest first. */
+  private async *runsOf(
+    accountId: string,
+    key: NonNullable<ReturnType<typeof parseDeliveryId>>,
+  ): AsyncIterable<Execution> {
+    let run = (await this.deliveries.locate(accountId, key))?.execution;
+    // One that left its group just then.
+    run ??= await describeExecution(this.client, deliveryWorkflowId(accountId, key));
+    for (let runs = 0; run && runs < MAX_RUNS; runs += 1) {
+      yield run;
+      const previous = previousRun(run);
+      run = previous && (await describeExecution(this.client, previous.workflow_id, previous.run_id));
+    }
+  }
+
+  private isRunning(accountId: string, replayId: string): Promise<boolean> {
+    const id = replayWorkflowId(accountId, replayId);
+    const known = this.running.get(id);
+    if (known) return known;
+    const asked = describeExecution(this.client, id).then((replay) => replay?.status.name === 'RUNNING');
+    this.running.set(id, asked);
+    asked.catch(() => this.running.delete(id));
+    return asked;
+  }
+
+  /** How an update of an execution ended, in a run or in those that it continues. @param name its id */
+  private async ofUpdate(
+    { workflowId, runId }: Pick<Execution, 'workflowId' | 'runId'>,
+    name: string,
+  ): Promise<ChangeOutcome | undefined> {
+    for (let next: string | undefined = runId, runs = 0; next && runs < MAX_RUNS; runs += 1) {
+      const { outcome, continues }: Told = await this.toldOf({ workflowId, runId: next }, name);
+      if (outcome) return outcome;
+      next = continues;
+    }
+    return undefined;
+  }
+
+  /** What the history of a run says of an update. @param name its id */
+  private async toldOf(
+    { workflowId, runId }: Pick<Execution, 'workflowId' | 'runId'>,
+    name: string,
+  ): Promise<Told> {
+    try {
+      const { events } = await this.client.workflow.getHandle(workflowId, runId).fetchHistory();
+      return toldIn(events ?? [], name);
+    } catch (error) {
+      if (error instanceof WorkflowNotFoundError) return {};
+      throw error;
+    }
+  }
+}
+
+/** What a history says. */
+interface Told {
+  outcome?: ChangeOutcome;
+  /** The run before, which this one continues. */
+  continues?: string;
+}
+
+type HistoryEvents = NonNullable<
+  Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>['events']
+>;
+
+/** One that was refused before it was accepted stands in no history. One that was accepted can have failed. */
+export function toldIn(events: HistoryEvents, name: string): Told {
+  let outcome: ChangeOutcome | undefined;
+  for (const event of events) {
+    if (event.workflowExecutionUpdateAcceptedEventAttributes?.acceptedRequest?.meta?.updateId === name)
+      outcome ??= 'done';
+    const completed = event.workflowExecutionUpdateCompletedEventAttributes;
+    if (completed?.meta?.updateId === name) outcome = completed.outcome?.failure ? 'refused' : 'done';
+  }
+  const continues = events[0]?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId;
+  return { ...(outcome && { outcome }), ...(continues && { continues }) };
+}

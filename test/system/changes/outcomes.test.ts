@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import mongoose, { type Connection } from 'mongoose';
+import { compareLog, type LogCounts } from '../../../src/bin/archive/compare-log.js';
+import type { Difference } from '../../../src/bin/archive/difference.js';
+import { createLogSigners } from '../../../src/bin/service/log/signers.js';
+import type { Change } from '../../../src/domain/change/change.js';
+import { verifyCertificate } from '../../../src/domain/log/certificate.js';
+import type { ApiClient } from '../../support/api-client.js';
+import { runArchive } from '../../support/parts/archive.js';
+import { changesOf, newestChange, send } from '../../support/parts/changes.js';
+import { purchases } from '../../support/parts/replays.js';
+import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
+import { startSystem, type TestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+/** How an act ended is found out after 60 s, in a fiftieth of which here. */
+const SCALE = { HOOKLINE_TEST_TIME_SCALE: '0.02' };
+
+// A system of its own: all of its log is compared. A process that is killed takes 2 s of processor to start.
+describe('how an act ended', () => {
+  let system: TestSystem;
+  let receiver: Receiver;
+  let client: ApiClient;
+  let connection: Connection;
+
+  const changes = () => connection.collection<{ _id: string } & Record<string, unknown>>('changes');
+  const ended = (resource: string, outcome: string) =>
+    until(
+      () => newestChange(client, resource),
+      (change) => change.outcome === outcome,
+    );
+  const act = async (id: string, action: string) => {
+    const { id: name, ended: end } = await system.database.changes.announce(
+      { actor: { type: 'api_key', id: client.keyId } },
+      { account_id: client.accountId, resource: `delivery:${id}`, action: 'cancelled' },
+    );
+    assert.equal(action, 'cancel');
+    return { name, end };
+  };
+  const certificateOf = (id: string) =>
+    until(
+      async () => {
+        await runArchive(system);
+        return client.request('GET', `/v18.0/changes/${id}/certificate`);
+      },
+      ({ status }) => status === 200,
+    );
+  const integrityOf = async (id: string) => (await send(client, 'GET', `/changes/${id}/integrity`)).json;
+  const differences = async () => {
+    const keys = await createLogSigners(system.settings, system.database).known();
+    const counts = {} as LogCounts;
+    const found: Difference[] = [];
+    const loggedBefore = new Date(Date.now() + 60_000);
+    for await (const one of compareLog(
+      { database: system.database, keys, keptDays: 1, loggedBefore },
+      counts,
+    ))
+      found.push(one);
+    return found;
+  };
+
+  before(async () => {
+    system = await startSystem(SCALE);
+    connection = await mongoose.createConnection(system.environment['MONGODB_URI'] ?? '').asPromise();
+    receiver = await startReceiver({ handler: reply(500) });
+    client = await system.account();
+    await client.register(receiver.url, { retry_schedule: ['1h'] });
+  });
+  after(async () => {
+    await connection.close();
+    await receiver.close();
+    await system.stop();
+  });
+
+  it('is found out if the process died between, before it or after, and stands in the signed log', async () => {
+    const ids = await purchases(client, 4);
+    await Promise.all(ids.map((id) => client.deliveryUntil(id, ({ status }) => status === 'retrying')));
+    const [cancelled = '', open = '', resent = '', closed = ''] = ids;
+    for (const id of [resent, closed]) await send(client, 'POST', `/deliveries/${id}/cancel`);
+    const acts = [
+      `cancel:done:${cancelled}`,
+      `cancel:begun:${open}`,
+      `resend:done:${resent}`,
+      `resend:begun:${closed}`,
+    ];
+    const program = ['--import', 'tsx', 'test/support/programs/die-while-acting.ts'];
+    const child = spawn(process.execPath, [...program, client.accountId, client.keyId, ...acts], {
+      env: { ...process.env, ...system.environment },
+      stdio: 'inherit',
+    });
+    assert.equal((await once(child, 'close'))[1], 'SIGKILL');
+
+    assert.equal((await ended(`delivery:${cancelled}`, 'done')).action, 'cancelled');
+    const undone = await ended(`delivery:${open}`, 'refused');
+    await ended(`delivery:${resent}`, 'done');
+    await ended(`delivery:${closed}`, 'refused');
+    assert.deepEqual(
+      (await Promise.all(ids.map((id) => client.delivery(id)))).map(({ status }) => status),
+      ['cancelled', 'retrying', 'retrying', 'cancelled'],
+    );
+    const { text } = await certificateOf(undone.id);
+    assert.equal(verifyCertificate(text).record.outcome, 'refused');
+    assert.equal((await integrityOf(undone.id)).verdict, 'unaltered');
+    assert.deepEqual(await differences(), []);
+  });
+
+  it('is recorded again if it was found undone and done after all', async () => {
+    const [id = ''] = await purchases(client, 1);
+    const { end } = await act(id, 'cancel');
+    await ended(`delivery:${id}`, 'refused');
+    await end('done');
+    const all = await changesOf(client, `delivery:${id}`);
+    assert.deepEqual(
+      all.map(({ outcome, actor }) => [outcome, actor.id]),
+      [
+        ['done', client.keyId],
+        ['refused', client.keyId],
+      ],
+    );
+  });
+
+  it('is asked for, and unknown meanwhile', async () => {
+    const [id = ''] = await purchases(client, 1);
+    await client.deliveryUntil(id, ({ status }) => status === 'retrying');
+    const { end } = await act(id, 'cancel');
+    const [found] = await changesOf(client, `delivery:${id}`);
+    assert.equal(found?.outcome, 'unknown');
+    const ids = async (outcome: string): Promise<string[]> =>
+      (await send(client, 'GET', `/changes?resource=delivery:${id}&outcome=${outcome}`)).json.data.map(
+        (change: Change) => change.id,
+      );
+    assert.deepEqual(await ids('unknown'), [found?.id]);
+    await end('refused');
+    assert.deepEqual([await ids('unknown'), await ids('refused')], [[], [found?.id]]);
+  });
+
+  describe('and what was changed', () => {
+    /** A change that the log does not have. */
+    const change = async (): Promise<Change> => {
+      const { id } = await client.register(receiver.url);
+      return newestChange(client, `endpoint:${id}`);
+    };
+
+    it('is not taken by the log if somebody altered it before, and is named', async () => {
+      const { id } = await change();
+      const as = await changes().findOne({ _id: id });
+      await changes().updateOne({ _id: id }, { $set: { actor: 'key_of_somebody_else' } });
+      await runArchive(system);
+      assert.equal((await changes().findOne({ _id: id }))?.['in_log'], false);
+      assert.equal((await integrityOf(id)).verdict, 'altered');
+      assert.deepEqual(await differences(), [{ id, what: 'is not what was written' }]);
+      // Without the key, there is no tag for it; and one that is pending gets none.
+      await changes().updateOne({ _id: id }, { $set: { tag: null, outcome: 'pending' } });
+      await runArchive(system);
+      assert.deepEqual(await differences(), [{ id, what: 'has no tag' }]);
+      await changes().replaceOne({ _id: id }, as ?? {});
+      assert.equal((await certificateOf(id)).status, 200);
+      assert.deepEqual(await differences(), []);
+    });
+
+    it('gets into the log though somebody writes that it is there, or takes that away', async () => {
+      const { id } = await change();
+      const hidden = { $set: { in_log: true, leaf_index: 0 } };
+      await changes().updateOne({ _id: id }, hidden);
+      assert.equal((await differences()).length, 1);
+      const { json } = await certificateOf(id);
+      assert.equal(json.record.change_id, id);
+      await changes().updateOne({ _id: id }, { $unset: { in_log: 1, leaf_index: 1 } });
+      assert.match((await differences())[0]?.what ?? '', /^was made at .*, and is not in the log yet$/);
+      assert.equal((await certificateOf(id)).json.record.change_id, id);
+      assert.deepEqual(await differences(), []);
+    });
+  });
+});
