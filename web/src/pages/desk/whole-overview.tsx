@@ -65,7 +65,7 @@ function UsOrThem({ stats: { health, open, failing_endpoints } }: { stats: Insta
               : 'All is well.'}
         </strong>
         <p>
-          {down.length > 0 && `${down.join(', ')} cannot be reached. `}
+          {down.length > 0 && `Not ready: ${down.join(', ')}. `}
           {open.overdue > 0
             ? `${open.overdue} ${open.overdue === 1 ? 'delivery is' : 'deliveries are'} overdue: an attempt should have been made.`
             : 'No delivery is overdue.'}
