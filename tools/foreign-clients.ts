@@ -2,6 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pythonTool } from './foreign-clients/python-tool.js';
+import { samplePackages } from './foreign-clients/sample-packages.js';
 import { runSchemathesis, SCHEMATHESIS } from './foreign-clients/schemathesis.js';
 import { type ForeignSystem, startForeignSystem } from './foreign-clients/system.js';
 
@@ -36,9 +37,10 @@ async function run(
   { folder, token }: ForeignSystem,
   [command = '', ...args]: readonly string[],
   result: RegExp,
+  { cwd = folder, env: more = {} }: { cwd?: string; env?: Record<string, string> } = {},
 ): Promise<Result> {
-  const env = { ...process.env, TOKEN: token, NO_COLOR: '1', npm_config_loglevel: 'error' };
-  const child = spawn(command, args, { cwd: folder, env, timeout: LIMIT_MS });
+  const env = { ...process.env, TOKEN: token, NO_COLOR: '1', npm_config_loglevel: 'error', ...more };
+  const child = spawn(command, args, { cwd, env, timeout: LIMIT_MS });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (data) => {
@@ -108,6 +110,16 @@ function clientsOf(system: ForeignSystem): Client[] {
       name: "Go's `net/http`",
       checks: 'Posts bodies that are too large',
       run: () => run(system, ['go', 'run', join(HERE, 'client.go'), url], /attempt|413/),
+    },
+    {
+      name: 'The code that the portal hands out',
+      checks:
+        'For each language and framework: an endpoint is registered, answers its verification, and takes and refuses deliveries',
+      async run() {
+        const env = { HOOKLINE_SAMPLE_PACKAGES: await samplePackages() };
+        const tests = ['mocha', '--no-parallel', 'test/system/endpoints/sample-code.test.ts'];
+        return run(system, ['npx', ...tests], /^\d+ passed/, { cwd: process.cwd(), env });
+      },
     },
     {
       name: `schemathesis ${SCHEMATHESIS}`,

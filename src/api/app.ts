@@ -43,6 +43,9 @@ import { explainOperations } from './routes/explain/explain.js';
 import { missedOperations } from './routes/explain/missed.js';
 import { exportOperations } from './routes/exports/exports.js';
 import { healthRoutes } from './routes/health.js';
+import { installationListOperations } from './routes/installation/lists.js';
+import { searchOperations } from './routes/installation/search.js';
+import { installationStatsOperations } from './routes/installation/stats.js';
 import { listenerOperations } from './routes/listeners/listeners.js';
 import { certificateOperations } from './routes/log/certificates.js';
 import { integrityOperations } from './routes/log/integrity.js';
@@ -147,6 +150,9 @@ function operationsOf(dependencies: ApiDependencies): Operation[] {
     ...changeOperations(dependencies),
     ...subjectOperations(dependencies),
     ...statsOperations(dependencies),
+    ...installationListOperations(dependencies),
+    ...installationStatsOperations(dependencies),
+    ...searchOperations(dependencies),
   ];
 }
 

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { Registry } from 'prom-client';
+import type { AttemptObserver } from '../../activities/ports.js';
 import type { Development } from '../api/http/context.js';
 import type { Settings } from '../config/schema.js';
 import type { Closing } from '../domain/stats/closing.js';
@@ -11,6 +12,7 @@ import { createAttempts } from './service/attempts.js';
 import { keepChanges } from './service/change-sweep.js';
 import { createDeliveryMetrics } from './service/counts/attempt-metrics.js';
 import { metricsPage } from './service/counts/metrics-page.js';
+import { keepMinutes } from './service/counts/minutes.js';
 import { createStartMetrics } from './service/counts/start-metrics.js';
 import { keepTallies } from './service/counts/tallies.js';
 import { addressPolicyOf, portsOf } from './service/egress.js';
@@ -88,7 +90,18 @@ async function startParts(
   const { incidents } = knowledge;
   stops.add(() => incidents.stop());
   const registry = new Registry();
-  const observer = createDeliveryMetrics(registry);
+  const metrics = createDeliveryMetrics(registry);
+  const minutes =
+    role === 'api'
+      ? undefined
+      : keepMinutes(servers.database.minutes, logger, settings.HOOKLINE_TEST_TIME_SCALE);
+  stops.add(() => minutes?.stop());
+  const observer: AttemptObserver = {
+    attempted(request, report) {
+      metrics.attempted(request, report);
+      minutes?.attempted(request, report);
+    },
+  };
 
   const tracing = await startTracing(settings, logger);
   stops.add(() => tracing?.stop());
@@ -111,7 +124,7 @@ async function startParts(
     attempts && keepTallies(servers.database.tallies, logger, settings.HOOKLINE_TEST_TIME_SCALE);
   stops.add(() => tallies?.stop());
   const closed = (closings: readonly Closing[]) => {
-    observer.closed(closings);
+    metrics.closed(closings);
     tracing?.closed(closings);
     for (const closing of closings) tallies?.tally.add(closing, Date.now());
   };

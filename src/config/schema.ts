@@ -19,6 +19,9 @@ const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
 const keptDays = (fallback: string) => z.string().default(fallback).transform(asIssue(parseKeptDays));
 const list = z.string().default('').transform(splitList);
 
+/** An origin as a policy names it; nothing else gets into a header. */
+const ORIGIN = /^https?:\/\/(\*\.)?[a-z\d.-]+(:\d{1,5})?$/i;
+
 /** Every setting there is: its name in the environment, its meaning, its default. `docs/configuration.md` is checked against it. */
 export const settingsSchema = z.object({
   HOOKLINE_HOST: z.string().default('127.0.0.1').describe('Address that the API listens on'),
@@ -37,6 +40,12 @@ export const settingsSchema = z.object({
     .describe(
       'Address of the API as its callers see it, such as `https://hooks.example.com`: the OAuth issuer. Default: where it listens',
     ),
+  HOOKLINE_PORTAL_FRAME_ANCESTORS: list
+    .refine(
+      (origins) => origins.every((origin) => ORIGIN.test(origin)),
+      'must be origins such as https://app.example.com or https://*.example.com, with commas between',
+    )
+    .describe('Origins whose pages may show `/portal` in a frame. Default: none'),
   HOOKLINE_INTERNAL_URL: z
     .url({ protocol: /^https?$/ })
     .transform((text) => text.replace(/\/+$/, ''))

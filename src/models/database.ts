@@ -8,6 +8,7 @@ import { AccessTokenRepository } from './access/access-tokens.js';
 import { AccountLocks } from './access/account-locks.js';
 import { AccountRepository } from './access/accounts.js';
 import { ApiKeyRepository } from './access/api-keys.js';
+import { HolderRepository } from './access/holders.js';
 import { InstallationSecretRepository } from './access/installation-secrets.js';
 import { LoginRepository } from './access/logins.js';
 import { OAuthClientRepository } from './access/oauth-clients.js';
@@ -20,6 +21,7 @@ import { EndRepository } from './archive/ends.js';
 import { ChangeRepository } from './change/changes.js';
 import { DeliveryTurnRepository } from './endpoint/delivery-turns.js';
 import { EndpointRepository } from './endpoint/endpoints.js';
+import { EveryEndpoint } from './endpoint/every-endpoint.js';
 import { ListenerRepository } from './endpoint/listeners.js';
 import { UsedTicketRepository } from './endpoint/used-tickets.js';
 import { EventKindRepository } from './event/event-kinds.js';
@@ -34,6 +36,7 @@ import { DataKeyRepository } from './privacy/data-keys.js';
 import { ErasureRepository } from './privacy/erasures.js';
 import { StartedReplays } from './replay/started-replays.js';
 import { SequenceRepository } from './sequence/sequences.js';
+import { MinuteRepository } from './stats/minutes.js';
 import { TallyRepository } from './stats/tallies.js';
 
 /** How long an operation waits for a server that can be reached before it fails, milliseconds. */
@@ -68,8 +71,11 @@ export interface Database {
   ends: EndRepository;
   erasures: ErasureRepository;
   endpoints: EndpointRepository;
+  everyEndpoint: EveryEndpoint;
   deliveryTurns: DeliveryTurnRepository;
   eventKinds: EventKindRepository;
+  /** Whose something is: for the operator alone. */
+  holders: HolderRepository;
   idempotency: IdempotencyRepository;
   installationSecrets: InstallationSecretRepository;
   keySecrets: KeySecretRepository;
@@ -84,6 +90,7 @@ export interface Database {
   rateWindows: RateWindowRepository;
   startedReplays: StartedReplays;
   sequences: SequenceRepository;
+  minutes: MinuteRepository;
   tallies: TallyRepository;
   usedTickets: UsedTicketRepository;
   /** Resolves if the server answers, and that of the data keys if they have one. */
@@ -162,8 +169,10 @@ export async function connectDatabase(
     ends: new EndRepository(connection),
     erasures: new ErasureRepository(connection, changes),
     endpoints: new EndpointRepository(connection, box, changes, timings),
+    everyEndpoint: new EveryEndpoint(connection),
     deliveryTurns: new DeliveryTurnRepository(connection),
     eventKinds: new EventKindRepository(connection, changes, timings),
+    holders: new HolderRepository(connection),
     idempotency: new IdempotencyRepository(connection),
     installationSecrets: new InstallationSecretRepository(connection),
     keySecrets: new KeySecretRepository(connection, box),
@@ -178,6 +187,7 @@ export async function connectDatabase(
     rateWindows: new RateWindowRepository(connection),
     startedReplays: new StartedReplays(connection, accountLocks),
     sequences: new SequenceRepository(connection),
+    minutes: new MinuteRepository(connection),
     tallies: new TallyRepository(connection),
     usedTickets: new UsedTicketRepository(connection),
     async ping() {

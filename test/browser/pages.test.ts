@@ -45,6 +45,7 @@ describe('every page of the web application', () => {
   const pages = (): Shown[] => {
     const event = `evt_${deliveryId.split('_')[1]}`;
     const { loyalty } = stage.ids;
+    const ofShop = `account=${stage.shop.accountId}`;
     return [
       { role: 'portal', path: '/deliveries', has: 'Retrying', picture: 'deliveries' },
       {
@@ -68,25 +69,29 @@ describe('every page of the web application', () => {
       { role: 'portal', path: '/replays/new', has: 'Dry run', picture: 'replay' },
       { role: 'portal', path: '/kinds', has: 'A parcel has left', picture: 'catalogue' },
       { role: 'portal', path: '/kinds/order.shipped', has: 'business key', picture: 'kind' },
-      { role: 'desk', path: '/overview', has: 'answered 503', picture: 'overview' },
+      { role: 'desk', path: '/overview', has: 'Backlog by account', picture: 'overview' },
+      { role: 'desk', path: `/overview?${ofShop}`, has: 'answered 503', picture: 'account-overview' },
+      { role: 'desk', path: '/deliveries', has: 'Loyalty points', picture: 'all-deliveries' },
+      { role: 'desk', path: '/endpoints', has: 'Loyalty points', picture: 'all-endpoints' },
+      { role: 'desk', path: '/search#localhost', has: 'Loyalty points', picture: 'search' },
+      { role: 'desk', path: '/replays', has: 'Choose an account', picture: 'choose-account' },
       { role: 'desk', path: '/incidents', has: 'answered 503', picture: 'incidents' },
       { role: 'desk', path: '/changes', has: 'Paused', picture: 'changes' },
-      { role: 'desk', path: '/exports', has: 'Times are of acceptance', picture: 'exports' },
-      { role: 'desk', path: '/erasures', has: erasureId, picture: 'personal-data' },
-      { role: 'desk', path: `/erasures/${erasureId}`, has: 'Certificate', picture: 'erasure' },
+      { role: 'desk', path: `/exports?${ofShop}`, has: 'Times are of acceptance', picture: 'exports' },
+      { role: 'desk', path: `/erasures?${ofShop}`, has: erasureId, picture: 'personal-data' },
+      { role: 'desk', path: `/erasures/${erasureId}?${ofShop}`, has: 'Certificate', picture: 'erasure' },
       { role: 'desk', path: '/accounts', has: 'Birch Books', picture: 'accounts' },
       { role: 'desk', path: `/accounts/${stage.shop.accountId}`, has: 'of 60000 left', picture: 'account' },
       { role: 'desk', path: `/accounts/${stage.shop.accountId}?tab=keys`, has: 'first key', picture: 'keys' },
     ];
   };
 
-  /** Signs in by what the sign-in would store: the portal as the shop, the desk as an operator who acts for it. */
+  /** Signs in by what the sign-in would store: the portal as the shop, the desk as an operator. */
   const signIn = (tab: Tab) => {
-    const desk = { token: stage.operator.key, account: stage.shop.accountId };
-    const sessions = { portal: { token: stage.shop.key }, desk };
+    const sessions = { portal: { token: stage.shop.key }, desk: { token: stage.operator.key } };
     const lines = Object.entries(sessions).map(
       ([role, session]) =>
-        `sessionStorage.setItem('hookline.${role}', ${JSON.stringify(JSON.stringify(session))});`,
+        `localStorage.setItem('hookline.${role}', ${JSON.stringify(JSON.stringify({ session, until: 4e12 }))});`,
     );
     return tab.context.addInitScript({ content: lines.join('\n') });
   };

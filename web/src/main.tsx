@@ -6,12 +6,13 @@ import './styles/tables.css';
 import './styles/forms.css';
 import './styles/delivery.css';
 import { CSPProvider } from '@base-ui/react/csp-provider';
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { hashKey, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { takeClientFromLink, takeTokenFromLink } from './api/offers.js';
 import { forgetRateLimits } from './api/rate-limits.js';
+import { actingAccount } from './api/scope.js';
 import { subscribe } from './api/session.js';
 import { takeCodeFromLink } from './api/sign-in-code.js';
 import { createAppRouter } from './routes.js';
@@ -28,7 +29,12 @@ applyTheme();
 const queryClient = new QueryClient({
   defaultOptions: {
     // The client tries again what may be tried again.
-    queries: { staleTime: 2_000, retry: false },
+    // What is read for one account is not shown for another.
+    queries: {
+      staleTime: 2_000,
+      retry: false,
+      queryKeyHashFn: (key) => hashKey([actingAccount() ?? '', ...key]),
+    },
     mutations: { retry: false },
   },
 });

@@ -6,14 +6,24 @@ import {
   notFound,
   Outlet,
   redirect,
+  retainSearchParams,
 } from '@tanstack/react-router';
+import { accountIn } from './api/scope.js';
 import { BASE_PATH, ROLES, type Role } from './api/session.js';
 import { readDeliveryFilters } from './pages/deliveries/filters.js';
 import { Shell } from './shell/shell.js';
 import { SignedIn } from './shell/signed-in.js';
 import { Empty, Failed, Loading } from './ui/states.js';
 
-const root = createRootRoute({ component: Outlet });
+/** Each address names the account that it is about, and keeps it from page to page. */
+const root = createRootRoute({
+  component: Outlet,
+  validateSearch: (search: Record<string, unknown>): { account?: string } => {
+    const account = accountIn(search);
+    return account === undefined ? {} : { account };
+  },
+  search: { middlewares: [retainSearchParams(['account'])] },
+});
 
 const toPortal = createRoute({
   getParentRoute: () => root,
@@ -43,8 +53,12 @@ const shell = createRoute({ getParentRoute: () => role, id: 'shell', component: 
 const home = createRoute({
   getParentRoute: () => shell,
   path: '/',
-  beforeLoad: ({ params }) => {
-    throw redirect({ to: params.role === 'desk' ? '/$role/overview' : '/$role/deliveries', params } as never);
+  beforeLoad: ({ params, search }) => {
+    throw redirect({
+      search,
+      to: params.role === 'desk' ? '/$role/overview' : '/$role/deliveries',
+      params,
+    } as never);
   },
 });
 
@@ -82,6 +96,7 @@ const pages = [
   page('erasures/$id', () => import('./pages/erasures/erasure.js'), 'Erasure'),
   page('accounts', () => import('./pages/desk/accounts.js'), 'Accounts'),
   page('accounts/$id', () => import('./pages/desk/account/account.js'), 'Account'),
+  page('search', () => import('./pages/desk/found.js'), 'FoundPage'),
   page('events/$id', () => import('./pages/events/event.js'), 'Event'),
 ];
 

@@ -1300,6 +1300,106 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v18.0/installation/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the deliveries of all accounts that Temporal keeps: open ones first, then the latest closed
+         * @description Requires the scope `admin`.
+         */
+        get: operations["listInstallationDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v18.0/installation/endpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the endpoints of all accounts, oldest first
+         * @description Requires the scope `admin`.
+         */
+        get: operations["listInstallationEndpoints"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v18.0/installation/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List who changed what in all accounts, newest first
+         * @description Requires the scope `admin`.
+         */
+        get: operations["listInstallationChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v18.0/installation/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count over all accounts: what is open and whose, what was attempted in the last hour, and what answers
+         * @description Requires the scope `admin`.
+         */
+        get: operations["getInstallationStats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v18.0/installation/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Find something of any account: by its id, a business key, the name of an account, or a host
+         * @description Requires the scope `admin`.
+         */
+        post: operations["searchInstallation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v18.0/log/checkpoint": {
         parameters: {
             query?: never;
@@ -3658,6 +3758,343 @@ export interface components {
                     /** @description Attempts that these deliveries took */
                     attempts: number;
                 }[];
+            };
+        };
+        InstallationDeliveryPage: {
+            data: components["schemas"]["InstallationDelivery"][];
+            paging: {
+                cursors: {
+                    after?: string;
+                };
+                /** @description Path of the next page; absent on the last page */
+                next?: string;
+            };
+        };
+        InstallationDelivery: {
+            id: string;
+            event_id: string;
+            endpoint_id: string;
+            event_kind: string;
+            /** @description Number of the event in the sequence of the account */
+            sequence?: number;
+            /**
+             * @description terminated: by somebody, in Temporal
+             * @enum {string}
+             */
+            status: "delivering" | "retrying" | "parked" | "delivered" | "exhausted" | "expired" | "cancelled" | "terminated";
+            /**
+             * Format: date-time
+             * @description When the event was accepted
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When this run was started
+             */
+            started_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            closed_at?: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            next_attempt_at?: string;
+            /** @description Why it has this status, and what it waits for */
+            reason: string;
+            workflow_id: string;
+            run_id: string;
+            /** @description Whose it is */
+            account: {
+                id: string;
+                name: string;
+            };
+            /** @description What people know the endpoint by: its description, or its host; absent if it was deleted */
+            endpoint_name?: string;
+        };
+        InstallationEndpointPage: {
+            data: components["schemas"]["InstallationEndpoint"][];
+            paging: {
+                cursors: {
+                    after?: string;
+                };
+                /** @description Path of the next page; absent on the last page */
+                next?: string;
+            };
+        };
+        InstallationEndpoint: {
+            id: string;
+            account_id: string;
+            /** @description 1 at first, and one more with each change */
+            version: number;
+            target_url: string;
+            /** @description Temporary: its deliveries go to a connected `hookline listen` */
+            listener?: boolean;
+            event_kinds: string[];
+            filter?: Record<string, never>;
+            description: string;
+            metadata: Record<string, never>;
+            /** @description Names of headers; the values are masked */
+            headers: Record<string, never>;
+            /** @description Deliveries per second, at most */
+            rate_limit?: number;
+            /** @description Deliveries per minute that the subscriber allowed */
+            allowed_rate?: number;
+            /** @enum {string} */
+            status: "pending" | "active" | "paused" | "disabled";
+            status_reason?: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            status_changed_at: string;
+            /** @enum {string} */
+            verification_method: "challenge" | "cloudevents" | "graph";
+            /** @description Masked */
+            verify_token?: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            verified_at?: string;
+            /** @enum {string} */
+            signature_scheme: "v1" | "v1a";
+            /** @description whpk_…, with the scheme v1a */
+            public_key?: string;
+            retry_schedule?: string[];
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updated_at: string;
+            /** @description Absent if the endpoint is not failing */
+            incident?: {
+                /**
+                 * Format: date-time
+                 * @description ISO 8601, UTC
+                 */
+                since: string;
+                failures: number;
+                last_failure: string;
+                /**
+                 * Format: date-time
+                 * @description ISO 8601, UTC
+                 */
+                last_failure_at: string;
+                /**
+                 * Format: date-time
+                 * @description Absent while no delivery has to wait
+                 */
+                next_probe_at?: string;
+                /**
+                 * Format: date-time
+                 * @description When it is disabled unless it succeeds before
+                 */
+                disable_at: string;
+            };
+            /** @description Whose it is */
+            account: {
+                id: string;
+                name: string;
+            };
+        };
+        InstallationChangePage: {
+            data: components["schemas"]["InstallationChange"][];
+            paging: {
+                cursors: {
+                    after?: string;
+                };
+                /** @description Path of the next page; absent on the last page */
+                next?: string;
+            };
+        };
+        InstallationChange: {
+            id: string;
+            /** @description Kind and id, such as endpoint:ep_…; a login has the id of its profile */
+            resource: string;
+            /** @description Version of the resource after it; absent for deliveries */
+            version?: number;
+            /** @enum {string} */
+            action: "created" | "updated" | "paused" | "resumed" | "disabled" | "verified" | "verification_failed" | "secret_rotated" | "secret_retired" | "revoked" | "deleted" | "retried" | "cancelled" | "resent" | "replayed";
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            at: string;
+            /** @description Who did it */
+            actor: {
+                /** @enum {string} */
+                type: "api_key" | "oauth_client" | "portal_session" | "operator" | "subscriber" | "system";
+                /** @description key_…, client_…, ps_…, operator, subscriber, incident, rotation or verification */
+                id: string;
+                /** @description The profile of the person for whom an OAuth client acted */
+                person?: string;
+                /** @description The actor's account, if it acted for this one: a platform, or the operator */
+                account_id?: string;
+            };
+            /** @description From where: of a request its caller, of an answer of the endpoint the address that answered */
+            address?: string;
+            /** @description The x-request-id of the request that did it */
+            request_id?: string;
+            /** @description Why, as the actor gave it */
+            reason?: string;
+            /** @description The replay that did it for the actor */
+            replay?: string;
+            /** @description The attempt because of which an endpoint was disabled: answered 410, or the last that failed */
+            caused_by?: {
+                delivery_id: string;
+                attempt: number;
+            };
+            /** @description JSON Pointers (RFC 6901) of what is different, secrets included, whose values are never shown */
+            changed: string[];
+            /** @description What it was, without secrets; absent for a new one, and for deliveries */
+            before?: Record<string, never>;
+            /** @description What it became; absent for one that was deleted, and for deliveries */
+            after?: Record<string, never>;
+            /** @description Whose it is */
+            account: {
+                id: string;
+                name: string;
+            };
+        };
+        InstallationStats: {
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            as_of: string;
+            open: {
+                deliveries: number;
+                by_status: {
+                    delivering: number;
+                    retrying: number;
+                    parked: number;
+                };
+                /** @description Due for longer than an attempt can take (the time for an endpoint to answer and ten seconds), and without a result */
+                overdue: number;
+                /**
+                 * Format: date-time
+                 * @description When the oldest event among them was accepted
+                 */
+                oldest_created_at?: string;
+                /**
+                 * Format: date-time
+                 * @description Since when the longest overdue one has been due
+                 */
+                overdue_since?: string;
+                /** @description false: there are more than are read at once */
+                exact: boolean;
+                by_account: {
+                    account: {
+                        id: string;
+                        name: string;
+                    };
+                    deliveries: number;
+                    by_status: {
+                        delivering: number;
+                        retrying: number;
+                        parked: number;
+                    };
+                    /** @description Due for longer than an attempt can take (the time for an endpoint to answer and ten seconds), and without a result */
+                    overdue: number;
+                    /**
+                     * Format: date-time
+                     * @description When the oldest event among them was accepted
+                     */
+                    oldest_created_at?: string;
+                    /**
+                     * Format: date-time
+                     * @description Since when the longest overdue one has been due
+                     */
+                    overdue_since?: string;
+                }[];
+                by_endpoint: {
+                    endpoint_id: string;
+                    /** @description What people know the endpoint by: its description, or its host; absent if it was deleted */
+                    endpoint_name?: string;
+                    account: {
+                        id: string;
+                        name: string;
+                    };
+                    deliveries: number;
+                    by_status: {
+                        delivering: number;
+                        retrying: number;
+                        parked: number;
+                    };
+                    /** @description Due for longer than an attempt can take (the time for an endpoint to answer and ten seconds), and without a result */
+                    overdue: number;
+                    /**
+                     * Format: date-time
+                     * @description When the oldest event among them was accepted
+                     */
+                    oldest_created_at?: string;
+                    /**
+                     * Format: date-time
+                     * @description Since when the longest overdue one has been due
+                     */
+                    overdue_since?: string;
+                }[];
+            };
+            /** @description What workers attempted, a few seconds late */
+            last_hour: {
+                attempts: {
+                    succeeded: number;
+                    failed: number;
+                };
+                /** @description From the acceptance of an event to its arrival, within half of it; absent if nothing arrived */
+                arrival_ms?: {
+                    p50: number;
+                    p95: number;
+                };
+                /** @description Sixty minutes, oldest first; the last is under way */
+                by_minute: {
+                    /**
+                     * Format: date-time
+                     * @description ISO 8601, UTC
+                     */
+                    from: string;
+                    succeeded: number;
+                    failed: number;
+                }[];
+            };
+            /** @description Endpoints with an open incident */
+            failing_endpoints: number;
+            /** @description What the process that answers needs, as GET /readyz says */
+            health: Record<string, never>;
+        };
+        /**
+         * @example {
+         *       "query": "order_id:1001"
+         *     }
+         */
+        SearchInstallationBody: {
+            /** @description An id; a business key as name:value, or its value alone; a part of the name of an account, or of a host */
+            query: string;
+            after?: string;
+        };
+        SearchAnswer: {
+            data: components["schemas"]["Found"][];
+            /** @description To be sent with the same query: more accounts are to be asked about */
+            after?: string;
+        };
+        Found: {
+            /** @enum {string} */
+            type: "account" | "delivery" | "event" | "endpoint" | "replay" | "erasure" | "api_key" | "oauth_client" | "portal_session" | "profile";
+            id: string;
+            /** @description What people know it by: a name, a host, a kind of event */
+            text?: string;
+            /** @description Whose it is, or the account itself */
+            account: {
+                id: string;
+                name: string;
             };
         };
         /**
@@ -10499,6 +10936,347 @@ export interface operations {
             403: components["responses"]["missing_scope"];
             404: components["responses"]["not_found"];
             406: components["responses"]["not_acceptable"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    listInstallationDeliveries: {
+        parameters: {
+            query?: {
+                limit?: number;
+                after?: string;
+                event_kind?: string;
+                status?: ("delivering" | "retrying" | "parked" | "delivered" | "exhausted" | "expired" | "cancelled" | "terminated")[];
+                open?: "true" | "false";
+                created_after?: string;
+                created_before?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of deliveries. It can have fewer rows than its limit: only a page without next is the last */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "…",
+                     *           "event_id": "evt_01M7Y2V07RS2Y47QBBGSV7HTCR",
+                     *           "endpoint_id": "ep_01M7Y2TZZ9K3C5R4Q0V8W1XHPN",
+                     *           "event_kind": "purchase",
+                     *           "status": "delivering",
+                     *           "created_at": "2026-11-21T12:00:00.000Z",
+                     *           "started_at": "2026-11-21T12:00:00.000Z",
+                     *           "reason": "The shop has a new address.",
+                     *           "workflow_id": "dlv_01M7Y2V07RS2Y47QBBGSV7HTCR_01M7Y2TZZ9K3C5R4Q0V8W1XHPN:acct_01M7Y2T2PWVW0WKSH8RBEQW94E",
+                     *           "run_id": "01a2003e-fd19-7c22-a501-e7432ba97ea2",
+                     *           "account": {
+                     *             "id": "…",
+                     *             "name": "Shop"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "paging": {
+                     *         "cursors": {}
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["InstallationDeliveryPage"];
+                };
+            };
+            400: components["responses"]["invalid_request.ambiguous_token"];
+            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
+            403: components["responses"]["missing_scope"];
+            406: components["responses"]["not_acceptable"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    listInstallationEndpoints: {
+        parameters: {
+            query?: {
+                limit?: number;
+                after?: string;
+                status?: ("pending" | "active" | "paused" | "disabled")[];
+                health?: "healthy" | "failing";
+                host?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of endpoints */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "…",
+                     *           "account_id": "acct_01M7Y2T2PWVW0WKSH8RBEQW94E",
+                     *           "version": 1,
+                     *           "target_url": "https://shop.example.com/hooks",
+                     *           "event_kinds": [
+                     *             "purchase"
+                     *           ],
+                     *           "description": "Order processing",
+                     *           "metadata": {},
+                     *           "headers": {},
+                     *           "status": "active",
+                     *           "status_changed_at": "2026-11-21T12:00:00.000Z",
+                     *           "verification_method": "challenge",
+                     *           "signature_scheme": "v1",
+                     *           "created_at": "2026-11-21T12:00:00.000Z",
+                     *           "updated_at": "2026-11-21T12:00:00.000Z",
+                     *           "account": {
+                     *             "id": "…",
+                     *             "name": "Shop"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "paging": {
+                     *         "cursors": {}
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["InstallationEndpointPage"];
+                };
+            };
+            400: components["responses"]["invalid_request.ambiguous_token"];
+            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
+            403: components["responses"]["missing_scope"];
+            406: components["responses"]["not_acceptable"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    listInstallationChanges: {
+        parameters: {
+            query?: {
+                limit?: number;
+                after?: string;
+                resource?: string;
+                actor?: string;
+                action?: "created" | "updated" | "paused" | "resumed" | "disabled" | "verified" | "verification_failed" | "secret_rotated" | "secret_retired" | "revoked" | "deleted" | "retried" | "cancelled" | "resent" | "replayed";
+                created_after?: string;
+                created_before?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of changes */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "id": "…",
+                     *           "resource": "…",
+                     *           "action": "created",
+                     *           "at": "2026-11-21T12:00:00.000Z",
+                     *           "actor": {
+                     *             "type": "api_key",
+                     *             "id": "key_01M7Y2T4C3T0N1Z4J8VJX3M6QK"
+                     *           },
+                     *           "changed": [
+                     *             "/status",
+                     *             "/status_reason"
+                     *           ],
+                     *           "account": {
+                     *             "id": "…",
+                     *             "name": "Shop"
+                     *           }
+                     *         }
+                     *       ],
+                     *       "paging": {
+                     *         "cursors": {}
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["InstallationChangePage"];
+                };
+            };
+            400: components["responses"]["invalid_request.ambiguous_token"];
+            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
+            403: components["responses"]["missing_scope"];
+            406: components["responses"]["not_acceptable"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    getInstallationStats: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The counts */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "as_of": "2026-11-21T12:00:00.000Z",
+                     *       "open": {
+                     *         "deliveries": 1,
+                     *         "by_status": {
+                     *           "delivering": 0,
+                     *           "retrying": 1,
+                     *           "parked": 0
+                     *         },
+                     *         "overdue": 0,
+                     *         "exact": true,
+                     *         "by_account": [
+                     *           {
+                     *             "account": {
+                     *               "id": "…",
+                     *               "name": "Shop"
+                     *             },
+                     *             "deliveries": 1,
+                     *             "by_status": {
+                     *               "delivering": 0,
+                     *               "retrying": 1,
+                     *               "parked": 0
+                     *             },
+                     *             "overdue": 0
+                     *           }
+                     *         ],
+                     *         "by_endpoint": [
+                     *           {
+                     *             "endpoint_id": "ep_01M7Y2TZZ9K3C5R4Q0V8W1XHPN",
+                     *             "account": {
+                     *               "id": "…",
+                     *               "name": "Shop"
+                     *             },
+                     *             "deliveries": 1,
+                     *             "by_status": {
+                     *               "delivering": 0,
+                     *               "retrying": 1,
+                     *               "parked": 0
+                     *             },
+                     *             "overdue": 0
+                     *           }
+                     *         ]
+                     *       },
+                     *       "last_hour": {
+                     *         "attempts": {
+                     *           "succeeded": 0,
+                     *           "failed": 0
+                     *         },
+                     *         "by_minute": [
+                     *           {
+                     *             "from": "2026-11-21T12:00:00.000Z",
+                     *             "succeeded": 0,
+                     *             "failed": 0
+                     *           }
+                     *         ]
+                     *       },
+                     *       "failing_endpoints": 0,
+                     *       "health": {}
+                     *     }
+                     */
+                    "application/json": components["schemas"]["InstallationStats"];
+                };
+            };
+            400: components["responses"]["invalid_request.ambiguous_token"];
+            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
+            403: components["responses"]["missing_scope"];
+            406: components["responses"]["not_acceptable"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal_error"];
+            503: components["responses"]["unavailable"];
+        };
+    };
+    searchInstallation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "query": "order_id:1001"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SearchInstallationBody"];
+            };
+        };
+        responses: {
+            /** @description What was found. Each answer looks for a business key in some accounts, and can be empty: only one without after is the last */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "data": [
+                     *         {
+                     *           "type": "account",
+                     *           "id": "…",
+                     *           "account": {
+                     *             "id": "…",
+                     *             "name": "Shop"
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SearchAnswer"];
+                };
+            };
+            400: components["responses"]["invalid_request.ambiguous_token.invalid_json"];
+            401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
+            403: components["responses"]["missing_scope"];
+            406: components["responses"]["not_acceptable"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["unavailable"];

@@ -79,6 +79,7 @@ const TAGS = {
   subjects: 'Persons that events are about: erasing their payloads',
   erasures: 'Certificates of what was erased',
   stats: 'How many deliveries wait, and how many were closed',
+  installation: 'All accounts at once, for the operator',
   me: 'The profile behind the token',
   profiles: "Profiles, for the account's own systems",
   sequence: 'Numbers of events: whether any is missing',

@@ -15,6 +15,7 @@ import type { Registrations } from '../../models/endpoint/registrations.js';
 import type { BacklogReader } from '../../temporal/read/backlog/backlog-reader.js';
 import type { DeliveryReader } from '../../temporal/read/delivery-reader.js';
 import type { EventReader } from '../../temporal/read/event-reader.js';
+import type { InstallationReader } from '../../temporal/read/installation/installation-reader.js';
 import type { ReplayFinder } from '../../temporal/read/replay/replay-finder.js';
 import type { ReplayReader } from '../../temporal/read/replay/replay-reader.js';
 import type { AccountDeletions } from '../../temporal/write/account/account-deletions.js';
@@ -78,6 +79,8 @@ export interface ApiDependencies {
   deliveries: DeliveryReader;
   backlog: BacklogReader;
   incidents: Incidents;
+  /** Reads all accounts, for the operator alone. */
+  installation: InstallationReader;
   events: EventReader;
   replays: Replays;
   /** Starts the erasure of a subject; resolves once Temporal has persisted it. */

@@ -14,30 +14,41 @@ const POLICY = [
   "img-src 'self'",
   "connect-src 'self'",
   "form-action 'none'",
-  "frame-ancestors 'none'",
   "base-uri 'none'",
   "require-trusted-types-for 'script'",
   "trusted-types 'none'",
-].join('; ');
+];
 
-/** Headers of the page: nothing of it is kept, framed or passed on. Its address may have an id in it, never a token. */
-const PAGE_HEADERS = {
-  'content-security-policy': POLICY,
-  'x-frame-options': 'DENY',
-  'referrer-policy': 'no-referrer',
-  'cross-origin-opener-policy': 'same-origin',
-  'cache-control': 'no-store',
-};
+/**
+ * Headers of a page: nothing of it is kept or passed on, and nobody frames it but who may. Its address may have an id in it, never a token.
+ *
+ * @param ancestors origins whose pages may show it in a frame
+ */
+export function pageHeaders(ancestors: readonly string[]): Record<string, string> {
+  const frames = ancestors.length === 0 ? "'none'" : ancestors.join(' ');
+  return {
+    'content-security-policy': [...POLICY, `frame-ancestors ${frames}`].join('; '),
+    // It knows no list of origins; browsers heed the policy in its place.
+    ...(ancestors.length === 0 && { 'x-frame-options': 'DENY' }),
+    'referrer-policy': 'no-referrer',
+    'cross-origin-opener-policy': 'same-origin',
+    'cache-control': 'no-store',
+  };
+}
 
 /** `/portal` and `/desk`: the web application, and the way there from `/` for a browser. It is files alone; all that it does, it does through the API. */
-export function webRoutes(router: Router<State>, { publicUrl }: Pick<ApiDependencies, 'publicUrl'>): void {
+export function webRoutes(
+  router: Router<State>,
+  { publicUrl, settings }: Pick<ApiDependencies, 'publicUrl' | 'settings'>,
+): void {
   const site = new BuiltSite(WEB_FOLDER, `${pathOf(publicUrl)}/web/assets`);
-  const showPage = async (ctx: Context) => {
-    ctx.body = await site.page(ctx.path);
-    ctx.set(PAGE_HEADERS);
-    ctx.type = 'html';
-  };
   for (const role of ['/portal', '/desk']) {
+    const headers = pageHeaders(role === '/portal' ? settings.HOOKLINE_PORTAL_FRAME_ANCESTORS : []);
+    const showPage = async (ctx: Context) => {
+      ctx.body = await site.page(ctx.path);
+      ctx.set(headers);
+      ctx.type = 'html';
+    };
     router.get(role, showPage);
     router.get(`${role}/*rest`, showPage);
   }

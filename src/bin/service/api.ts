@@ -19,6 +19,7 @@ import { Registrations } from '../../models/endpoint/registrations.js';
 import { isDatabaseUnavailable } from '../../models/mongo/unavailable.js';
 import { BacklogReader } from '../../temporal/read/backlog/backlog-reader.js';
 import { EventReader } from '../../temporal/read/event-reader.js';
+import { InstallationReader } from '../../temporal/read/installation/installation-reader.js';
 import { ReplayFinder } from '../../temporal/read/replay/replay-finder.js';
 import { ReplayReader } from '../../temporal/read/replay/replay-reader.js';
 import { isTemporalUnavailable } from '../../temporal/server/unavailable.js';
@@ -119,6 +120,7 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
     }),
     startErasure: (plan) =>
       startErasure(client, settings.HOOKLINE_TASK_QUEUE, settings.HOOKLINE_TEST_TIME_SCALE, plan),
+    installation: new InstallationReader(client),
     replayReader,
     replayFinder: new ReplayFinder(client, registrations, sealer),
     registrations,

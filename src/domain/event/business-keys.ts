@@ -60,6 +60,13 @@ export function keysInPayload(schema: Schema, payload: unknown): BusinessKey[] {
   });
 }
 
+/** The names of the business keys that a schema marks. */
+export function keyNamesIn(schema: Schema): string[] {
+  return keyProperties(schema)
+    .slice(0, MAX_KEYS_PER_SCHEMA)
+    .map(({ name }) => name);
+}
+
 /**
  * Checks the marks of a schema that an account brings.
  *

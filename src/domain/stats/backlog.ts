@@ -7,6 +7,7 @@ export type OpenStatus = (typeof OPEN_STATUSES)[number];
 
 /** An open delivery, as it is counted. Times are milliseconds since the epoch. */
 export interface OpenDelivery {
+  account_id: string;
   endpoint_id: string;
   event_kind: string;
   status: OpenStatus;

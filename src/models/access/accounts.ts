@@ -7,6 +7,7 @@ import { TIMINGS, type Timings } from '../../domain/timings.js';
 import type { ChangeRepository } from '../change/changes.js';
 import { Recorded } from '../change/recorded.js';
 import { type RecordedFields, recordedFields } from '../change/recorded-fields.js';
+import { escapeRegex } from '../mongo/escape-regex.js';
 import { ShortCache } from '../mongo/short-cache.js';
 import { AccountReferences } from './account-references.js';
 import type { ProfileRepository } from './profiles.js';
@@ -164,6 +165,26 @@ export class AccountRepository {
         ...(reference !== undefined && { reference }),
         ...(after !== undefined && { _id: { $gt: after } }),
       })
+      .sort({ _id: 1 })
+      .limit(limit)
+      .lean();
+    return documents.map(toAccount);
+  }
+
+  /** The names of some accounts, by id. */
+  async names(accountIds: readonly string[]): Promise<Map<string, string>> {
+    if (accountIds.length === 0) return new Map();
+    const documents = await this.documents
+      .find({ _id: { $in: [...new Set(accountIds)] } })
+      .select({ name: 1 })
+      .lean();
+    return new Map(documents.map(({ _id, name }) => [_id, name]));
+  }
+
+  /** Accounts whose name contains a text, whatever its case, or whose reference it is; oldest first. */
+  async matching(text: string, limit: number): Promise<Account[]> {
+    const documents = await this.documents
+      .find({ $or: [{ name: { $regex: escapeRegex(text), $options: 'i' } }, { reference: text }] })
       .sort({ _id: 1 })
       .limit(limit)
       .lean();

@@ -194,6 +194,22 @@ export class ArchiveReader implements ArchiveReads {
     return found.map((document) => toEvent(document));
   }
 
+  /** Archived events with one of some business keys, at most a number of them. @param accountOf whose each token is */
+  async eventsWith(
+    accountOf: ReadonlyMap<string, string>,
+    limit: number,
+  ): Promise<{ account_id: string; event_id: string; event_kind: string }[]> {
+    if (accountOf.size === 0) return [];
+    const found = await this.eventModel
+      .find(
+        { account_id: { $in: [...new Set(accountOf.values())] }, keys: { $in: [...accountOf.keys()] } },
+        { account_id: 1, event_kind: 1 },
+      )
+      .limit(limit)
+      .lean();
+    return found.map(({ _id, account_id, event_kind }) => ({ account_id, event_id: _id, event_kind }));
+  }
+
   /**
    * Numbers of an account's archived events.
    *

@@ -125,16 +125,35 @@ export class ChangeRepository {
   }
 
   /** Changes of an account, newest first. @param before only those older than the change of this id */
-  async list(accountId: string, filter: ChangeFilter, limit: number, before?: string): Promise<Change[]> {
+  list(accountId: string, filter: ChangeFilter, limit: number, before?: string): Promise<Change[]> {
+    return this.page(accountId, filter, limit, before).then((documents) => documents.map(toChange));
+  }
+
+  /** As {@link list}, of all accounts: for the operator alone. */
+  async everywhere(
+    filter: ChangeFilter,
+    limit: number,
+    before?: string,
+  ): Promise<(Change & { account_id: string })[]> {
+    const documents = await this.page(undefined, filter, limit, before);
+    return documents.map((document) => ({ account_id: document.account_id, ...toChange(document) }));
+  }
+
+  private async page(
+    accountId: string | undefined,
+    filter: ChangeFilter,
+    limit: number,
+    before: string | undefined,
+  ): Promise<readonly ChangeDocument[]> {
     const { resource, actor, action, outcome, created_after, created_before } = filter;
     await this.collect(accountId, resource);
     const at = {
       ...(created_after && { $gt: created_after }),
       ...(created_before && { $lt: created_before }),
     };
-    const documents = await this.model
+    return this.model
       .find({
-        account_id: accountId,
+        ...(accountId !== undefined && { account_id: accountId }),
         ...(resource !== undefined && { resource }),
         ...(actor !== undefined && { [actor.startsWith('prof_') ? 'person' : 'actor']: actor }),
         ...(action !== undefined && { action }),
@@ -145,7 +164,7 @@ export class ChangeRepository {
       .sort({ _id: -1 })
       .limit(limit)
       .lean<ChangeDocument[]>();
-    return (await this.outcomes.settled(documents)).map(toChange);
+    return this.outcomes.settled(documents);
   }
 
   /** Changes of an account that were made in a period, oldest first. @param after only those newer than the change of this id */

@@ -106,6 +106,15 @@ export class EventKindRepository {
     return this.documents.count({ account_id: accountId });
   }
 
+  /** The newest schemas of kinds of all accounts, at most a number of them: for the operator's search. */
+  async newestSchemas(limit: number): Promise<Record<string, unknown>[]> {
+    const documents = await this.documents.find({}).sort({ _id: 1 }).limit(limit).lean();
+    return documents.flatMap((document) => {
+      const newest = toEventKind(document).versions.at(-1);
+      return newest ? [newest.schema] : [];
+    });
+  }
+
   /** All kinds that an account has added, by name. */
   all(accountId: string): Promise<StoredEventKind[]> {
     return this.byAccount.get(accountId, async () => {

@@ -46,6 +46,16 @@ export class KeySecretRepository {
     return [...new Set(keys.map((key) => keyToken(secret, key)))];
   }
 
+  /** Accounts that have had a business key, by id, after the one named: no other has an event that is found by one. */
+  async accounts(limit: number, after?: string): Promise<string[]> {
+    const found = await this.model
+      .find(after === undefined ? {} : { _id: { $gt: after } }, { _id: 1 })
+      .sort({ _id: 1 })
+      .limit(limit)
+      .lean();
+    return found.map(({ _id }) => _id);
+  }
+
   /** The token of a subject of an account. */
   async subjectToken(accountId: string, subject: string): Promise<string> {
     return subjectToken(await this.secretOf(accountId), subject);

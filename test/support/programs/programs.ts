@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 
-/** Whether this machine has a program. @param argument makes it say its version, and end */
-export function hasProgram(name: string, argument: string): boolean {
+/** Whether this machine has a program. @param args make it say its version, and end */
+export function hasProgram(name: string, ...args: readonly string[]): boolean {
   try {
-    execFileSync(name, [argument], { stdio: 'ignore' });
+    execFileSync(name, args, { stdio: 'ignore' });
     return true;
   } catch {
     return false;

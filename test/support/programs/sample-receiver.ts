@@ -1,5 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,12 +37,35 @@ def run(app)
       env["HTTP_#{name.upcase.tr("-", "_")}"] = value
     end
     env["rack.input"] = StringIO.new(socket.read(env["HTTP_CONTENT_LENGTH"].to_i).b)
-    status, = app.call(env)
-    socket.write("HTTP/1.1 #{status} \\r\\nConnection: close\\r\\n\\r\\n")
+    status, _, parts = app.call(env)
+    socket.write("HTTP/1.1 #{status} \\r\\nConnection: close\\r\\n\\r\\n#{parts.join}")
     socket.close
   end
 end
 load ARGV[0]`;
+
+/** Serves a route handler of Next.js, which is a function of a request, as Next.js would. */
+const ROUTE_SERVER = `
+import { createServer } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+createServer(async (incoming, outgoing) => {
+  const init = { method: 'POST', headers: incoming.headers, body: await buffer(incoming) };
+  const answer = await POST(new Request('http://localhost/webhooks', init));
+  outgoing.writeHead(answer.status).end(Buffer.from(await answer.arrayBuffer()));
+}).listen(3000);`;
+
+/**
+ * Where packages of frameworks are installed that this project does not have: `node_modules`, and a Python in `venv`. `npm run clients` makes such a
+ * folder; without one, code that needs them is not run.
+ */
+const PACKAGES = process.env['HOOKLINE_SAMPLE_PACKAGES'];
+const packagesHave = (...path: string[]) => PACKAGES !== undefined && existsSync(join(PACKAGES, ...path));
+
+const VENV = PACKAGES === undefined ? '' : join(PACKAGES, 'venv', 'bin', 'python');
+const inVenv = (module: string): Omit<Runner, 'file'> => ({
+  isThere: () => packagesHave('venv') && hasProgram(VENV, '-c', `import ${module}, standardwebhooks`),
+  command: async (path) => [VENV, path],
+});
 
 const RUNNERS: Record<Language, Runner> = {
   node: {
@@ -50,6 +74,23 @@ const RUNNERS: Record<Language, Runner> = {
     // From the folder of the project, which has the package that it imports.
     command: async (_path, _port, code) => [process.execPath, '--input-type=module', '--eval', code],
   },
+  express: {
+    file: 'receiver.mjs',
+    isThere: () => packagesHave('node_modules', 'express'),
+    command: async (_path, _port, code) => [process.execPath, '--input-type=module', '--eval', code],
+  },
+  next: {
+    file: 'route.js',
+    isThere: () => true,
+    command: async (_path, port, code) => [
+      process.execPath,
+      '--input-type=module',
+      '--eval',
+      code + ROUTE_SERVER.replace('3000', String(port)),
+    ],
+  },
+  flask: { file: 'receiver.py', ...inVenv('flask') },
+  fastapi: { file: 'receiver.py', ...inVenv('fastapi, uvicorn') },
   python: {
     file: 'receiver.py',
     isThere: () => hasProgram('python3', '--version'),
@@ -101,7 +142,11 @@ export async function runSample(language: Language, code: string, port: number):
   const onItsPort = code.replace('3000', String(port));
   await writeFile(path, onItsPort);
   const [program, ...args] = await command(path, port, onItsPort);
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(program, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // Node.js looks for packages from there.
+    ...(language === 'express' && PACKAGES !== undefined && { cwd: PACKAGES }),
+  });
   const ended = once(child, 'close');
   const lines: string[] = [];
   for (const stream of [child.stdout, child.stderr])

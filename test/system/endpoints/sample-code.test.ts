@@ -15,7 +15,10 @@ describe('the code that the web application shows', () => {
   let client: ApiClient;
 
   before(async () => {
-    system = await sharedSystem({ HOOKLINE_ALLOW_HTTP: 'true' });
+    system = await sharedSystem({
+      HOOKLINE_ALLOW_HTTP: 'true',
+      HOOKLINE_ENDPOINT_VERIFICATION: 'required',
+    });
     client = await system.account();
   });
 
@@ -31,6 +34,13 @@ describe('the code that the web application shows', () => {
         url = `http://127.0.0.1:${port}/webhooks`;
         endpoint = await client.register(url);
         receiver = await runSample(language, snippet(language, endpoint.secret), port);
+        // It was asked before the code ran, and is asked again as the page does.
+        const path = `/v18.0/endpoints/${endpoint.id}`;
+        await client.request('POST', `${path}/verify`);
+        await until(
+          async () => (await client.request('GET', path)).json,
+          ({ status }) => status === 'active',
+        );
       });
       after(async () => {
         await receiver?.stop();
@@ -57,7 +67,7 @@ describe('the code that the web application shows', () => {
         return (await fetch(url, { method: 'POST', headers: sent, body })).status;
       };
 
-      it('takes a delivery, also while its secret is rotated', async () => {
+      it('answers the verification, and takes a delivery, also while its secret is rotated', async () => {
         assert.equal((await deliver()).status, 'delivered');
         await until(
           () => receiver?.lines.join(' ') ?? '',

@@ -3,6 +3,7 @@ import { BacklogCount, backlogBy, type OpenDelivery } from '../../../src/domain/
 
 const NOW = Date.parse('2026-11-21T10:00:00Z');
 const base: OpenDelivery = {
+  account_id: 'acct_1',
   endpoint_id: 'ep_1',
   event_kind: 'purchase',
   status: 'retrying',

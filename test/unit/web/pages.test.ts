@@ -10,6 +10,11 @@ import { readDeliveryFilters } from '../../../web/src/pages/deliveries/filters.j
 import { differences } from '../../../web/src/pages/desk/differences.js';
 import { isPrivateUrl, mistakeInUrl } from '../../../web/src/pages/endpoints/form/check-url.js';
 import { mergePatch } from '../../../web/src/pages/endpoints/form/merge-patch.js';
+import {
+  formatNamedValues,
+  parseNamedValues,
+  parseWaits,
+} from '../../../web/src/pages/endpoints/form/named-values.js';
 import { LANGUAGES, snippet } from '../../../web/src/pages/endpoints/secret/snippets.js';
 import { exampleOf } from '../../../web/src/pages/kinds/example.js';
 import { fieldsOf } from '../../../web/src/pages/kinds/fields.js';
@@ -77,6 +82,14 @@ describe('the rules of the web application', () => {
     assert.match(String(mistakeInUrl('https://example.com/#part')), /#/);
     assert.ok(isPrivateUrl('https://localhost:3000') && isPrivateUrl('https://10.0.0.1/'));
     assert.ok(!isPrivateUrl('https://example.com'));
+  });
+
+  it('names and values are read line by line, and written as they were', () => {
+    const values = { 'X-Tenant': 'a:b', Authorization: 'Bearer x' };
+    assert.deepEqual(parseNamedValues(formatNamedValues(values)), { values });
+    assert.match(String(parseNamedValues('X-Tenant\nA: b').mistake), /X-Tenant/);
+    assert.match(String(parseNamedValues(': b').mistake), /: b/);
+    assert.deepEqual(parseWaits(' 5s, 5m 2h,'), ['5s', '5m', '2h']);
   });
 
   it('filters of an address are read, and what is not one is left out', () => {

@@ -1,6 +1,7 @@
 import { Hookline, HooklineError } from '../../../clients/typescript/src/index.js';
 import { renewSession } from './oauth.js';
 import { noteRateLimits } from './rate-limits.js';
+import { actingAccount } from './scope.js';
 import { BASE_PATH, currentRole, readSession, type Session, writeSession } from './session.js';
 
 export { HooklineError };
@@ -24,7 +25,7 @@ async function send(input: RequestInfo | URL, init?: RequestInit): Promise<Respo
   const session = readSession(role);
   const response = await fetchFor(request, session);
   if (response.status !== 401 || !session) return response;
-  const renewed = await renewSession(role);
+  const renewed = await renewSession(role, session);
   if (renewed) return fetchFor(request, renewed);
   if (readSession(role)?.token === session.token) writeSession(role, undefined);
   return response;
@@ -40,8 +41,8 @@ async function fetchFor(request: Request, session: Session | undefined): Promise
 function withSession(request: Request, session: Session | undefined): Request {
   const copy = request.clone();
   if (session) copy.headers.set('authorization', `Bearer ${session.token}`);
-  if (session?.account !== undefined && !copy.headers.has(ACCOUNT))
-    copy.headers.set(ACCOUNT, session.account);
+  const account = actingAccount();
+  if (account !== undefined && !copy.headers.has(ACCOUNT)) copy.headers.set(ACCOUNT, account);
   return copy;
 }
 
@@ -66,6 +67,13 @@ export async function openStream(
   if (!response.ok || !response.body)
     throw new HooklineError(response, await response.json().catch(() => undefined));
   return response.body;
+}
+
+/** An answer as a text, byte for byte. @throws {HooklineError} */
+export async function readText(path: string): Promise<string> {
+  const response = await send(location.origin + BASE_PATH + path);
+  if (!response.ok) throw new HooklineError(response, await response.json().catch(() => undefined));
+  return response.text();
 }
 
 /** Every row of a list that is short: accounts have limits of endpoints and event kinds. */

@@ -1,4 +1,4 @@
-import { BASE_PATH, currentRole, type Role, readSession, type Session, writeSession } from './session.js';
+import { BASE_PATH, type Role, readSession, type Session, writeSession } from './session.js';
 
 /**
  * What a login asks for, by role. The client must be registered for all of it; what the person's own login lacks is left out by the
@@ -80,22 +80,36 @@ export async function finishLogin(): Promise<string> {
 
 let renewal: Promise<Session | undefined> | undefined;
 
-/** The session with a new access token, if OAuth gave the old one. A refresh token works once, so one request renews for all. */
-export function renewSession(role: Role = currentRole()): Promise<Session | undefined> {
+/**
+ * The session with a new access token, if OAuth gave the old one. A refresh token works once, so one request renews for all, also for other
+ * tabs where the browser has locks.
+ *
+ * @param refused the session whose token was refused
+ */
+export function renewSession(role: Role, refused: Session): Promise<Session | undefined> {
+  renewal ??= inTurn(() => renew(role, refused)).finally(() => {
+    renewal = undefined;
+  });
+  return renewal;
+}
+
+async function renew(role: Role, refused: Session): Promise<Session | undefined> {
   const session = readSession(role);
-  if (!session?.refreshToken || !session.clientId) return Promise.resolve(undefined);
-  renewal ??= requestTokens(session.clientId, {
+  if (session && session.token !== refused.token) return session;
+  if (!session?.refreshToken || !session.clientId) return undefined;
+  const renewed = await requestTokens(session.clientId, {
     grant_type: 'refresh_token',
     refresh_token: session.refreshToken,
-  })
-    .then((renewed) => {
-      if (renewed) writeSession(role, { ...session, ...renewed });
-      return renewed && { ...session, ...renewed };
-    })
-    .finally(() => {
-      renewal = undefined;
-    });
-  return renewal;
+  });
+  if (!renewed) return undefined;
+  const next = { ...session, ...renewed };
+  writeSession(role, next);
+  return next;
+}
+
+/** Browsers have no locks on a page without HTTPS that is not of this machine. */
+async function inTurn<T>(act: () => Promise<T>): Promise<T> {
+  return navigator.locks === undefined ? act() : navigator.locks.request('hookline.renewal', act);
 }
 
 async function requestTokens(clientId: string, form: Record<string, string>): Promise<Session | undefined> {

@@ -4,14 +4,12 @@ export type Role = 'portal' | 'desk';
 export const ROLES: readonly Role[] = ['portal', 'desk'];
 
 export interface Session {
-  /** An API key, a portal token or an OAuth access token. It stays in this tab: `sessionStorage` is not shared, and ends with it. */
+  /** An API key, a portal token or an OAuth access token. */
   token: string;
   /** Given by OAuth: gets the next access token. */
   refreshToken?: string;
   /** The OAuth client that the tokens were issued to. */
   clientId?: string;
-  /** The account that a platform or an operator acts for: header `Hookline-Account`. */
-  account?: string;
 }
 
 /** The address of the service: this file is at `<address>/web/assets/…`, or at `/src/api/…` of Vite's own server. */
@@ -27,23 +25,48 @@ export function currentRole(): Role {
 const listeners = new Set<(ended: boolean) => void>();
 const nameOf = (role: Role) => `hookline.${role}`;
 
-/** The session of a role, as stored; the same object until it changes, as React asks of a store. */
-export function readSession(role: Role): Session | undefined {
-  const text = sessionStorage.getItem(nameOf(role)) ?? undefined;
-  const known = read.get(role);
-  if (known?.text === text) return known?.session;
-  const session = text === undefined ? undefined : (JSON.parse(text) as Session);
-  read.set(role, { text, session });
-  return session;
+/** So long a session is kept in the browser, if its token does not end before: a working day. Milliseconds. */
+const KEPT_MS = 12 * 3_600_000;
+
+/** What is stored: the session, and until when it counts, milliseconds since the epoch. */
+interface Stored {
+  session: Session;
+  until: number;
 }
-const read = new Map<Role, { text: string | undefined; session: Session | undefined }>();
+
+/**
+ * The session of a role, as the tabs of this browser share it; the same object until it changes, as React asks of a store. Each address names
+ * its account, so tabs that look at different ones do not get into each other's way.
+ */
+export function readSession(role: Role): Session | undefined {
+  const text = localStorage.getItem(nameOf(role)) ?? undefined;
+  const known = read.get(role);
+  const stored = known?.text === text ? known?.stored : parse(text);
+  if (known?.text !== text) read.set(role, { text, stored });
+  return stored !== undefined && stored.until > Date.now() ? stored.session : undefined;
+}
+const read = new Map<Role, { text: string | undefined; stored: Stored | undefined }>();
+
+function parse(text: string | undefined): Stored | undefined {
+  return text === undefined ? undefined : (JSON.parse(text) as Stored);
+}
 
 /** Begins, changes or (without a session) ends the session of a role. */
 export function writeSession(role: Role, session: Session | undefined): void {
-  if (session) sessionStorage.setItem(nameOf(role), JSON.stringify(session));
-  else sessionStorage.removeItem(nameOf(role));
-  for (const listener of listeners) listener(session === undefined);
+  const until = Date.now() + KEPT_MS;
+  if (session) localStorage.setItem(nameOf(role), JSON.stringify({ session, until } satisfies Stored));
+  else localStorage.removeItem(nameOf(role));
+  tell(session === undefined);
 }
+
+function tell(ended: boolean): void {
+  for (const listener of listeners) listener(ended);
+}
+
+// Another tab has signed in or out. Whoever it is now must not see what was read for somebody else.
+addEventListener('storage', ({ key }) => {
+  if (key === null || ROLES.some((role) => key === nameOf(role))) tell(true);
+});
 
 /** Calls back at each change of a session, and says whether it has ended. */
 export function subscribe(listener: (ended: boolean) => void): () => void {

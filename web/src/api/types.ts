@@ -18,6 +18,13 @@ export type Change = Schemas['Change'];
 export type Erasure = Schemas['Erasure'];
 export type Account = Schemas['Account'];
 export type ApiKey = Schemas['ApiKey'];
+export type InstallationDelivery = Schemas['InstallationDelivery'];
+export type InstallationEndpoint = Schemas['InstallationEndpoint'];
+export type InstallationChange = Schemas['InstallationChange'];
+export type InstallationStats = Schemas['InstallationStats'];
+export type Found = Schemas['Found'];
+/** Whose a row of an operator's list is. */
+export type AccountOfRow = Found['account'];
 /** Who a token stands for. */
 export type Holder = Schemas['Session'];
 

@@ -1,10 +1,12 @@
-import { useQueryClient } from '@tanstack/react-query';
-import { Outlet } from '@tanstack/react-router';
-import { type Role, readSession, writeSession } from '../api/session.js';
+import { useNavigate } from '@tanstack/react-router';
+import { type Role, writeSession } from '../api/session.js';
 import iconUrl from '../icon.svg';
 import { Icon, type IconName } from '../ui/icons.js';
-import { type PagePath, To, useRole } from '../ui/link.js';
+import { To, useRole } from '../ui/link.js';
+import { AccountChoice } from './account-choice.js';
 import { LinkOffer } from './link-offer.js';
+import type { PagePath } from './page-path.js';
+import { Scoped } from './scoped.js';
 import { Search } from './search.js';
 import { SignIn } from './sign-in.js';
 import { ThemeMenu } from './theme-menu.js';
@@ -57,12 +59,10 @@ export function Shell() {
       <div className="main">
         <div className="topbar">
           <Search />
+          {role === 'desk' && <AccountChoice />}
           <ThemeMenu />
         </div>
-        {session.account !== undefined && <Acting role={role} account={session.account} />}
-        <main id="main" className="page" tabIndex={-1}>
-          <Outlet />
-        </main>
+        <Scoped />
       </div>
     </div>
   );
@@ -70,6 +70,12 @@ export function Shell() {
 
 function Side({ role }: { role: Role }) {
   const holder = useHolder();
+  const navigate = useNavigate();
+  /** Whoever signs in next may have another account than the address names. */
+  const signOut = () => {
+    writeSession(role, undefined);
+    void navigate({ to: '/$role', params: { role }, search: { account: undefined } } as never);
+  };
   return (
     <header className="side">
       <To page={role === 'desk' ? 'overview' : 'deliveries'} className="brand">
@@ -95,35 +101,10 @@ function Side({ role }: { role: Role }) {
             <div className="muted">{holder.data.name}</div>
           </div>
         )}
-        <button type="button" className="button quiet small" onClick={() => writeSession(role, undefined)}>
+        <button type="button" className="button quiet small" onClick={signOut}>
           <Icon name="leave" /> Sign out
         </button>
       </div>
     </header>
-  );
-}
-
-/** Says for which account an operator acts, and ends that. */
-function Acting({ role, account }: { role: Role; account: string }) {
-  const holder = useHolder();
-  const queryClient = useQueryClient();
-  return (
-    <section className="acting" aria-label="The account that you act for">
-      <span>
-        You act for <strong>{holder.data?.account.name || account}</strong>. What you see and do is this
-        account's.
-      </span>
-      <button
-        type="button"
-        className="button small"
-        onClick={() => {
-          const { account: _ended, ...rest } = readSession(role) ?? { token: '' };
-          writeSession(role, rest);
-          void queryClient.resetQueries();
-        }}
-      >
-        Stop
-      </button>
-    </section>
   );
 }

@@ -67,7 +67,7 @@ function KeyForm({ role }: { role: Role }) {
       <TextField
         label="API key"
         mistake={mistake}
-        hint="It stays in this tab and is forgotten when you close it."
+        hint="It stays in this browser until you sign out, for twelve hours at most."
         code
         type="password"
         autoComplete="off"

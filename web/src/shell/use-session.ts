@@ -1,25 +1,32 @@
-import { useQuery } from '@tanstack/react-query';
+import { hashKey, useQuery } from '@tanstack/react-query';
+import { useSearch } from '@tanstack/react-router';
 import { useSyncExternalStore } from 'react';
 import { actingFor, api } from '../api/client.js';
+import { accountIn } from '../api/scope.js';
 import { type Role, readSession, type Session, subscribe } from '../api/session.js';
+import type { Holder } from '../api/types.js';
 import { useRole } from '../ui/link.js';
 import { LIVE_MS } from '../ui/list.js';
+
+/** Of a query that is not about the account of the address: its answer stays when another is chosen. */
+export const AT_HOME_QUERY = { queryKeyHashFn: hashKey };
 
 /** The session of a role, if there is one. */
 export function useSession(role: Role): Session | undefined {
   return useSyncExternalStore(subscribe, () => readSession(role));
 }
 
-/** Who the token of this role stands for, and what it allows. */
+/** The account that the address names: that one's pages are shown. */
+export function useAccount(): string | undefined {
+  return accountIn(useSearch({ strict: false }) as Record<string, unknown>);
+}
+
+/** Who the token of this role stands for, for the account of the address, and what it allows. */
 export function useHolder() {
   const role = useRole();
-  const session = useSession(role);
-  return useQuery({
-    queryKey: ['session', session?.token, session?.account],
-    queryFn: () => api.get('/v18.0/session'),
-    enabled: session !== undefined,
-    staleTime: 60_000,
-  });
+  const home = useHome().data;
+  const account = useAccount();
+  return useHolderFor(role === 'desk' && mayActFor(home) ? (account ?? '') : '');
 }
 
 /**
@@ -31,6 +38,7 @@ export function useHolder() {
 export function useHolderFor(account: string, live = false) {
   const session = useSession(useRole());
   return useQuery({
+    ...AT_HOME_QUERY,
     queryKey: ['session', session?.token, account],
     queryFn: () => api.get('/v18.0/session', { headers: actingFor(account) }),
     enabled: session !== undefined,
@@ -41,6 +49,18 @@ export function useHolderFor(account: string, live = false) {
 
 /** The same for oneself: what one may do with accounts, and where Temporal UI is. */
 export const useHome = () => useHolderFor('');
+
+/** Whether the token may act for other accounts than its own: an operator's or a platform's. */
+export function mayActFor(home: Holder | undefined): boolean {
+  return home?.scopes.some((scope) => scope === 'admin' || scope === 'platform') ?? false;
+}
+
+/** Whether the whole installation is shown: to an operator, while the address names no account. */
+export function useWhole(): boolean {
+  const home = useHome().data;
+  const account = useAccount();
+  return useRole() === 'desk' && account === undefined && (home?.scopes.includes('admin') ?? false);
+}
 
 /** Whether the token is known to allow something: buttons for what it does not allow are not shown. */
 export function useMay(scope: string): boolean {

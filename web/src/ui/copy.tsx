@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { copyText } from '../files/copy-text.js';
 import { Icon } from './icons.js';
 
 /** A button that copies a text. @param name what is copied, for the button's name */
@@ -15,7 +16,7 @@ export function CopyButton({ text, name }: { text: string; name: string }) {
       className="icon-button copy"
       aria-label={copied ? 'Copied' : `Copy ${name}`}
       title={copied ? 'Copied' : `Copy ${name}`}
-      onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true))}
+      onClick={() => void copyText(text).then(setCopied)}
     >
       <Icon name={copied ? 'check' : 'copy'} />
     </button>
@@ -41,14 +42,23 @@ export function Copyable({
 }
 
 /** A block of code or of a message. It scrolls, so the keyboard can reach it. */
-export function Code({ text, name }: { text: string; name: string }) {
+export function Code({
+  text,
+  name,
+  copied = text,
+}: {
+  text: string;
+  name: string;
+  /** What is copied, if it is not the same. */
+  copied?: string;
+}) {
   return (
     <div className="code">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1) */}
       <pre tabIndex={0}>
         <code>{text}</code>
       </pre>
-      <CopyButton text={text} name={name} />
+      <CopyButton text={copied} name={name} />
     </div>
   );
 }

@@ -1,27 +1,6 @@
 import { Link, useParams } from '@tanstack/react-router';
 import type { Role } from '../api/session.js';
-
-/** The pages below a role, as the router names them. */
-export type PagePath =
-  | 'endpoints'
-  | 'endpoints/new'
-  | 'endpoints/$id'
-  | 'deliveries'
-  | 'deliveries/$id'
-  | 'events/$id'
-  | 'replays'
-  | 'replays/new'
-  | 'replays/$id'
-  | 'kinds'
-  | 'kinds/$id'
-  | 'overview'
-  | 'incidents'
-  | 'changes'
-  | 'exports'
-  | 'erasures'
-  | 'erasures/$id'
-  | 'accounts'
-  | 'accounts/$id';
+import type { PagePath } from '../shell/page-path.js';
 
 /** The role whose pages are shown. */
 export function useRole(): Role {
@@ -33,12 +12,18 @@ export function To({
   page,
   id,
   search,
+  account,
+  everywhere,
   children,
   ...rest
 }: {
   page: PagePath;
   id?: string;
   search?: Record<string, unknown>;
+  /** Whose page it is; absent: that of the page at hand. */
+  account?: string | undefined;
+  /** Leaves the account of the page at hand. */
+  everywhere?: boolean;
   className?: string;
   activeProps?: { className: string };
   activeOptions?: { exact?: boolean; includeSearch?: boolean };
@@ -49,7 +34,7 @@ export function To({
     <Link
       to={`/$role/${page}` as string}
       params={{ role, ...(id !== undefined && { id }) } as never}
-      search={(search ?? {}) as never}
+      search={{ ...search, ...((everywhere || account !== undefined) && { account }) } as never}
       {...rest}
     >
       {children}

@@ -1,5 +1,5 @@
-/** A column's name, or also that its cells stand at the right. */
-type Column = string | { name: string; right: true };
+/** A column's name; or also that its cells stand at the right, or what stands at its head. */
+type Column = string | { name: string; right?: true; content?: React.ReactNode };
 
 /** Rows under the names of their columns. On a phone, each row folds into a block. @param head what is not a column is left out */
 export function Table({
@@ -23,8 +23,8 @@ export function Table({
                     {column}
                   </th>
                 ) : (
-                  <th key={column.name} scope="col" className="right">
-                    {column.name}
+                  <th key={column.name} scope="col" className={column.right && 'right'}>
+                    {column.content ?? column.name}
                   </th>
                 ),
               )}

@@ -1,6 +1,11 @@
 import { useEffect, useState } from 'react';
 
 const EXACT = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const PRECISE = new Intl.DateTimeFormat(undefined, {
+  ...{ year: 'numeric', month: 'short', day: 'numeric' },
+  ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', fractionalSecondDigits: 3 },
+});
+const ABSOLUTE = { exact: EXACT, precise: PRECISE };
 const RELATIVE = {
   relative: new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'long' }),
   brief: new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'narrow' }),
@@ -19,12 +24,19 @@ export function relativeTime(at: string, now: number, style: keyof typeof RELATI
   return RELATIVE[style].format(Math.trunc(seconds / size), unit);
 }
 
-/** A time in the reader's zone; its title has it in UTC, as the API and the logs do. */
-export function Time({ at, show = 'exact' }: { at: string; show?: 'exact' | keyof typeof RELATIVE }) {
-  const now = useNow(show !== 'exact');
+/** A time in the reader's zone; its title has it in UTC, as the API and the logs do. `precise` is to the millisecond. */
+export function Time({
+  at,
+  show = 'exact',
+}: {
+  at: string;
+  show?: keyof typeof ABSOLUTE | keyof typeof RELATIVE;
+}) {
+  const isAbsolute = show === 'exact' || show === 'precise';
+  const now = useNow(!isAbsolute);
   const date = new Date(at);
-  const text = show === 'exact' ? EXACT.format(date) : relativeTime(at, now, show);
-  const title = show === 'exact' ? `${at} (UTC)` : `${EXACT.format(date)}\n${at} (UTC)`;
+  const text = isAbsolute ? ABSOLUTE[show].format(date) : relativeTime(at, now, show);
+  const title = isAbsolute ? `${at} (UTC)` : `${EXACT.format(date)}\n${at} (UTC)`;
   return (
     <time dateTime={at} title={title} className="number nowrap">
       {text}

@@ -25,6 +25,27 @@ const paging = {
     .optional(),
 };
 
+/** What lists of changes are narrowed down by. */
+export const changeParameters = {
+  ...paging,
+  resource: z
+    .string()
+    .regex(RESOURCE, 'must be a kind and an id, such as endpoint:ep_01JD8F…')
+    .optional()
+    .describe(`Kind and id, such as endpoint:ep_…; kinds: ${RESOURCE_KINDS.join(', ')}`),
+  actor: z
+    .string()
+    .regex(ACTOR, 'must be the id of an actor, such as key_01JD8F…')
+    .optional()
+    .describe(
+      'Who: an API key, an OAuth client, a profile for whose person a client acted, operator, subscriber, erasure, incident, rotation or verification',
+    ),
+  action: z.enum(CHANGE_ACTIONS).optional().describe('What was done'),
+  outcome: z.enum(CHANGE_OUTCOMES).optional().describe('Whether it was done'),
+  created_after: timeParameter,
+  created_before: timeParameter,
+};
+
 /** Who changed what. */
 export function changeOperations({ database }: ApiDependencies): Operation[] {
   const { changes, endpoints } = database;
@@ -35,25 +56,7 @@ export function changeOperations({ database }: ApiDependencies): Operation[] {
       id: 'listChanges',
       summary: 'List who changed what in the account, newest first',
       scope: 'changes:read',
-      query: z.strictObject({
-        ...paging,
-        resource: z
-          .string()
-          .regex(RESOURCE, 'must be a kind and an id, such as endpoint:ep_01JD8F…')
-          .optional()
-          .describe(`Kind and id, such as endpoint:ep_…; kinds: ${RESOURCE_KINDS.join(', ')}`),
-        actor: z
-          .string()
-          .regex(ACTOR, 'must be the id of an actor, such as key_01JD8F…')
-          .optional()
-          .describe(
-            'Who: an API key, an OAuth client, a profile for whose person a client acted, operator, subscriber, erasure, incident, rotation or verification',
-          ),
-        action: z.enum(CHANGE_ACTIONS).optional().describe('What was done'),
-        outcome: z.enum(CHANGE_OUTCOMES).optional().describe('Whether it was done'),
-        created_after: timeParameter,
-        created_before: timeParameter,
-      }),
+      query: z.strictObject(changeParameters),
       responses: { 200: { description: 'A page of changes', schema: pageOf(changeSchema) } },
       problems: [],
       async handle(ctx, { query: { limit, after, ...filter } }) {

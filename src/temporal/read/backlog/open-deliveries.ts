@@ -8,6 +8,7 @@ import {
 import { DELIVERY_TYPE } from '../../../domain/ledger/workflow-ids.js';
 import { OPEN_STATUSES, type OpenDelivery } from '../../../domain/stats/backlog.js';
 import { deliveriesOf, everyDeliveryOf } from '../delivery-view.js';
+import { accountsIn } from '../installation/accounts-in.js';
 import { type Located, RowReader } from '../row-reader.js';
 import { type Clause, equals } from '../visibility/query.js';
 import { type Execution, listExecutions } from '../visibility/visibility.js';
@@ -44,6 +45,9 @@ export async function readOpenDeliveries(client: Client, filter: OpenFilter): Pr
   return { deliveries: await Promise.all(found.values()), isComplete };
 }
 
+/** An open delivery, and whose it is. */
+type OpenLocated = Located & { account_id: string };
+
 async function listOpen(
   client: Client,
   { account_id, endpoint_id, event_kind }: OpenFilter,
@@ -65,14 +69,15 @@ async function listOpen(
   return { executions: [...executions.values()], isComplete: after === undefined };
 }
 
-function open(execution: Execution, { account_id, endpoint_id }: OpenFilter): Located[] {
+function open(execution: Execution, { account_id, endpoint_id }: OpenFilter): OpenLocated[] {
+  const accountOf = account_id === undefined ? accountsIn(execution) : () => account_id;
   const rows = account_id === undefined ? everyDeliveryOf(execution) : deliveriesOf(execution, account_id);
   return rows
     .filter(
       ({ summary }) =>
         isOpen(summary.status) && (endpoint_id === undefined || summary.endpoint_id === endpoint_id),
     )
-    .map((row) => ({ execution, row }));
+    .map((row) => ({ execution, row, account_id: accountOf(row) }));
 }
 
 /** The memo of a large group can lack the times of its deliveries: then the history tells. */
@@ -80,10 +85,11 @@ async function readDue(rows: RowReader, located: Located): Promise<string | unde
   return (await rows.record(located))?.next_attempt_at;
 }
 
-function toOpen(rows: RowReader, located: Located): OpenDelivery | Promise<OpenDelivery> {
+function toOpen(rows: RowReader, located: OpenLocated): OpenDelivery | Promise<OpenDelivery> {
   const { endpoint_id, event_kind, event_id, status, started_at, next_attempt_at } = located.row.summary;
   if (!isOpen(status)) throw new Error(`not open: ${status}`);
   const made = (due: string | undefined): OpenDelivery => ({
+    account_id: located.account_id,
     endpoint_id,
     event_kind,
     status,

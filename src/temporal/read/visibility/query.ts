@@ -31,6 +31,11 @@ export function isNot(attribute: string, value: string): Clause {
   return `${attribute} != ${quote(value)}` as Clause;
 }
 
+/** The attribute, a keyword, begins with this. */
+export function beginsWith(attribute: string, text: string): Clause {
+  return `${attribute} STARTS_WITH ${quote(text)}` as Clause;
+}
+
 /** Every clause of one alternative holds. */
 export function anyOf(...alternatives: readonly Clause[][]): Clause {
   return `(${alternatives.map((clauses) => `(${toQuery(clauses)})`).join(' OR ')})` as Clause;

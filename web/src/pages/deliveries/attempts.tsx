@@ -1,9 +1,10 @@
 import type { Attempt, Delivery } from '../../api/types.js';
 import { Card } from '../../shell/page.js';
 import { AnswerBadge, DeliveryBadge } from '../../ui/badge.js';
-import { Code } from '../../ui/copy.js';
+import { Code, CopyButton } from '../../ui/copy.js';
 import { Empty } from '../../ui/states.js';
 import { formatMs, Time } from '../../ui/time.js';
+import { curlOf } from './curl.js';
 
 const TRIGGERS: Record<Attempt['trigger'], string> = {
   schedule: '',
@@ -21,7 +22,14 @@ const STEPS = [
 ] as const;
 
 /** Every attempt of a delivery, the latest first, and those of earlier runs. */
-export function Attempts({ delivery }: { delivery: Delivery }) {
+export function Attempts({
+  delivery,
+  payload,
+}: {
+  delivery: Delivery;
+  /** As it was received; absent while it is not known. */
+  payload: string | undefined;
+}) {
   const { attempts, earlier_runs = [] } = delivery;
   return (
     <>
@@ -32,7 +40,13 @@ export function Attempts({ delivery }: { delivery: Delivery }) {
           [...attempts]
             .reverse()
             .map((attempt, index) => (
-              <AttemptDetails key={attempt.number} attempt={attempt} delivery={delivery} open={index === 0} />
+              <AttemptDetails
+                key={attempt.number}
+                attempt={attempt}
+                delivery={delivery}
+                payload={payload}
+                open={index === 0}
+              />
             ))
         )}
       </Card>
@@ -49,7 +63,13 @@ export function Attempts({ delivery }: { delivery: Delivery }) {
           bare
         >
           {[...run.attempts].reverse().map((attempt) => (
-            <AttemptDetails key={attempt.number} attempt={attempt} delivery={delivery} open={false} />
+            <AttemptDetails
+              key={attempt.number}
+              attempt={attempt}
+              delivery={delivery}
+              payload={payload}
+              open={false}
+            />
           ))}
         </Card>
       ))}
@@ -60,10 +80,12 @@ export function Attempts({ delivery }: { delivery: Delivery }) {
 function AttemptDetails({
   attempt,
   delivery,
+  payload,
   open,
 }: {
   attempt: Attempt;
   delivery: Delivery;
+  payload: string | undefined;
   open: boolean;
 }) {
   const why = TRIGGERS[attempt.trigger];
@@ -73,7 +95,7 @@ function AttemptDetails({
         <strong>Attempt {attempt.number}</strong>
         <AnswerBadge {...attempt} />
         <span className="muted">
-          <Time at={attempt.at} /> · {formatMs(attempt.duration_ms)}
+          <Time at={attempt.at} show="precise" /> · {formatMs(attempt.duration_ms)}
           {why && ` · ${why}`}
         </span>
       </summary>
@@ -81,7 +103,12 @@ function AttemptDetails({
         <Timings attempt={attempt} />
         <div className="exchange">
           <div className="stack tight">
-            <h3>Request</h3>
+            <div className="row apart">
+              <h3>Request</h3>
+              <span className="row small muted">
+                as cURL <CopyButton text={curlOf(attempt, delivery, payload)} name="the request as cURL" />
+              </span>
+            </div>
             <Code text={requestOf(attempt, delivery)} name="the request" />
           </div>
           <div className="stack tight">
@@ -100,18 +127,21 @@ function AttemptDetails({
   );
 }
 
-/** Where the time went. */
-function Timings({ attempt: { timings_ms = {} } }: { attempt: Attempt }) {
-  const steps = STEPS.flatMap(([name, text]) => {
+/** Where the time went: each step as long as it took, of the whole attempt. What is left was spent until the end, or for nothing. */
+function Timings({ attempt }: { attempt: Attempt }) {
+  const { timings_ms = {}, duration_ms } = attempt;
+  const known = STEPS.flatMap(([name, text]) => {
     const ms = timings_ms[name];
-    return ms === undefined ? [] : [{ name, text, ms }];
+    return ms === undefined ? [] : [{ name: name as string, text: text as string, ms }];
   });
+  const rest = duration_ms - known.reduce((sum, { ms }) => sum + ms, 0);
+  const steps = rest > 0 ? [...known, { name: 'rest', text: restOf(attempt), ms: rest }] : known;
   if (steps.length === 0) return null;
   return (
     <div className="stack tight">
       <div className="timings" aria-hidden="true">
         {steps.map(({ name, ms }) => (
-          <span key={name} className={name} style={{ flexGrow: Math.max(ms, 1) }} />
+          <span key={name} className={name} style={{ flexGrow: ms }} />
         ))}
       </div>
       <div className="row">
@@ -123,6 +153,12 @@ function Timings({ attempt: { timings_ms = {} } }: { attempt: Attempt }) {
       </div>
     </div>
   );
+}
+
+/** What the time was spent on that no step has. */
+function restOf({ status_code, error_code }: Attempt): string {
+  if (status_code !== undefined) return 'Reading the answer';
+  return error_code === 'timeout' ? 'Waiting for nothing' : 'Until it failed';
 }
 
 /** The request as it went out, without its signature, which is not kept. */

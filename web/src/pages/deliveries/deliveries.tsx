@@ -1,13 +1,17 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
 import { api } from '../../api/client.js';
 import type { DeliverySummary } from '../../api/types.js';
 import { Card, PageHead } from '../../shell/page.js';
+import { useMay, useWhole } from '../../shell/use-session.js';
 import { To, useRole } from '../../ui/link.js';
 import { List, PAGE_SIZE, useList } from '../../ui/list.js';
 import { Empty } from '../../ui/states.js';
-import { DeliveryTable } from './delivery-table.js';
-import { FilterBar } from './filter-bar.js';
-import type { DeliveryFilters } from './filters.js';
+import { BulkActions } from './bulk-actions.js';
+import { DeliveryTable, type Selection } from './delivery-table.js';
+import { EveryDelivery } from './every-delivery.js';
+import { FilterBar } from './filter/filter-bar.js';
+import { type DeliveryFilters, readDeliveryFilters } from './filters.js';
 
 /** A list of deliveries, page by page. */
 export function useDeliveries(filters: DeliveryFilters, limit = PAGE_SIZE) {
@@ -18,15 +22,32 @@ export function useDeliveries(filters: DeliveryFilters, limit = PAGE_SIZE) {
   );
 }
 
-/** The page of all deliveries. */
+const NONE: ReadonlySet<string> = new Set();
+
+/** The page of all deliveries: of the account, or of all. */
 export function Deliveries() {
+  return useWhole() ? <EveryDelivery /> : <OwnDeliveries />;
+}
+
+function OwnDeliveries() {
   const role = useRole();
-  const filters = useSearch({ strict: false }) as DeliveryFilters;
+  const filters = readDeliveryFilters(useSearch({ strict: false }));
   const navigate = useNavigate();
   const list = useDeliveries(filters);
   const change = (search: DeliveryFilters) =>
     void navigate({ to: '/$role/deliveries', params: { role }, search, replace: true } as never);
   const filtered = Object.keys(filters).length > 0;
+  const mayWrite = useMay('deliveries:write');
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(NONE);
+  const selection: Selection = {
+    has: (id) => chosen.has(id),
+    set: (ids, isChosen) =>
+      setChosen(
+        (before) => new Set(isChosen ? [...before, ...ids] : [...before].filter((id) => !ids.includes(id))),
+      ),
+  };
+  const shown = list.data?.pages.flatMap(({ data }) => data) ?? [];
+  const chosenRows = shown.filter(({ id }) => chosen.has(id));
   return (
     <>
       <PageHead
@@ -39,6 +60,7 @@ export function Deliveries() {
         }
       />
       <FilterBar filters={filters} change={change} />
+      {chosenRows.length > 0 && <BulkActions chosen={chosenRows} clear={() => setChosen(NONE)} />}
       <Card bare>
         <List
           list={list}
@@ -59,7 +81,7 @@ export function Deliveries() {
             )
           }
         >
-          {(rows) => <DeliveryTable rows={rows} />}
+          {(rows) => <DeliveryTable rows={rows} {...(mayWrite && { selection })} />}
         </List>
       </Card>
     </>

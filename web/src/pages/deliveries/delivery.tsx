@@ -5,17 +5,21 @@ import { type Delivery as DeliveryType, isOpen } from '../../api/types.js';
 import { Card, PageHead } from '../../shell/page.js';
 import { useMay } from '../../shell/use-session.js';
 import { DeliveryBadge, deliveryTone } from '../../ui/badge.js';
-import { Code, Copyable, toPrettyJson } from '../../ui/copy.js';
+import { Copyable } from '../../ui/copy.js';
 import { To, useRole } from '../../ui/link.js';
 import { LIVE_MS } from '../../ui/list.js';
 import { Loaded, Loading } from '../../ui/states.js';
 import { Time } from '../../ui/time.js';
 import { EndpointName } from '../endpoints/endpoint-name.js';
+import { Payload } from '../events/payload.js';
 import { useEvent } from '../events/use-event.js';
+import { useKinds } from '../kinds/use-kinds.js';
+import { adviceFor } from './advice.js';
 import { Attempts } from './attempts.js';
 import { DeliveryActions } from './delivery-actions.js';
 import { TemporalLink } from './temporal-link.js';
 import { Timeline } from './timeline.js';
+import { titleOf } from './title.js';
 
 /** The page of one delivery: what happened, why, and what comes next. */
 export function Delivery() {
@@ -26,15 +30,17 @@ export function Delivery() {
     refetchInterval: ({ state }) => (state.data && !isOpen(state.data.status) ? false : LIVE_MS),
   });
   const mayWrite = useMay('deliveries:write');
+  const event = useEvent(`evt_${id.split('_')[1]}`);
+  const kinds = useKinds().data ?? [];
   return (
     <Loaded query={delivery} lines={10} page>
       {(data) => (
         <>
           <PageHead
-            title={data.event_kind}
+            title={titleOf(data.event_kind, event.data?.payload, kinds)}
             heading={
               <span className="row">
-                {data.event_kind} <DeliveryBadge status={data.status} />
+                {titleOf(data.event_kind, event.data?.payload, kinds)} <DeliveryBadge status={data.status} />
               </span>
             }
             crumbs={<To page="deliveries">Deliveries</To>}
@@ -48,8 +54,14 @@ export function Delivery() {
           <Verdict delivery={data} />
           <div className="columns">
             <div className="stack">
-              <Attempts delivery={data} />
-              <Payload eventId={data.event_id} />
+              <Attempts delivery={data} payload={event.data?.payloadText} />
+              {event.data ? (
+                <Payload event={event.data} />
+              ) : (
+                <Card title="Payload">
+                  {event.error ? <p className="muted">The payload is not kept any more.</p> : <Loading />}
+                </Card>
+              )}
             </div>
             <div className="stack">
               <Facts delivery={data} />
@@ -71,6 +83,8 @@ function Verdict({ delivery }: { delivery: DeliveryType }) {
     placeholderData: (before) => before,
   });
   const tone = deliveryTone(status);
+  const last = delivery.attempts.at(-1);
+  const advice = last && adviceFor(last);
   const text = verdict.data?.summary ?? reason;
   return (
     <div className={`notice ${tone}`} role="status">
@@ -79,6 +93,7 @@ function Verdict({ delivery }: { delivery: DeliveryType }) {
         <p>
           <WithTimes text={text} />
         </p>
+        {advice && status !== 'delivered' && <p>{advice}</p>}
       </div>
       {next_attempt_at && (
         <div className="next">
@@ -162,21 +177,6 @@ function Facts({ delivery }: { delivery: DeliveryType }) {
           </>
         )}
       </dl>
-    </Card>
-  );
-}
-
-function Payload({ eventId }: { eventId: string }) {
-  const event = useEvent(eventId);
-  return (
-    <Card title="Payload">
-      {event.data ? (
-        <Code text={toPrettyJson(event.data.payload)} name="the payload" />
-      ) : event.error ? (
-        <p className="muted">The payload is not kept any more.</p>
-      ) : (
-        <Loading />
-      )}
     </Card>
   );
 }

@@ -23,9 +23,9 @@ export function Timeline({ id, delivery }: { id: string; delivery: Delivery }) {
       <Loaded query={timeline}>
         {({ data }) => (
           <ol className="timeline">
-            {data.map((item) => (
+            {withoutToldWaits(data).map((item) => (
               <li key={`${item.at} ${item.text}`} className={toneOf(item)}>
-                <Time at={item.at} />
+                <Time at={item.at} show="precise" />
                 <WithTimes text={item.text} />
               </li>
             ))}
@@ -34,6 +34,18 @@ export function Timeline({ id, delivery }: { id: string; delivery: Delivery }) {
       </Loaded>
     </Card>
   );
+}
+
+/** Leaves out a wait that repeats why the attempt before it failed, and gives its time to the attempt: one entry for each attempt. */
+export function withoutToldWaits(items: readonly TimelineItem[]): TimelineItem[] {
+  const shown: TimelineItem[] = [];
+  for (const item of items) {
+    const last = shown.at(-1);
+    if (item.type === 'wait' && last?.type === 'attempt' && item.next_attempt_at !== undefined) {
+      shown[shown.length - 1] = { ...last, text: `${last.text} Next attempt at ${item.next_attempt_at}.` };
+    } else shown.push(item);
+  }
+  return shown;
 }
 
 function toneOf({ type, status_code, status }: TimelineItem): string {

@@ -1,15 +1,20 @@
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { api } from '../../api/client.js';
-import type { Change } from '../../api/types.js';
+import type { Change, InstallationChange } from '../../api/types.js';
 import { Card, PageHead } from '../../shell/page.js';
+import type { PagePath } from '../../shell/page-path.js';
+import { useMay, useWhole } from '../../shell/use-session.js';
 import { capitalize } from '../../ui/badge.js';
 import { TextField } from '../../ui/field.js';
-import { type PagePath, To, useRole } from '../../ui/link.js';
+import { To, useRole } from '../../ui/link.js';
 import { List, PAGE_SIZE, useList } from '../../ui/list.js';
 import { Empty } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import { Time } from '../../ui/time.js';
+import { AccountLink } from './account-link.js';
+import { type ChangeGroup, groupChanges, sentenceOf } from './change-groups.js';
 import { differences } from './differences.js';
 
 interface ChangeFilters {
@@ -23,9 +28,12 @@ export function Changes() {
   const navigate = useNavigate();
   const { resource, actor } = useSearch({ strict: false }) as ChangeFilters;
   const filters = { ...(resource && { resource }), ...(actor && { actor }) };
-  const list = useList<Change>(['changes', filters], (after) =>
-    api.get('/v18.0/changes', { params: { query: { ...filters, limit: PAGE_SIZE, after } } }),
-  );
+  const whole = useWhole();
+  const list = useList<AnyChange>(['changes', filters, whole], (after) => {
+    const params = { query: { ...filters, limit: PAGE_SIZE, after } };
+    return whole ? api.get('/v18.0/installation/changes', { params }) : api.get('/v18.0/changes', { params });
+  });
+  const names = useKeyNames(!whole);
   const set = (more: ChangeFilters) =>
     void navigate({
       to: '/$role/changes',
@@ -55,9 +63,9 @@ export function Changes() {
       <Card bare>
         <List list={list} empty={<Empty title="Nothing was changed" />}>
           {(rows) => (
-            <Table head={['What', 'Who', 'Details', 'When']}>
-              {rows.map((change) => (
-                <ChangeRow key={change.id} change={change} />
+            <Table head={['What', whole && 'Account', 'Who', 'Details', 'When']}>
+              {groupChanges(rows).map((group) => (
+                <ChangeRow key={group.change.id} group={group} names={names} />
               ))}
             </Table>
           )}
@@ -69,27 +77,67 @@ export function Changes() {
 
 const OUTCOMES = { refused: 'refused', unknown: 'not known yet whether it was done' };
 
-function ChangeRow({ change }: { change: Change }) {
-  const { actor, reason, address, resource, version, outcome } = change;
+/** What people call the API keys of the account, by id; of those who may see them. */
+function useKeyNames(isOfOne: boolean): ReadonlyMap<string, string> {
+  const may = useMay('keys:read');
+  const keys = useQuery({
+    queryKey: ['api keys', 'names'],
+    queryFn: () => api.get('/v18.0/api_keys', { params: { query: { limit: 100 } } }),
+    enabled: isOfOne && may,
+    staleTime: 60_000,
+  });
+  return useMemo(() => new Map(keys.data?.data.map(({ id, name }) => [id, name])), [keys.data]);
+}
+
+type AnyChange = Change & Partial<InstallationChange>;
+
+function ChangeRow({
+  group,
+  names,
+}: {
+  group: ChangeGroup<AnyChange>;
+  /** Names of API keys, by id. */
+  names: ReadonlyMap<string, string>;
+}) {
+  const { change, others } = group;
+  const { actor, reason, address, resource, version, account, outcome } = change;
   const rows = differences(change);
+  const who = names.get(actor.id) ?? actor.person ?? actor.id;
   return (
     <tr>
       <td>
-        <strong>{capitalize(change.action.replaceAll('_', ' '))}</strong>
+        <strong>{capitalize(sentenceOf(group, who))}</strong>
         {outcome !== 'done' && <span className="muted"> ({OUTCOMES[outcome]})</span>}
         <div className="small">
-          <Resource resource={resource} />{' '}
+          {others.length === 0 && <Resource resource={resource} account={account?.id} />}{' '}
           {version !== undefined && <span className="muted">version {version}</span>}
         </div>
       </td>
+      {account && (
+        <td>
+          <AccountLink account={account} />
+        </td>
+      )}
       <td className="small">
         <To page="changes" search={{ actor: actor.person ?? actor.id }}>
-          <code className="wrap">{actor.person ?? actor.id}</code>
+          {names.has(actor.id) ? who : <code className="wrap">{who}</code>}
         </To>
         {address && <div className="muted">from {address}</div>}
       </td>
       <td className="wide">
         {reason && <p>{reason}</p>}
+        {others.length > 0 && (
+          <details>
+            <summary className="small muted">All {others.length + 1}</summary>
+            <ul className="small">
+              {[change, ...others].map(({ id, resource: each }) => (
+                <li key={id}>
+                  <Resource resource={each} account={account?.id} />
+                </li>
+              ))}
+            </ul>
+          </details>
+        )}
         {rows.length > 0 && (
           <details>
             <summary className="small muted">{rows.map(({ pointer }) => pointer).join(', ')}</summary>
@@ -126,12 +174,12 @@ const PAGES: Record<string, PagePath> = {
   erasure: 'erasures/$id',
 };
 
-function Resource({ resource }: { resource: string }) {
+function Resource({ resource, account }: { resource: string; account: string | undefined }) {
   const [kind = '', id = ''] = resource.split(/:(.*)/);
   const page = PAGES[kind];
   const text = <code className="wrap">{resource}</code>;
   return page ? (
-    <To page={page} id={id}>
+    <To page={page} id={id} account={account}>
       {text}
     </To>
   ) : (

@@ -1,17 +1,22 @@
-import type { Endpoint, Stats } from '../../api/types.js';
+import type { AccountOfRow, Endpoint, Stats } from '../../api/types.js';
 import { Card, PageHead } from '../../shell/page.js';
+import { useWhole } from '../../shell/use-session.js';
 import { ListenerBadge } from '../../ui/badge.js';
 import { To } from '../../ui/link.js';
+import { List } from '../../ui/list.js';
 import { Empty, Loaded } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import { Time } from '../../ui/time.js';
+import { useEveryEndpoint } from '../endpoints/every-endpoint.js';
 import { hostOf, nameOfEndpoint } from '../endpoints/names.js';
 import { useFailing } from '../endpoints/use-failing.js';
 import { useStats } from '../endpoints/use-stats.js';
+import { AccountLink } from './account-link.js';
+import { useWholeStats } from './use-whole-stats.js';
 
 /** The page of all endpoints that are failing, and what that causes. */
 export function Incidents() {
-  const stats = useStats('24h');
+  const whole = useWhole();
   return (
     <>
       <PageHead
@@ -23,25 +28,33 @@ export function Incidents() {
           </To>
         }
       />
-      <Card bare>
-        <IncidentList stats={stats.data} />
-      </Card>
+      <Card bare>{whole ? <EveryIncident /> : <OwnIncidents />}</Card>
     </>
   );
 }
 
-/** Endpoints that are failing. @param stats how much waits because of each */
+function OwnIncidents() {
+  return <IncidentList stats={useStats('24h').data} />;
+}
+
+/** Endpoints of the account that are failing. @param stats how much waits because of each */
 export function IncidentList({ stats }: { stats: Stats | undefined }) {
   const failing = useFailing();
   return (
     <Loaded query={failing}>
       {(rows) =>
         rows.length === 0 ? (
-          <Empty title="No endpoint is failing" />
+          NOBODY
         ) : (
           <Table head={['Endpoint', 'Last failure', 'Since', 'What waits', 'What comes next']}>
             {rows.map((endpoint) => (
-              <IncidentRow key={endpoint.id} endpoint={endpoint} stats={stats} />
+              <IncidentRow
+                key={endpoint.id}
+                endpoint={endpoint}
+                open={
+                  stats?.open.by_endpoint.find(({ endpoint_id }) => endpoint_id === endpoint.id)?.deliveries
+                }
+              />
             ))}
           </Table>
         )
@@ -50,19 +63,58 @@ export function IncidentList({ stats }: { stats: Stats | undefined }) {
   );
 }
 
-function IncidentRow({ endpoint, stats }: { endpoint: Endpoint; stats: Stats | undefined }) {
+/** Endpoints of all accounts that are failing. */
+export function EveryIncident() {
+  const stats = useWholeStats().data;
+  return (
+    <List list={useEveryEndpoint('failing')} empty={NOBODY}>
+      {(rows) => (
+        <Table head={['Endpoint', 'Account', 'Last failure', 'Since', 'What waits', 'What comes next']}>
+          {rows.map((endpoint) => (
+            <IncidentRow
+              key={endpoint.id}
+              endpoint={endpoint}
+              account={endpoint.account}
+              open={
+                stats?.open.by_endpoint.find(({ endpoint_id }) => endpoint_id === endpoint.id)?.deliveries
+              }
+            />
+          ))}
+        </Table>
+      )}
+    </List>
+  );
+}
+
+const NOBODY = <Empty title="No endpoint is failing" />;
+
+function IncidentRow({
+  endpoint,
+  account,
+  open,
+}: {
+  endpoint: Endpoint;
+  account?: AccountOfRow;
+  /** Deliveries that wait because of it, if they are known. */
+  open: number | undefined;
+}) {
   const { id, incident } = endpoint;
   if (!incident) return null;
-  const open = stats?.open.by_endpoint.find((row) => row.endpoint_id === id);
+  const owner = account?.id;
   return (
     <tr className="linked">
       <td>
-        <To page="endpoints/$id" id={id} className="row-link">
+        <To page="endpoints/$id" id={id} account={owner} className="row-link">
           {nameOfEndpoint(endpoint)}
         </To>{' '}
         <ListenerBadge endpoint={endpoint} />
         <div className="muted small">{hostOf(endpoint.target_url)}</div>
       </td>
+      {account && (
+        <td>
+          <AccountLink account={account} />
+        </td>
+      )}
       <td className="wide">
         {incident.last_failure}
         <div className="muted small">
@@ -76,11 +128,20 @@ function IncidentRow({ endpoint, stats }: { endpoint: Endpoint; stats: Stats | u
       <td className="wide">
         {open ? (
           <>
-            <To page="deliveries" search={{ endpoint_id: id, status: ['retrying', 'parked', 'delivering'] }}>
-              {open.deliveries} {open.deliveries === 1 ? 'delivery' : 'deliveries'}
+            <To
+              page="deliveries"
+              account={owner}
+              search={{ endpoint_id: id, status: ['retrying', 'parked', 'delivering'] }}
+            >
+              {open} {open === 1 ? 'delivery' : 'deliveries'}
             </To>
             <div>
-              <To page="replays/new" search={{ endpoint_id: id, choice: 'retry' }} className="small">
+              <To
+                page="replays/new"
+                account={owner}
+                search={{ endpoint_id: id, choice: 'retry' }}
+                className="small"
+              >
                 Retry them
               </To>
             </div>

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { api } from '../../api/client.js';
 import type { Replay, Stats } from '../../api/types.js';
 import { Card, PageHead } from '../../shell/page.js';
+import { useWhole } from '../../shell/use-session.js';
 import { To } from '../../ui/link.js';
 import { List, useList } from '../../ui/list.js';
 import { Empty, Loaded } from '../../ui/states.js';
@@ -12,9 +13,14 @@ import { PeriodSelect } from '../endpoints/period-select.js';
 import { formatRate, type Period, successRate, useStats } from '../endpoints/use-stats.js';
 import { ReplayTable } from '../replays/replays.js';
 import { IncidentList } from './incidents.js';
+import { WholeOverview } from './whole-overview.js';
 
-/** The operator's first page: what waits, what is late, what is failing. */
+/** The operator's first page: what waits, what is late, what is failing; of all accounts, or of one. */
 export function Overview() {
+  return useWhole() ? <WholeOverview /> : <AccountOverview />;
+}
+
+function AccountOverview() {
   const [period, setPeriod] = useState<Period>('24h');
   const stats = useStats(period);
   const replays = useList<Replay>(
@@ -53,7 +59,7 @@ export function Overview() {
 }
 
 function Backlog({ stats: { open, closed } }: { stats: Stats }) {
-  const rate = successRate(closed.by_status);
+  const rate = successRate(closed.by_status, open.by_status);
   return (
     <dl className="figures">
       <Figure name="Open" value={open.deliveries} note={open.exact ? '' : ' at least'} />
@@ -75,7 +81,7 @@ function Backlog({ stats: { open, closed } }: { stats: Stats }) {
         <dd>{open.oldest_created_at ? <Time at={open.oldest_created_at} show="brief" /> : '–'}</dd>
       </div>
       <div className="card figure">
-        <dt>Success rate</dt>
+        <dt>Delivered so far</dt>
         <dd>{rate === undefined ? '–' : formatRate(rate)}</dd>
       </div>
     </dl>

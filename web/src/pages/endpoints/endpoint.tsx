@@ -148,7 +148,7 @@ function Overview({ endpoint }: { endpoint: EndpointType }) {
 }
 
 function Figures({ stats: { open, closed } }: { stats: Stats }) {
-  const rate = successRate(closed.by_status);
+  const rate = successRate(closed.by_status, open.by_status);
   return (
     <dl className="figures">
       <div>

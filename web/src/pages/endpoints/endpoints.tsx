@@ -1,17 +1,22 @@
 import type { Endpoint, Stats } from '../../api/types.js';
 import { Card, PageHead } from '../../shell/page.js';
-import { useMay } from '../../shell/use-session.js';
+import { useMay, useWhole } from '../../shell/use-session.js';
 import { EndpointBadge, ListenerBadge } from '../../ui/badge.js';
 import { To } from '../../ui/link.js';
 import { Empty, Loaded } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import { useEndpoints } from './endpoint-name.js';
+import { EveryEndpoint } from './every-endpoint.js';
 import { hostOf, nameOfEndpoint } from './names.js';
 import { useFailing } from './use-failing.js';
 import { formatRate, successRate, useStats } from './use-stats.js';
 
-/** The page of all endpoints, with how each is doing. */
+/** The page of all endpoints: of the account, with how each is doing, or of all accounts. */
 export function Endpoints() {
+  return useWhole() ? <EveryEndpoint /> : <OwnEndpoints />;
+}
+
+function OwnEndpoints() {
   const endpoints = useEndpoints(true);
   const stats = useStats('24h');
   const failing = useFailing().data;
@@ -66,7 +71,7 @@ function EndpointTable({ rows, stats }: { rows: Endpoint[]; stats: Stats | undef
               <EndpointBadge endpoint={endpoint} />
             </td>
             <td className="wide muted">{kindsOf(endpoint)}</td>
-            <td>{stats && <Rate statuses={closed?.by_status} />}</td>
+            <td>{stats && <Rate closed={closed?.by_status} open={open?.by_status} />}</td>
             <td className="right number">{stats && (open?.deliveries ?? 0)}</td>
           </tr>
         );
@@ -75,14 +80,24 @@ function EndpointTable({ rows, stats }: { rows: Endpoint[]; stats: Stats | undef
   );
 }
 
-function kindsOf({ event_kinds: kinds }: Endpoint): string {
+/** The kinds that an endpoint receives, as a line. */
+export function kindsOf({ event_kinds: kinds }: Endpoint): string {
   if (kinds.includes('*')) return 'All';
   return kinds.length > 3 ? `${kinds.slice(0, 3).join(', ')} and ${kinds.length - 3} more` : kinds.join(', ');
 }
 
-/** How much was delivered of what ended. */
-export function Rate({ statuses }: { statuses: Stats['closed']['by_status'] | undefined }) {
-  const rate = statuses && successRate(statuses);
+const NONE_CLOSED = { delivered: 0, exhausted: 0, expired: 0, cancelled: 0 };
+const NONE_OPEN = { delivering: 0, retrying: 0, parked: 0 };
+
+/** How much was delivered of what ended or has failed so far. */
+export function Rate({
+  closed = NONE_CLOSED,
+  open = NONE_OPEN,
+}: {
+  closed: Stats['closed']['by_status'] | undefined;
+  open: Stats['open']['by_status'] | undefined;
+}) {
+  const rate = successRate(closed, open);
   if (rate === undefined) return <span className="muted">–</span>;
   const tone = rate >= 0.99 ? 'good' : rate >= 0.9 ? 'warn' : 'bad';
   return (

@@ -44,5 +44,5 @@ export function HistoryChart({ closed, period }: { closed: Stats['closed']; peri
 
 function stepsOf(closed: Stats['closed'], period: Period): number {
   const hours = (Date.parse(closed.to) - Date.parse(closed.from)) / 3_600_000;
-  return Math.max(1, Math.round(hours / (period === '24h' ? 1 : 6)));
+  return Math.max(1, Math.round(hours / (period === '24h' ? 1 : 24)));
 }

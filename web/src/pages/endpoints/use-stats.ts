@@ -5,7 +5,7 @@ import type { Stats } from '../../api/types.js';
 /** A period of statistics that ends now: how long it is, and how it is divided. */
 export const PERIODS = {
   '24h': { hours: 24, interval: '1h', name: 'Last 24 hours' },
-  '7d': { hours: 7 * 24, interval: '6h', name: 'Last 7 days' },
+  '7d': { hours: 7 * 24, interval: '1d', name: 'Last 7 days' },
 } as const;
 export type Period = keyof typeof PERIODS;
 
@@ -23,7 +23,7 @@ export function useStats(period: Period, endpointId?: string) {
         params: {
           query: {
             closed_after: new Date(Date.now() - hours * HOUR_MS).toISOString(),
-            interval: interval as '1h',
+            interval,
             endpoint_id: endpointId,
           },
         },
@@ -33,10 +33,16 @@ export function useStats(period: Period, endpointId?: string) {
   });
 }
 
-/** Of the deliveries that came to an end by themselves, the part that was delivered, 0 to 1; absent if none did. */
-export function successRate(statuses: Stats['closed']['by_status']): number | undefined {
-  const ended = statuses.delivered + statuses.exhausted + statuses.expired;
-  return ended === 0 ? undefined : statuses.delivered / ended;
+/**
+ * Of the deliveries that have come to an end by themselves, or are behind a failed attempt, the part that was delivered, 0 to 1; absent if
+ * there are none. So an endpoint that fails now has no 100 %.
+ */
+export function successRate(
+  { delivered, exhausted, expired }: Stats['closed']['by_status'],
+  { retrying }: Stats['open']['by_status'],
+): number | undefined {
+  const tried = delivered + exhausted + expired + retrying;
+  return tried === 0 ? undefined : delivered / tried;
 }
 
 /** A part as people read it: `100 %` only if it is all of it. */

@@ -1,12 +1,13 @@
 import { useParams } from '@tanstack/react-router';
 import { Card, PageHead } from '../../shell/page.js';
-import { Code, Copyable, toPrettyJson } from '../../ui/copy.js';
+import { Copyable } from '../../ui/copy.js';
 import { To } from '../../ui/link.js';
 import { List } from '../../ui/list.js';
 import { Empty, Loaded } from '../../ui/states.js';
 import { Time } from '../../ui/time.js';
 import { useDeliveries } from '../deliveries/deliveries.js';
 import { DeliveryTable } from '../deliveries/delivery-table.js';
+import { Payload } from './payload.js';
 import { useEvent } from './use-event.js';
 
 /** The page of one event: what was sent, and to whom. */
@@ -45,13 +46,7 @@ export function Event() {
               {(rows) => <DeliveryTable rows={rows} of="event" />}
             </List>
           </Card>
-          <Card title="Payload">
-            {data.payload_erased ? (
-              <p>It was erased, with the key that opened it: nobody can read it any more.</p>
-            ) : (
-              <Code text={toPrettyJson(data.payload)} name="the payload" />
-            )}
-          </Card>
+          <Payload event={data} />
         </>
       )}
     </Loaded>

@@ -1,9 +1,8 @@
 import { useEffect, useRef, useState } from 'react';
 import { actingFor } from '../../api/client.js';
-import { readSession } from '../../api/session.js';
+import { actingAccount } from '../../api/scope.js';
 import { openSink } from '../../files/sink.js';
 import { countLines } from '../../files/whole-lines.js';
-import { useRole } from '../../ui/link.js';
 import { exportParts, type Period } from './export-stream.js';
 
 /** How far an export is. */
@@ -21,7 +20,6 @@ const SHOWN_MS = 100;
 
 /** Downloads exports, one at a time. Whoever leaves the page stops it. */
 export function useExport() {
-  const role = useRole();
   const [progress, setProgress] = useState<Progress>();
   const running = useRef<AbortController>(undefined);
   useEffect(() => () => running.current?.abort(), []);
@@ -36,7 +34,7 @@ export function useExport() {
       if (!sink) return;
       setProgress({ ...now });
       // Whoever is acted for may change while it runs; whose export it is does not.
-      const headers = actingFor(readSession(role)?.account ?? '');
+      const headers = actingFor(actingAccount() ?? '');
       let shownAt = 0;
       try {
         for await (const { bytes, upTo } of exportParts(period, headers, control.signal)) {

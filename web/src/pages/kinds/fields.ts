@@ -29,6 +29,11 @@ export function fieldsOf(schema: Schema, prefix = ''): Field[] {
   });
 }
 
+/** The names of the business keys that a schema marks. */
+export function keyNamesOf(schema: Schema): string[] {
+  return fieldsOf(schema).flatMap(({ path, isKey }) => (isKey && !path.includes('[]') ? [path] : []));
+}
+
 function typeOf(schema: Schema): string {
   const values = schema['enum'];
   if (Array.isArray(values)) return values.map((value) => JSON.stringify(value)).join(' | ');

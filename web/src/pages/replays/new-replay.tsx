@@ -7,7 +7,7 @@ import { TextField } from '../../ui/field.js';
 import { To, useRole } from '../../ui/link.js';
 import { Failed } from '../../ui/states.js';
 import { useAct } from '../../ui/use-act.js';
-import { FilterBar } from '../deliveries/filter-bar.js';
+import { FilterBar } from '../deliveries/filter/filter-bar.js';
 import { type DeliveryFilters, readDeliveryFilters } from '../deliveries/filters.js';
 import { CHOICES, type Choice } from './describe.js';
 import { Preview } from './preview.js';

@@ -1,12 +1,11 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useNavigate, useParams } from '@tanstack/react-router';
+import { useQuery } from '@tanstack/react-query';
+import { useParams } from '@tanstack/react-router';
 import { AT_HOME, api } from '../../../api/client.js';
-import { readSession, writeSession } from '../../../api/session.js';
 import type { Account as AccountType } from '../../../api/types.js';
 import { Card, PageHead } from '../../../shell/page.js';
 import { useHolderFor, useHome } from '../../../shell/use-session.js';
 import { Copyable } from '../../../ui/copy.js';
-import { To, useRole } from '../../../ui/link.js';
+import { To } from '../../../ui/link.js';
 import { PageTabs } from '../../../ui/page-tabs.js';
 import { Loaded } from '../../../ui/states.js';
 import { Time } from '../../../ui/time.js';
@@ -57,7 +56,9 @@ export function Account() {
                       canErase={home?.scopes.includes('subjects:write') ?? false}
                     />
                   )}
-                  <ActFor id={id} />
+                  <To page="overview" account={id} className="button primary">
+                    Act for this account
+                  </To>
                 </>
               }
             />
@@ -100,22 +101,6 @@ export function Account() {
   );
 }
 
-function ActFor({ id }: { id: string }) {
-  const role = useRole();
-  const navigate = useNavigate();
-  const queryClient = useQueryClient();
-  const actFor = async () => {
-    writeSession(role, { ...(readSession(role) ?? { token: '' }), account: id });
-    await queryClient.resetQueries();
-    void navigate({ to: '/$role/overview', params: { role } } as never);
-  };
-  return (
-    <button type="button" className="button primary" onClick={() => void actFor()}>
-      Act for this account
-    </button>
-  );
-}
-
 function Facts({ account }: { account: AccountType }) {
   return (
     <Card title="Account">
@@ -130,7 +115,7 @@ function Facts({ account }: { account: AccountType }) {
         </dd>
         <dt>Changes</dt>
         <dd>
-          <To page="changes" search={{ resource: `account:${account.id}` }}>
+          <To page="changes" account={account.id} search={{ resource: `account:${account.id}` }}>
             of this account
           </To>
         </dd>

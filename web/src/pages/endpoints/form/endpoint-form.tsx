@@ -7,6 +7,8 @@ import { Failed } from '../../../ui/states.js';
 import { useKinds } from '../../kinds/use-kinds.js';
 import { isPrivateUrl, mistakeInUrl } from './check-url.js';
 import { FilterField, parseFilter } from './filter-field.js';
+import { MoreSettings, type MoreTexts } from './more-settings.js';
+import { formatNamedValues, parseNamedValues, parseWaits } from './named-values.js';
 
 /** What the form sends: what was left empty is absent. */
 export interface EndpointInput {
@@ -15,6 +17,11 @@ export interface EndpointInput {
   description: string;
   filter?: Record<string, unknown>;
   rate_limit?: number;
+  headers?: Record<string, string>;
+  metadata?: Record<string, string>;
+  retry_schedule?: string[];
+  /** Of a new one. */
+  signature_scheme?: 'v1a';
 }
 
 /** The settings of an endpoint, new or as they are. Fields that the service refuses say why. */
@@ -32,6 +39,12 @@ export function EndpointForm({
   const [kinds, setKinds] = useState<readonly string[]>(endpoint?.event_kinds ?? ['*']);
   const [filter, setFilter] = useState(endpoint?.filter ? toPrettyJson(endpoint.filter) : '');
   const [rate, setRate] = useState(endpoint?.rate_limit === undefined ? '' : String(endpoint.rate_limit));
+  const [more, setMore] = useState<MoreTexts>(() => ({
+    headers: formatNamedValues(endpoint?.headers),
+    metadata: formatNamedValues(endpoint?.metadata),
+    waits: endpoint?.retry_schedule?.join(', ') ?? '',
+    scheme: 'v1',
+  }));
   const [state, setState] = useState<{ busy?: boolean; error?: Error }>({});
   const refused = (pointer: string) =>
     state.error instanceof HooklineError
@@ -40,6 +53,10 @@ export function EndpointForm({
       : undefined;
   const urlMistake = mistakeInUrl(url);
   const parsed = parseFilter(filter);
+  const headers = parseNamedValues(more.headers);
+  const metadata = parseNamedValues(more.metadata);
+  const waits = parseWaits(more.waits);
+  const isRight = urlMistake === undefined && !parsed.mistake && !headers.mistake && !metadata.mistake;
 
   const submit = () => {
     setState({ busy: true });
@@ -49,6 +66,10 @@ export function EndpointForm({
       description,
       ...(parsed.filter && { filter: parsed.filter as Record<string, unknown> }),
       ...(rate !== '' && { rate_limit: Number(rate) }),
+      headers: headers.values,
+      metadata: metadata.values,
+      ...(waits.length > 0 && { retry_schedule: waits }),
+      ...(!endpoint && more.scheme === 'v1a' && { signature_scheme: more.scheme }),
     }).then(
       () => setState({}),
       (error: Error) => setState({ error }),
@@ -61,7 +82,7 @@ export function EndpointForm({
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
-        if (url !== '' && !urlMistake && kinds.length > 0 && !parsed.mistake) submit();
+        if (url !== '' && isRight && kinds.length > 0) submit();
       }}
     >
       <TextField
@@ -104,6 +125,12 @@ export function EndpointForm({
         step="any"
         value={rate}
         set={setRate}
+      />
+      <MoreSettings
+        texts={more}
+        change={(next) => setMore((before) => ({ ...before, ...next }))}
+        refused={refused}
+        isNew={endpoint === undefined}
       />
       {state.error && <Failed error={state.error} />}
       <div>

@@ -8,7 +8,18 @@ import { mergePatch } from './merge-patch.js';
 export function EndpointSettings({ endpoint }: { endpoint: Endpoint }) {
   const { act } = useAct();
   const { id, target_url, event_kinds, description, filter, rate_limit } = endpoint;
-  const before = { target_url, event_kinds, description, filter, rate_limit };
+  const { headers, metadata, retry_schedule } = endpoint;
+  const before = {
+    target_url,
+    event_kinds,
+    description,
+    filter,
+    rate_limit,
+    headers,
+    metadata,
+    retry_schedule,
+  };
+  const gone = { filter: undefined, rate_limit: undefined, retry_schedule: undefined };
   return (
     <EndpointForm
       key={endpoint.version}
@@ -19,7 +30,7 @@ export function EndpointSettings({ endpoint }: { endpoint: Endpoint }) {
           () =>
             api.patch('/v18.0/endpoints/{id}', {
               params: { path: { id } },
-              body: mergePatch(before, { filter: undefined, rate_limit: undefined, ...input }) as never,
+              body: mergePatch(before, { ...gone, ...input }) as never,
             }),
           'Saved.',
           { quiet: true },

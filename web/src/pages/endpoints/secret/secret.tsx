@@ -76,6 +76,25 @@ export function SecretPanel({
             Hide the secret
           </button>
         )}
+        {mayRotate && keys?.previous_expires_at && (
+          <Confirm
+            trigger={<button type="button" className="button" />}
+            label="End the overlap…"
+            title="Sign with the new secret alone?"
+            action="End the overlap"
+            act={async () => {
+              await act(
+                () => api.delete('/v18.0/endpoints/{id}/secret/previous', { params: { path } }),
+                'Only the new secret signs from now on.',
+                { quiet: true },
+              );
+              const { previous_expires_at: _ended, ...rest } = keys;
+              setKeys(rest);
+            }}
+          >
+            <p>An application that still has the previous secret refuses deliveries from now on.</p>
+          </Confirm>
+        )}
         {mayRotate && (
           <Confirm
             trigger={<button type="button" className="button" />}

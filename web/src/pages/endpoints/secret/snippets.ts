@@ -1,10 +1,16 @@
+import { FRAMEWORK_SNIPPETS } from './framework-snippets.js';
+
 /**
- * The languages that there is code for. Each code is a whole receiver; but for Node.js it needs the language's own library alone, so a
- * test can run it wherever the language is.
+ * What there is code for. Each code is a whole receiver, which also answers the question whether the endpoint wants events. Those of Node.js and of
+ * frameworks call the library of Standard Webhooks; the others need nothing but the language, so a test can run them wherever it is.
  */
 export const LANGUAGES = [
   { id: 'node', name: 'Node.js' },
+  { id: 'express', name: 'Express' },
+  { id: 'next', name: 'Next.js' },
   { id: 'python', name: 'Python' },
+  { id: 'flask', name: 'Flask' },
+  { id: 'fastapi', name: 'FastAPI' },
   { id: 'go', name: 'Go' },
   { id: 'ruby', name: 'Ruby' },
   { id: 'php', name: 'PHP' },
@@ -16,12 +22,13 @@ export type Language = (typeof LANGUAGES)[number]['id'];
 /** What stands for a secret that is not shown. */
 const PLACEHOLDER = 'whsec_…';
 
-/** Code that verifies a delivery. @param secret in clear; absent: a placeholder stands there */
+/** Code that verifies deliveries and answers the verification. @param secret in clear; absent: a placeholder stands there */
 export function snippet(language: Language, secret: string = PLACEHOLDER): string {
   return SNIPPETS[language].replace('SECRET', secret);
 }
 
 const SNIPPETS: Record<Language, string> = {
+  ...FRAMEWORK_SNIPPETS,
   node: `// npm install standardwebhooks
 import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';
@@ -32,13 +39,15 @@ const webhook = new Webhook('SECRET'); // better: from your environment
 createServer(async (request, response) => {
   try {
     const event = webhook.verify(await buffer(request), request.headers); // throws if it is not genuine
-    console.log(request.headers['webhook-event-kind'], event);
+    const kind = request.headers['webhook-event-kind'];
+    if (kind === 'endpoint.verification') return response.end(event.challenge);
+    console.log(kind, event);
     response.writeHead(204).end();
   } catch {
     response.writeHead(400).end();
   }
 }).listen(3000);`,
-  python: `import base64, hashlib, hmac, time
+  python: `import base64, hashlib, hmac, json, time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 KEY = base64.b64decode("SECRET".removeprefix("whsec_"))  # better: from your environment
@@ -56,11 +65,19 @@ def is_genuine(body, headers):
 class Receiver(BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers.get("content-length", 0)))
-        genuine = is_genuine(body, self.headers)
-        if genuine:
-            print(self.headers["webhook-event-kind"], body.decode(), flush=True)
-        self.send_response(204 if genuine else 400)
+        kind = self.headers["webhook-event-kind"]
+        if not is_genuine(body, self.headers):
+            self.answer(400)
+        elif kind == "endpoint.verification":
+            self.answer(200, json.loads(body)["challenge"].encode())
+        else:
+            print(kind, body.decode(), flush=True)
+            self.answer(204)
+
+    def answer(self, status, text=b""):
+        self.send_response(status)
         self.end_headers()
+        self.wfile.write(text)
 
 ThreadingHTTPServer(("", 3000), Receiver).serve_forever()`,
   go: `package main
@@ -69,6 +86,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log"
@@ -109,12 +127,20 @@ func main() {
 			w.WriteHeader(http.StatusBadRequest)
 			return
 		}
-		fmt.Printf("%s %s\\n", r.Header.Get("webhook-event-kind"), body)
+		kind := r.Header.Get("webhook-event-kind")
+		if kind == "endpoint.verification" {
+			var question struct{ Challenge string }
+			json.Unmarshal(body, &question)
+			io.WriteString(w, question.Challenge)
+			return
+		}
+		fmt.Printf("%s %s\\n", kind, body)
 		w.WriteHeader(http.StatusNoContent)
 	})
 	log.Fatal(http.ListenAndServe(":3000", nil))
 }`,
   ruby: `# config.ru: gem install rackup puma; rackup --port 3000
+require "json"
 require "openssl"
 
 KEY = "SECRET".delete_prefix("whsec_").unpack1("m") # better: from your environment
@@ -134,7 +160,10 @@ run lambda { |env|
   body = env["rack.input"]&.read.to_s
   next [400, {}, []] unless genuine?(body, env)
 
-  puts "#{env["HTTP_WEBHOOK_EVENT_KIND"]} #{body}"
+  kind = env["HTTP_WEBHOOK_EVENT_KIND"]
+  next [200, {}, [JSON.parse(body)["challenge"]]] if kind == "endpoint.verification"
+
+  puts "#{kind} #{body}"
   [204, {}, []]
 }`,
   php: `<?php
@@ -158,11 +187,14 @@ function isGenuine(string $key, string $body): bool
 }
 
 $body = file_get_contents('php://input');
-if (isGenuine($key, $body)) {
-    error_log($_SERVER['HTTP_WEBHOOK_EVENT_KIND'] . ' ' . $body);
-    http_response_code(204);
-} else {
+$kind = $_SERVER['HTTP_WEBHOOK_EVENT_KIND'] ?? '';
+if (!isGenuine($key, $body)) {
     http_response_code(400);
+} elseif ($kind === 'endpoint.verification') {
+    echo json_decode($body)->challenge;
+} else {
+    error_log($kind . ' ' . $body);
+    http_response_code(204);
 }`,
   java: `import com.sun.net.httpserver.Headers;
 import com.sun.net.httpserver.HttpServer;
@@ -209,12 +241,18 @@ public class Receiver {
     HttpServer server = HttpServer.create(new InetSocketAddress(3000), 0);
     server.createContext("/webhooks", exchange -> {
       byte[] body = exchange.getRequestBody().readAllBytes();
-      boolean genuine = isGenuine(body, exchange.getRequestHeaders());
-      if (genuine) {
-        String kind = exchange.getRequestHeaders().getFirst("webhook-event-kind");
-        System.out.println(kind + " " + new String(body, StandardCharsets.UTF_8));
+      String text = new String(body, StandardCharsets.UTF_8);
+      String kind = exchange.getRequestHeaders().getFirst("webhook-event-kind");
+      if (!isGenuine(body, exchange.getRequestHeaders())) {
+        exchange.sendResponseHeaders(400, -1);
+      } else if ("endpoint.verification".equals(kind)) {
+        byte[] challenge = utf8(text.replaceFirst("(?s).*\\"challenge\\"\\\\s*:\\\\s*\\"([^\\"]+)\\".*", "$1"));
+        exchange.sendResponseHeaders(200, challenge.length);
+        exchange.getResponseBody().write(challenge);
+      } else {
+        System.out.println(kind + " " + text);
+        exchange.sendResponseHeaders(204, -1);
       }
-      exchange.sendResponseHeaders(genuine ? 204 : 400, -1);
       exchange.close();
     });
     server.start();

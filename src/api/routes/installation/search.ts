@@ -1,0 +1,218 @@
+import { z } from 'zod';
+import { parseDeliveryId } from '../../../domain/basics/delivery-id.js';
+import { createdAt } from '../../../domain/basics/id-time.js';
+import { type IdKind, idPattern, isId } from '../../../domain/basics/ids.js';
+import {
+  type BusinessKey,
+  keyNamesIn,
+  MAX_KEY_NAME_LENGTH,
+  MAX_KEY_VALUE_LENGTH,
+  parseKeyFilter,
+} from '../../../domain/event/business-keys.js';
+import { EVENT_KINDS } from '../../../domain/event/event-kinds.js';
+import { hostOf } from '../../../domain/ledger/summaries.js';
+import type { Database } from '../../../models/database.js';
+import { ShortCache } from '../../../models/mongo/short-cache.js';
+import { TOKENS_AT_ONCE } from '../../../temporal/read/installation/installation-reader.js';
+import { requireScope } from '../../http/caller/refusals.js';
+import type { ApiDependencies } from '../../http/context.js';
+import { type Operation, operation } from '../../http/operation.js';
+import { accountOfRowSchema, OPERATORS, withAccounts } from './of-accounts.js';
+
+/** Kinds of what has an id, besides accounts and deliveries. */
+const FOUND_BY_ID = [
+  'event',
+  'endpoint',
+  'replay',
+  'erasure',
+  'api_key',
+  'oauth_client',
+  'portal_session',
+  'profile',
+] as const satisfies readonly IdKind[];
+const TYPES = ['account', 'delivery', ...FOUND_BY_ID] as const;
+
+/** What was found, and whose it is. */
+interface Found {
+  type: (typeof TYPES)[number];
+  id: string;
+  account_id: string;
+  /** What people know it by. */
+  text?: string;
+}
+
+/** Rows of each sort in one answer, about. */
+const MOST_FOUND = 25;
+/** Queries to Temporal for one answer: the next one goes on. */
+const MOST_CALLS = 10;
+/** Event kinds whose keys a value alone is looked for under, and names of keys. */
+const MOST_KINDS = 1_000;
+const MOST_NAMES = 10;
+const NAMES_KNOWN_MS = 60_000;
+
+const foundSchema = z
+  .object({
+    type: z.enum(TYPES),
+    id: z.string(),
+    text: z.string().optional().describe('What people know it by: a name, a host, a kind of event'),
+    account: accountOfRowSchema.describe('Whose it is, or the account itself'),
+  })
+  .meta({ id: 'Found' });
+
+const answerSchema = z
+  .object({
+    data: z.array(foundSchema),
+    after: z
+      .string()
+      .optional()
+      .describe('To be sent with the same query: more accounts are to be asked about'),
+  })
+  .meta({ id: 'SearchAnswer' });
+
+/** One question for everything that the installation has. */
+export function searchOperations(dependencies: ApiDependencies): Operation[] {
+  const { database } = dependencies;
+  const names = new ShortCache<string[]>(NAMES_KNOWN_MS, 1);
+  return [
+    operation({
+      method: 'post',
+      path: '/installation/search',
+      id: 'searchInstallation',
+      summary: 'Find something of any account: by its id, a business key, the name of an account, or a host',
+      ...OPERATORS,
+      body: z.strictObject({
+        query: z
+          .string()
+          .trim()
+          .min(1)
+          .max(MAX_KEY_VALUE_LENGTH + MAX_KEY_NAME_LENGTH + 1)
+          .describe(
+            'An id; a business key as name:value, or its value alone; a part of the name of an account, or of a host',
+          ),
+        after: z.string().regex(idPattern('account'), 'must be the after of an earlier answer').optional(),
+      }),
+      example: { query: 'order_id:1001' },
+      responses: {
+        200: {
+          description:
+            'What was found. Each answer looks for a business key in some accounts, and can be empty: only one without after is the last',
+          schema: answerSchema,
+        },
+      },
+      problems: [],
+      async handle(ctx, { body: { query, after } }) {
+        requireScope(ctx, 'deliveries:read');
+        requireScope(ctx, 'endpoints:read');
+        const byId = await findById(dependencies, query);
+        if (byId !== undefined) {
+          ctx.body = { data: await withAccounts(database, byId) };
+          return;
+        }
+        const keys = keysIn(query, await names.get('', () => keyNames(database)));
+        const [named, { found, next }] = await Promise.all([
+          after === undefined ? findByName(database, query) : [],
+          findByKeys(dependencies, keys, after),
+        ]);
+        ctx.body = {
+          data: await withAccounts(database, [...named, ...found]),
+          ...(next !== undefined && { after: next }),
+        };
+      },
+    }),
+  ];
+}
+
+/** What has an id; `undefined` if the text is none. */
+async function findById(
+  { database, installation }: ApiDependencies,
+  text: string,
+): Promise<Found[] | undefined> {
+  if (isId('account', text)) {
+    const account = await database.accounts.get(text);
+    return account ? [{ type: 'account', id: text, account_id: text, text: account.name }] : [];
+  }
+  const ofEvent = async (id: string) =>
+    (await installation.accountOfEvent(id)) ?? (await database.holders.accountOf('event', id));
+  const delivery = parseDeliveryId(text);
+  if (delivery) {
+    const account_id =
+      (await database.holders.accountOf('endpoint', delivery.endpoint_id)) ??
+      (await ofEvent(delivery.event_id));
+    return account_id === undefined ? [] : [{ type: 'delivery', id: text, account_id }];
+  }
+  const kind = FOUND_BY_ID.find((one) => isId(one, text));
+  if (!kind) return undefined;
+  const account_id = await (kind === 'event'
+    ? ofEvent(text)
+    : kind === 'replay'
+      ? installation.accountOfReplay(text)
+      : database.holders.accountOf(kind, text));
+  return account_id === undefined ? [] : [{ type: kind, id: text, account_id }];
+}
+
+/** Accounts by name or reference, and endpoints by host. */
+async function findByName({ accounts, everyEndpoint }: Database, text: string): Promise<Found[]> {
+  const isHost = /^[\w.:[\]-]{2,253}$/.test(text);
+  const [named, at] = await Promise.all([
+    accounts.matching(text, MOST_FOUND),
+    isHost ? everyEndpoint.list({ host: text }, MOST_FOUND) : [],
+  ]);
+  return [
+    ...named.map(({ id, name }): Found => ({ type: 'account', id, account_id: id, text: name })),
+    ...at.map(
+      ({ id, account_id, description, target_url }): Found => ({
+        ...{ type: 'endpoint', id, account_id },
+        text: description || (hostOf(target_url) ?? target_url),
+      }),
+    ),
+  ];
+}
+
+/** The keys that a text may stand for: as `name:value`, or under each name that schemas mark. */
+function keysIn(text: string, names: readonly string[]): BusinessKey[] {
+  const named = parseKeyFilter(text);
+  const alone = names.flatMap((name) => parseKeyFilter(`${name}:${text}`) ?? []);
+  return named ? [named] : alone;
+}
+
+/** The names of business keys that built-in kinds mark, and those of accounts. */
+async function keyNames({ eventKinds }: Database): Promise<string[]> {
+  const schemas = [
+    ...EVENT_KINDS.map(({ schema }) => schema),
+    ...(await eventKinds.newestSchemas(MOST_KINDS)),
+  ];
+  return [...new Set(schemas.flatMap(keyNamesIn))].slice(0, MOST_NAMES);
+}
+
+/**
+ * Events with one of some business keys. Each account has tokens of its own, so accounts are asked about some at once, in the order of
+ * their ids.
+ *
+ * @param after the account behind which the search goes on
+ */
+async function findByKeys(
+  { database, installation }: ApiDependencies,
+  keys: readonly BusinessKey[],
+  after: string | undefined,
+): Promise<{ found: Found[]; next?: string }> {
+  const found: Found[] = [];
+  if (keys.length === 0) return { found };
+  const accountsAtOnce = Math.floor(TOKENS_AT_ONCE / keys.length);
+  let last = after;
+  for (let call = 0; call < MOST_CALLS && found.length < MOST_FOUND; call += 1) {
+    const some = await database.keySecrets.accounts(accountsAtOnce, last);
+    const accountOf = new Map<string, string>();
+    for (const id of some)
+      for (const token of await database.keySecrets.tokensOf(id, keys)) accountOf.set(token, id);
+    const [held, archived] = await Promise.all([
+      installation.eventsWith(accountOf, MOST_FOUND),
+      database.archive.eventsWith(accountOf, MOST_FOUND),
+    ]);
+    const events = new Map([...archived, ...held].map((event) => [event.event_id, event]));
+    for (const { event_id, account_id, event_kind } of events.values())
+      found.push({ type: 'event', id: event_id, account_id, text: `${event_kind} ${createdAt(event_id)}` });
+    if (some.length < accountsAtOnce) return { found };
+    last = some.at(-1);
+  }
+  return { found, ...(last !== undefined && { next: last }) };
+}

@@ -1,0 +1,133 @@
+import { z } from 'zod';
+import { BacklogCount, backlogBy } from '../../../domain/stats/backlog.js';
+import { arrivalQuantile, type MinuteRow, sumOfMinutes } from '../../../domain/stats/minute-count.js';
+import { requireScope } from '../../http/caller/refusals.js';
+import type { ApiDependencies } from '../../http/context.js';
+import { type Operation, operation } from '../../http/operation.js';
+import { timeSchema } from '../../http/schemas.js';
+import { healthReports } from '../health.js';
+import { backlogShape } from '../stats/stats-view.js';
+import {
+  accountOfRowSchema,
+  endpointNameSchema,
+  OPERATORS,
+  withAccounts,
+  withEndpoints,
+} from './of-accounts.js';
+
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+/** Accounts, and endpoints, in one answer: those with the largest backlogs. */
+const MOST = 10;
+
+const count = z.int().min(0);
+const attemptsShape = { succeeded: count, failed: count };
+
+const installationStatsSchema = z
+  .object({
+    as_of: timeSchema,
+    open: z.object({
+      ...backlogShape,
+      exact: z.boolean().describe('false: there are more than are read at once'),
+      by_account: z.array(z.object({ account: accountOfRowSchema, ...backlogShape })),
+      by_endpoint: z.array(
+        z.object({
+          endpoint_id: z.string(),
+          endpoint_name: endpointNameSchema,
+          account: accountOfRowSchema,
+          ...backlogShape,
+        }),
+      ),
+    }),
+    last_hour: z
+      .object({
+        attempts: z.object(attemptsShape),
+        arrival_ms: z
+          .object({ p50: count, p95: count })
+          .optional()
+          .describe(
+            'From the acceptance of an event to its arrival, within half of it; absent if nothing arrived',
+          ),
+        by_minute: z
+          .array(z.object({ from: timeSchema, ...attemptsShape }))
+          .describe('Sixty minutes, oldest first; the last is under way'),
+      })
+      .describe('What workers attempted, a few seconds late'),
+    failing_endpoints: count.describe('Endpoints with an open incident'),
+    health: z
+      .record(z.string(), z.enum(['ok', 'unavailable']))
+      .describe('What the process that answers needs, as GET /readyz says'),
+  })
+  .meta({ id: 'InstallationStats' });
+
+/** Whether it is us or them: what waits, what is attempted, and whether the servers answer, over all accounts. */
+export function installationStatsOperations({ backlog, database, readiness }: ApiDependencies): Operation[] {
+  const report = healthReports(readiness);
+  return [
+    operation({
+      method: 'get',
+      path: '/installation/stats',
+      id: 'getInstallationStats',
+      summary:
+        'Count over all accounts: what is open and whose, what was attempted in the last hour, and what answers',
+      ...OPERATORS,
+      responses: { 200: { description: 'The counts', schema: installationStatsSchema } },
+      problems: [],
+      async handle(ctx) {
+        requireScope(ctx, 'deliveries:read');
+        const from = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS - HOUR_MS + MINUTE_MS;
+        const [open, minutes, failing_endpoints, ready] = await Promise.all([
+          backlog.read({}),
+          database.minutes.since(from),
+          backlog.openIncidents(),
+          report('/readyz'),
+        ]);
+        const { deliveries, overdueBefore } = open;
+        const total = new BacklogCount(overdueBefore);
+        for (const delivery of deliveries) total.add(delivery);
+        const accounts = backlogBy(deliveries, overdueBefore, ({ account_id }) => account_id).slice(0, MOST);
+        const endpoints = backlogBy(
+          deliveries,
+          overdueBefore,
+          ({ account_id, endpoint_id }) => `${account_id} ${endpoint_id}`,
+        ).slice(0, MOST);
+        const ofEndpoints = endpoints.map(([key, of]) => {
+          const [account_id = '', endpoint_id = ''] = key.split(' ');
+          return { account_id, endpoint_id, ...of };
+        });
+        ctx.body = {
+          as_of: new Date(open.at).toISOString(),
+          open: {
+            ...total.result,
+            exact: open.isComplete,
+            by_account: await withAccounts(
+              database,
+              accounts.map(([account_id, of]) => ({ account_id, ...of })),
+            ),
+            by_endpoint: await withAccounts(database, await withEndpoints(database, ofEndpoints)),
+          },
+          last_hour: viewMinutes(minutes, from),
+          failing_endpoints,
+          health: (ready?.body as { checks?: Record<string, string> } | undefined)?.checks ?? {},
+        };
+      },
+    }),
+  ];
+}
+
+function viewMinutes(rows: readonly MinuteRow[], from: number) {
+  const { succeeded, failed, arrivals } = sumOfMinutes(rows);
+  const p50 = arrivalQuantile(arrivals, 0.5);
+  const p95 = arrivalQuantile(arrivals, 0.95);
+  const known = new Map(rows.map((row) => [row.minute, row]));
+  return {
+    attempts: { succeeded, failed },
+    ...(p50 !== undefined && p95 !== undefined && { arrival_ms: { p50, p95 } }),
+    by_minute: Array.from({ length: HOUR_MS / MINUTE_MS }, (_, index) => {
+      const minute = from + index * MINUTE_MS;
+      const row = known.get(minute);
+      const at = new Date(minute).toISOString();
+      return { from: at, succeeded: row?.succeeded ?? 0, failed: row?.failed ?? 0 };
+    }),
+  };
+}

@@ -1,0 +1,48 @@
+import type { Logger } from 'pino';
+import type { AttemptObserver } from '../../../../activities/ports.js';
+import { idTime } from '../../../domain/basics/id-time.js';
+import { MinuteCount } from '../../../domain/stats/minute-count.js';
+import { TIMINGS, type Timings } from '../../../domain/timings.js';
+import type { MinuteRepository } from '../../../models/stats/minutes.js';
+
+/** Counts this process's attempts by the minute, and adds them to the shared minutes every few seconds: one write or two. */
+export interface Minutes extends AttemptObserver {
+  /** Writes what is left. */
+  stop(): Promise<void>;
+}
+
+export function keepMinutes(
+  repository: Pick<MinuteRepository, 'add'>,
+  logger: Logger,
+  { tally_interval_ms }: Timings = TIMINGS,
+): Minutes {
+  const count = new MinuteCount();
+  let writing: Promise<void> = Promise.resolve();
+  const write = async (): Promise<void> => {
+    const rows = count.take();
+    await repository.add(rows).catch((error: unknown) => {
+      // An outage is logged by who notices it first. What was counted is written when it is over.
+      logger.debug({ err: error }, 'Counts of attempts could not be written.');
+      count.putBack(rows, Date.now());
+    });
+  };
+  const timer = setInterval(() => {
+    writing = writing.then(write);
+  }, tally_interval_ms);
+  return {
+    attempted({ event_id }, report) {
+      if (report.kind !== 'attempted') return;
+      const { attempt, outcome } = report;
+      const endedAt = Date.parse(attempt.at) + attempt.duration_ms;
+      const isSuccess = outcome === 'delivered';
+      const isFirst = isSuccess && attempt.trigger !== 'manual';
+      // Clocks of machines differ by moments.
+      count.add(endedAt, isSuccess, isFirst ? Math.max(endedAt - idTime(event_id), 0) : undefined);
+    },
+    async stop() {
+      clearInterval(timer);
+      await writing;
+      await write();
+    },
+  };
+}

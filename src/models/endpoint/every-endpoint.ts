@@ -1,0 +1,61 @@
+import type { Connection, Model } from 'mongoose';
+import type { EndpointStatus } from '../../domain/endpoint/endpoint.js';
+import { hostOf } from '../../domain/ledger/summaries.js';
+import { escapeRegex } from '../mongo/escape-regex.js';
+import { EndpointCodec } from './endpoint-codec.js';
+import type { EndpointDocument, StoredEndpoint } from './endpoint-document.js';
+
+/** What the endpoints of all accounts are narrowed down by. */
+interface EveryEndpointFilter {
+  statuses?: readonly EndpointStatus[] | undefined;
+  isFailing?: boolean | undefined;
+  /** A part of the host of their URL. */
+  host?: string | undefined;
+}
+
+/** The endpoints of all accounts, as the database has them: for the operator alone. Their secrets are not read. */
+export class EveryEndpoint {
+  private readonly model: Model<EndpointDocument>;
+  private readonly codec = new EndpointCodec(undefined);
+
+  /** @param connection on which the repository of endpoints has made their model */
+  constructor(connection: Connection) {
+    this.model = connection.model<EndpointDocument>('endpoint');
+  }
+
+  /** Oldest first, after the one named. */
+  async list(
+    { statuses, isFailing, host }: EveryEndpointFilter,
+    limit: number,
+    after?: string,
+  ): Promise<StoredEndpoint[]> {
+    const url = host === undefined ? undefined : `^https?://[^/]*${escapeRegex(host)}`;
+    const documents = await this.model
+      .find({
+        deleted_at: null,
+        ...(statuses && { status: { $in: [...statuses] } }),
+        ...(isFailing !== undefined && { failing: isFailing ? { $ne: null } : null }),
+        ...(url !== undefined && { target_url: { $regex: url, $options: 'i' } }),
+        ...(after !== undefined && { _id: { $gt: after } }),
+      })
+      .sort({ _id: 1 })
+      .limit(limit)
+      .lean<EndpointDocument[]>();
+    return documents.map((document) => this.codec.toEndpoint(document));
+  }
+
+  /** What people know some of them by, by id: the description, or the host. */
+  async namesOf(endpointIds: readonly string[]): Promise<Map<string, string>> {
+    if (endpointIds.length === 0) return new Map();
+    const documents = await this.model
+      .find({ _id: { $in: [...new Set(endpointIds)] }, deleted_at: null })
+      .select({ description: 1, target_url: 1 })
+      .lean<EndpointDocument[]>();
+    return new Map(
+      documents.map(({ _id, description, target_url }) => [
+        _id,
+        description || (hostOf(target_url) ?? target_url),
+      ]),
+    );
+  }
+}

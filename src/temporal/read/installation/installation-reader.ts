@@ -1,0 +1,85 @@
+import type { Client } from '@temporalio/client';
+import {
+  ACCOUNT_ATTRIBUTE,
+  EVENT_ATTRIBUTE,
+  EVENT_HEAD_ATTRIBUTE,
+  KIND_ATTRIBUTE,
+} from '../../../domain/ledger/search-attributes.js';
+import { parseFanOutWorkflowId, replayWorkflowId } from '../../../domain/ledger/workflow-ids.js';
+import { headsOf, isCurrent } from '../delivery-view.js';
+import { hasKey, membersOf } from '../group/group-memo.js';
+import { beginsWith, type Clause, equals, isOneOf, isTrue } from '../visibility/query.js';
+import { listExecutions, type Page } from '../visibility/visibility.js';
+import { type AccountDelivery, type EveryDeliveryFilter, listEveryDelivery } from './every-delivery.js';
+
+/** An event, and whose it is. */
+export interface AccountEvent {
+  account_id: string;
+  event_id: string;
+  event_kind: string;
+}
+
+/** Tokens in one query: some 2 KiB of it. */
+export const TOKENS_AT_ONCE = 100;
+
+/** Reads the ledger over all accounts, for the operator alone. */
+export class InstallationReader {
+  private readonly client: Client;
+
+  constructor(client: Client) {
+    this.client = client;
+  }
+
+  /** A page of deliveries: open ones first, then the latest closed. */
+  deliveries(filter: EveryDeliveryFilter, limit: number, after?: string): Promise<Page<AccountDelivery>> {
+    return listEveryDelivery(this.client, filter, limit, after);
+  }
+
+  /**
+   * Events with one of some business keys, at most a number of them. It is one call.
+   *
+   * @param accountOf whose each token is: at most {@link TOKENS_AT_ONCE}
+   */
+  async eventsWith(accountOf: ReadonlyMap<string, string>, limit: number): Promise<AccountEvent[]> {
+    if (accountOf.size === 0) return [];
+    if (accountOf.size > TOKENS_AT_ONCE) throw new RangeError(`too many tokens: ${accountOf.size}`);
+    const clauses: Clause[] = [
+      isTrue(EVENT_HEAD_ATTRIBUTE.name),
+      isCurrent,
+      isOneOf(ACCOUNT_ATTRIBUTE.name, [...accountOf.keys()]),
+    ];
+    const { data } = await listExecutions(this.client, clauses, limit, undefined);
+    const found = data.flatMap((execution) => {
+      const event_kind = execution.typedSearchAttributes.get(KIND_ATTRIBUTE) ?? '';
+      const named = execution.typedSearchAttributes.get(ACCOUNT_ATTRIBUTE) ?? [];
+      return named.flatMap((token) => {
+        // Visibility compares without regard to case; a token of another account's key is not among these.
+        const account_id = accountOf.get(token);
+        if (account_id === undefined) return [];
+        const isKeyed = hasKey(execution, token);
+        const events = headsOf(execution, account_id).filter(isKeyed);
+        return events.map((event_id) => ({ account_id, event_id, event_kind }));
+      });
+    });
+    return found.slice(0, limit);
+  }
+
+  /** The account of an event that Temporal has; `undefined` if it has none of that id. */
+  async accountOfEvent(eventId: string): Promise<string | undefined> {
+    const clauses = [equals(EVENT_ATTRIBUTE.name, eventId), isCurrent];
+    const { data } = await listExecutions(this.client, clauses, 1, undefined);
+    for (const execution of data) {
+      const keys = [...membersOf(execution), parseFanOutWorkflowId(execution.workflowId)];
+      const account = keys.find((key) => key?.event_id === eventId)?.account_id;
+      if (account !== undefined) return account;
+    }
+    return undefined;
+  }
+
+  /** The account of a replay that Temporal has; `undefined` if it has none of that id. */
+  async accountOfReplay(replayId: string): Promise<string | undefined> {
+    const begin = replayWorkflowId('', replayId);
+    const { data } = await listExecutions(this.client, [beginsWith('WorkflowId', begin)], 1, undefined);
+    return data[0]?.typedSearchAttributes.get(ACCOUNT_ATTRIBUTE)?.[0];
+  }
+}

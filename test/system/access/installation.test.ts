@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { OPERATOR_SCOPES, PLATFORM_SCOPES } from '../../../src/domain/access/api-key.js';
+import type { ApiClient } from '../../support/api-client.js';
+import { PURCHASE } from '../../support/api-client.js';
+import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
+import { startSystem, type TestSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+describe('the operator over all accounts', () => {
+  let system: TestSystem;
+  let receiver: Receiver;
+  let failing: Receiver;
+  let operator: ApiClient;
+  let acorn: ApiClient;
+  let birch: ApiClient;
+  before(async () => {
+    [system, receiver, failing] = await Promise.all([
+      startSystem(),
+      startReceiver(),
+      startReceiver({ handler: reply(500) }),
+    ]);
+    operator = await system.account(OPERATOR_SCOPES);
+    [acorn, birch] = await Promise.all([named('Acorn Arts'), named('Birch Books')]);
+    await acorn.register(`${receiver.url}/acorn`, { description: 'Stock' });
+    await birch.register(`${failing.url}/birch`);
+  });
+  after(async () => {
+    await Promise.all([receiver?.close(), failing?.close()]);
+    await system?.stop();
+  });
+
+  const named = async (name: string): Promise<ApiClient> => {
+    const client = await system.account();
+    const path = `/v18.0/accounts/${client.accountId}`;
+    await operator.request('PATCH', path, { body: { name } });
+    return client;
+  };
+  const get = async (path: string) => {
+    const answer = await operator.request('GET', `/v18.0/installation/${path}`);
+    assert.equal(answer.status, 200, answer.text);
+    return answer.json;
+  };
+  const search = async (query: string) => {
+    const answer = await operator.request('POST', '/v18.0/installation/search', { body: { query } });
+    assert.equal(answer.status, 200, answer.text);
+    return answer.json.data as { type: string; id: string; account: { id: string; name: string } }[];
+  };
+  const order = (id: string) => PURCHASE.replace('order-1', id);
+
+  it('sees deliveries, endpoints and changes of all accounts with whose they are, and what makes the backlog', async () => {
+    const [one, other] = await Promise.all([acorn.purchase(order('1001')), birch.purchase(order('1002'))]);
+    const [delivered = { id: '' }] = one.deliveries;
+    const [waiting = { id: '' }] = other.deliveries;
+    await Promise.all([
+      acorn.deliveryUntil(delivered.id, ({ status }) => status === 'delivered'),
+      birch.deliveryUntil(waiting.id, ({ status }) => status === 'retrying'),
+    ]);
+    // Visibility lists what happened a moment later.
+    const rows = await until(
+      async () => {
+        const { data } = await get('deliveries?status=delivered,retrying');
+        return new Map<string, { account: unknown }>(data.map((row: { id: string }) => [row.id, row]));
+      },
+      (of) => of.has(delivered.id) && of.has(waiting.id),
+    );
+    assert.deepEqual(rows.get(delivered.id)?.account, { id: acorn.accountId, name: 'Acorn Arts' });
+    assert.deepEqual(rows.get(waiting.id)?.account, { id: birch.accountId, name: 'Birch Books' });
+
+    const ofBirch = ({ account }: { account: { id: string } }) => account.id === birch.accountId;
+    const { data: failed } = await until(
+      () => get('endpoints?health=failing'),
+      ({ data }) => data.some(ofBirch),
+    );
+    const [endpoint] = failed.filter(ofBirch);
+    assert.equal(endpoint.account.name, 'Birch Books');
+    assert.ok(endpoint.incident.failures >= 1);
+
+    const { data: changes } = await get('changes?limit=100');
+    const changed = new Set(changes.map(({ account }: { account: { id: string } }) => account.id));
+    assert.ok(changed.has(acorn.accountId) && changed.has(birch.accountId));
+
+    const stats = await until(
+      () => get('stats'),
+      ({ open, last_hour: { attempts } }) =>
+        open.by_account.some(ofBirch) && attempts.failed > 0 && attempts.succeeded > 0,
+    );
+    const [mine] = stats.open.by_account.filter(ofBirch);
+    assert.deepEqual([mine.deliveries, mine.account.name], [1, 'Birch Books']);
+    assert.ok(stats.open.by_endpoint.some((row: { endpoint_id: string }) => row.endpoint_id === endpoint.id));
+    assert.equal(stats.last_hour.by_minute.length, 60);
+    assert.ok(stats.last_hour.arrival_ms.p50 <= stats.last_hour.arrival_ms.p95);
+    assert.ok(stats.failing_endpoints >= 1);
+    assert.equal(stats.health.temporal, 'ok');
+  });
+
+  it('finds anything by its id, an order by its number in whichever account, an account by name and an endpoint by host', async () => {
+    const event = await birch.purchase(order('4711-b'));
+    const [delivery = { id: '', endpoint_id: '' }] = event.deliveries;
+    const owner = { id: birch.accountId, name: 'Birch Books' };
+    for (const query of ['order_id:4711-b', '4711-b']) {
+      const found = await until(
+        () => search(query),
+        (data) => data.length > 0,
+      );
+      assert.deepEqual(
+        found.map(({ type, id, account }) => ({ type, id, account })),
+        [{ type: 'event', id: event.id, account: owner }],
+      );
+    }
+    for (const [id, type] of [
+      [event.id, 'event'],
+      [delivery.id, 'delivery'],
+      [delivery.endpoint_id, 'endpoint'],
+      [birch.keyId, 'api_key'],
+      [birch.accountId, 'account'],
+    ] as const) {
+      const [found] = await search(id);
+      assert.deepEqual([found?.type, found?.id, found?.account], [type, id, owner]);
+    }
+    assert.deepEqual(
+      (await search('birch b')).map(({ id }) => id),
+      [birch.accountId],
+    );
+    const host = new URL(receiver.url).host;
+    assert.ok(
+      (await search(host)).some(({ type, account }) => type === 'endpoint' && account.id === acorn.accountId),
+    );
+    assert.deepEqual(await search('nothing-like-this'), []);
+    assert.deepEqual(await search('.*'), []);
+    assert.deepEqual(await search('evt_01M804PAPVVXYJD03F5Q49SAG6'), []);
+  });
+
+  it('nobody else gets any of it, nor the operator who acts for an account', async () => {
+    const platform = await system.account(PLATFORM_SCOPES);
+    const narrow = await system.account(['admin']);
+    const asked: [string, string, object?][] = [
+      ['GET', 'deliveries'],
+      ['GET', 'endpoints'],
+      ['GET', 'changes'],
+      ['GET', 'stats'],
+      ['POST', 'search', { body: { query: '4711-b' } }],
+    ];
+    for (const [method, path, options = {}] of asked) {
+      const whole = `/v18.0/installation/${path}`;
+      for (const client of [acorn, platform, narrow]) {
+        const answer = await client.request(method, whole, options);
+        assert.deepEqual(
+          [answer.status, answer.json.code],
+          [403, 'missing_scope'],
+          `${path}: ${answer.text}`,
+        );
+        assert.ok(!answer.text.includes(birch.accountId));
+      }
+      const headers = { 'Hookline-Account': acorn.accountId };
+      assert.equal((await operator.request(method, whole, { ...options, headers })).status, 403);
+    }
+    // The lists of an account are as before.
+    const { data } = (await acorn.request('GET', '/v18.0/deliveries')).json;
+    assert.ok(data.length > 0 && data.every((row: object) => !('account' in row)));
+    const mine = await acorn.request('GET', `/v18.0/deliveries?key=order_id:4711-b`);
+    assert.deepEqual(mine.json.data, []);
+  });
+});

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { ATTEMPT_ERROR_CODES } from '../../../src/domain/delivery/delivery.js';
+import { EVENT_KINDS } from '../../../src/domain/event/event-kinds.js';
+import { adviceFor } from '../../../web/src/pages/deliveries/advice.js';
+import { curlOf } from '../../../web/src/pages/deliveries/curl.js';
+import { titleOf } from '../../../web/src/pages/deliveries/title.js';
+import { groupChanges, sentenceOf } from '../../../web/src/pages/desk/change-groups.js';
+import { indentJson, payloadIn } from '../../../web/src/pages/events/payload-text.js';
+import { targetOf } from '../../../web/src/shell/search-target.js';
+
+describe('what the web application says of deliveries', () => {
+  it('a payload is shown as it was received, whatever its numbers and texts', () => {
+    const payload = '{ "total":135.50, "note":",\\"payload\\":1}", "id":12345678901234567890 }';
+    assert.equal(
+      payloadIn(`{"id":"evt_1","deliveries":[{"reason":"\\"payload\\":"}],"payload":${payload}}`),
+      payload,
+    );
+    assert.equal(
+      indentJson(payload),
+      '{\n  "total": 135.50,\n  "note": ",\\"payload\\":1}",\n  "id": 12345678901234567890\n}',
+    );
+    assert.equal(indentJson('{"a":[],"b":{}}'), '{\n  "a": [],\n  "b": {}\n}');
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const text = JSON.stringify(value);
+        assert.deepEqual(JSON.parse(indentJson(text)), JSON.parse(text));
+        assert.equal(indentJson(text), JSON.stringify(JSON.parse(text), null, 2));
+      }),
+    );
+  });
+
+  it('a delivery is called by its kind and the first key in its payload', () => {
+    const kinds = EVENT_KINDS as never;
+    assert.equal(titleOf('purchase', { order_id: '1001' }, kinds), 'purchase · order 1001');
+    assert.equal(titleOf('purchase', { order_id: 'order-1001' }, kinds), 'purchase · order-1001');
+    for (const payload of [undefined, null, {}, 7])
+      assert.equal(titleOf('purchase', payload, kinds), 'purchase');
+    assert.equal(titleOf('unknown', { order_id: '1001' }, kinds), 'unknown');
+  });
+
+  it('each way to fail has an advice, and success has none', () => {
+    for (const error_code of ATTEMPT_ERROR_CODES) assert.ok(adviceFor({ error_code }), error_code);
+    for (const status_code of [199, 301, 400, 418, 500, 599])
+      assert.ok(adviceFor({ status_code }), String(status_code));
+    for (const status_code of [200, 204, 299]) assert.equal(adviceFor({ status_code }), undefined);
+  });
+
+  it('a request as a command quotes what a shell would read', () => {
+    const attempt = { url: 'https://x.test/?a=1&b=2', number: 3, webhook_timestamp: 7 } as never;
+    const command = curlOf(attempt, { event_id: 'evt_1', event_kind: 'purchase' }, `{"a":"it's"}`);
+    assert.match(command, /^curl 'https:\/\/x\.test\/\?a=1&b=2' \\\n/);
+    assert.ok(command.endsWith(`--data-binary '{"a":"it'\\''s"}'`), command);
+  });
+
+  it('what one replay did is one thing that was done', () => {
+    const change = (id: string, replay?: string, action = 'resent') =>
+      ({
+        id,
+        resource: `delivery:${id}`,
+        action,
+        actor: { id: 'key_1' },
+        ...(replay && { replay }),
+      }) as never;
+    const groups = groupChanges([
+      change('1', 'a'),
+      change('2', 'a'),
+      change('3', 'b'),
+      change('4'),
+      change('5'),
+    ]);
+    assert.deepEqual(
+      groups.map((group) => sentenceOf(group, 'first key')),
+      [
+        'first key sent 2 deliveries again',
+        'first key sent a delivery again',
+        'first key sent a delivery again',
+        'first key sent a delivery again',
+      ],
+    );
+    const [paused] = groupChanges([
+      { ...(change('6', undefined, 'paused') as object), resource: 'endpoint:ep_1' } as never,
+    ]);
+    assert.equal(paused && sentenceOf(paused, 'Night shift'), 'Night shift paused an endpoint');
+  });
+
+  it('a search leads to what has an id, or to the deliveries of a key', () => {
+    assert.deepEqual(targetOf('dlv_1_2'), { page: 'deliveries/$id', id: 'dlv_1_2' });
+    assert.deepEqual(targetOf('key_1'), { page: 'changes', search: { resource: 'api_key:key_1' } });
+    assert.deepEqual(targetOf('order_id:1001'), { page: 'deliveries', search: { key: 'order_id:1001' } });
+    for (const text of ['1001', 'Birch Books', 'hooks.example.com', 'localhost:3000'])
+      assert.equal(targetOf(text), undefined, text);
+  });
+});

@@ -1,0 +1,94 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { api } from '../../api/client.js';
+import type { InstallationDelivery } from '../../api/types.js';
+import { Card, PageHead } from '../../shell/page.js';
+import { DeliveryBadge } from '../../ui/badge.js';
+import { To, useRole } from '../../ui/link.js';
+import { List, PAGE_SIZE, useList } from '../../ui/list.js';
+import { Empty } from '../../ui/states.js';
+import { Table } from '../../ui/table.js';
+import { Time } from '../../ui/time.js';
+import { AccountLink } from '../desk/account-link.js';
+import { Reason } from './delivery-table.js';
+import { PeriodFilter } from './filter/period-filter.js';
+import { StatusMenu } from './filter/status-menu.js';
+import { type DeliveryFilters, readDeliveryFilters } from './filters.js';
+
+/** The page of the deliveries of all accounts. */
+export function EveryDelivery() {
+  const role = useRole();
+  const navigate = useNavigate();
+  const { status, created_after, created_before } = readDeliveryFilters(useSearch({ strict: false }));
+  const filters: DeliveryFilters = {
+    ...(status && { status }),
+    ...(created_after && { created_after }),
+    ...(created_before && { created_before }),
+  };
+  const list = useList<InstallationDelivery>(
+    ['every delivery', filters],
+    (after) =>
+      api.get('/v18.0/installation/deliveries', {
+        params: { query: { ...filters, limit: PAGE_SIZE, after } },
+      }),
+    true,
+  );
+  const change = (search: DeliveryFilters) =>
+    void navigate({ to: '/$role/deliveries', params: { role }, search, replace: true } as never);
+  return (
+    <>
+      <PageHead
+        title="Deliveries"
+        about="Of all accounts: open ones first, then the latest closed that Temporal keeps. Choose an account to see those of the archive, to filter by endpoint, or to replay."
+      />
+      <div className="filters">
+        <StatusMenu
+          statuses={status ?? []}
+          change={(next) => {
+            const { status: _, ...rest } = filters;
+            change({ ...rest, ...(next.length > 0 && { status: next }) });
+          }}
+        />
+        <PeriodFilter
+          filters={filters}
+          change={(period) => change({ ...(status && { status }), ...period })}
+        />
+      </div>
+      <Card bare>
+        <List list={list} empty={<Empty title="No delivery matches" />}>
+          {(rows) => (
+            <Table head={['Event', 'Account', 'Status', 'Endpoint', 'What happened', 'Accepted']}>
+              {rows.map((row) => (
+                <tr key={row.id} className="linked">
+                  <td>
+                    <To page="deliveries/$id" id={row.id} account={row.account.id} className="row-link">
+                      {row.event_kind}
+                    </To>
+                  </td>
+                  <td>
+                    <AccountLink account={row.account} />
+                  </td>
+                  <td>
+                    <DeliveryBadge status={row.status} />
+                  </td>
+                  <td>
+                    <To page="endpoints/$id" id={row.endpoint_id} account={row.account.id} className="wrap">
+                      {row.endpoint_name ?? <code>{row.endpoint_id}</code>}
+                    </To>
+                  </td>
+                  <td className="wide muted clip-cell">
+                    <div className="clip" title={row.reason}>
+                      <Reason row={row} />
+                    </div>
+                  </td>
+                  <td className="muted">
+                    <Time at={row.created_at} show="relative" />
+                  </td>
+                </tr>
+              ))}
+            </Table>
+          )}
+        </List>
+      </Card>
+    </>
+  );
+}

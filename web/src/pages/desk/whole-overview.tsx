@@ -1,0 +1,216 @@
+import { useMemo } from 'react';
+import type { InstallationStats } from '../../api/types.js';
+import { Card, PageHead } from '../../shell/page.js';
+import { Badge } from '../../ui/badge.js';
+import { BarChart } from '../../ui/chart.js';
+import { To } from '../../ui/link.js';
+import { Empty, Loaded } from '../../ui/states.js';
+import { formatMs, Time } from '../../ui/time.js';
+import { formatRate } from '../endpoints/use-stats.js';
+import { EveryIncident } from './incidents.js';
+import { useWholeStats } from './use-whole-stats.js';
+
+const OPEN = ['delivering', 'retrying', 'parked'];
+
+/** The first page over all accounts: is it us, or them? */
+export function WholeOverview() {
+  const stats = useWholeStats();
+  return (
+    <>
+      <PageHead
+        title="Overview"
+        about="All accounts: what waits, what was attempted in the last hour, and whether it is us or them."
+      />
+      <Loaded query={stats} lines={6}>
+        {(data) => (
+          <>
+            <UsOrThem stats={data} />
+            <Figures stats={data} />
+            <Card title="Attempts, last hour">
+              <Minutes lastHour={data.last_hour} />
+            </Card>
+            <div className="columns">
+              <Card title="Backlog by account" bare>
+                <ByAccount open={data.open} />
+              </Card>
+              <Card title="Backlog by endpoint" bare>
+                <ByEndpoint open={data.open} />
+              </Card>
+            </div>
+          </>
+        )}
+      </Loaded>
+      <Card title="Failing endpoints" bare actions={<To page="incidents">All incidents</To>}>
+        <EveryIncident />
+      </Card>
+    </>
+  );
+}
+
+/** The answer in a sentence, and what it rests on. */
+function UsOrThem({ stats: { health, open, failing_endpoints } }: { stats: InstallationStats }) {
+  const down = Object.keys(health).filter((name) => health[name] !== 'ok');
+  const isUs = down.length > 0 || open.overdue > 0;
+  const isThem = failing_endpoints > 0;
+  const tone = isUs ? 'bad' : isThem ? 'warn' : 'good';
+  const endpoints = failing_endpoints === 1 ? '1 endpoint is' : `${failing_endpoints} endpoints are`;
+  return (
+    <div className={`notice ${tone}`} role="status">
+      <div>
+        <strong>
+          {isUs
+            ? `It is us${isThem ? `, and ${endpoints} failing` : ''}.`
+            : isThem
+              ? `It is them: ${endpoints} failing.`
+              : 'All is well.'}
+        </strong>
+        <p>
+          {down.length > 0 && `Not ready: ${down.join(', ')}. `}
+          {open.overdue > 0
+            ? `${open.overdue} ${open.overdue === 1 ? 'delivery is' : 'deliveries are'} overdue: an attempt should have been made.`
+            : 'No delivery is overdue.'}
+        </p>
+      </div>
+      <ul className="row health" aria-label="What this process needs">
+        {Object.entries(health).map(([name, state]) => (
+          <li key={name}>
+            <Badge tone={state === 'ok' ? 'good' : 'bad'}>
+              {name} {state}
+            </Badge>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Figures({ stats: { open, last_hour } }: { stats: InstallationStats }) {
+  const { succeeded, failed } = last_hour.attempts;
+  const attempts = succeeded + failed;
+  const arrival = last_hour.arrival_ms;
+  return (
+    <dl className="figures">
+      <Figure name="Attempts that succeeded" note={`of ${attempts}, last hour`}>
+        {attempts === 0 ? '–' : formatRate(succeeded / attempts)}
+      </Figure>
+      <Figure name="Arrival, median" note="after the event">
+        {arrival ? formatMs(arrival.p50) : '–'}
+      </Figure>
+      <Figure name="Arrival, 95 %" note="after the event">
+        {arrival ? formatMs(arrival.p95) : '–'}
+      </Figure>
+      <Figure
+        name="Backlog"
+        note={`${open.exact ? '' : 'at least; '}${open.by_status.retrying} retrying, ${open.by_status.parked} parked`}
+      >
+        {open.deliveries}
+      </Figure>
+      <Figure name="Oldest" note="of the backlog">
+        {open.oldest_created_at ? <Time at={open.oldest_created_at} show="brief" /> : '–'}
+      </Figure>
+      <Figure name="Overdue" note="attempts that should have been made" late={open.overdue > 0}>
+        {open.overdue}
+      </Figure>
+    </dl>
+  );
+}
+
+function Figure({
+  name,
+  note,
+  late = false,
+  children,
+}: {
+  name: string;
+  note: string;
+  late?: boolean;
+  children: React.ReactNode;
+}) {
+  return (
+    <div className={`card figure${late ? ' late' : ''}`}>
+      <dt>{name}</dt>
+      <dd>
+        {children}
+        <small className="note">{note}</small>
+      </dd>
+    </div>
+  );
+}
+
+function Minutes({ lastHour: { by_minute, attempts } }: { lastHour: InstallationStats['last_hour'] }) {
+  const { times, series } = useMemo(
+    () => ({
+      times: by_minute.map(({ from }) => Date.parse(from) / 1_000),
+      series: [
+        { name: 'Succeeded', colour: '--good', values: by_minute.map(({ succeeded }) => succeeded) },
+        { name: 'Failed', colour: '--bad', values: by_minute.map(({ failed }) => failed) },
+      ],
+    }),
+    [by_minute],
+  );
+  const { succeeded, failed } = attempts;
+  return (
+    <figure>
+      <BarChart
+        times={times}
+        series={series}
+        label={`The last hour by the minute: ${succeeded} attempts succeeded, ${failed} failed`}
+      />
+      <figcaption className="chart-key">
+        <span className="good">{succeeded} succeeded</span>
+        <span className="bad">{failed} failed</span>
+      </figcaption>
+    </figure>
+  );
+}
+
+function ByAccount({ open }: { open: InstallationStats['open'] }) {
+  if (open.by_account.length === 0) return <Empty title="Nothing is open" />;
+  return (
+    <table>
+      <tbody>
+        {open.by_account.map(({ account, deliveries }) => (
+          <tr key={account.id}>
+            <td>
+              <To page="overview" account={account.id}>
+                {account.name || account.id}
+              </To>
+            </td>
+            <td className="right number">
+              <To page="deliveries" account={account.id} search={{ status: OPEN }}>
+                {deliveries}
+                <span className="visually-hidden"> open deliveries</span>
+              </To>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function ByEndpoint({ open }: { open: InstallationStats['open'] }) {
+  if (open.by_endpoint.length === 0) return <Empty title="Nothing is open" />;
+  return (
+    <table>
+      <tbody>
+        {open.by_endpoint.map(({ account, endpoint_id, endpoint_name, deliveries }) => (
+          <tr key={`${account.id} ${endpoint_id}`}>
+            <td>
+              <To page="endpoints/$id" id={endpoint_id} account={account.id}>
+                {endpoint_name ?? endpoint_id}
+              </To>
+              <div className="muted small">{account.name}</div>
+            </td>
+            <td className="right number">
+              <To page="deliveries" account={account.id} search={{ endpoint_id, status: OPEN }}>
+                {deliveries}
+                <span className="visually-hidden"> open deliveries</span>
+              </To>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

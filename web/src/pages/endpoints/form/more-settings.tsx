@@ -1,0 +1,102 @@
+import { Field, TextField } from '../../../ui/field.js';
+import { parseNamedValues } from './named-values.js';
+
+/** What few endpoints need, as it is typed. */
+export interface MoreTexts {
+  headers: string;
+  metadata: string;
+  waits: string;
+  scheme: 'v1' | 'v1a';
+}
+
+/** Headers, the schedule of retries, notes, and at registration how deliveries are signed. */
+export function MoreSettings({
+  texts,
+  change,
+  refused,
+  isNew,
+}: {
+  texts: MoreTexts;
+  change: (more: Partial<MoreTexts>) => void;
+  /** Why the service refuses a field. */
+  refused: (pointer: string) => string | undefined;
+  isNew: boolean;
+}) {
+  const isUsed = texts.headers !== '' || texts.metadata !== '' || texts.waits !== '';
+  return (
+    <details open={isUsed || undefined}>
+      <summary>More settings</summary>
+      <div className="stack">
+        <Lines
+          label="Headers"
+          hint="Sent with each delivery: one on each line, as name: value. Values that are stored are shown as dots, and stay."
+          mistake={refused('/headers')}
+          text={texts.headers}
+          set={(headers) => change({ headers })}
+        />
+        <TextField
+          label="Waits between retries"
+          hint="Such as 5s, 5m, 2h. Empty: the schedule of this installation."
+          mistake={refused('/retry_schedule')}
+          code
+          value={texts.waits}
+          set={(waits) => change({ waits })}
+        />
+        <Lines
+          label="Notes"
+          hint="Your own, as name: value on each line. Nothing is sent of them."
+          mistake={refused('/metadata')}
+          text={texts.metadata}
+          set={(metadata) => change({ metadata })}
+        />
+        {isNew && (
+          <Field
+            label="Signature"
+            hint="v1 is what libraries of Standard Webhooks verify. It can be changed by a rotation."
+          >
+            {(props) => (
+              <select
+                {...props}
+                className="input"
+                value={texts.scheme}
+                onChange={({ target }) => change({ scheme: target.value === 'v1a' ? 'v1a' : 'v1' })}
+              >
+                <option value="v1">v1: a shared secret</option>
+                <option value="v1a">v1a: a key pair</option>
+              </select>
+            )}
+          </Field>
+        )}
+      </div>
+    </details>
+  );
+}
+
+function Lines({
+  label,
+  hint,
+  mistake,
+  text,
+  set,
+}: {
+  label: string;
+  hint: string;
+  mistake: string | undefined;
+  text: string;
+  set: (text: string) => void;
+}) {
+  return (
+    <Field label={label} hint={hint} mistake={mistake ?? parseNamedValues(text).mistake}>
+      {(props) => (
+        <textarea
+          {...props}
+          className="input mono"
+          rows={3}
+          spellCheck={false}
+          value={text}
+          onChange={({ target }) => set(target.value)}
+        />
+      )}
+    </Field>
+  );
+}

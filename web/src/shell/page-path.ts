@@ -1,0 +1,22 @@
+/** The pages below a role, as the router names them. */
+export type PagePath =
+  | 'endpoints'
+  | 'endpoints/new'
+  | 'endpoints/$id'
+  | 'deliveries'
+  | 'deliveries/$id'
+  | 'events/$id'
+  | 'replays'
+  | 'replays/new'
+  | 'replays/$id'
+  | 'kinds'
+  | 'kinds/$id'
+  | 'overview'
+  | 'incidents'
+  | 'changes'
+  | 'exports'
+  | 'erasures'
+  | 'erasures/$id'
+  | 'accounts'
+  | 'accounts/$id'
+  | 'search';

@@ -1,0 +1,37 @@
+import type { PagePath } from './page-path.js';
+
+/** Where an id leads, by how it begins. */
+const PAGES = {
+  dlv: 'deliveries/$id',
+  evt: 'events/$id',
+  ep: 'endpoints/$id',
+  rpl: 'replays/$id',
+  ers: 'erasures/$id',
+} as const;
+/** What has no page of its own, but a record of its changes. */
+const RESOURCES: Record<string, string> = {
+  key: 'api_key',
+  client: 'oauth_client',
+  prof: 'profile',
+  ps: 'portal_session',
+  acct: 'account',
+};
+
+/** A page that a search leads to. */
+export interface Target {
+  page: PagePath;
+  id?: string;
+  search?: Record<string, string>;
+}
+
+/** Where an id leads, or a business key with its name; `undefined` if a text is neither. */
+export function targetOf(text: string): Target | undefined {
+  const [, prefix = ''] = /^([a-z]+)_\w+$/.exec(text) ?? [];
+  const page = PAGES[prefix as keyof typeof PAGES];
+  if (page) return { page, id: text };
+  const kind = RESOURCES[prefix];
+  if (kind) return { page: 'changes', search: { resource: `${kind}:${text}` } };
+  const isKey = /^[A-Za-z_][\w.-]{0,63}:.+$/.test(text) && !text.startsWith('localhost:');
+  if (isKey) return { page: 'deliveries', search: { key: text } };
+  return undefined;
+}
