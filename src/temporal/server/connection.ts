@@ -73,7 +73,7 @@ const NO_WORKFLOWS = 'No workflows registered';
 const PINO_LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 
 /** The SDK connects with a call, and tells in its text alone how that was answered. */
-const IS_STRANGER = /PermissionDenied|Unauthenticated/;
+const IS_STRANGER = /caller does not have permission|valid authentication credentials/;
 
 /** How long a server may take to accept a connection, milliseconds. */
 const CONNECT_TIMEOUT_MS = 10_000;

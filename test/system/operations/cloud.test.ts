@@ -1,7 +1,7 @@
 import { equal, match, ok, rejects } from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { issueServerCertificate } from '../../../src/demo/certificates.js';
+import { generate } from 'selfsigned';
 import { connectTemporal } from '../../../src/temporal/server/connection.js';
 import { prepareNamespace } from '../../../src/temporal/server/namespace.js';
 import { type CloudFrontend, startCloudFrontend } from '../../support/outside/cloud-frontend.js';
@@ -112,10 +112,22 @@ describe('Temporal Cloud', () => {
       upstream: servers().temporalAddress,
       tls: { ...(await testCertificate()), clientAuthority: authority.cert },
     });
-    const client = await issueServerCertificate(authority, { dns: ['hookline.example'], ips: [] });
+    const client = await generate([{ name: 'commonName', value: 'hookline' }], {
+      keyType: 'ec',
+      curve: 'P-256',
+      algorithm: 'sha256',
+      ca: authority,
+      extensions: [
+        { name: 'keyUsage', digitalSignature: true, critical: true },
+        { name: 'extKeyUsage', clientAuth: true },
+      ],
+    });
     const folder = dirname(authority.certFile);
     const [certFile, keyFile] = [join(folder, 'client.pem'), join(folder, 'client.key')];
-    await Promise.all([writeFile(certFile, client.cert), writeFile(keyFile, client.key, { mode: 0o600 })]);
+    await Promise.all([
+      writeFile(certFile, client.cert),
+      writeFile(keyFile, client.private, { mode: 0o600 }),
+    ]);
     const environment = await environmentOf({
       TEMPORAL_API_KEY: '',
       TEMPORAL_TLS_CLIENT_CERT_PATH: certFile,
