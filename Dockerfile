@@ -1,5 +1,6 @@
-# Node.js 24 is the current long-term release; the package itself works from 20.19 on.
-FROM node:24-slim AS build
+# Node.js 24 is the current long-term release; the package itself works from 20.19 on. The digest is that of 24.19.0, for amd64 and arm64.
+# What is built is the same for every platform, so it is built on that of the builder.
+FROM --platform=$BUILDPLATFORM node:24-slim@sha256:cd84903a12dbd26b46f1f3b8144a2568c41c5d37ddd0c7a80a34c7a19786b35f AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY clients/typescript/package.json clients/typescript/
@@ -9,19 +10,18 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY src src
 COPY workflows workflows
 COPY activities activities
-COPY bench bench
 COPY clients/typescript clients/typescript
 COPY web web
 COPY tools/bundle.mjs tools/
 RUN npm run build
 
-FROM node:24-slim AS dependencies
+FROM node:24-slim@sha256:cd84903a12dbd26b46f1f3b8144a2568c41c5d37ddd0c7a80a34c7a19786b35f AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY clients/typescript/package.json clients/typescript/
 RUN npm ci --omit=dev --ignore-scripts
 
-FROM node:24-slim
+FROM node:24-slim@sha256:cd84903a12dbd26b46f1f3b8144a2568c41c5d37ddd0c7a80a34c7a19786b35f
 # For the Temporal SDK, whose TLS reads the system's certificate authorities.
 RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
@@ -31,6 +31,7 @@ ENV NODE_ENV=production HOOKLINE_HOST=0.0.0.0 HOOKLINE_PORT=8080 MALLOC_ARENA_MA
 COPY --from=dependencies /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY package.json LICENSE ./
+RUN ln -s /app/dist/bin/hookline.js /usr/local/bin/hookline
 USER node
 EXPOSE 8080
 # A worker answers there too.

@@ -18,10 +18,15 @@ export async function migrate(settings: Settings, report: (line: string) => void
   const servers = requireServers(settings);
   const temporal = await connectTemporal(servers.temporal);
   try {
-    await prepareNamespace(temporal, {
-      name: settings.TEMPORAL_NAMESPACE,
-      retentionDays: settings.HOOKLINE_RETENTION_DAYS,
-    });
+    await prepareNamespace(
+      temporal,
+      {
+        name: settings.TEMPORAL_NAMESPACE,
+        retentionDays: settings.HOOKLINE_RETENTION_DAYS,
+        address: servers.temporal.address,
+      },
+      report,
+    );
     await prepareArchiveSchedule(archiveScheduleOf(settings, temporal.client));
   } finally {
     await temporal.close();

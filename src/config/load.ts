@@ -1,4 +1,5 @@
 import { type Settings, settingsSchema } from './schema.js';
+import { withSecretFiles } from './secret-files.js';
 
 /** The environment holds a setting that cannot be used. The message names each, and what to change. */
 export class SettingsError extends Error {
@@ -15,17 +16,20 @@ const KNOWN = new Set([...Object.keys(settingsSchema.shape), ...OF_CLIENTS]);
 /**
  * Reads the settings. Nothing else reads the environment.
  *
- * @throws SettingsError where a value is not valid, or a name that begins with `HOOKLINE_` is not known
+ * @throws SettingsError where a value is not valid, a file of a secret cannot be read, or a name that begins with `HOOKLINE_` is not known
  */
 export function loadSettings(environment: NodeJS.ProcessEnv = process.env): Settings {
-  const unknown = Object.keys(environment)
+  const problems: string[] = [];
+  const complete = withSecretFiles(environment, (text) => problems.push(text));
+  const unknown = Object.keys(complete)
     .filter((name) => name.startsWith('HOOKLINE_') && !name.startsWith('HOOKLINE_DEMO_') && !KNOWN.has(name))
     .map((name) => `${name}: there is no such setting`);
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const given = Object.fromEntries(Object.entries(complete).filter(([, value]) => value !== ''));
   const parsed = settingsSchema.safeParse(given);
   const invalid = parsed.success
     ? []
     : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
-  if (!parsed.success || unknown.length > 0) throw new SettingsError([...unknown, ...invalid]);
+  problems.push(...unknown, ...invalid);
+  if (!parsed.success || problems.length > 0) throw new SettingsError(problems);
   return parsed.data;
 }

@@ -1,5 +1,8 @@
 import { z } from 'zod';
 
+/** A setting that is `true` or `false`. */
+export const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
+
 /** The parts of a text that are separated by commas, without space around them. */
 export function splitList(text: string): string[] {
   return text

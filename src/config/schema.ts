@@ -8,14 +8,14 @@ import { DEFAULT_CHANGES_DAYS } from '../domain/change/change.js';
 import { DEFAULT_RETRY_SCHEDULE, parseRetrySchedule } from '../domain/delivery/retry-schedule.js';
 import { scaledTimings } from '../domain/timings.js';
 import { logSettings } from './log-settings.js';
-import { asIssue, splitList } from './parse.js';
+import { asIssue, flag, splitList } from './parse.js';
+import { temporalSettings } from './temporal-settings.js';
 
 const duration = (fallback: string) => z.string().default(fallback).transform(asIssue(parseDuration));
 const rateLimits = (fallback: string) => z.string().default(fallback).transform(asIssue(parseRateLimits));
 const PORT = 'must be a port, a whole number from 0 to 65535';
 const port = (fallback: number) =>
   z.coerce.number(PORT).int(PORT).min(0, PORT).max(65_535, PORT).default(fallback);
-const flag = z.enum(['true', 'false']).transform((text) => text === 'true');
 const keptDays = (fallback: string) => z.string().default(fallback).transform(asIssue(parseKeptDays));
 const list = z.string().default('').transform(splitList);
 
@@ -69,15 +69,7 @@ export const settingsSchema = z.object({
     .min(1)
     .default('.hookline')
     .describe('Where the embedded servers keep their data (`hookline dev`)'),
-  TEMPORAL_ADDRESS: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('Temporal, `host:port`; `hookline dev` starts one where it is absent'),
-  TEMPORAL_NAMESPACE: z.string().min(1).default('hookline').describe('Namespace of Temporal'),
-  TEMPORAL_API_KEY: z.string().min(1).optional().describe('API key for Temporal Cloud'),
-  TEMPORAL_TLS: flag.optional().describe('Whether to use TLS to Temporal'),
-  TEMPORAL_UI_URL: z.url().optional().describe('Temporal UI, for links; `hookline dev` knows its own'),
+  ...temporalSettings,
   MONGODB_URI: z.string().min(1).optional().describe('MongoDB; `hookline dev` starts one where it is absent'),
   HOOKLINE_KEYS_MONGODB_URI: z
     .string()

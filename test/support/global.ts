@@ -12,6 +12,7 @@ import {
 } from '../../src/embedded/index.js';
 import { installRuntime } from '../../src/temporal/server/connection.js';
 import { endShared } from './at-end.js';
+import { type CloudFrontend, startCloudFrontend } from './outside/cloud-frontend.js';
 import { buildOnce } from './programs/build.js';
 import { databaseIn, setServers } from './servers.js';
 import { countIn } from './started.js';
@@ -20,6 +21,7 @@ import { forgetWarnings, warnings } from './warnings.js';
 let folder: string | undefined;
 let temporal: EmbeddedTemporal | undefined;
 let mongo: Pick<EmbeddedMongo, 'uri' | 'stop'> | undefined;
+let cloud: CloudFrontend | undefined;
 
 let isInstalled = false;
 
@@ -63,19 +65,43 @@ export async function startServersOfRun(suggestContinueAsNewAfter?: number): Pro
       report,
       persistent: false,
       suggestContinueAsNewAfter,
+      visibilityPerSecond: isCloud ? CLOUD_VISIBILITY_PER_SECOND : undefined,
     }),
     mongodbOfRun(folder, report),
     buildOnce(),
   ]);
-  const mongodbUri = mongo.uri;
-  setServers({ temporalAddress: temporal.address, namespace, mongodbUri });
+  const settings = { TEMPORAL_NAMESPACE: namespace, MONGODB_URI: mongo.uri };
+  await migrate(loadSettings({ ...settings, TEMPORAL_ADDRESS: temporal.address }), () => {});
+  setServers({ temporalAddress: temporal.address, namespace, mongodbUri: mongo.uri });
+  if (isCloud) await goThroughCloud(temporal.address, settings);
+}
+
+/** Whether this run rehearses Temporal Cloud (`npm run test:cloud`): an API key is demanded, nothing may be administered, lists have a limit. */
+const isCloud = process.env['TEST_CLOUD'] === '1';
+/** Not to be changed there: https://docs.temporal.io/cloud/limits#visibility-api-rate-limit */
+const CLOUD_VISIBILITY_PER_SECOND = 30;
+
+async function goThroughCloud(
+  upstream: string,
+  settings: { TEMPORAL_NAMESPACE: string; MONGODB_URI: string },
+): Promise<void> {
+  const apiKey = 'key-of-the-rehearsal';
+  cloud = await startCloudFrontend({ upstream, apiKey });
+  setServers({
+    temporalAddress: cloud.address,
+    namespace: settings.TEMPORAL_NAMESPACE,
+    mongodbUri: settings.MONGODB_URI,
+    apiKey,
+  });
+  // What somebody has prepared is enough.
   await migrate(
     loadSettings({
-      TEMPORAL_ADDRESS: temporal.address,
-      TEMPORAL_NAMESPACE: namespace,
-      MONGODB_URI: mongodbUri,
+      ...settings,
+      TEMPORAL_ADDRESS: cloud.address,
+      TEMPORAL_API_KEY: apiKey,
+      TEMPORAL_TLS: 'false',
     }),
-    () => {},
+    (line) => process.stderr.write(`${line}\n`),
   );
 }
 
@@ -91,6 +117,7 @@ function mongodbOfRun(
 
 export async function mochaGlobalTeardown(): Promise<void> {
   await endShared();
+  await cloud?.close();
   await temporal?.stop();
   await mongo?.stop();
   if (folder) await rm(folder, { recursive: true, force: true });

@@ -6,6 +6,8 @@ export interface TestServers {
   temporalAddress: string;
   namespace: string;
   mongodbUri: string;
+  /** What Temporal demands, in the rehearsal of Temporal Cloud. */
+  apiKey?: string;
 }
 
 /** Test files run in processes of their own, which get it from the one that started the servers. */
@@ -38,6 +40,11 @@ export const TEST_PAYLOAD_KEYS = [1, 2].map((id) => `test${id}:${Buffer.alloc(32
 
 /** How a test connects to Temporal itself. */
 export function temporalOfRun(): TemporalSettings {
-  const { temporalAddress: address, namespace } = servers();
-  return { address, namespace, payloadKeys: parseSecretKeys(TEST_PAYLOAD_KEYS.join()) };
+  const { temporalAddress: address, namespace, apiKey } = servers();
+  return {
+    address,
+    namespace,
+    payloadKeys: parseSecretKeys(TEST_PAYLOAD_KEYS.join()),
+    ...(apiKey !== undefined && { apiKey, tls: false }),
+  };
 }

@@ -43,11 +43,12 @@ export const SHORT_WAITS = { HOOKLINE_TEST_TIME_SCALE: '0.2' };
 export async function testEnvironment(
   overrides: Record<string, string> = {},
 ): Promise<Record<string, string>> {
-  const { temporalAddress, namespace, mongodbUri } = servers();
+  const { temporalAddress, namespace, mongodbUri, apiKey } = servers();
   const name = `t${randomBytes(6).toString('hex')}`;
   return {
     TEMPORAL_ADDRESS: temporalAddress,
     TEMPORAL_NAMESPACE: namespace,
+    ...(apiKey !== undefined && { TEMPORAL_API_KEY: apiKey, TEMPORAL_TLS: 'false' }),
     MONGODB_URI: databaseIn(mongodbUri, name),
     HOOKLINE_PORT: '0',
     HOOKLINE_TASK_QUEUE: name,

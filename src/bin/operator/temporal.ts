@@ -46,16 +46,18 @@ async function keysOfDev({
 
 /** How Temporal's command line finds its server: https://docs.temporal.io/cli#environment-variables */
 function temporalEnvironment(settings: Settings): Record<string, string> {
-  const {
-    TEMPORAL_ADDRESS = `${LOOPBACK}:${settings.HOOKLINE_TEMPORAL_PORT}`,
-    TEMPORAL_NAMESPACE,
-    TEMPORAL_API_KEY,
-    TEMPORAL_TLS,
-  } = settings;
-  return {
+  const { TEMPORAL_ADDRESS = `${LOOPBACK}:${settings.HOOKLINE_TEMPORAL_PORT}`, TEMPORAL_TLS } = settings;
+  const given = {
     TEMPORAL_ADDRESS,
-    TEMPORAL_NAMESPACE,
-    ...(TEMPORAL_API_KEY !== undefined && { TEMPORAL_API_KEY }),
-    ...(TEMPORAL_TLS !== undefined && { TEMPORAL_TLS: String(TEMPORAL_TLS) }),
+    TEMPORAL_NAMESPACE: settings.TEMPORAL_NAMESPACE,
+    TEMPORAL_API_KEY: settings.TEMPORAL_API_KEY,
+    TEMPORAL_TLS: TEMPORAL_TLS === undefined ? undefined : String(TEMPORAL_TLS),
+    TEMPORAL_TLS_CLIENT_CERT_PATH: settings.TEMPORAL_TLS_CLIENT_CERT_PATH,
+    TEMPORAL_TLS_CLIENT_KEY_PATH: settings.TEMPORAL_TLS_CLIENT_KEY_PATH,
+    TEMPORAL_TLS_SERVER_CA_CERT_PATH: settings.TEMPORAL_TLS_SERVER_CA_CERT_PATH,
+    TEMPORAL_TLS_SERVER_NAME: settings.TEMPORAL_TLS_SERVER_NAME,
   };
+  return Object.fromEntries(
+    Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
 }

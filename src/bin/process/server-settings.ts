@@ -21,10 +21,26 @@ export function requireServers(settings: Settings): ServerSettings {
       address,
       namespace: settings.TEMPORAL_NAMESPACE,
       apiKey: settings.TEMPORAL_API_KEY,
-      tls: settings.TEMPORAL_TLS,
+      tls: tlsOf(settings),
       payloadKeys: settings.HOOKLINE_PAYLOAD_KEYS,
     },
     mongodbUri,
     keysUri: settings.HOOKLINE_KEYS_MONGODB_URI,
   };
+}
+
+/** @throws Error where certificates are named, and TLS is not to be used */
+function tlsOf(settings: Settings): TemporalSettings['tls'] {
+  const files = {
+    clientCertFile: settings.TEMPORAL_TLS_CLIENT_CERT_PATH,
+    clientKeyFile: settings.TEMPORAL_TLS_CLIENT_KEY_PATH,
+    serverCaFile: settings.TEMPORAL_TLS_SERVER_CA_CERT_PATH,
+    serverName: settings.TEMPORAL_TLS_SERVER_NAME,
+  };
+  if (Object.values(files).every((value) => value === undefined)) return settings.TEMPORAL_TLS;
+  if (settings.TEMPORAL_TLS === false)
+    throw new Error(
+      'TEMPORAL_TLS is false, and the settings TEMPORAL_TLS_… name certificates: remove one or the other.',
+    );
+  return files;
 }

@@ -39,6 +39,8 @@ export interface EmbeddedTemporalOptions {
   persistent?: boolean;
   /** The length of a history, in events, from which Temporal suggests to continue in a new run. Default: its own, 4,096. */
   suggestContinueAsNewAfter?: number | undefined;
+  /** Lists, counts and scans of a namespace that are allowed in a second. Default: as many as come. */
+  visibilityPerSecond?: number | undefined;
 }
 
 /** A Temporal server to work with. */
@@ -159,6 +161,7 @@ export function serverArguments(server: {
   databaseFile: string;
   persistent: boolean;
   suggestContinueAsNewAfter?: number | undefined;
+  visibilityPerSecond?: number | undefined;
 }): string[] {
   // The metrics, HTTP and internal ports are left alone: the dev server chooses free ones for each of them.
   const args = ['server', 'start-dev', '--ip', LOOPBACK, '--port', String(server.port)];
@@ -176,7 +179,8 @@ export function serverArguments(server: {
   // What is deleted by hand is gone at once; by default after a minute or two.
   args.push('--dynamic-config-value', 'history.transferProcessorEnsureCloseBeforeDelete=false');
   // By default a namespace may list, count and scan ten times a second, which protects a shared cluster.
-  args.push('--dynamic-config-value', 'frontend.namespaceRPS.visibility=100000');
+  const { visibilityPerSecond = 100_000 } = server;
+  args.push('--dynamic-config-value', `frontend.namespaceRPS.visibility=${visibilityPerSecond}`);
   // Attempts in the isolated lane are shared out between endpoints where there is a backlog, and go by priority.
   args.push('--dynamic-config-value', 'matching.useNewMatcher=true');
   args.push('--dynamic-config-value', 'matching.enableFairness=true');

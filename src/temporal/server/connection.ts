@@ -14,6 +14,7 @@ import type { SecretKey } from '../../domain/access/secret-box.js';
 import { withTimeout } from '../../domain/basics/with-timeout.js';
 import { withCallDeadlines } from './call-deadline.js';
 import { EncryptionCodec } from './payload-codec.js';
+import { type TemporalTls, tlsOption } from './tls.js';
 
 /** Where Temporal is. */
 export interface TemporalSettings {
@@ -22,7 +23,8 @@ export interface TemporalSettings {
   namespace: string;
   /** For Temporal Cloud, or a cluster that checks keys. */
   apiKey?: string | undefined;
-  tls?: boolean | undefined;
+  /** Whether TLS is used, or with which files; absent: only with an API key. */
+  tls?: boolean | TemporalTls | undefined;
   /** What payloads are encrypted with, the newest first; absent: they are not. */
   payloadKeys?: readonly SecretKey[] | undefined;
 }
@@ -70,23 +72,27 @@ const NO_WORKFLOWS = 'No workflows registered';
 
 const PINO_LEVELS = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;
 
+/** The SDK connects with a call, and tells in its text alone how that was answered. */
+const IS_STRANGER = /caller does not have permission|valid authentication credentials/;
+
 /** How long a server may take to accept a connection, milliseconds. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /** Connects to Temporal. Every call of the client has a deadline. @throws Error that names the address if the server cannot be reached */
 export async function connectTemporal(settings: TemporalSettings): Promise<TemporalConnection> {
+  const tls = typeof settings.tls === 'object' ? await tlsOption(settings.tls) : settings.tls;
   const native = await withTimeout(
     CONNECT_TIMEOUT_MS,
     NativeConnection.connect({
       address: settings.address,
-      ...(settings.tls !== undefined && { tls: settings.tls }),
+      ...(tls !== undefined && { tls }),
       ...(settings.apiKey !== undefined && { apiKey: settings.apiKey }),
     }),
   ).catch((error: Error) => {
-    throw new Error(
-      `Temporal cannot be reached at ${settings.address}. Check TEMPORAL_ADDRESS, and whether the server runs. (${error.message})`,
-      { cause: error },
-    );
+    const what = IS_STRANGER.test(error.message)
+      ? `Temporal at ${settings.address} does not accept this caller. Check TEMPORAL_API_KEY or the certificate (TEMPORAL_TLS_CLIENT_CERT_PATH), and TEMPORAL_NAMESPACE.`
+      : `Temporal cannot be reached at ${settings.address}. Check TEMPORAL_ADDRESS, and whether the server runs.`;
+    throw new Error(`${what} (${error.message})`, { cause: error });
   });
   const dataConverter = dataConverterOf(settings.payloadKeys);
   const client = new Client({

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { prepareNamespace } from '../../../src/temporal/server/namespace.js';
 import { runHookline, startServiceProcess } from '../../support/programs/process.js';
+import { servers } from '../../support/servers.js';
 import { startSystem, type TestSystem, testEnvironment } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
@@ -86,6 +87,10 @@ describe('readiness', () => {
       await refusal({ TEMPORAL_NAMESPACE: namespace }),
       /^hookline: The namespace "bare-\d+" lacks the search attributes Hookline.+\. Run "hookline migrate"/,
     );
-    await prepareNamespace(system.temporal, { name: namespace, retentionDays: 1 });
+    await prepareNamespace(system.temporal, {
+      name: namespace,
+      retentionDays: 1,
+      address: servers().temporalAddress,
+    });
   });
 });

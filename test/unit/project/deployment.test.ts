@@ -9,10 +9,15 @@ import { COMMANDS } from '../../../src/bin/commands.js';
 import { healthListener } from '../../../src/bin/service/health-listener.js';
 import { loadSettings } from '../../../src/config/load.js';
 import { settingsSchema } from '../../../src/config/schema.js';
+import { SECRET_SETTINGS } from '../../../src/config/secret-files.js';
 
 interface Service {
   image?: string;
+  build?: string;
+  profiles?: string[];
+  entrypoint?: string[];
   command?: string[];
+  healthcheck?: { test?: string[] };
   environment?: Record<string, string>;
   ports?: string[];
   volumes?: string[];
@@ -32,17 +37,39 @@ function service(name: string): Service {
 }
 
 describe('docker-compose.yml', () => {
-  for (const name of ['node-1', 'node-2', 'migrate']) {
+  for (const name of ['node-1', 'node-2', 'migrate', 'hookline']) {
     it(`configures ${name} with settings that exist and can be used`, () => {
-      const environment = service(name).environment ?? {};
+      const environment = { ...service(name).environment };
+      for (const secret of SECRET_SETTINGS) delete environment[`${secret}_FILE`];
       const unknown = Object.keys(environment).filter((setting) => !(setting in settingsSchema.shape));
       deepEqual(unknown, []);
       const settings = loadSettings(environment);
-      ok(settings.TEMPORAL_ADDRESS && settings.MONGODB_URI);
+      ok(settings.TEMPORAL_ADDRESS);
       equal(settings.HOOKLINE_HOST, '0.0.0.0');
-      ok((service(name).command?.[0] ?? '') in COMMANDS);
+      const [command = ''] = service(name).command ?? [];
+      ok(command === 'help' || command in COMMANDS);
     });
   }
+
+  it('has no secret in it: each stands in a file, which `keys` makes for the user that reads it', () => {
+    const text = readFileSync('docker-compose.yml', 'utf8');
+    equal(/password: |pwd: |:\/\/\w+:\w+@|[A-Za-z0-9+/]{43}=/i.exec(text.replaceAll(/_FILE: .*/g, '')), null);
+    const make = readFileSync('deploy/compose/make-keys.sh', 'utf8');
+    const made = [...make.matchAll(/^keep \/keys\/(\w+)\/(\S+) /gm)].map(
+      ([, volume, file]) => `${volume}-keys/${file}`,
+    );
+    const read = Object.values(compose.services).flatMap(({ volumes = [], ...rest }) => {
+      const keys = volumes.find((volume) => volume.endsWith(':/run/keys:ro'))?.split(':')[0];
+      const inScripts = volumes
+        .map((volume) => volume.split(':')[0] ?? '')
+        .filter((path) => /\.(?:sh|js)$/.test(path))
+        .map((path) => readFileSync(path, 'utf8'));
+      const uses = [JSON.stringify(rest), ...inScripts].join();
+      return [...uses.matchAll(/\/run\/keys\/([\w.]+)/g)].map(([, file]) => `${keys}/${file}`);
+    });
+    // The two that others are made of are read by their own services as well.
+    deepEqual([...new Set(read)].sort(), made.sort());
+  });
 
   it('sends the proxy to the port that the nodes listen on', () => {
     const port = service('node-1').environment?.['HOOKLINE_PORT'];
@@ -55,7 +82,10 @@ describe('docker-compose.yml', () => {
   it('names the exact version of every image that is not ours', () => {
     const images = Object.values(compose.services).map(({ image = '' }) => image);
     for (const image of images.filter((name) => name !== 'hookline'))
-      match(image, /:\d+\.\d+\.\d+$|^postgres:\d+\.\d+$/);
+      match(image, /:v?\d+\.\d+(?:\.\d+)?(?:@sha256:[0-9a-f]{64})?$/);
+    // Docker's own images are published with their digests; of the others none could be looked up.
+    for (const image of images.filter((name) => /^(?:mongo|postgres|caddy):/.test(name)))
+      match(image, /@sha256:/);
   });
 
   it('publishes neither the metrics nor what processes say to each other', () => {
@@ -66,7 +96,7 @@ describe('docker-compose.yml', () => {
 
   it('publishes on the loopback address only', () => {
     const published = Object.values(compose.services).flatMap(({ ports = [] }) => ports);
-    equal(published.length, 2);
+    equal(published.length, 4);
     for (const port of published) match(port, /^127\.0\.0\.1:/);
   });
 
@@ -77,6 +107,28 @@ describe('docker-compose.yml', () => {
       }
       for (const other of Object.keys(depends_on)) service(other);
     }
+  });
+
+  it('does not run what serves with more rights than it needs', () => {
+    for (const name of ['node-1', 'node-2', 'migrate', 'hookline']) {
+      const { read_only, cap_drop, user } = service(name) as Record<string, unknown>;
+      deepEqual([read_only, cap_drop, user], [true, ['ALL'], undefined]);
+    }
+  });
+
+  it('scrapes every node, and gives Grafana the dashboard', () => {
+    const nodes = Object.keys(compose.services).filter((name) => name.startsWith('node-'));
+    const { scrape_configs, rule_files } = parse(readFileSync('deploy/prometheus/prometheus.yml', 'utf8'));
+    deepEqual(
+      scrape_configs[0].static_configs[0].targets,
+      nodes.map((name) => `${name}:${service(name).environment?.['HOOKLINE_PORT']}`),
+    );
+    // The rules and the dashboard select this job.
+    equal(scrape_configs[0].job_name, 'hookline');
+    const targets = (name: string) => (service(name).volumes ?? []).map((volume) => volume.split(':')[1]);
+    ok(targets('prometheus').includes(rule_files[0]));
+    const { providers } = parse(readFileSync('deploy/grafana/provisioning/dashboards/hookline.yml', 'utf8'));
+    ok(targets('grafana').includes(`${providers[0].options.path}/hookline.json`));
   });
 
   it("raises Temporal's limit of list calls", () => {
@@ -145,8 +197,12 @@ describe('Dockerfile', () => {
   });
 
   it('runs one version of Node.js, which package.json accepts', () => {
-    const images = [...dockerfile.matchAll(/^FROM node:(\d+)-slim/gm)].map(([, version]) => version);
-    deepEqual(images, ['24', '24', '24']);
+    const images = [...dockerfile.matchAll(/^FROM .*node:(\d+)-slim@(sha256:[0-9a-f]{64})/gm)];
+    deepEqual(
+      images.map(([, version]) => version),
+      ['24', '24', '24'],
+    );
+    equal(new Set(images.map(([, , digest]) => digest)).size, 1);
     const { engines } = JSON.parse(readFileSync('package.json', 'utf8')) as { engines: { node: string } };
     equal(engines.node, '>=20.19');
   });

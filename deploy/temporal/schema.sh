@@ -2,6 +2,9 @@
 # Makes Temporal's two databases, or brings them to the version of this image. May be run any number of times.
 set -eu
 
+SQL_PASSWORD=$(cat "$SQL_PASSWORD_FILE")
+export SQL_PASSWORD
+
 update() {
   temporal-sql-tool --db "$1" update-schema -d "/etc/temporal/schema/postgresql/v12/$2/versioned"
 }

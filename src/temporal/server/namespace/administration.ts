@@ -1,0 +1,85 @@
+import { type NeededAttribute, typeName } from './search-attributes.js';
+
+/** What somebody has to do in a namespace who may. */
+export interface Administration {
+  namespace: string;
+  /** Whether it has to be made. */
+  isAbsent: boolean;
+  attributes: readonly NeededAttribute[];
+  retentionDays: number;
+}
+
+/** Whether an address is one of Temporal Cloud: of a namespace, of a region, or of a private link. */
+export function isTemporalCloud(address: string): boolean {
+  return /\.(?:tmprl\.cloud|api\.temporal\.io)(?::\d+)?$/.test(address);
+}
+
+/** The commands that do it, as lines: of Temporal Cloud's `tcld` and Terraform provider, or of a cluster's own command line. */
+export function administrationLines(needed: Administration, address: string): string[] {
+  return isTemporalCloud(address) ? cloudLines(needed) : clusterLines(needed);
+}
+
+/** The command that sets the retention. */
+export function retentionLine({ namespace, retentionDays }: Administration, address: string): string {
+  return isTemporalCloud(address)
+    ? `tcld namespace retention set --namespace ${namespace} --retention-days ${retentionDays}`
+    : `temporal operator namespace update --namespace ${namespace} --retention ${retentionDays}d`;
+}
+
+function clusterLines({ namespace, isAbsent, attributes, retentionDays }: Administration): string[] {
+  const create = `temporal operator namespace create --namespace ${namespace} --retention ${retentionDays}d`;
+  const pairs = attributes.map((attribute) => `--name ${attribute.name} --type ${typeName(attribute)}`);
+  return [
+    ...(isAbsent ? [create] : []),
+    ...(pairs.length > 0
+      ? command(`temporal operator search-attribute create --namespace ${namespace}`, pairs)
+      : []),
+  ];
+}
+
+function cloudLines(needed: Administration): string[] {
+  const { namespace, isAbsent, attributes, retentionDays } = needed;
+  const pairs = attributes.map((attribute) => `--search-attribute ${attribute.name}=${typeName(attribute)}`);
+  // Cloud adds the account itself: a namespace "hookline" of the account "a1b2c" is "hookline.a1b2c".
+  const [ownName = namespace] = namespace.split('.');
+  const tcld = isAbsent
+    ? command(
+        `tcld namespace create --namespace ${ownName} --region aws-us-east-1 --auth-method api_key --retention-days ${retentionDays}`,
+        pairs,
+      )
+    : command(`tcld namespace search-attributes add --namespace ${namespace}`, pairs);
+  return [...tcld, '', 'or with Terraform:', '', ...terraform(needed, ownName)];
+}
+
+function terraform(
+  { namespace, isAbsent, attributes, retentionDays }: Administration,
+  ownName: string,
+): string[] {
+  const made = [
+    'resource "temporalcloud_namespace" "hookline" {',
+    `  name           = "${ownName}"`,
+    '  regions        = ["aws-us-east-1"]',
+    '  api_key_auth   = true',
+    `  retention_days = ${retentionDays}`,
+    '}',
+  ];
+  const types = attributes.map((attribute) => `    ${attribute.name} = "${typeName(attribute)}"`);
+  return [
+    ...(isAbsent ? made : []),
+    'resource "temporalcloud_namespace_search_attribute" "hookline" {',
+    '  for_each = {',
+    ...types,
+    '  }',
+    `  namespace_id = ${isAbsent ? 'temporalcloud_namespace.hookline.id' : `"${namespace}"`}`,
+    '  name         = each.key',
+    '  type         = each.value',
+    '}',
+  ];
+}
+
+/** A command over several lines, which a shell takes as one. */
+function command(start: string, options: readonly string[]): string[] {
+  return [start, ...options.map((option) => `  ${option}`)].map((line, index) =>
+    index < options.length ? `${line} \\` : line,
+  );
+}
