@@ -1,7 +1,6 @@
 import type { AccountRemoval } from '../src/domain/access/account-deletion.js';
 import type { Alert, AlertChannel } from '../src/domain/alert/alert.js';
 import type { AlertMessage } from '../src/domain/alert/alert-text.js';
-import type { End, EndNotice } from '../src/domain/archive/end-notice.js';
 import type { ArchiveWrites, ClosedExecutions } from '../src/domain/archive/to-archive.js';
 import type { Attempt, AttemptTimings } from '../src/domain/attempt/attempt.js';
 import type { AttemptReport } from '../src/domain/attempt/attempt-report.js';
@@ -15,6 +14,7 @@ import type {
   EndpointKey,
 } from '../src/domain/delivery/delivery.js';
 import type { LiveGroup, MemberAttempt } from '../src/domain/delivery/delivery-group.js';
+import type { UntoldEnds } from '../src/domain/delivery/end-notice.js';
 import type { SigningKey } from '../src/domain/delivery/signature.js';
 import type { AttemptSlot, NoSlot } from '../src/domain/endpoint/attempt-slots.js';
 import type {
@@ -362,15 +362,6 @@ export interface SubjectErasures {
   complete(plan: ErasurePlan, cancelled: number): Promise<void>;
 }
 
-/** Deliveries that have ended without success, until their accounts are told. */
-export interface UntoldEnds {
-  /** An end that is noted twice is told once, unless it was told in between. */
-  note(ends: readonly End[]): Promise<void>;
-  /** The same again until it was {@link told}; `undefined` if nothing is left. */
-  next(): Promise<EndNotice | undefined>;
-  told(notice: EndNotice): Promise<void>;
-}
-
 /** What the activities need. */
 export interface ActivityDependencies {
   /** Makes one attempt. @throws if it could not be made */
@@ -400,9 +391,7 @@ export interface ActivityDependencies {
 }
 
 /**
- * Sends a message to people.
- *
- * @param id the same whenever the same message is sent again
+ * Sends a message to people. @param id the same whenever the same message is sent again
  * @throws Error without anything secret in it, if the message was not taken
  */
 export type AlertSender = (message: AlertMessage, id: string) => Promise<void>;

@@ -1,6 +1,6 @@
 import { closedAt } from '../../src/domain/archive/archived.js';
-import { type End, endKindOf, noticePayload } from '../../src/domain/archive/end-notice.js';
 import type { DeliveryToArchive } from '../../src/domain/archive/to-archive.js';
+import { type End, endKindOf, noticePayload } from '../../src/domain/delivery/end-notice.js';
 import { isOperational } from '../../src/domain/event/event-kinds.js';
 import { emitTo } from '../endpoint/endpoint-incident.js';
 import type { ActivityDependencies } from '../ports.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseRateLimits } from '../domain/access/rate-limit.js';
+import { parseRateLimits } from '../domain/access/limits/rate-limit.js';
 import { parseSecretKeys } from '../domain/access/secret-box.js';
 import { ALERT_KINDS } from '../domain/alert/alert.js';
 import { DEFAULT_ARCHIVE_DAYS, DEFAULT_PAYLOAD_DAYS, parseKeptDays } from '../domain/archive/kept-days.js';

@@ -1,5 +1,5 @@
 import type { Settings } from '../../config/schema.js';
-import type { RateLimit } from '../../domain/access/rate-limit.js';
+import type { RateLimit } from '../../domain/access/limits/rate-limit.js';
 import type { Metrics } from '../http/metrics.js';
 import { RateLimiter } from './rate-limiter.js';
 

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
-import { type BlockSettings, RateBlocks } from '../../domain/access/rate-blocks.js';
+import { type BlockSettings, RateBlocks } from '../../domain/access/limits/rate-blocks.js';
 import {
   policyName,
   type RateLimit,
   type RateLimitState,
   renderPolicy,
   renderState,
-} from '../../domain/access/rate-limit.js';
-import { RateTable, type SharedTable } from '../../domain/access/rate-table.js';
+} from '../../domain/access/limits/rate-limit.js';
+import { RateTable, type SharedTable } from '../../domain/access/limits/rate-table.js';
 import { Problem } from '../../domain/http/problem.js';
 
 /** What is answered about limits; and why, if the request is refused. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { SharedTable } from '../../domain/access/rate-table.js';
+import type { SharedTable } from '../../domain/access/limits/rate-table.js';
 import { withTimeout } from '../../domain/basics/with-timeout.js';
 import type { RateWindow, RateWindowRepository } from '../../models/access/rate-windows.js';
 

@@ -25,7 +25,7 @@ export async function connection(): Promise<Connection> {
     import('./login/tokens.js'),
     import('./profiles.js'),
   ]);
-  const profile = await chosenProfile(named ? checkUrl(named) : undefined);
+  const profile = await chosenProfile(process.env['HOOKLINE_PROFILE'], named ? checkUrl(named) : undefined);
   if (profile) return { ...profile, token: async () => profile.api_key, ...acting };
   const login = await readLogin(named && checkUrl(named));
   if (!login) {
@@ -34,6 +34,18 @@ export async function connection(): Promise<Connection> {
     );
   }
   return { url: login.url, token: () => tokenOf(login), ...acting };
+}
+
+/** What a profile keeps, as it is set now. @throws CommandError that says what to set */
+export function namedConnection(): { url: string; api_key: string; account?: string } {
+  const {
+    HOOKLINE_URL: url = DEFAULT_URL,
+    HOOKLINE_API_KEY: api_key,
+    HOOKLINE_ACCOUNT: account,
+  } = process.env;
+  if (!api_key)
+    throw new CommandError('Set HOOKLINE_API_KEY, and HOOKLINE_URL, to what the profile should keep.');
+  return { url: checkUrl(url), api_key, ...(account && { account }) };
 }
 
 /** A client of that server. @param to if it is known already */

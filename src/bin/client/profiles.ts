@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { CommandError, type Values } from '../command.js';
-import { checkUrl, DEFAULT_URL } from './connection.js';
+import { namedConnection } from './connection.js';
 import { keepPrivately, userFile } from './login/store.js';
 import { print, printJson, table } from './terminal.js';
 
@@ -30,14 +30,7 @@ export async function profiles(values: Values, [action = 'list', name = '']: str
       return list(known, values);
     case 'save': {
       if (!NAME.test(name)) throw new CommandError('Name the profile: hookline profiles save staging');
-      const {
-        HOOKLINE_URL: url = DEFAULT_URL,
-        HOOKLINE_API_KEY: api_key,
-        HOOKLINE_ACCOUNT: account,
-      } = process.env;
-      if (!api_key)
-        throw new CommandError('Set HOOKLINE_API_KEY, and HOOKLINE_URL, to what the profile should keep.');
-      known.profiles[name] = { url: checkUrl(url), api_key, ...(account && { account }) };
+      known.profiles[name] = namedConnection();
       await keep({ current: name, ...known });
       return print(`Kept as ${name} in ${file()}.`);
     }
@@ -80,14 +73,17 @@ function list({ current, profiles: all }: Profiles, { json }: Values): void {
 }
 
 /**
- * The profile that a command uses: that of `HOOKLINE_PROFILE`, or the chosen one.
+ * The profile that a command uses: the named one, or the chosen one.
  *
+ * @param named by `HOOKLINE_PROFILE`
  * @param url if given, the chosen one counts only if it is at this server
- * @throws CommandError if `HOOKLINE_PROFILE` names none that is kept
+ * @throws CommandError if there is none of that name
  */
-export async function chosenProfile(url: string | undefined): Promise<Profile | undefined> {
+export async function chosenProfile(
+  named: string | undefined,
+  url: string | undefined,
+): Promise<Profile | undefined> {
   const known = await readProfiles();
-  const { HOOKLINE_PROFILE: named } = process.env;
   if (named) return profileNamed(known, named);
   const chosen = known.current === undefined ? undefined : known.profiles[known.current];
   return url === undefined || chosen?.url === url ? chosen : undefined;

@@ -1,5 +1,5 @@
 import { type Connection, type Model, Schema } from 'mongoose';
-import type { Column, RateNews } from '../../domain/access/rate-table.js';
+import type { Column, RateNews } from '../../domain/access/limits/rate-table.js';
 
 interface RowDocument {
   /** Window and caller. */

@@ -1,6 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { type Connection, type Model, Schema } from 'mongoose';
-import { type End, type EndNotice, MAX_ENDS_TOLD } from '../../domain/archive/end-notice.js';
+import {
+  type End,
+  type EndNotice,
+  MAX_ENDS_TOLD,
+  type UntoldEnds,
+} from '../../domain/delivery/end-notice.js';
 import { insertMissing } from '../mongo/insert-missing.js';
 
 interface EndDocument extends End {
@@ -32,7 +37,7 @@ schema.index({ account_id: 1, endpoint_id: 1, kind: 1, notice: 1 });
 schema.index({ notice: 1 });
 
 /** Deliveries that have ended without success and that their accounts have not been told of. */
-export class EndRepository {
+export class EndRepository implements UntoldEnds {
   private readonly model: Model<EndDocument>;
 
   constructor(connection: Connection) {

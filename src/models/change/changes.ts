@@ -151,7 +151,7 @@ export class ChangeRepository {
       ...(created_after && { $gt: created_after }),
       ...(created_before && { $lt: created_before }),
     };
-    return this.model
+    const documents = await this.model
       .find({
         ...(accountId !== undefined && { account_id: accountId }),
         ...(resource !== undefined && { resource }),

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { SEARCH_ATTRIBUTES } from '../../domain/ledger/search-attributes.js';
+import type { TemporalConnection } from './connection.js';
 import { type Administration, administrationLines, retentionLine } from './namespace/administration.js';
 import { ALREADY_EXISTS, hasCode, isRefusal, isStranger, NOT_FOUND } from './namespace/call-refused.js';
-import type { TemporalConnection } from './connection.js';
 import { missingAttributes, type NeededAttribute, typeNumber } from './namespace/search-attributes.js';
 
 const USABLE_WITHIN_MS = 60_000;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { RateLimiter } from '../../../src/api/limits/rate-limiter.js';
 import { RateSharing, type RateStore } from '../../../src/api/limits/rate-sharing.js';
-import { parseRateLimits } from '../../../src/domain/access/rate-limit.js';
+import { parseRateLimits } from '../../../src/domain/access/limits/rate-limit.js';
 import { connectDatabase, type Database } from '../../../src/models/database.js';
 import { promised } from '../../support/promised.js';
 import { databaseIn, servers } from '../../support/servers.js';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { RateLimiter } from '../../../src/api/limits/rate-limiter.js';
-import { parseRateLimits, renderPolicy, renderState } from '../../../src/domain/access/rate-limit.js';
+import { parseRateLimits, renderPolicy, renderState } from '../../../src/domain/access/limits/rate-limit.js';
 
 describe('rate limits', () => {
   it('are read from text', () => {

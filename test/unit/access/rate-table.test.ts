@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { RateBlocks, REFUSALS_PER_MINUTE } from '../../../src/domain/access/rate-blocks.js';
+import { RateBlocks, REFUSALS_PER_MINUTE } from '../../../src/domain/access/limits/rate-blocks.js';
 import {
   type Column,
   type RateNews,
   RateTable,
   type SharedTable,
-} from '../../../src/domain/access/rate-table.js';
+} from '../../../src/domain/access/limits/rate-table.js';
 
 const MINUTE = 60_000;
 const LIMIT = { requests: 3, windowMs: MINUTE };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { ATTEMPT_ERROR_CODES } from '../../../src/domain/delivery/delivery.js';
+import { ATTEMPT_ERROR_CODES } from '../../../src/domain/attempt/attempt.js';
 import { EVENT_KINDS } from '../../../src/domain/event/event-kinds.js';
 import { adviceFor } from '../../../web/src/pages/deliveries/advice.js';
 import { curlOf } from '../../../web/src/pages/deliveries/curl.js';

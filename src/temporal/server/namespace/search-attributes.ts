@@ -1,8 +1,8 @@
 import { SearchAttributeType } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { SEARCH_ATTRIBUTES } from '../../../domain/ledger/search-attributes.js';
-import { hasCode, isRefusal, NOT_VALID } from './call-refused.js';
 import type { TemporalConnection } from '../connection.js';
+import { hasCode, isRefusal, NOT_VALID } from './call-refused.js';
 
 const { IndexedValueType } = proto.temporal.api.enums.v1;
 

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { roomFor } from '../basics/bounded-memory.js';
+import { roomFor } from '../../basics/bounded-memory.js';
 import { type Column, MAX_CALLERS, type RateNews, type SharedTable } from './rate-table.js';
 
 /** A caller that has this many requests refused in one minute of the clock is ignoring the refusals. */

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { roomFor } from '../basics/bounded-memory.js';
+import { roomFor } from '../../basics/bounded-memory.js';
 import type { RateLimit } from './rate-limit.js';
 
 /** Numbers of one column of a shared table, by caller. */

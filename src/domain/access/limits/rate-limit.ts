@@ -1,4 +1,4 @@
-import { formatDuration, parseDuration } from '../basics/duration.js';
+import { formatDuration, parseDuration } from '../../basics/duration.js';
 
 /** A number of requests in a window of time. */
 export interface RateLimit {

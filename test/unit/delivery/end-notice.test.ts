@@ -4,7 +4,7 @@ import {
   endKindOf,
   MAX_ENDS_NAMED,
   noticePayload,
-} from '../../../src/domain/archive/end-notice.js';
+} from '../../../src/domain/delivery/end-notice.js';
 import { findEventKind } from '../../../src/domain/event/event-kinds.js';
 import { compilePayloadSchema } from '../../../src/domain/event/payload-schema.js';
 

@@ -1,4 +1,4 @@
-import type { DeliveryStatus } from '../delivery/delivery.js';
+import type { DeliveryStatus } from './delivery.js';
 
 /** The kinds of events that tell an account which deliveries have ended without success, by their status. */
 export const END_KINDS = {
@@ -62,4 +62,13 @@ export function noticePayload({
       closed_at: closed_at.toISOString(),
     })),
   };
+}
+
+/** Deliveries that have ended without success, until their accounts are told. */
+export interface UntoldEnds {
+  /** An end that is noted twice is told once, unless it was told in between. */
+  note(ends: readonly End[]): Promise<void>;
+  /** The same again until it was {@link told}; `undefined` if nothing is left. */
+  next(): Promise<EndNotice | undefined>;
+  told(notice: EndNotice): Promise<void>;
 }
