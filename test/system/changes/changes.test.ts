@@ -44,6 +44,7 @@ describe('changes', () => {
         resource: `endpoint:${id}`,
         version: 2,
         action: 'updated',
+        outcome: 'done',
         actor: { type: 'api_key', id: client.keyId },
         address: ADDRESS,
         request_id: headers.get('x-request-id'),
