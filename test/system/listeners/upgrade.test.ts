@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { json } from 'node:stream/consumers';
-import type { WebSocket } from 'ws';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { openStream } from '../../support/outside/listener.js';
 import { type SharedSystem, sharedSystem, startSystem, type TestSystem } from '../../support/system.js';
@@ -115,7 +114,10 @@ describe('a request for another protocol', () => {
         tickets.push((await ask('POST', `/v18.0/listeners/${listener.id}/tickets`)).json.ticket);
       const open = async (ticket = '') => {
         const socket = openStream(limited.url, listener.id, ticket);
-        const said = await Promise.race([once(socket, 'open').then(() => 'open'), failureOf(socket)]);
+        const said = await once(socket, 'open').then(
+          () => 'open',
+          ({ message }: Error) => message,
+        );
         socket.terminate();
         return said;
       };
@@ -127,8 +129,3 @@ describe('a request for another protocol', () => {
     }
   });
 });
-
-async function failureOf(socket: WebSocket): Promise<string> {
-  const [{ message }] = await once(socket, 'error');
-  return String(message);
-}
