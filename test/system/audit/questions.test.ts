@@ -315,7 +315,7 @@ describe('the questions of an auditor', () => {
         change.id,
         () => ({ actor: 'operator' }),
         async () => {
-          assert.deepEqual(await results('changes', change.id), ['altered', 'log differs']);
+          assert.deepEqual(await results('changes', change.id), ['altered', 'log differs', 'tag differs']);
         },
       );
     });
