@@ -7,6 +7,15 @@ async function loadSettings() {
   return load();
 }
 
+/** The settings of a command for operators, which can be used beside `hookline dev` without saying where its servers are. */
+async function loadServerSettings() {
+  const [settings, { withServersOfDev }] = await Promise.all([
+    loadSettings(),
+    import('./process/settings-of-dev.js'),
+  ]);
+  return withServersOfDev(settings);
+}
+
 /**
  * What runs the service. A command's module is loaded when it is run: `serve` must be ready soon, and what only `dev` needs takes time
  * to load.
@@ -102,7 +111,7 @@ export const SERVICE_COMMANDS = {
     async run(values, [action]) {
       if (action !== 'verify') throw new CommandError('Say what to do: hookline archive verify');
       const { verifyArchive } = await import('./archive/verify.js');
-      if (!(await verifyArchive(await loadSettings(), values))) process.exitCode = 1;
+      if (!(await verifyArchive(await loadServerSettings(), values))) process.exitCode = 1;
     },
   },
   privacy: {
@@ -117,12 +126,12 @@ export const SERVICE_COMMANDS = {
     options: {},
     async run(_values, [action, path]) {
       const { exportErasures, reapplyErasures } = await import('./privacy/privacy.js');
-      if (action === 'export') await exportErasures(await loadSettings(), path);
+      if (action === 'export') await exportErasures(await loadServerSettings(), path);
       else if (action !== 'reapply')
         throw new CommandError(
           'Say what to do: hookline privacy export FILE, or hookline privacy reapply FILE',
         );
-      else if (!(await reapplyErasures(await loadSettings(), path))) process.exitCode = 1;
+      else if (!(await reapplyErasures(await loadServerSettings(), path))) process.exitCode = 1;
     },
   },
   reseal: {
@@ -132,7 +141,7 @@ export const SERVICE_COMMANDS = {
     options: {},
     async run() {
       const { reseal } = await import('./reseal.js');
-      await reseal(await loadSettings());
+      await reseal(await loadServerSettings());
     },
   },
   account: {
@@ -151,7 +160,7 @@ export const SERVICE_COMMANDS = {
       if (platform && operator)
         throw new Error('Choose --platform or --operator: a key is one or the other.');
       await createAccount(
-        await loadSettings(),
+        await loadServerSettings(),
         name,
         operator ? 'operator' : platform ? 'platform' : 'account',
       );
@@ -164,7 +173,7 @@ export const SERVICE_COMMANDS = {
     async run(_values, [accountId, key]) {
       if (!accountId || !key) throw new Error('Name account and key: hookline key <account> order_id:1001');
       const { printKeyQuery } = await import('./key.js');
-      await printKeyQuery(await loadSettings(), accountId, key);
+      await printKeyQuery(await loadServerSettings(), accountId, key);
     },
   },
   'test-alert': {

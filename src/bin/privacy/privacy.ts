@@ -5,15 +5,13 @@ import { CommandError } from '../command.js';
 import { createLogger, say } from '../process/output.js';
 import { requireBoxes } from '../process/secrets.js';
 import { requireServers } from '../process/server-settings.js';
-import { withServersOfDev } from '../process/settings-of-dev.js';
 import { type Reapplied, reapply } from '../service/privacy/reapply.js';
 import { connectServers } from '../service/servers.js';
 import { ErasureFile, type SomeErasure, writeErasureFile } from './erasure-file.js';
 
 /** Writes the erasures of all accounts into a file, to be done again after a restore. Who reads the file finds a whole one. */
-export async function exportErasures(given: Settings, path: string | undefined): Promise<void> {
+export async function exportErasures(settings: Settings, path: string | undefined): Promise<void> {
   if (!path) throw new CommandError('Name the file: hookline privacy export erasures.ndjson');
-  const settings = await withServersOfDev(given);
   const { keyBox } = requireBoxes(settings);
   const database = await connectDatabase(requireServers(settings).mongodbUri);
   try {
@@ -29,8 +27,7 @@ export async function exportErasures(given: Settings, path: string | undefined):
  *
  * @returns whether every line of the file was read, to its end
  */
-export async function reapplyErasures(given: Settings, path: string | undefined): Promise<boolean> {
-  const settings = await withServersOfDev(given);
+export async function reapplyErasures(settings: Settings, path: string | undefined): Promise<boolean> {
   createLogger({ ...settings, HOOKLINE_LOG_LEVEL: 'error' });
   const { keyBox } = requireBoxes(settings);
   const { database, temporal } = await connectServers(settings);
