@@ -1,4 +1,6 @@
 import { Pool } from 'undici';
+import { requireSecretBox } from '../../src/bin/process/secrets.js';
+import { loadSettings } from '../../src/config/load.js';
 import type { AccountLimits } from '../../src/domain/access/account.js';
 import { ACCOUNT_SCOPES, type Scope } from '../../src/domain/access/api-key.js';
 import { OPERATOR } from '../../src/domain/change/change.js';
@@ -136,7 +138,8 @@ export async function makeAccount(
   answers: Answers,
   { scopes = ACCOUNT_SCOPES, limits }: { scopes?: readonly Scope[]; limits?: AccountLimits } = {},
 ): Promise<Hostile> {
-  const database = await connectDatabase(system.environment['MONGODB_URI'] ?? '');
+  const box = requireSecretBox(loadSettings(system.environment));
+  const database = await connectDatabase(system.environment['MONGODB_URI'] ?? '', { box });
   const { id } = await database.accounts.create('hostile', OPERATOR, limits ? { limits } : {});
   const { key } = await database.apiKeys.create(id, 'hostile', scopes, OPERATOR);
   await database.close();

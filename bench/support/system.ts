@@ -145,7 +145,8 @@ export async function startBenchSystem(
 }
 
 async function createAccount(environment: Record<string, string>, url: string): Promise<BenchAccount> {
-  const database = await connectDatabase(environment['MONGODB_URI'] ?? '');
+  const box = requireSecretBox(loadSettings(environment));
+  const database = await connectDatabase(environment['MONGODB_URI'] ?? '', { box });
   const account = await database.accounts.create('bench', OPERATOR);
   const { key } = await database.apiKeys.create(account.id, 'bench', ACCOUNT_SCOPES, OPERATOR);
   await database.close();
@@ -163,7 +164,6 @@ async function createAccount(environment: Record<string, string>, url: string): 
       throw new Error(`registration answered ${response.status}: ${await response.text()}`);
     },
     async registerMany(targetUrls) {
-      const box = requireSecretBox(loadSettings(environment));
       const { endpoints, close } = await connectDatabase(environment['MONGODB_URI'] ?? '', { box });
       await registerDirectly(endpoints, account.id, targetUrls);
       await close();

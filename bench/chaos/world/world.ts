@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { migrate } from '../../../src/bin/migrate.js';
+import { requireBoxes } from '../../../src/bin/process/secrets.js';
 import { loadSettings } from '../../../src/config/load.js';
 import type { Settings } from '../../../src/config/schema.js';
 import { ACCOUNT_SCOPES, OPERATOR_SCOPES, type Scope } from '../../../src/domain/access/api-key.js';
@@ -151,7 +152,7 @@ async function fill(
     logFolder,
     stop,
   };
-  const database = await connectDatabase(settings.MONGODB_URI ?? '');
+  const database = await connectDatabase(settings.MONGODB_URI ?? '', requireBoxes(settings));
   const newKey = async (name: string, scopes: readonly Scope[]) => {
     const { id } = await database.accounts.create(name, OPERATOR);
     const { key } = await database.apiKeys.create(id, name, scopes, OPERATOR);
