@@ -3924,6 +3924,11 @@ export interface components {
             /** @enum {string} */
             action: "created" | "updated" | "paused" | "resumed" | "disabled" | "verified" | "verification_failed" | "secret_rotated" | "secret_retired" | "revoked" | "deleted" | "retried" | "cancelled" | "resent" | "replayed";
             /**
+             * @description Whether it was done; refused: it had no effect. unknown: an act upon a delivery or a replay of which nobody has said how it ended, as after a crash; it is found out within minutes
+             * @enum {string}
+             */
+            outcome: "done" | "refused" | "unknown";
+            /**
              * Format: date-time
              * @description ISO 8601, UTC
              */
@@ -10982,7 +10987,7 @@ export interface operations {
                      *           "workflow_id": "dlv_01M7Y2V07RS2Y47QBBGSV7HTCR_01M7Y2TZZ9K3C5R4Q0V8W1XHPN:acct_01M7Y2T2PWVW0WKSH8RBEQW94E",
                      *           "run_id": "01a2003e-fd19-7c22-a501-e7432ba97ea2",
                      *           "account": {
-                     *             "id": "…",
+                     *             "id": "acct_01M7Y2T2PWVW0WKSH8RBEQW94E",
                      *             "name": "Shop"
                      *           }
                      *         }
@@ -11049,7 +11054,7 @@ export interface operations {
                      *           "created_at": "2026-11-21T12:00:00.000Z",
                      *           "updated_at": "2026-11-21T12:00:00.000Z",
                      *           "account": {
-                     *             "id": "…",
+                     *             "id": "acct_01M7Y2T2PWVW0WKSH8RBEQW94E",
                      *             "name": "Shop"
                      *           }
                      *         }
@@ -11079,6 +11084,7 @@ export interface operations {
                 resource?: string;
                 actor?: string;
                 action?: "created" | "updated" | "paused" | "resumed" | "disabled" | "verified" | "verification_failed" | "secret_rotated" | "secret_retired" | "revoked" | "deleted" | "retried" | "cancelled" | "resent" | "replayed";
+                outcome?: "done" | "refused" | "unknown";
                 created_after?: string;
                 created_before?: string;
             };
@@ -11104,6 +11110,7 @@ export interface operations {
                      *           "id": "…",
                      *           "resource": "…",
                      *           "action": "created",
+                     *           "outcome": "done",
                      *           "at": "2026-11-21T12:00:00.000Z",
                      *           "actor": {
                      *             "type": "api_key",
@@ -11114,7 +11121,7 @@ export interface operations {
                      *             "/status_reason"
                      *           ],
                      *           "account": {
-                     *             "id": "…",
+                     *             "id": "acct_01M7Y2T2PWVW0WKSH8RBEQW94E",
                      *             "name": "Shop"
                      *           }
                      *         }
@@ -11169,7 +11176,7 @@ export interface operations {
                      *         "by_account": [
                      *           {
                      *             "account": {
-                     *               "id": "…",
+                     *               "id": "acct_01M7Y2T2PWVW0WKSH8RBEQW94E",
                      *               "name": "Shop"
                      *             },
                      *             "deliveries": 1,
@@ -11185,7 +11192,7 @@ export interface operations {
                      *           {
                      *             "endpoint_id": "ep_01M7Y2TZZ9K3C5R4Q0V8W1XHPN",
                      *             "account": {
-                     *               "id": "…",
+                     *               "id": "acct_01M7Y2T2PWVW0WKSH8RBEQW94E",
                      *               "name": "Shop"
                      *             },
                      *             "deliveries": 1,
@@ -11261,7 +11268,7 @@ export interface operations {
                      *           "type": "account",
                      *           "id": "…",
                      *           "account": {
-                     *             "id": "…",
+                     *             "id": "acct_01M7Y2T2PWVW0WKSH8RBEQW94E",
                      *             "name": "Shop"
                      *           }
                      *         }

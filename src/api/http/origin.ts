@@ -56,6 +56,7 @@ const BEGINS_WITHIN_MS = 20_000;
  * Records an act before it is done, so that none is done without a record, and how it ended after that.
  *
  * @param act is given the name under which it is found again; returns `undefined` if there is nothing to act upon
+ * @param isThere whether the account has what was to be acted upon: what it does not have gets no record
  */
 export async function recordedAct<T>(
   changes: ChangeRepository,
@@ -65,8 +66,9 @@ export async function recordedAct<T>(
     ...change
   }: { resource: string; action: ChangeAction; reason: string | undefined; after?: string },
   act: (name: string) => Promise<T | undefined>,
+  isThere: () => Promise<boolean> = async () => true,
 ): Promise<T | undefined> {
-  const { id, at, ended } = await changes.announce(
+  const { id, at, ended, withdrawn } = await changes.announce(
     { ...originOf(ctx), ...(reason !== undefined && { reason }) },
     { account_id: ctx.state.caller.account_id, ...change },
   );
@@ -81,6 +83,8 @@ export async function recordedAct<T>(
     if (REFUSALS.some((refusal) => error instanceof refusal)) await ended('refused');
     throw error;
   }
-  await ended(result === undefined ? 'refused' : 'done');
+  if (result !== undefined) await ended('done');
+  else if (await isThere()) await ended('refused');
+  else await withdrawn();
   return result;
 }

@@ -88,6 +88,8 @@ export interface AnnouncedAct {
   at: number;
   /** Records how it ended. It does not fail: what cannot be recorded now is found out later. */
   ended(outcome: ChangeOutcome): Promise<void>;
+  /** Removes the record: there is nothing that the act could have been about. It does not fail, either. */
+  withdrawn(): Promise<void>;
 }
 
 /** Moves the changes that are still in the documents of one kind of resource. */
@@ -273,6 +275,9 @@ export class ChangeRepository {
       id: record._id,
       at: now.getTime(),
       ended: (outcome) => this.ended([record], [outcome]),
+      withdrawn: async () => {
+        await this.model.deleteOne({ _id: record._id, outcome: 'pending' }).catch(() => undefined);
+      },
     };
   }
 

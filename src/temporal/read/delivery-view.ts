@@ -76,6 +76,15 @@ export type Delivery = DeliverySummary &
     earlier_runs: EarlierRun[] | undefined;
   };
 
+/** A delivery as the HTTP interface shows it, without the facts behind its texts. */
+export function shownDelivery({
+  cause: _,
+  asked_to_wait: __,
+  ...shown
+}: Delivery): Omit<Delivery, 'cause' | 'asked_to_wait'> {
+  return shown;
+}
+
 /** A delivery in the execution that stands for it. */
 export interface DeliveryRow {
   summary: DeliverySummary;

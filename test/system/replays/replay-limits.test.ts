@@ -123,7 +123,9 @@ describe('replays', () => {
     for (const { json } of answers.filter(({ status }) => status !== 202))
       assert.equal(json.code, 'replay_limit_reached');
     const { json } = await other.request('GET', '/v18.0/changes?limit=100');
-    const created = json.data.filter((one: { action: string; resource: string }) => one.action === 'created');
+    const created = json.data.filter(
+      (one: { action: string; outcome: string }) => one.action === 'created' && one.outcome === 'done',
+    );
     assert.equal(
       created.filter(({ resource }: { resource: string }) => resource.startsWith('replay:')).length,
       begun.length,

@@ -209,8 +209,17 @@ describe('a replay', () => {
     assert.equal((await act('resume')).json.code, 'replay_state_conflict');
     const { json } = await client.request('GET', `/v18.0/changes?resource=replay:${id}`);
     assert.deepEqual(
-      json.data.map(({ action, reason }: Record<string, string>) => `${action} ${reason}`).reverse(),
-      ['created undefined', 'paused why not', 'resumed why not', 'cancelled why not'],
+      json.data
+        .map(({ action, reason, outcome }: Record<string, string>) => `${action} ${reason}: ${outcome}`)
+        .reverse(),
+      [
+        'created undefined: done',
+        'paused why not: done',
+        'paused why not: refused',
+        'resumed why not: done',
+        'cancelled why not: done',
+        'resumed why not: refused',
+      ],
     );
     const list = await until(
       async () => (await client.request('GET', '/v18.0/replays')).json.data,

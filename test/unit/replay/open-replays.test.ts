@@ -1,6 +1,7 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { mock } from 'node:test';
 import { queuesByKey } from '../../../src/domain/basics/bounded-queue.js';
+import { replayIdIn } from '../../../src/domain/ledger/workflow-ids.js';
 import { MAX_OPEN_REPLAYS, type ReplayPlan } from '../../../src/domain/replay/replay.js';
 import { TooManyReplaysError } from '../../../src/temporal/errors.js';
 import {
@@ -32,7 +33,7 @@ class Installation {
     };
     const start = async (_: string, { workflowId }: { workflowId: string }) => {
       if (this.isDown) throw new Error('out of reach');
-      this.replays.set(workflowId.split(':').at(-1) ?? '', {});
+      this.replays.set(replayIdIn(workflowId), {});
     };
     return new Replays({
       client: { workflow: { start } },

@@ -27,6 +27,7 @@ export const EXAMPLE_VALUES: Record<string, Json> = {
   run_id: RUN,
   workflow_id: `${DELIVERY}:${ACCOUNT}`,
   request_id: 'req_01M7Y2V07RS2Y47QBBGSV7HTCR',
+  'account.id': ACCOUNT,
   'Account.id': ACCOUNT,
   'NewAccount.id': ACCOUNT,
   'ApiKey.id': KEY,
@@ -44,6 +45,10 @@ export const EXAMPLE_VALUES: Record<string, Json> = {
   'deliveries.id': DELIVERY,
   'Endpoint.id': ENDPOINT,
   'EndpointWithIncident.id': ENDPOINT,
+  'listInstallationDeliveries.id': DELIVERY,
+  'listInstallationEndpoints.id': ENDPOINT,
+  'listInstallationChanges.id': 'chg_01M7Y2V3H5K7M9P1R3T5V7X9ZB',
+  'searchInstallation.id': DELIVERY,
   'EndpointWithSecret.id': ENDPOINT,
   'Event.id': EVENT,
   'EventSummary.id': EVENT,
@@ -231,6 +236,7 @@ export const EXAMPLE_VALUES: Record<string, Json> = {
 
   // Changes
   'Change.resource': `endpoint:${ENDPOINT}`,
+  'listInstallationChanges.resource': `endpoint:${ENDPOINT}`,
   'Change.version': 2,
   'Change.action': 'paused',
   'actor.type': 'api_key',

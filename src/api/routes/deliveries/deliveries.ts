@@ -6,6 +6,7 @@ import { toTarget } from '../../../domain/delivery/recipients.js';
 import { timelineText } from '../../../domain/explain/timeline.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
 import { hostOf } from '../../../domain/ledger/summaries.js';
+import { shownDelivery } from '../../../temporal/read/delivery-view.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { renderLedgerPage } from '../../http/ledger-paging.js';
 import { type Operation, operation, pathTo } from '../../http/operation.js';
@@ -45,7 +46,12 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
     id: string,
     reason: string | undefined,
     act: (name: string) => Promise<T | undefined>,
-  ) => recordedAct(database.changes, ctx, { resource: resourceName('delivery', id), action, reason }, act);
+  ) => {
+    const change = { resource: resourceName('delivery', id), action, reason };
+    const isThere = async () =>
+      (await deliveries.get(ctx.state.caller.account_id, readKey(id))) !== undefined;
+    return recordedAct(database.changes, ctx, change, act, isThere);
+  };
 
   const find = async (accountId: string, id: string) => {
     const delivery = await deliveries.get(accountId, readKey(id));
@@ -93,8 +99,7 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
       responses: { 200: { description: 'The delivery', schema: deliverySchema } },
       problems: ['record_altered'],
       async handle(ctx, { params: { id = '' } }) {
-        const { cause: _, asked_to_wait: __, ...delivery } = await find(ctx.state.caller.account_id, id);
-        ctx.body = delivery;
+        ctx.body = shownDelivery(await find(ctx.state.caller.account_id, id));
       },
     }),
 
