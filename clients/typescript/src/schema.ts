@@ -10976,7 +10976,7 @@ export interface operations {
                      * @example {
                      *       "data": [
                      *         {
-                     *           "id": "…",
+                     *           "id": "dlv_01M7Y2V07RS2Y47QBBGSV7HTCR_01M7Y2TZZ9K3C5R4Q0V8W1XHPN",
                      *           "event_id": "evt_01M7Y2V07RS2Y47QBBGSV7HTCR",
                      *           "endpoint_id": "ep_01M7Y2TZZ9K3C5R4Q0V8W1XHPN",
                      *           "event_kind": "purchase",
@@ -11037,7 +11037,7 @@ export interface operations {
                      * @example {
                      *       "data": [
                      *         {
-                     *           "id": "…",
+                     *           "id": "ep_01M7Y2TZZ9K3C5R4Q0V8W1XHPN",
                      *           "account_id": "acct_01M7Y2T2PWVW0WKSH8RBEQW94E",
                      *           "version": 1,
                      *           "target_url": "https://shop.example.com/hooks",
@@ -11107,8 +11107,8 @@ export interface operations {
                      * @example {
                      *       "data": [
                      *         {
-                     *           "id": "…",
-                     *           "resource": "…",
+                     *           "id": "chg_01M7Y2V3H5K7M9P1R3T5V7X9ZB",
+                     *           "resource": "endpoint:ep_01M7Y2TZZ9K3C5R4Q0V8W1XHPN",
                      *           "action": "created",
                      *           "outcome": "done",
                      *           "at": "2026-11-21T12:00:00.000Z",
@@ -11266,7 +11266,7 @@ export interface operations {
                      *       "data": [
                      *         {
                      *           "type": "account",
-                     *           "id": "…",
+                     *           "id": "dlv_01M7Y2V07RS2Y47QBBGSV7HTCR_01M7Y2TZZ9K3C5R4Q0V8W1XHPN",
                      *           "account": {
                      *             "id": "acct_01M7Y2T2PWVW0WKSH8RBEQW94E",
                      *             "name": "Shop"

@@ -45,10 +45,10 @@ export const EXAMPLE_VALUES: Record<string, Json> = {
   'deliveries.id': DELIVERY,
   'Endpoint.id': ENDPOINT,
   'EndpointWithIncident.id': ENDPOINT,
-  'listInstallationDeliveries.id': DELIVERY,
-  'listInstallationEndpoints.id': ENDPOINT,
-  'listInstallationChanges.id': 'chg_01M7Y2V3H5K7M9P1R3T5V7X9ZB',
-  'searchInstallation.id': DELIVERY,
+  'InstallationDelivery.id': DELIVERY,
+  'InstallationEndpoint.id': ENDPOINT,
+  'InstallationChange.id': 'chg_01M7Y2V3H5K7M9P1R3T5V7X9ZB',
+  'Found.id': DELIVERY,
   'EndpointWithSecret.id': ENDPOINT,
   'Event.id': EVENT,
   'EventSummary.id': EVENT,
@@ -236,7 +236,7 @@ export const EXAMPLE_VALUES: Record<string, Json> = {
 
   // Changes
   'Change.resource': `endpoint:${ENDPOINT}`,
-  'listInstallationChanges.resource': `endpoint:${ENDPOINT}`,
+  'InstallationChange.resource': `endpoint:${ENDPOINT}`,
   'Change.version': 2,
   'Change.action': 'paused',
   'actor.type': 'api_key',
