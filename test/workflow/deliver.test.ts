@@ -80,7 +80,7 @@ describe('deliver', () => {
     );
     assert.ok(failed instanceof WorkflowFailedError && failed.cause instanceof ApplicationFailure);
     assert.equal(failed.cause.type, 'exhausted');
-    const [record] = (failed.cause.details?.[0] as DeliverResult).deliveries ?? [];
+    const [record] = (failed.cause.details?.[0] as DeliverResult | undefined)?.deliveries ?? [];
     assert.deepEqual(
       record?.attempts.map(({ number }) => number),
       [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],

@@ -23,7 +23,7 @@ export async function connection(): Promise<Connection> {
   const [{ readLogin }, { tokenOf }, { chosenProfile }] = await Promise.all([
     import('./login/store.js'),
     import('./login/tokens.js'),
-    import('./profiles.js'),
+    import('./login/profiles.js'),
   ]);
   const profile = await chosenProfile(process.env['HOOKLINE_PROFILE'], named ? checkUrl(named) : undefined);
   if (profile) return { ...profile, token: async () => profile.api_key, ...acting };

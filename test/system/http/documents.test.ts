@@ -49,7 +49,10 @@ describe('documents', () => {
     const missing = JSON.parse((await get('/v18.0/nothing')).body.toString());
     const { pathname } = new URL(missing.type);
     const page = await get(pathname);
-    assert.match(page.body.toString(), /<h1>No access token was sent<\/h1>[\s\S]*<code>missing_token<\/code>/);
+    assert.match(
+      page.body.toString(),
+      /<h1>No access token was sent<\/h1>[\s\S]*<code>missing_token<\/code>/,
+    );
     assert.match((await get('/errors')).body.toString(), /<a href="errors\/missing_token">/);
     assert.match((await get('/errors/constructor')).body.toString(), /"code":"not_found"/);
   });

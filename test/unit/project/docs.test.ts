@@ -15,7 +15,13 @@ describe('Documents', () => {
   });
 
   it('lead to files and headings that exist', () => {
-    const files = ['README.md', 'llms.txt', 'CHANGELOG.md', 'clients/typescript/README.md', ...markdownIn('docs')];
+    const files = [
+      'README.md',
+      'llms.txt',
+      'CHANGELOG.md',
+      'clients/typescript/README.md',
+      ...markdownIn('docs'),
+    ];
     for (const file of files) {
       for (const [, target = '', , heading] of read(file).matchAll(/\]\(([^)#\s]*)(#([^)]*))?\)/g)) {
         if (/^\w+:/.test(target)) continue;

@@ -1,0 +1,62 @@
+import { readFile } from 'node:fs/promises';
+import { CommandError } from '../../command.js';
+import { keepPrivately, userFile } from './store.js';
+
+/** A server, and how to act there. */
+export interface Profile {
+  url: string;
+  api_key: string;
+  /** The account that a platform's key acts for. */
+  account?: string;
+}
+
+/** What is kept of them. */
+export interface Profiles {
+  /** Used by commands that name none. */
+  current?: string;
+  profiles: Record<string, Profile>;
+}
+
+/** Where they are kept. */
+export const profilesFile = () => userFile('profiles.json');
+
+/**
+ * The profile that a command uses: the named one, or the chosen one.
+ *
+ * @param named by `HOOKLINE_PROFILE`
+ * @param url if given, the chosen one counts only if it is at this server
+ * @throws CommandError if there is none of that name
+ */
+export async function chosenProfile(
+  named: string | undefined,
+  url: string | undefined,
+): Promise<Profile | undefined> {
+  const known = await readProfiles();
+  if (named) return profileNamed(known, named);
+  const chosen = known.current === undefined ? undefined : known.profiles[known.current];
+  return url === undefined || chosen?.url === url ? chosen : undefined;
+}
+
+/** @throws CommandError if there is none of that name */
+export function profileNamed({ profiles: all }: Profiles, name: string): Profile {
+  const found = Object.hasOwn(all, name) ? all[name] : undefined;
+  if (found) return found;
+  const names = Object.keys(all).join(', ') || 'none';
+  throw new CommandError(`There is no profile "${name}". There are: ${names}.`);
+}
+
+/** What is kept. @throws CommandError if it cannot be read */
+export async function readProfiles(): Promise<Profiles> {
+  const text = await readFile(profilesFile(), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '{"profiles":{}}';
+    throw error;
+  });
+  try {
+    return JSON.parse(text) as Profiles;
+  } catch {
+    throw new CommandError(`${profilesFile()} is not valid JSON: mend or remove it.`);
+  }
+}
+
+/** Keeps them, readable by their owner alone. */
+export const keepProfiles = (all: Profiles) => keepPrivately(profilesFile(), all);
