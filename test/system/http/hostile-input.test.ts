@@ -21,6 +21,8 @@ interface Document {
   components: { schemas: Record<string, Schema> };
 }
 
+/** How often what seemed to cost too much is measured again: the least counts. */
+const MEASURED_AGAIN = 4;
 /** What a request may cost the event loop, the client's part in it included: milliseconds of processor time. */
 const MAX_MS = 50;
 /** Characters of an answer that refuses. Twenty errors that each list what is known are far below it. */
@@ -103,7 +105,9 @@ describe('hostile input at the limit of size', () => {
     };
     const { status, text, json, ms: first } = await measure();
     // What else the thread did in this time, such as collecting garbage, it does not do each time.
-    const ms = first > MAX_MS ? Math.min((await measure()).ms, (await measure()).ms) : first;
+    let ms = first;
+    for (let again = 0; ms > MAX_MS && again < MEASURED_AGAIN; again += 1)
+      ms = Math.min(ms, (await measure()).ms);
     requests += 1;
     const refused = status >= 400;
     const isWrong = status >= 500 || (refused && (text.length > MAX_ANSWER || json.errors?.length > 20));
