@@ -47,8 +47,8 @@ export const MAX_STARTED_AT_ONCE = 5 * MAX_GROUP_SIZE;
 const REPEATS_IN_FLIGHT = 4;
 /** So many of these groups share a start slot: Temporal writes one while attempts of the other begin. */
 const GROUPS_PER_SLOT = 2;
-/** Fan-outs of an account, events without an endpoint among them, that are being started at once. */
-const MAX_FAN_OUT_STARTS = 2;
+/** Fan-outs of an account, events without an endpoint among them, that are being started at once: each is an execution of its own. */
+const MAX_FAN_OUT_STARTS = 1;
 /** Accounts whose queues are remembered. */
 const MAX_QUEUES = 10_000;
 
