@@ -51,7 +51,6 @@ export type Context = Koa.ParameterizedContext<
 >;
 export type Middleware = Koa.Middleware<State>;
 
-/** What the routes stand on. */
 /** What makes a system on one's own machine convenient, and is nowhere else. */
 export interface Development {
   /** Signs in whoever started it. */
@@ -60,6 +59,7 @@ export interface Development {
   temporalUiUrl: string | undefined;
 }
 
+/** What the routes stand on. */
 export interface ApiDependencies {
   settings: Settings;
   /** Where deliveries may go. */

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { ownProfileId } from '../../domain/access/profile.js';
-import type { Actor, ChangeAction, Origin } from '../../domain/change/change.js';
+import { type Actor, type ChangeAction, MAX_REASON_LENGTH, type Origin } from '../../domain/change/change.js';
 import { Problem } from '../../domain/http/problem.js';
 import type { ChangeRepository } from '../../models/change/changes.js';
 import {
@@ -39,7 +39,7 @@ function plainAddress(ip: string): string {
 export const reasonSchema = z
   .string()
   .min(1)
-  .max(300)
+  .max(MAX_REASON_LENGTH)
   .optional()
   .describe('Why: it is recorded with who did it (GET /changes)');
 

@@ -26,7 +26,10 @@ export async function connection(): Promise<Connection> {
     import('./login/profiles.js'),
   ]);
   const profile = await chosenProfile(process.env['HOOKLINE_PROFILE'], named ? checkUrl(named) : undefined);
-  if (profile) return { ...profile, token: async () => profile.api_key, ...acting };
+  if (profile) {
+    const { api_key, ...kept } = profile;
+    return { ...kept, token: async () => api_key, ...acting };
+  }
   const login = await readLogin(named && checkUrl(named));
   if (!login) {
     throw new CommandError(

@@ -2,9 +2,9 @@ import type { Logger } from 'pino';
 import type { ChangeRepository } from '../../models/change/changes.js';
 import { isDatabaseUnavailable } from '../../models/mongo/unavailable.js';
 import { ActOutcomes } from '../../temporal/read/acts/act-outcomes.js';
-import { DeliveryReader } from '../../temporal/read/delivery-reader.js';
 import { isTemporalUnavailable } from '../../temporal/server/unavailable.js';
 import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
+import { createLedger } from './ledger.js';
 import type { Servers } from './servers.js';
 
 /** How often what a crash left is looked for, milliseconds. */
@@ -44,12 +44,9 @@ export function sweepChanges(changes: ChangeRepository, logger: Logger): () => v
 }
 
 /** {@link sweepChanges} of a service, which finds out from Temporal how acts ended. @returns stops it */
-export function keepChanges(
-  { database: { changes, archive }, temporal: { client }, sealer }: Servers,
-  { recentGroups }: Pick<DeliveryStarter, 'recentGroups'>,
-  logger: Logger,
-): () => void {
-  const outcomes = new ActOutcomes(client, new DeliveryReader(client, recentGroups, sealer, archive));
+export function keepChanges(servers: Servers, starter: DeliveryStarter, logger: Logger): () => void {
+  const { changes } = servers.database;
+  const outcomes = new ActOutcomes(servers.temporal.client, createLedger(servers, starter).deliveries);
   changes.findOutcomesBy((accountId, change) => outcomes.of(accountId, change));
   return sweepChanges(changes, logger);
 }

@@ -25,6 +25,9 @@ export function resourceName(kind: ResourceKind, id: string): string {
   return `${kind}:${id}`;
 }
 
+/** Characters of the reason that somebody gives for a change. */
+export const MAX_REASON_LENGTH = 300;
+
 /** What was done. */
 export const CHANGE_ACTIONS = [
   'created',

@@ -25,6 +25,17 @@ export function hostOf(targetUrl: string | undefined): string | undefined {
   return targetUrl === undefined ? undefined : parseUrl(targetUrl)?.host;
 }
 
+/** What people know an endpoint by: its description, or its host. */
+export function endpointName({
+  description,
+  target_url,
+}: {
+  description?: string | null;
+  target_url: string;
+}): string {
+  return description || (hostOf(target_url) ?? target_url);
+}
+
 /** `purchase → shop.example.com`. */
 export function deliverySummary(
   kind: string,

@@ -1,6 +1,6 @@
 import type { Connection, Model } from 'mongoose';
 import type { EndpointStatus } from '../../domain/endpoint/endpoint.js';
-import { hostOf } from '../../domain/ledger/summaries.js';
+import { endpointName } from '../../domain/ledger/summaries.js';
 import { escapeRegex } from '../mongo/escape-regex.js';
 import { EndpointCodec } from './endpoint-codec.js';
 import type { EndpointDocument, StoredEndpoint } from './endpoint-document.js';
@@ -51,11 +51,6 @@ export class EveryEndpoint {
       .find({ _id: { $in: [...new Set(endpointIds)] }, deleted_at: null })
       .select({ description: 1, target_url: 1 })
       .lean<EndpointDocument[]>();
-    return new Map(
-      documents.map(({ _id, description, target_url }) => [
-        _id,
-        description || (hostOf(target_url) ?? target_url),
-      ]),
-    );
+    return new Map(documents.map((document) => [document._id, endpointName(document)]));
   }
 }

@@ -11,16 +11,16 @@ import {
   needsRecords,
 } from './delivery-filter.js';
 import type { DeliverySummary, EarlierRun } from './delivery-view.js';
-import { findRuns, newestRuns, previousRun } from './earlier-runs.js';
+import { findRuns, newestRuns, ofAccount, previousRun } from './earlier-runs.js';
 import { type Located, RowReader } from './row-reader.js';
 import { type ExpandedPage, listExpanded } from './visibility/expanded-list.js';
 import { isOneOf, toQuery } from './visibility/query.js';
 import type { Execution } from './visibility/visibility.js';
 
 /** Executions and deliveries that are looked at for one page: it ends with fewer rows if not enough of them match. */
-const MAX_EXAMINED = 500;
+export const MAX_EXAMINED = 500;
 /** Histories of groups, some 100 KiB each, that are read for one page, about: after them it ends in the same way. */
-const MAX_GROUPS_READ = 6;
+export const MAX_GROUPS_READ = 6;
 
 /** Reads the runs of a delivery before it was sent again. */
 export type ReadEarlier = (item: Located) => Promise<EarlierRun[]>;
@@ -113,7 +113,7 @@ export class DeliveryList {
 
   /** Leaves out runs that were sent again, and what does not match by its record. */
   private async matching(items: readonly Located[]): Promise<Located[]> {
-    const current = newestRuns(items, await findRuns(this.client, this.accountId, items));
+    const current = newestRuns(items, await findRuns(this.client, items, ofAccount(this.accountId)));
     if (!needsRecords(this.filter)) return current;
     const matches = await Promise.all(current.map((item) => this.hasResult(item)));
     return current.filter((_, index) => matches[index]);

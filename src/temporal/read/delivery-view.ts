@@ -76,12 +76,12 @@ export type Delivery = DeliverySummary &
     earlier_runs: EarlierRun[] | undefined;
   };
 
-/** A delivery as the HTTP interface shows it, without the facts behind its texts. */
-export function shownDelivery({
+/** A delivery, or its record, as the HTTP interface shows it: without the facts behind its texts. */
+export function withoutFacts<T extends Partial<Pick<Delivery, 'cause' | 'asked_to_wait'>>>({
   cause: _,
   asked_to_wait: __,
   ...shown
-}: Delivery): Omit<Delivery, 'cause' | 'asked_to_wait'> {
+}: T): Omit<T, 'cause' | 'asked_to_wait'> {
   return shown;
 }
 
@@ -102,7 +102,7 @@ export function deliveriesOf(execution: Execution, accountId: string): DeliveryR
   return rowsOf(execution, (account) => account === accountId);
 }
 
-/** The deliveries of all accounts that an execution stands for. Only for counts that name no account. */
+/** The deliveries of all accounts that an execution stands for. Only for counts that name no account, and for the operator's lists. */
 export function everyDeliveryOf(execution: Execution): DeliveryRow[] {
   return rowsOf(execution, () => true);
 }

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
 import { isClosed } from '../../domain/delivery/delivery.js';
 import { DELIVERY_TYPE, deliveryWorkflowId } from '../../domain/ledger/workflow-ids.js';
-import { deliveriesOf, type EarlierRun, earlierRun } from './delivery-view.js';
+import { type DeliveryRow, deliveriesOf, type EarlierRun, earlierRun } from './delivery-view.js';
 import type { Opener } from './privacy/opener.js';
 import { type Located, RowReader } from './row-reader.js';
 import { equals, isOneOf, toQuery } from './visibility/query.js';
@@ -79,21 +79,33 @@ function orderOf({ execution, row }: Located): string {
   return `${row.summary.started_at} ${execution.startTime.toISOString()}`;
 }
 
+/** Whose deliveries runs are looked for of. */
+export interface RunsOf<T extends Located> {
+  accountOf(delivery: T): string;
+  /** The deliveries that an execution stands for, as far as they count. */
+  rowsIn(execution: Execution): readonly DeliveryRow[];
+}
+
+/** The deliveries of one account. */
+export function ofAccount(accountId: string): RunsOf<Located> {
+  return { accountOf: () => accountId, rowsIn: (execution) => deliveriesOf(execution, accountId) };
+}
+
 /**
- * The runs of closed deliveries of an account, and of the groups that they are in, that visibility lists. Most deliveries have no other run
+ * The runs of closed deliveries, and of the groups that they are in, that visibility lists. Most deliveries have no other run
  * than the one at hand, and to count executions costs a tenth of listing them, so they are counted first.
  */
-export async function findRuns(
+export async function findRuns<T extends Located>(
   client: Client,
-  accountId: string,
-  deliveries: readonly Located[],
+  deliveries: readonly T[],
+  { accountOf, rowsIn }: RunsOf<T>,
 ): Promise<Located[]> {
   const closed = deliveries.filter(({ row }) => isClosed(row.summary.status));
   if (closed.length === 0) return [];
   const ids = new Set(
-    closed.flatMap(({ execution, row }) => [
-      deliveryWorkflowId(accountId, row.summary),
-      execution.workflowId,
+    closed.flatMap((delivery) => [
+      deliveryWorkflowId(accountOf(delivery), delivery.row.summary),
+      delivery.execution.workflowId,
     ]),
   );
   const query = toQuery([equals('WorkflowType', DELIVERY_TYPE), isOneOf('WorkflowId', [...ids])]);
@@ -106,7 +118,7 @@ export async function findRuns(
   const executions = count === atHand.size ? atHand.values() : client.workflow.list({ query });
   const runs: Located[] = [];
   for await (const execution of executions)
-    runs.push(...deliveriesOf(execution, accountId).map((row) => ({ execution, row })));
+    runs.push(...rowsIn(execution).map((row) => ({ execution, row })));
   return runs;
 }
 

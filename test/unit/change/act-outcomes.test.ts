@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
+import type { DeliveryKey } from '../../../src/domain/basics/delivery-id.js';
 import type { Change } from '../../../src/domain/change/change.js';
 import { deliveryWorkflowId, replayWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { ActOutcomes } from '../../../src/temporal/read/acts/act-outcomes.js';
+import type { Located } from '../../../src/temporal/read/row-reader.js';
 
 const ACCOUNT = 'acct_01J00000000000000000000000';
 const KEY = { event_id: 'evt_01J00000000000000000000000', endpoint_id: 'ep_01J00000000000000000000000' };
@@ -46,7 +48,12 @@ function outcomesIn(executions: Record<string, Run[]>): ActOutcomes {
     fetchHistory: async () => runOf(workflowId, runId),
   });
   const client = { workflow: { getHandle } } as unknown as Client;
-  return new ActOutcomes(client, { locate: async () => undefined });
+  /** A delivery is found in the execution of its own, if there is one. */
+  const locate = async (accountId: string, key: DeliveryKey) => {
+    const id = deliveryWorkflowId(accountId, key);
+    return executions[id]?.length ? ({ execution: runOf(id) } as unknown as Located) : undefined;
+  };
+  return new ActOutcomes(client, { locate });
 }
 
 const change = (more: Partial<Change> = {}): Change => ({

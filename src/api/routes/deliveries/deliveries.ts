@@ -6,7 +6,7 @@ import { toTarget } from '../../../domain/delivery/recipients.js';
 import { timelineText } from '../../../domain/explain/timeline.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
 import { hostOf } from '../../../domain/ledger/summaries.js';
-import { shownDelivery } from '../../../temporal/read/delivery-view.js';
+import { withoutFacts } from '../../../temporal/read/delivery-view.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { renderLedgerPage } from '../../http/ledger-paging.js';
 import { type Operation, operation, pathTo } from '../../http/operation.js';
@@ -99,7 +99,7 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
       responses: { 200: { description: 'The delivery', schema: deliverySchema } },
       problems: ['record_altered'],
       async handle(ctx, { params: { id = '' } }) {
-        ctx.body = shownDelivery(await find(ctx.state.caller.account_id, id));
+        ctx.body = withoutFacts(await find(ctx.state.caller.account_id, id));
       },
     }),
 
@@ -146,8 +146,7 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
             throw new Problem('delivery_state_conflict', `The delivery is closed: ${status}.`);
           }
           const attempts = await deliveries.attempts(account_id, key, record.attempts);
-          const { cause: _, asked_to_wait: __, ...shown } = shownRecord(record);
-          ctx.body = { id, ...shown, attempts };
+          ctx.body = { id, ...withoutFacts(shownRecord(record)), attempts };
         },
       }),
     ),

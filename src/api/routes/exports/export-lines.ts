@@ -4,7 +4,7 @@ import type { RecordAlteredError } from '../../../domain/archive/record-altered.
 import { parseDeliveryId } from '../../../domain/basics/delivery-id.js';
 import type { ExportedEvent } from '../../../models/archive/archive-export.js';
 import { deliveryIn } from '../../../temporal/read/archive/archived-views.js';
-import { shownDelivery } from '../../../temporal/read/delivery-view.js';
+import { withoutFacts } from '../../../temporal/read/delivery-view.js';
 
 /** What lines are sorted by: the id of their event or change without its prefix, which begins with its time. */
 type Place = string;
@@ -62,10 +62,7 @@ function* eventLines(
     if (isBegun && after.startsWith('dlv_') && cursor <= after) continue;
     yield altered
       ? alteredLine(altered)
-      : withRecord(
-          { type: 'delivery', after: cursor, delivery: shownDelivery(deliveryIn(archived)) },
-          record,
-        );
+      : withRecord({ type: 'delivery', after: cursor, delivery: withoutFacts(deliveryIn(archived)) }, record);
   }
 }
 

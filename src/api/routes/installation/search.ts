@@ -10,7 +10,7 @@ import {
   parseKeyFilter,
 } from '../../../domain/event/business-keys.js';
 import { EVENT_KINDS } from '../../../domain/event/event-kinds.js';
-import { hostOf } from '../../../domain/ledger/summaries.js';
+import { endpointName } from '../../../domain/ledger/summaries.js';
 import type { Database } from '../../../models/database.js';
 import { ShortCache } from '../../../models/mongo/short-cache.js';
 import { TOKENS_AT_ONCE } from '../../../temporal/read/installation/installation-reader.js';
@@ -160,9 +160,9 @@ async function findByName({ accounts, everyEndpoint }: Database, text: string): 
   return [
     ...named.map(({ id, name }): Found => ({ type: 'account', id, account_id: id, text: name })),
     ...at.map(
-      ({ id, account_id, description, target_url }): Found => ({
-        ...{ type: 'endpoint', id, account_id },
-        text: description || (hostOf(target_url) ?? target_url),
+      (endpoint): Found => ({
+        ...{ type: 'endpoint', id: endpoint.id, account_id: endpoint.account_id },
+        text: endpointName(endpoint),
       }),
     ),
   ];

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import type { Hookline, QueryOf } from '../../../../clients/typescript/src/index.js';
+import { MAX_REASON_LENGTH } from '../../../domain/change/change.js';
+import { SHOWN_STATUSES } from '../../../domain/delivery/delivery.js';
 
 /** One thing that a model may ask for. */
 export interface Tool<Input = never> {
@@ -23,17 +25,14 @@ const key = z.string().optional().describe('Business key of the event: order_id:
 const endpointId = z.string().startsWith('ep_');
 const eventId = z.string().startsWith('evt_');
 const deliveryId = z.string().startsWith('dlv_');
-const reason = z.string().min(1).max(500).describe('Why; it is recorded with the change');
+const reason = z.string().min(1).max(MAX_REASON_LENGTH).describe('Why; it is recorded with the change');
 
 const deliveryFilter = z.object({
   endpoint_id: endpointId.optional(),
   event_id: eventId.optional(),
   event_kind: kind,
   key,
-  status: z
-    .array(z.string())
-    .optional()
-    .describe('pending, retrying, parked, paused, delivered, exhausted, expired, cancelled'),
+  status: z.array(z.enum(SHOWN_STATUSES)).optional(),
   created_after: since,
   created_before: until,
 });

@@ -4,6 +4,7 @@ import { idTime } from '../../../domain/basics/id-time.js';
 import { MinuteCount } from '../../../domain/stats/minute-count.js';
 import { TIMINGS, type Timings } from '../../../domain/timings.js';
 import type { MinuteRepository } from '../../../models/stats/minutes.js';
+import { writeEach } from './repeated-write.js';
 
 /** Counts this process's attempts by the minute, and adds them to the shared minutes every few seconds: one write or two. */
 export interface Minutes extends AttemptObserver {
@@ -17,7 +18,6 @@ export function keepMinutes(
   { tally_interval_ms }: Timings = TIMINGS,
 ): Minutes {
   const count = new MinuteCount();
-  let writing: Promise<void> = Promise.resolve();
   const write = async (): Promise<void> => {
     const rows = count.take();
     await repository.add(rows).catch((error: unknown) => {
@@ -26,10 +26,8 @@ export function keepMinutes(
       count.putBack(rows, Date.now());
     });
   };
-  const timer = setInterval(() => {
-    writing = writing.then(write);
-  }, tally_interval_ms);
   return {
+    stop: writeEach(tally_interval_ms, write),
     attempted({ event_id }, report) {
       if (report.kind !== 'attempted') return;
       const { attempt, outcome } = report;
@@ -38,11 +36,6 @@ export function keepMinutes(
       const isFirst = isSuccess && attempt.trigger !== 'manual';
       // Clocks of machines differ by moments.
       count.add(endedAt, isSuccess, isFirst ? Math.max(endedAt - idTime(event_id), 0) : undefined);
-    },
-    async stop() {
-      clearInterval(timer);
-      await writing;
-      await write();
     },
   };
 }

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { Tally } from '../../../domain/stats/tally.js';
 import { TIMINGS, type Timings } from '../../../domain/timings.js';
 import type { TallyRepository } from '../../../models/stats/tallies.js';
+import { writeEach } from './repeated-write.js';
 
 /** Writes in one call: FerretDB makes them one by one, 1 to 2 ms each. */
 const BATCH = 200;
@@ -21,8 +22,6 @@ export function keepTallies(
   { tally_interval_ms }: Timings = TIMINGS,
 ): Tallies {
   const tally = new Tally();
-  let writing: Promise<void> | undefined;
-
   const write = async (): Promise<void> => {
     const { rows, lost } = tally.take();
     if (lost > 0)
@@ -42,19 +41,13 @@ export function keepTallies(
     }
   };
 
-  const timer = setInterval(() => {
-    writing ??= write().finally(() => {
-      writing = undefined;
-    });
-  }, tally_interval_ms);
+  const stopWriting = writeEach(tally_interval_ms, write);
 
   return {
     tally,
     write,
     async stop() {
-      clearInterval(timer);
-      await writing;
-      await write();
+      await stopWriting();
       const { rows } = tally.take();
       if (rows.length > 0)
         logger.warn({ rows: rows.length }, 'The latest statistics were lost: MongoDB does not answer.');

@@ -2,7 +2,7 @@ import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
 import { parseDeliveryId } from '../../../domain/basics/delivery-id.js';
 import type { Change, ChangeAction, ChangeOutcome } from '../../../domain/change/change.js';
-import { deliveryWorkflowId, replayWorkflowId } from '../../../domain/ledger/workflow-ids.js';
+import { replayWorkflowId } from '../../../domain/ledger/workflow-ids.js';
 import type { DeliveryReader } from '../delivery-reader.js';
 import { ACT_MEMO, previousRun, REPLAY_MEMO } from '../earlier-runs.js';
 import { describeExecution, type Execution } from '../visibility/visibility.js';
@@ -85,8 +85,6 @@ export class ActOutcomes {
     key: NonNullable<ReturnType<typeof parseDeliveryId>>,
   ): AsyncIterable<Execution> {
     let run = (await this.deliveries.locate(accountId, key))?.execution;
-    // One that left its group just then.
-    run ??= await describeExecution(this.client, deliveryWorkflowId(accountId, key));
     for (let runs = 0; run && runs < MAX_RUNS; runs += 1) {
       yield run;
       const previous = previousRun(run);

@@ -1,7 +1,8 @@
 import type { Client } from '@temporalio/client';
-import { isClosed, SHOWN_STATUSES, type ShownStatus } from '../../../domain/delivery/delivery.js';
+import { SHOWN_STATUSES, type ShownStatus } from '../../../domain/delivery/delivery.js';
 import { KIND_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';
-import { DELIVERY_TYPE, deliveryWorkflowId } from '../../../domain/ledger/workflow-ids.js';
+import { DELIVERY_TYPE } from '../../../domain/ledger/workflow-ids.js';
+import { MAX_EXAMINED, MAX_GROUPS_READ } from '../delivery-list.js';
 import {
   type DeliverySummary,
   everyDeliveryOf,
@@ -10,18 +11,13 @@ import {
   type Period,
   periodClauses,
 } from '../delivery-view.js';
-import { newestRuns } from '../earlier-runs.js';
+import { findRuns, newestRuns, type RunsOf } from '../earlier-runs.js';
 import { type Located, RowReader } from '../row-reader.js';
 import { listExpanded } from '../visibility/expanded-list.js';
-import { equals, isOneOf, toQuery } from '../visibility/query.js';
+import { equals } from '../visibility/query.js';
 import { hasStatus } from '../visibility/status-clauses.js';
 import type { Execution, Page } from '../visibility/visibility.js';
 import { accountsIn } from './accounts-in.js';
-
-/** Executions and deliveries that are looked at for one page, as for the list of one account. */
-const MAX_EXAMINED = 500;
-/** Histories of groups that are read for one page, about. */
-const MAX_GROUPS_READ = 6;
 
 /** A delivery, and whose it is. */
 export type AccountDelivery = DeliverySummary & { account_id: string };
@@ -33,6 +29,8 @@ export interface EveryDeliveryFilter extends Period {
 }
 
 type AccountLocated = Located & { account_id: string };
+
+const OF_ALL: RunsOf<AccountLocated> = { accountOf: ({ account_id }) => account_id, rowsIn: everyDeliveryOf };
 
 /**
  * A page of the deliveries of all accounts, each in its newest run: open ones first, then the latest closed. For the operator alone. What Temporal has
@@ -71,7 +69,7 @@ export async function listEveryDelivery(
     clauses,
     {
       expand,
-      keep: (items) => withoutOldRuns(client, items),
+      keep: async (items) => newestRuns(items, await findRuns(client, items, OF_ALL)),
       maxExamined: MAX_EXAMINED,
       isSpent: () => rows.groupsRead >= MAX_GROUPS_READ,
     },
@@ -83,19 +81,4 @@ export async function listEveryDelivery(
     data: summaries.map((summary, index) => ({ account_id: data[index]?.account_id ?? '', ...summary })),
     ...(next !== undefined && { after: next }),
   };
-}
-
-/** Leaves out runs of deliveries that were sent again since. */
-async function withoutOldRuns(client: Client, items: AccountLocated[]): Promise<AccountLocated[]> {
-  const closed = items.filter(({ row }) => isClosed(row.summary.status));
-  if (closed.length === 0) return items;
-  const ids = closed.flatMap(({ account_id, row, execution }) => [
-    deliveryWorkflowId(account_id, row.summary),
-    execution.workflowId,
-  ]);
-  const query = toQuery([equals('WorkflowType', DELIVERY_TYPE), isOneOf('WorkflowId', [...new Set(ids)])]);
-  const runs: Located[] = [];
-  for await (const execution of client.workflow.list({ query }))
-    runs.push(...everyDeliveryOf(execution).map((row) => ({ execution, row })));
-  return newestRuns(items, runs);
 }

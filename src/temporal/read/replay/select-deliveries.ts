@@ -10,7 +10,7 @@ import {
 } from '../../../domain/replay/replay.js';
 import { clausesOf, type DeliveryFilter, hasResult, matchingRows, needsRecords } from '../delivery-filter.js';
 import { startedAt } from '../delivery-view.js';
-import { findRuns, newestRuns } from '../earlier-runs.js';
+import { findRuns, newestRuns, ofAccount } from '../earlier-runs.js';
 import { type Located, RowReader } from '../row-reader.js';
 import { anyOf, type Clause, isBefore, isNoneOf } from '../visibility/query.js';
 import type { Execution } from '../visibility/visibility.js';
@@ -67,7 +67,9 @@ function isOld(execution: Execution, { at }: ReplayPlan): boolean {
 async function runsOf(client: Client, plan: ReplayPlan, items: readonly Located[]): Promise<Located[]> {
   const runs: Located[] = [];
   for (let first = 0; first < items.length; first += IDS_AT_ONCE)
-    runs.push(...(await findRuns(client, plan.account_id, items.slice(first, first + IDS_AT_ONCE))));
+    runs.push(
+      ...(await findRuns(client, items.slice(first, first + IDS_AT_ONCE), ofAccount(plan.account_id))),
+    );
   return runs.filter(({ execution }) => isOld(execution, plan));
 }
 

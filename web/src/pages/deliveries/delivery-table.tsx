@@ -74,22 +74,31 @@ export function DeliveryTable({
               <EndpointName id={row.endpoint_id} />
             </td>
           )}
-          <td className="wide muted clip-cell">
-            <div className="clip" title={row.reason}>
-              <Reason row={row} />
-            </div>
-          </td>
-          <td className="muted">
-            <Time at={row.created_at} show="relative" />
-          </td>
+          <WhatHappened row={row} />
         </tr>
       ))}
     </Table>
   );
 }
 
+/** The last cells of a row: why it is as it is, and when it was accepted. */
+export function WhatHappened({ row }: { row: DeliverySummary }) {
+  return (
+    <>
+      <td className="wide muted clip-cell">
+        <div className="clip" title={row.reason}>
+          <Reason row={row} />
+        </div>
+      </td>
+      <td className="muted">
+        <Time at={row.created_at} show="relative" />
+      </td>
+    </>
+  );
+}
+
 /** Why it is as it is; a time that comes next is shown as a time, in the reader's zone. */
-export function Reason({ row }: { row: DeliverySummary }) {
+function Reason({ row }: { row: DeliverySummary }) {
   const [before, after] = row.next_attempt_at ? row.reason.split(row.next_attempt_at) : [];
   if (before === undefined || after === undefined || row.next_attempt_at === undefined) return row.reason;
   return (

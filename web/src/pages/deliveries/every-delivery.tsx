@@ -7,9 +7,8 @@ import { To, useRole } from '../../ui/link.js';
 import { List, PAGE_SIZE, useList } from '../../ui/list.js';
 import { Empty } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
-import { Time } from '../../ui/time.js';
 import { AccountLink } from '../desk/account-link.js';
-import { Reason } from './delivery-table.js';
+import { WhatHappened } from './delivery-table.js';
 import { PeriodFilter } from './filter/period-filter.js';
 import { StatusMenu } from './filter/status-menu.js';
 import { type DeliveryFilters, readDeliveryFilters } from './filters.js';
@@ -75,14 +74,7 @@ export function EveryDelivery() {
                       {row.endpoint_name ?? <code>{row.endpoint_id}</code>}
                     </To>
                   </td>
-                  <td className="wide muted clip-cell">
-                    <div className="clip" title={row.reason}>
-                      <Reason row={row} />
-                    </div>
-                  </td>
-                  <td className="muted">
-                    <Time at={row.created_at} show="relative" />
-                  </td>
+                  <WhatHappened row={row} />
                 </tr>
               ))}
             </Table>

@@ -176,12 +176,7 @@ function ByAccount({ open }: { open: InstallationStats['open'] }) {
                 {account.name || account.id}
               </To>
             </td>
-            <td className="right number">
-              <To page="deliveries" account={account.id} search={{ status: OPEN }}>
-                {deliveries}
-                <span className="visually-hidden"> open deliveries</span>
-              </To>
-            </td>
+            <OpenCount account={account.id} count={deliveries} />
           </tr>
         ))}
       </tbody>
@@ -202,15 +197,22 @@ function ByEndpoint({ open }: { open: InstallationStats['open'] }) {
               </To>
               <div className="muted small">{account.name}</div>
             </td>
-            <td className="right number">
-              <To page="deliveries" account={account.id} search={{ endpoint_id, status: OPEN }}>
-                {deliveries}
-                <span className="visually-hidden"> open deliveries</span>
-              </To>
-            </td>
+            <OpenCount account={account.id} search={{ endpoint_id }} count={deliveries} />
           </tr>
         ))}
       </tbody>
     </table>
+  );
+}
+
+/** How many deliveries are open, with the way to them. @param search what they are narrowed down by besides */
+function OpenCount({ account, search = {}, count }: { account: string; search?: object; count: number }) {
+  return (
+    <td className="right number">
+      <To page="deliveries" account={account} search={{ ...search, status: OPEN }}>
+        {count}
+        <span className="visually-hidden"> open deliveries</span>
+      </To>
+    </td>
   );
 }
