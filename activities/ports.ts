@@ -11,18 +11,18 @@ import type {
   DeliveryGroup,
   DeliverySettings,
   DeliveryTarget,
-  EndpointKey,
 } from '../src/domain/delivery/delivery.js';
 import type { LiveGroup, MemberAttempt } from '../src/domain/delivery/delivery-group.js';
-import type { UntoldEnds } from '../src/domain/delivery/end-notice.js';
+import type { UnannouncedEnds } from '../src/domain/delivery/end-notice.js';
 import type { SigningKey } from '../src/domain/delivery/signature.js';
-import type { AttemptSlot, NoSlot } from '../src/domain/endpoint/attempt-slots.js';
 import type {
   DisableResult,
   EndpointStatus,
   VerificationMethod,
   VerificationSubject,
 } from '../src/domain/endpoint/endpoint.js';
+import type { EndpointConditions } from '../src/domain/endpoint/endpoint-conditions.js';
+import type { EndpointKey } from '../src/domain/endpoint/endpoint-key.js';
 import type { FailingMark } from '../src/domain/endpoint/incident.js';
 import type { ReleaseOptions, ReleaseResult } from '../src/domain/endpoint/release.js';
 import type { NamedEndpoint } from '../src/domain/ledger/summaries.js';
@@ -42,6 +42,8 @@ export interface FirstAttemptsRequest extends DeliveryGroup {
 /** Attempts at released deliveries of a group to make side by side. */
 export interface ReleasedAttemptsRequest extends FirstAttemptsRequest {
   attempts: readonly MemberAttempt[];
+  /** When the oldest of their releases was sent, milliseconds since the epoch. */
+  released_at?: number;
 }
 
 /** What signs and accompanies a request to an endpoint. It stays inside the activity. */
@@ -116,35 +118,20 @@ export interface EndpointDirectory {
 
 /** Reports the results of attempts to the incidents of their endpoints. */
 export interface IncidentLog {
-  /** How an endpoint fails whose deliveries are about to wait, if this process knows it before the endpoint says so. */
-  mark(endpointId: string): FailingMark | undefined;
   /** @param began when the attempt began, milliseconds since the epoch @param attempt `attemptName` */
   failed(endpoint: NamedEndpoint, said: string, began: number, attempt: string): Promise<void>;
   /**
    * @param began likewise
    * @param isMarked whether the endpoint was marked as failing then
+   * @param isFirst whether it was its delivery's first attempt
    * @returns whether there is an incident
    */
-  succeeded(endpoint: NamedEndpoint, began: number, isMarked: boolean): Promise<boolean>;
+  succeeded(endpoint: NamedEndpoint, began: number, isMarked: boolean, isFirst: boolean): Promise<boolean>;
   /**
    * @param attempt names the attempt that was answered 410, and disables the endpoint
    * @param verificationRevision of the endpoint as it was attempted
    */
   gone(endpoint: NamedEndpoint, attempt: string, verificationRevision: number): Promise<void>;
-}
-
-/** Limits the attempts in flight to each endpoint. */
-export interface AttemptSlots {
-  /** @param waitMs how long to wait at most, milliseconds @param chosen whether a person or a release asked for the attempt */
-  take(endpointId: string, waitMs: number, chosen: boolean): Promise<AttemptSlot | NoSlot>;
-}
-
-/** What this process knows about the health of endpoints. */
-export interface EndpointWatch {
-  /** Whether an endpoint has been slow or failing lately, so that its attempts belong in the isolated lane. */
-  isUnhealthy(endpointId: string): boolean;
-  /** Records that an attempt begins. @returns a function to call when it has ended, with whether the endpoint accepted it */
-  begin(endpointId: string, isDirect: boolean): (taken: boolean) => void;
 }
 
 /** What verification needs of an endpoint. */
@@ -238,13 +225,11 @@ export interface AttemptDependencies {
   sealer: Pick<PayloadSealer, 'open' | 'sealBeside'>;
   endpoints: EndpointDirectory;
   turns: DeliveryTurns;
-  slots: AttemptSlots;
+  /** What this process knows of endpoints. */
+  conditions: Pick<EndpointConditions, 'heldBack' | 'isIsolated' | 'take'>;
   poster: HttpPoster;
   listenerExchange: ListenerExchange;
-  health: EndpointWatch;
   incidents: IncidentLog;
-  /** Absent: as usual. */
-  timings?: Timings;
   observer?: AttemptObserver | undefined;
   /** Absent if nothing is traced. */
   tracing?: Pick<Tracing, 'attempt'> | undefined;
@@ -265,6 +250,8 @@ export interface LedgerWriter {
   readFanOut(workflowId: string, runId: string): Promise<DeliveryBatch>;
   /** What a run of deliveries was started with. */
   readInput(workflowId: string, runId: string): Promise<LiveGroup>;
+  /** Which try of its workflow task an execution is in; 1 for the first, and if it is in none. */
+  taskAttempt(workflowId: string, runId: string): Promise<number>;
   /**
    * Starts some of an event's deliveries, unless that has been done already.
    *
@@ -379,7 +366,7 @@ export interface ActivityDependencies {
   replays: ReplayLedger;
   accounts: AccountRemoval;
   archive: ArchiveWrites;
-  ends: UntoldEnds;
+  ends: UnannouncedEnds;
   /** What the ledger has to be archived. */
   closed: ClosedExecutions;
   log: LogWrites;

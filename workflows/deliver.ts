@@ -62,18 +62,32 @@ export async function deliver(input: LiveGroup): Promise<DeliverResult> {
   return CancellationScope.nonCancellable(() => new Deliveries(input, scope).run());
 }
 
+/** Released deliveries that are attempted in the direct lane. */
+interface Released {
+  released: MemberAttempt[];
+  /** When the oldest of their releases was sent, milliseconds since the epoch. */
+  releasedAt?: number;
+}
+
+/**
+ * What it does depends on times that stand in its history, and not on the clock around a local activity. A task that lasts longer than 8 s is
+ * kept alive by others, and a replay, which takes them for one, has the time of the last of them from its beginning. So the clock says at
+ * most how long to wait, and the timer whether a time has come.
+ */
 class Deliveries {
   private readonly input: LiveGroup;
   private readonly scope: CancellationScope;
   private readonly timings: Timings;
   private readonly machine: GroupMachine;
+  /** When this run began, milliseconds since the epoch. */
+  private readonly began = workflowInfo().startTime.getTime();
   /** Closed deliveries that have been counted. */
   private readonly counted = new Set<number>();
-  /** Endpoints whose deliveries have just been released and are attempted in the direct lane. */
-  private readonly answering = new Set<string>();
+  /** Endpoints whose deliveries have just been released and are attempted in the direct lane, and when the release was sent. */
+  private readonly releasedDirect = new Map<string, number | undefined>();
   private batchesInFlight = 0;
   /** Something happened that may have changed what comes next. */
-  private stirred = false;
+  private isWoken = false;
   /** Somebody has acted, and wants to see it. */
   private acted = false;
   private broken: unknown;
@@ -84,27 +98,30 @@ class Deliveries {
     this.input = input;
     this.scope = scope;
     this.timings = { ...TIMINGS, ...input.timings };
-    this.machine = new GroupMachine(input, Date.now());
+    this.machine = new GroupMachine(input, this.began);
     // What earlier runs have closed, they have counted.
     for (const index of input.so_far ? this.closed : []) this.counted.add(index);
     const { memo, typedSearchAttributes } = workflowInfo();
     this.shown = {
       states: JSON.stringify(memo?.['states'] ?? []),
       status: typedSearchAttributes.get(STATUS_ATTRIBUTE) ?? '',
-      at: Date.now(),
+      at: this.began,
     };
     this.listen();
   }
 
   private listen(): void {
     setHandler(release, (some) => {
-      this.machine.release(some, Date.now());
-      if (some.direct) this.answering.add(some.endpoint_id);
-      this.stirred = true;
+      this.machine.release(some, some.sent_at ?? Date.now());
+      if (some.direct) {
+        const earlier = this.releasedDirect.get(some.endpoint_id) ?? some.sent_at;
+        this.releasedDirect.set(some.endpoint_id, earlier);
+      }
+      this.isWoken = true;
     });
     setHandler(act, (order) => this.act(order), { validator: (order) => this.refuse(order) });
     this.scope.cancelRequested.catch(() => {
-      this.stirred = true;
+      this.isWoken = true;
     });
   }
 
@@ -115,22 +132,28 @@ class Deliveries {
       await this.attemptFirst(first);
       now = this.machine.settledAt;
     }
-    for (; ; now = Date.now()) {
-      this.stirred = false;
+    for (;;) {
+      this.isWoken = false;
       if (this.scope.consideredCancelled) this.machine.cancelSole(now);
-      let { released, wakeAt, because } = this.beginDue(now);
-      while (released.length > 0) {
-        await this.attemptReleased(released, now);
+      let { wakeAt, because, ...due } = this.beginDue(now);
+      while (due.released.length > 0) {
+        await this.attemptReleased(due, now);
         now = this.machine.settledAt;
-        ({ released, wakeAt, because } = this.beginDue(now));
+        ({ wakeAt, because, ...due } = this.beginDue(now));
       }
       this.count();
       this.show(now);
       if (this.isOver) return this.end();
       if (this.batchesInFlight === 0 && workflowInfo().continueAsNewSuggested) await this.carryOn();
-      const isStirred = () => this.stirred || this.broken !== undefined || this.isOver;
-      if (wakeAt === undefined) await condition(isStirred);
-      else await condition(isStirred, Math.max(wakeAt - Date.now(), 1), { summary: fitSummary(because) });
+      const isAwake = () => this.isWoken || this.broken !== undefined || this.isOver;
+      if (wakeAt === undefined) {
+        await condition(isAwake);
+        now = Date.now();
+      } else {
+        const summary = fitSummary(because);
+        const isEarly = await condition(isAwake, Math.max(wakeAt - Date.now(), 1), { summary });
+        now = isEarly ? Math.min(Date.now(), wakeAt - 1) : Math.max(Date.now(), wakeAt);
+      }
       if (this.broken !== undefined) throw this.broken;
     }
   }
@@ -156,30 +179,35 @@ class Deliveries {
       const request = { events, deliveries, timeout_ms, ...(lost_tries > 0 && { lost_tries }) };
       reports = await this.direct.attemptFirst(request).catch(() => []);
     }
-    const unmade = this.machine.settle(first, reports, Date.now());
+    const unmade = this.machine.settle(first, reports, this.began);
     if (unmade.length > 0)
       this.begin(lost_tries > 0 ? unmade.map((one) => ({ ...one, lost_tries })) : unmade);
   }
 
   /** Begins what is due. @returns what is left of it, to be attempted in the direct lane, and what comes after that */
-  private beginDue(now: number): Omit<GroupStep, 'due'> & { released: MemberAttempt[] } {
+  private beginDue(now: number): Omit<GroupStep, 'due'> & Released {
     const { due, ...next } = this.machine.step(now);
-    const isDirect = ({ trigger, index }: MemberAttempt) =>
-      trigger === 'released' && this.answering.has(this.input.deliveries[index]?.endpoint_id ?? '');
+    const endpointOf = ({ index }: MemberAttempt) => this.input.deliveries[index]?.endpoint_id ?? '';
+    const isDirect = (one: MemberAttempt) =>
+      one.trigger === 'released' && this.releasedDirect.has(endpointOf(one));
     const released = due.filter(isDirect);
-    this.answering.clear();
+    const sent = released.flatMap((one) => this.releasedDirect.get(endpointOf(one)) ?? []);
+    this.releasedDirect.clear();
     const others = due.filter((attempt) => !released.includes(attempt));
     for (const batch of batches(this.machine, this.input, others)) this.begin(batch);
-    return { ...next, released };
+    return { ...next, released, ...(sent.length > 0 && { releasedAt: Math.min(...sent) }) };
   }
 
   /** Attempts in the direct lane, inside the workflow task: at endpoints that answer again. */
-  private async attemptReleased(attempts: readonly MemberAttempt[], now: number): Promise<void> {
+  private async attemptReleased({ released: attempts, releasedAt }: Released, now: number): Promise<void> {
     const { events, deliveries, attempt_timeout_ms: timeout_ms } = this.input;
-    const request = { attempts, events, deliveries, timeout_ms };
+    const since = releasedAt === undefined ? {} : { released_at: releasedAt };
+    const request = { attempts, events, deliveries, timeout_ms, ...since };
     const made = await this.direct.attemptReleased(request).catch(() => undefined);
-    const unmade = this.machine.settle(attempts, made?.reports ?? [], now);
-    if (unmade.length > 0) this.begin(unmade);
+    const unmade = this.machine.settle(attempts, made?.reports ?? [], releasedAt ?? now);
+    const { lost_tries = 0 } = made ?? {};
+    if (unmade.length > 0)
+      this.begin(lost_tries > 0 ? unmade.map((one) => ({ ...one, lost_tries })) : unmade);
   }
 
   private begin(batch: readonly MemberAttempt[]): void {
@@ -190,7 +218,7 @@ class Deliveries {
       })
       .finally(() => {
         this.batchesInFlight -= 1;
-        this.stirred = true;
+        this.isWoken = true;
       });
   }
 
@@ -236,7 +264,7 @@ class Deliveries {
     const { action, delivery } = actIn(order);
     const index = this.machine.find(delivery);
     if (action) this.machine.act(index, action, actorOf(order), Date.now());
-    this.stirred = true;
+    this.isWoken = true;
     this.acted = true;
     const record = this.machine.member(index)?.record;
     if (!record) throw new Error(`there is no delivery ${delivery}`);

@@ -3,9 +3,10 @@ import type {
   DeliveryRecord,
   DeliverySettings,
   DeliveryTarget,
-  EndpointKey,
 } from '../src/domain/delivery/delivery.js';
+import type { EndpointKey } from '../src/domain/endpoint/endpoint-key.js';
 import type { IncidentOutcome, OpenIncident } from '../src/domain/endpoint/incident.js';
+import type { IncidentSettings, IncidentState } from '../src/domain/endpoint/incident-machine.js';
 import type { ReplayItem, ReplayPlan, ReplayProgress } from '../src/domain/replay/replay.js';
 import type { Timings } from '../src/domain/timings.js';
 
@@ -20,33 +21,11 @@ export interface DeliverResult {
   deliveries?: DeliveryRecord[];
 }
 
-export interface EndpointIncidentInput {
-  endpoint: EndpointKey;
-  disable_after_ms: number;
-  probe_interval_ms: number;
+export interface EndpointIncidentInput extends IncidentSettings {
   /** The first failure. ISO 8601, UTC. */
   since: string;
   /** Present if the run continues another one. */
   state?: IncidentState;
-  timings?: Timings;
-}
-
-export interface IncidentState {
-  /** Identifies the incident in all its runs. */
-  id: string;
-  since: string;
-  failures: number;
-  last_failure: string;
-  last_failure_at: string;
-  /** The attempt of the last failure. */
-  last_attempt?: string;
-  /** The number of failures so far. */
-  probes: number;
-  next_probe_at?: string;
-  /** Whether new deliveries wait for a probe. */
-  backs_off?: boolean;
-  /** Whether the account was notified that the endpoint is failing. */
-  announced: boolean;
 }
 
 export type EndpointIncidentResult = OpenIncident & { outcome: IncidentOutcome };

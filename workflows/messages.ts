@@ -4,6 +4,7 @@ import type { DeliveryRecord } from '../src/domain/delivery/delivery.js';
 import type { Actor, Release } from '../src/domain/delivery/delivery-group.js';
 import type { Action } from '../src/domain/delivery/delivery-machine.js';
 import type { VerificationSubject } from '../src/domain/endpoint/endpoint.js';
+import type { FailureReport } from '../src/domain/endpoint/incident.js';
 import type { ReplayProgress } from '../src/domain/replay/replay.js';
 import { cutText } from '../src/domain/text/unicode.js';
 
@@ -58,18 +59,6 @@ export function actorOf(operator: unknown): Actor {
  */
 export const act = defineUpdate<DeliveryRecord, [Act | Action | undefined]>('act');
 
-/** Failures of an endpoint, as a process reports them to its incident. */
-export interface FailureReport {
-  /** How many there were since the last report. */
-  count: number;
-  /** The last one, human-readable. */
-  said: string;
-  /** ISO 8601, UTC: when the last one was. */
-  at: string;
-  /** Its attempt: `attemptName`. */
-  attempt?: string;
-}
-
 /** Attempts at the endpoint failed. Opens an incident. */
 export const attemptFailed = defineSignal<[FailureReport]>('attemptFailed');
 
@@ -80,7 +69,7 @@ export const attemptSucceeded = defineSignal('attemptSucceeded');
  * The endpoint answered 410 Gone. The arguments name the attempt, which disables it, and the version since which the endpoint has had the
  * URL that was attempted.
  */
-export const endpointGone = defineSignal<[string, number?]>('endpointGone');
+export const endpointGone = defineSignal<[string, number]>('endpointGone');
 
 /** An endpoint takes deliveries again, or is gone: those that are parked for it, or wait for a retry, are due. */
 export const release = defineSignal<[Release]>('release');

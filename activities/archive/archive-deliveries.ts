@@ -1,13 +1,14 @@
 import { Context } from '@temporalio/activity';
 import pLimit from 'p-limit';
 import { committedRecord } from '../../src/domain/archive/commitments.js';
-import type {
-  ArchiveWrites,
-  ClosedExecution,
-  ClosedExecutions,
-  DeliveryToArchive,
-  RunKey,
-  SealableDelivery,
+import {
+  type ArchiveWrites,
+  type ClosedExecution,
+  type ClosedExecutions,
+  type DeliveryToArchive,
+  LOOKED_AT_AGAIN_MS,
+  type RunKey,
+  type SealableDelivery,
 } from '../../src/domain/archive/to-archive.js';
 import type { Timings } from '../../src/domain/timings.js';
 import type { ActivityDependencies } from '../ports.js';
@@ -19,8 +20,6 @@ import { whileSigning } from './while-signing.js';
 const READS_AT_ONCE = 4;
 /** A part of a run ends after this, even if more is to be archived. Milliseconds. */
 const PART_TIME_MS = 20_000;
-/** Visibility can list an execution late: what closed shortly before the last run's end is looked at again. Milliseconds. */
-const OVERLAP_MS = 60_000;
 const FIRST_WIDTH_MS = 60_000;
 const MAX_WIDTH_MS = 24 * 3_600_000;
 /** Windows grow while they hold fewer executions than this. */
@@ -74,7 +73,7 @@ export function createArchiveClosed({
     const deadline = Date.now() + PART_TIME_MS;
     const end = new Date(Date.now() - (request.settled_after_ms ?? timings.archive_settles_ms));
     const upTo = await archive.upTo();
-    let from = upTo ? new Date(upTo.getTime() - OVERLAP_MS) : new Date(end.getTime() - request.reach_ms);
+    let from = new Date(upTo ? upTo.getTime() - LOOKED_AT_AGAIN_MS : end.getTime() - request.reach_ms);
     let width = upTo ? Math.max(end.getTime() - from.getTime(), 1) : FIRST_WIDTH_MS;
     let archived = 0;
     while (from < end && Date.now() < deadline) {
@@ -162,6 +161,8 @@ async function archiveTogether(writes: Writes, executions: readonly ClosedExecut
     ),
   );
   await archive.move(positions);
+  // An event can have been kept while what stands for it was open, and nothing else be wanted of that.
+  await archive.place(new Map(executions.flatMap(({ heads }) => heads)));
   return counts.reduce((sum, count) => sum + count, 0);
 }
 

@@ -15,7 +15,7 @@ export class EndTeller {
     this.ports = ports;
   }
 
-  /** Before deliveries are archived, so that none that is archived stays untold. */
+  /** Before deliveries are archived, so that none that is archived stays unannounced. */
   async note(deliveries: readonly DeliveryToArchive[]): Promise<void> {
     const ends = await Promise.all(deliveries.map((delivery) => this.endOf(delivery)));
     await this.ports.ends.note(ends.filter((end) => end !== undefined));

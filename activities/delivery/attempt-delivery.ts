@@ -18,7 +18,7 @@ export function createAttemptDelivery(dependencies: AttemptDependencies) {
   const gate = createGate(dependencies);
   const send = createSend(dependencies);
   const conclude = createConclude(dependencies);
-  const { health, observer, sealer } = dependencies;
+  const { observer, sealer } = dependencies;
 
   return async function attemptDelivery(request: AttemptRequest): Promise<AttemptReport> {
     const report = await attemptOnce(request);
@@ -32,21 +32,20 @@ export function createAttemptDelivery(dependencies: AttemptDependencies) {
     if (payload === undefined) return { kind: 'erased' };
     const passed = await gate(request);
     if (passed.kind !== 'passed') return passed;
-    const { endpoint, end } = passed;
+    const { endpoint, slot } = passed;
     const { attempt, retryAfter, endedAt } = await send(request, payload, endpoint).catch(
       (error: unknown) => {
-        end(false);
+        slot.end(false);
         throw error;
       },
     );
     const { outcome, not_before } = decide({ ...attempt, retry_after: retryAfter }, endedAt);
-    const wasUnhealthy = endpoint.failing !== undefined || health.isUnhealthy(request.endpoint_id);
-    end(outcome === 'delivered');
+    slot.end(outcome === 'delivered');
     const { failing, verification_revision: verificationRevision } = endpoint;
     return {
       kind: 'attempted',
       attempt: request.lost_tries ? { ...attempt, lost_tries: request.lost_tries } : attempt,
-      outcome: await conclude(request, { attempt, outcome, failing, verificationRevision, wasUnhealthy }),
+      outcome: await conclude(request, { attempt, outcome, failing, verificationRevision }),
       ...(not_before !== undefined && { retry_after: new Date(not_before).toISOString() }),
     };
   }

@@ -4,13 +4,15 @@ import { memberAttemptRequest } from '../../src/domain/delivery/attempt-request.
 import type { ReleasedAttempts } from '../../src/domain/delivery/delivery-group.js';
 import type { ActivityDependencies, FirstAttemptsRequest, ReleasedAttemptsRequest } from '../ports.js';
 import { callerOf } from './caller.js';
+import { lostTasks } from './lost-tries.js';
 import { directLane } from './side-by-side.js';
 
 /** The attempts that workflows ask for in the direct lane. First attempts may have begun already. */
 export function createAttemptActivities({
   attempt,
   earlyAttempts,
-}: Pick<ActivityDependencies, 'attempt' | 'earlyAttempts'>) {
+  ledger,
+}: Pick<ActivityDependencies, 'attempt' | 'earlyAttempts' | 'ledger'>) {
   return {
     /** Makes the first attempts of an execution side by side; `null` for one that could not be made. */
     attemptFirst: async (request: FirstAttemptsRequest): Promise<(AttemptReport | null)[]> =>
@@ -20,13 +22,15 @@ export function createAttemptActivities({
     async attemptReleased({
       attempts,
       timeout_ms,
+      released_at,
       ...group
     }: ReleasedAttemptsRequest): Promise<ReleasedAttempts> {
+      const lostTries = await lostTasks(ledger, Context.current().info, released_at);
       const reports = await directLane(attempts, async (one) => {
-        const request = memberAttemptRequest(group, timeout_ms, one);
+        const request = memberAttemptRequest(group, timeout_ms, { ...one, lostTries });
         return request ? attempt(request) : null;
       });
-      return { attempts, reports };
+      return { attempts, reports, ...(lostTries > 0 && { lost_tries: lostTries }) };
     },
   };
 }

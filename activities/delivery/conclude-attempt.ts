@@ -19,7 +19,6 @@ interface MadeAttempt {
   failing: FailingMark | undefined;
   /** The version since which the endpoint has had the URL that was attempted. */
   verificationRevision: number;
-  wasUnhealthy: boolean;
 }
 
 /**
@@ -65,12 +64,12 @@ export function createConclude({
   }
 
   /**
-   * Notifies the endpoint's incident, unless the endpoint is healthy. Attempts of operational events are not reported, or endpoints that
+   * Notifies the endpoint's incident, if there may be one. Attempts of operational events are not reported, or endpoints that
    * watch each other would keep each other busy.
    */
   async function notify(
     { account_id, event_id, endpoint_id, event_kind, number }: AttemptRequest,
-    { attempt, outcome, failing, wasUnhealthy }: MadeAttempt,
+    { attempt, outcome, failing }: MadeAttempt,
   ): Promise<void> {
     if (isOperational(event_kind)) return;
     const endpoint = { account_id, endpoint_id, host: hostOf(attempt.url) };
@@ -79,8 +78,7 @@ export function createConclude({
       await incidents.failed(endpoint, describeAttempt(attempt), began, attemptName(event_id, number));
       return;
     }
-    if (number === 1 && !wasUnhealthy) return;
-    const isOpen = await incidents.succeeded(endpoint, began, failing !== undefined);
+    const isOpen = await incidents.succeeded(endpoint, began, failing !== undefined, number === 1);
     if (failing && !isOpen) await endpoints.setFailing(account_id, endpoint_id, null);
   }
 }

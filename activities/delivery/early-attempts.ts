@@ -25,11 +25,15 @@ export class EarlyAttempts implements Port {
     this.make = make;
   }
 
-  /** Begins the first attempts of an execution that was started as this run. */
-  begin(runId: string, { events, deliveries }: DeliveryGroup, timeout_ms: number): void {
+  /**
+   * Begins the first attempts of an execution that was started as this run.
+   *
+   * @param placed whether this process has just decided that all of them are made in the direct lane
+   */
+  begin(runId: string, { events, deliveries }: DeliveryGroup, timeout_ms: number, placed: boolean): void {
     if (this.stopped && !this.claims.has(runId)) return;
     // The workflow gets an error when it asks; here nobody waits for the result.
-    this.attempt(runId, { events, deliveries, timeout_ms }).catch(() => {});
+    this.attempt(runId, { events, deliveries, timeout_ms }, placed).catch(() => {});
   }
 
   /** Stops beginning early attempts: the worker stops, so another one may get their workflows and make the attempts. */
@@ -40,27 +44,22 @@ export class EarlyAttempts implements Port {
   /**
    * The attempts that a workflow asks for: those that have been begun for its run, or new ones. One that cannot be made does not affect the
    * others.
+   *
+   * @param placed see {@link begin}
    */
-  attempt(runId: string, request: FirstAttemptsRequest): Promise<Reports> {
+  attempt(runId: string, request: FirstAttemptsRequest, placed = false): Promise<Reports> {
     const claimed = this.claims.get(runId);
     if (claimed !== undefined) {
       this.claims.delete(runId);
       return claimed;
     }
-    const made = this.makeSideBySide(request);
+    const { timeout_ms, lost_tries: lostTries, ...group } = request;
+    const made = directLane([...group.deliveries.keys()], async (index) => {
+      const one = memberAttemptRequest(group, timeout_ms, { index, ...FIRST_ATTEMPT, placed, lostTries });
+      return one ? this.make(one) : null;
+    });
     this.claims.set(runId, made);
     dropOldest(this.claims, MAX_CLAIMS);
     return made;
-  }
-
-  private makeSideBySide({
-    timeout_ms,
-    lost_tries: lostTries,
-    ...group
-  }: FirstAttemptsRequest): Promise<Reports> {
-    return directLane([...group.deliveries.keys()], async (index) => {
-      const request = memberAttemptRequest(group, timeout_ms, { index, ...FIRST_ATTEMPT, lostTries });
-      return request ? this.make(request) : null;
-    });
   }
 }

@@ -2,16 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
-import { holdBack, waitForSlot } from '../../src/domain/delivery/hold-back.js';
-import { SLOT_WAIT_MS } from '../../src/domain/endpoint/attempt-slots.js';
+import type { AttemptSlot } from '../../src/domain/endpoint/endpoint-conditions.js';
 import type { AttemptDependencies, EndpointForAttempt } from '../ports.js';
 
 /** The attempt may be made now. */
 interface Passed {
   kind: 'passed';
   endpoint: EndpointForAttempt;
-  /** To be called once when the attempt has ended, with whether the endpoint accepted it. */
-  end(taken: boolean): void;
+  slot: AttemptSlot;
 }
 type NotNow = Exclude<AttemptReport, { kind: 'attempted' }>;
 
@@ -21,10 +19,14 @@ const NEAR_MS = 100;
 const TURN_VALID_MS = 1_000;
 
 /**
- * Decides whether an attempt may be made now: by the endpoint as it is now, its health, its rate limit, and the attempts in flight to
- * it. None of this is an attempt, so no time that passes here is charged to the endpoint.
+ * Finds out whether an attempt may be made now: by the endpoint as it is now, what this process knows of it, its rate limit, and the attempts in
+ * flight to it. None of this is an attempt, so no time that passes here is charged to the endpoint.
  */
-export function createGate({ endpoints, turns, health, slots, incidents, timings }: AttemptDependencies) {
+export function createGate({
+  endpoints,
+  turns,
+  conditions,
+}: Pick<AttemptDependencies, 'endpoints' | 'turns' | 'conditions'>) {
   /** @throws ApplicationFailure if the attempt belongs in the isolated lane */
   return async function gate(request: AttemptRequest): Promise<Passed | NotNow> {
     const { account_id, endpoint_id, number, trigger } = request;
@@ -38,25 +40,24 @@ export function createGate({ endpoints, turns, health, slots, incidents, timings
       };
     }
 
-    // Attempts that a person or the endpoint's incident chose are not held back.
-    const isFirst = number === 1 && trigger === 'schedule';
-    const marks = [endpoint.failing, incidents.mark(endpoint_id)];
-    const held = isFirst && holdBack(marks, Date.now(), Math.random(), timings);
-    if (held) return held;
-    const isUnhealthy = endpoint.failing !== undefined || health.isUnhealthy(endpoint_id);
-    if (isUnhealthy && !request.isolated) throw needsIsolation();
+    const { failing } = endpoint;
+    // Who placed it need not have known the mark, which other processes make.
+    if (!request.placed || failing) {
+      // Attempts that a person or the endpoint's incident chose are not held back.
+      const isFirst = number === 1 && trigger === 'schedule';
+      const held = isFirst && conditions.heldBack(endpoint_id, failing);
+      if (held) return held;
+      if (!request.isolated && conditions.isIsolated(endpoint_id, failing)) throw needsIsolation();
+    }
 
     const turn = await waitForTurn(request, endpoint);
     if (turn) return turn;
-    const chosen = trigger === 'manual' || trigger === 'released' || trigger === 'probe';
-    const slot = await slots.take(endpoint_id, request.slot_wait_ms ?? SLOT_WAIT_MS, chosen);
-    if (slot.kind === 'full') return waitForSlot(slot);
-    const over = health.begin(endpoint_id, !request.isolated);
-    const end = (taken: boolean) => {
-      slot.free(taken);
-      over(taken);
-    };
-    return { kind: 'passed', endpoint, end };
+    const slot = await conditions.take(endpoint_id, {
+      isDirect: !request.isolated,
+      isChosen: trigger === 'manual' || trigger === 'released' || trigger === 'probe',
+      ...(request.slot_wait_ms !== undefined && { waitMs: request.slot_wait_ms }),
+    });
+    return slot.kind === 'slot' ? { kind: 'passed', endpoint, slot } : slot;
   };
 
   /** Waits for the attempt's turn under the endpoint's rate limit. @returns a report if the turn comes later */

@@ -1,9 +1,36 @@
 import type { Info } from '@temporalio/activity';
 import { dropOldest } from '../../src/domain/basics/bounded-memory.js';
+import { withTimeout } from '../../src/domain/basics/with-timeout.js';
+import type { LedgerWriter } from '../ports.js';
 import { callerOf } from './caller.js';
 
 /** Activities that have thrown and are tried again, the latest ones. */
 const MAX_REMEMBERED = 10_000;
+
+/**
+ * Temporal gives a workflow task that does not end to another process after 10 s: its default, and nothing here sets another. The clocks of the two processes may
+ * differ by the rest. Milliseconds.
+ */
+const TASK_LOST_MS = 5_000;
+/** The attempts do not wait longer for that, milliseconds: Temporal may be slow just then. */
+const ASK_LIMIT_MS = 1_000;
+
+/**
+ * How many earlier workflow tasks may have made the attempts of a release. To be asked in the task itself.
+ *
+ * @param releasedAt when the release was sent: no task was lost if that was a moment ago, so Temporal is not asked
+ */
+export async function lostTasks(
+  ledger: Pick<LedgerWriter, 'taskAttempt'>,
+  info: Info,
+  releasedAt: number | undefined,
+): Promise<number> {
+  if (releasedAt === undefined || Date.now() - releasedAt < TASK_LOST_MS) return 0;
+  const { workflowId, runId } = callerOf(info);
+  // If nobody says so in time, one may have been lost.
+  const attempt = await withTimeout(ASK_LIMIT_MS, ledger.taskAttempt(workflowId, runId)).catch(() => 2);
+  return attempt - 1;
+}
 
 /**
  * Counts the tries of an activity whose end nobody knows. Temporal tries an activity again if its process died, or stood still for too long:

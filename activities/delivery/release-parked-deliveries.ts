@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import type { EndpointKey } from '../../src/domain/delivery/delivery.js';
+import type { EndpointKey } from '../../src/domain/endpoint/endpoint-key.js';
 import { FIRST_RELEASE_RATE, type ReleaseResult } from '../../src/domain/endpoint/release.js';
 import type { ActivityDependencies } from '../ports.js';
 

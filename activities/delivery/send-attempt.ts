@@ -2,7 +2,7 @@ import { RECEIPT_HEADER } from '../../src/domain/archive/receipt.js';
 import { type Attempt, webhookTimestamp } from '../../src/domain/attempt/attempt.js';
 import { isSuccess } from '../../src/domain/attempt/outcome.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
-import { liveKeys, sign } from '../../src/domain/delivery/signature.js';
+import { liveKeys, signedHeaders } from '../../src/domain/delivery/signature.js';
 import { contextOf } from '../../src/domain/ledger/sealed-event.js';
 import { redact, redactBeginning } from '../../src/domain/text/redact.js';
 import { cutText } from '../../src/domain/text/unicode.js';
@@ -71,9 +71,7 @@ export function createSend({
         ...headers,
         'content-type': 'application/json',
         'user-agent': userAgent,
-        'webhook-id': request.event_id,
-        'webhook-timestamp': String(timestamp),
-        'webhook-signature': sign(secrets, request.event_id, timestamp, payload),
+        ...signedHeaders(secrets, request.event_id, timestamp, payload),
         'webhook-event-kind': request.event_kind,
         'webhook-attempt': String(request.number),
         ...(span && { traceparent: span.traceparent }),

@@ -1,5 +1,5 @@
 import { newId } from '../../src/domain/basics/ids.js';
-import { liveSecrets, sign } from '../../src/domain/delivery/signature.js';
+import { liveSecrets, signedHeaders } from '../../src/domain/delivery/signature.js';
 import type { EndpointForVerification, HttpPoster } from '../ports.js';
 
 /** Kind of the event that a verification by `challenge` posts. */
@@ -61,9 +61,7 @@ async function challenge(
       ...endpoint.headers,
       'content-type': 'application/json',
       'user-agent': context.userAgent,
-      'webhook-id': id,
-      'webhook-timestamp': String(timestamp),
-      'webhook-signature': sign(liveSecrets(endpoint.signing_keys, now), id, timestamp, body),
+      ...signedHeaders(liveSecrets(endpoint.signing_keys, now), id, timestamp, body),
       'webhook-event-kind': VERIFICATION_KIND,
       'webhook-attempt': '1',
     },

@@ -1,20 +1,10 @@
 import { alertOf } from '../../src/domain/alert/alert.js';
-import type { EndpointKey } from '../../src/domain/delivery/delivery.js';
+import type { EndpointKey } from '../../src/domain/endpoint/endpoint-key.js';
 import type { FailingMark } from '../../src/domain/endpoint/incident.js';
-import { operationalEventId } from '../../src/domain/event/operational-event.js';
+import type { DisableCause } from '../../src/domain/endpoint/incident-machine.js';
+import { type OperationalEvent, operationalEventId } from '../../src/domain/event/operational-event.js';
 import { hostOf } from '../../src/domain/ledger/summaries.js';
 import type { AlertRaiser, EndpointDirectory, LedgerWriter } from '../ports.js';
-
-/** An event about an endpoint, sent by Hookline itself. */
-export interface OperationalEvent {
-  account_id: string;
-  kind: string;
-  /** ISO 8601, UTC: when the transition was. */
-  at: string;
-  /** Identifies the transition, so that the event has the same id however often it is sent. */
-  transition: string;
-  payload: Record<string, unknown>;
-}
 
 /** That an endpoint is failing, or with `null` that it is not. */
 interface MarkChange extends EndpointKey {
@@ -41,13 +31,9 @@ export function createIncidentActivities({ endpoints, ledger, raiser }: Incident
       await emit(ports, event);
     },
 
-    /** Starts the release of what waits for an endpoint. `retries`: also of what waits for its next attempt. */
-    async releaseEndpoint({
-      account_id,
-      endpoint_id,
-      retries = false,
-    }: EndpointKey & { retries?: boolean }): Promise<void> {
-      await ledger.release({ account_id, endpoint_id }, retries);
+    /** Starts the release of what waits for an endpoint, or for its next attempt at it. */
+    async releaseEndpoint({ account_id, endpoint_id }: EndpointKey): Promise<void> {
+      await ledger.release({ account_id, endpoint_id }, true);
     },
 
     /** Marks an endpoint as failing and emits the event that says so, if it is active. @returns its status, or `deleted` */
@@ -77,12 +63,7 @@ export function createIncidentActivities({ endpoints, ledger, raiser }: Incident
       cause,
       verification_revision,
       attempt = cause,
-    }: EndpointKey & {
-      reason: string;
-      cause: string;
-      verification_revision?: number;
-      attempt?: string;
-    }): Promise<boolean> {
+    }: EndpointKey & DisableCause & { reason: string }): Promise<boolean> {
       const result = await endpoints.disable(account_id, endpoint_id, reason, cause, verification_revision, {
         name: attempt,
       });

@@ -1,4 +1,4 @@
-import type { EndpointKey } from '../../src/domain/delivery/delivery.js';
+import type { EndpointKey } from '../../src/domain/endpoint/endpoint-key.js';
 import type { ActivityDependencies } from '../ports.js';
 
 /**

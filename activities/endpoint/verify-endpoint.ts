@@ -1,5 +1,5 @@
-import type { EndpointKey } from '../../src/domain/delivery/delivery.js';
 import type { VerificationSubject } from '../../src/domain/endpoint/endpoint.js';
+import type { EndpointKey } from '../../src/domain/endpoint/endpoint-key.js';
 import { CURRENT_VERSION } from '../../src/domain/http/versions.js';
 import type { HttpPoster, PendingEndpoints } from '../ports.js';
 import { askEndpoint } from './ask-endpoint.js';

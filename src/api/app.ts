@@ -4,6 +4,7 @@ import { documentRoutes } from './docs/documents.js';
 import { errorRoutes } from './docs/error-pages.js';
 import { createOpenApiDocument } from './docs/openapi.js';
 import { ACCOUNT_HEADER, actingCaller } from './http/caller/acting-account.js';
+import { ownerOf } from './http/caller/owner.js';
 import { createTokenCheck } from './http/caller/token-check.js';
 import type { ApiDependencies, Middleware, State } from './http/context.js';
 import { requireJsonAccepted } from './http/middleware/accept.js';
@@ -117,6 +118,7 @@ export function createApp(dependencies: ApiDependencies & { limiters: Limiters }
     ),
   );
   app.use(limitCaller(dependencies.limiters));
+  app.use(askFor(dependencies));
   app.use(answerOperations(declared));
   return app;
 }
@@ -160,6 +162,14 @@ function operationsOf(dependencies: ApiDependencies): Operation[] {
 function unversioned(router: Router<State>): Middleware {
   const routes = router.routes() as unknown as Middleware; // it gives the context its parameters itself
   return (ctx, next) => (VERSIONED.test(ctx.path) ? next() : routes(ctx, next));
+}
+
+/** What the request has listed in Temporal is for its account, or for the platform or operator that acts for it. */
+function askFor({ visibility }: ApiDependencies): Middleware {
+  return (ctx, next) => {
+    const { account, platform } = ownerOf(ctx);
+    return visibility.asPerson({ platform: ctx.state.caller.home_account_id ?? platform, account }, next);
+  };
 }
 
 /** Operations that need no token, and nothing beside them. Each request counts against its address. */

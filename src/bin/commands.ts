@@ -115,23 +115,27 @@ export const SERVICE_COMMANDS = {
     },
   },
   privacy: {
-    summary: 'keep a list of erasures apart from the backups, and do them again after a restore',
-    usage: 'export FILE | reapply [FILE]',
+    summary:
+      'keep a list of erasures apart from the backups, do them again after a restore, and make them final',
+    usage: 'export FILE | reapply [FILE] | rotate',
     help: [
       'export FILE    writes the erasures of all accounts; the file names nobody',
       'reapply FILE   does them again on the restored system; may be repeated',
       'reapply        does those again that the database has recorded, after its data keys were restored alone',
+      'rotate         wraps all data keys with the first of HOOKLINE_WRAPPING_KEYS, so that the former ones can be destroyed',
     ],
-    actions: ['export', 'reapply'],
+    actions: ['export', 'reapply', 'rotate'],
     options: {},
     async run(_values, [action, path]) {
-      const { exportErasures, reapplyErasures } = await import('./privacy/privacy.js');
-      if (action === 'export') await exportErasures(await loadServerSettings(), path);
-      else if (action !== 'reapply')
+      const { exportErasures, reapplyErasures, rotateWrapping } = await import('./privacy/privacy.js');
+      if (action === 'export') return exportErasures(await loadServerSettings(), path);
+      if (action !== 'reapply' && action !== 'rotate')
         throw new CommandError(
-          'Say what to do: hookline privacy export FILE, or hookline privacy reapply FILE',
+          'Say what to do: hookline privacy export FILE, hookline privacy reapply FILE, or hookline privacy rotate',
         );
-      else if (!(await reapplyErasures(await loadServerSettings(), path))) process.exitCode = 1;
+      const settings = await loadServerSettings();
+      const isWhole = action === 'rotate' ? rotateWrapping(settings) : reapplyErasures(settings, path);
+      if (!(await isWhole)) process.exitCode = 1;
     },
   },
   reseal: {

@@ -32,7 +32,7 @@ export async function migrate(settings: Settings, report: (line: string) => void
     await temporal.close();
   }
   const { keysUri } = servers;
-  const database = await connectDatabase(servers.mongodbUri, { keysUri, patience: 'unlimited' });
+  const database = await connectDatabase(servers.mongodbUri, { keysUri, operationTime: 'unlimited' });
   try {
     const moved = await database.dataKeyHome.move();
     if (moved > 0) report(`Data keys that were moved to their own MongoDB: ${moved}`);

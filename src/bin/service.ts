@@ -15,6 +15,7 @@ import { metricsPage } from './service/counts/metrics-page.js';
 import { keepMinutes } from './service/counts/minutes.js';
 import { createStartMetrics } from './service/counts/start-metrics.js';
 import { keepTallies } from './service/counts/tallies.js';
+import { createVisibilityMetrics } from './service/counts/visibility-metrics.js';
 import { addressPolicyOf, portsOf } from './service/egress.js';
 import { healthListener } from './service/health-listener.js';
 import { type HttpServer, listen } from './service/http-server.js';
@@ -90,6 +91,7 @@ async function startParts(
   const { incidents } = knowledge;
   stops.add(() => incidents.stop());
   const registry = new Registry();
+  servers.temporal.visibility.observer = createVisibilityMetrics(registry);
   const metrics = createDeliveryMetrics(registry);
   const minutes =
     role === 'api'

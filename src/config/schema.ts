@@ -5,7 +5,8 @@ import { ALERT_KINDS } from '../domain/alert/alert.js';
 import { DEFAULT_ARCHIVE_DAYS, DEFAULT_PAYLOAD_DAYS, parseKeptDays } from '../domain/archive/kept-days.js';
 import { parseDuration } from '../domain/basics/duration.js';
 import { DEFAULT_CHANGES_DAYS } from '../domain/change/change.js';
-import { DEFAULT_RETRY_SCHEDULE, parseRetrySchedule } from '../domain/delivery/retry-schedule.js';
+import { DEFAULT_RETRY_SCHEDULE, parseRetrySchedule } from '../domain/endpoint/retry-schedule.js';
+import { isLogoOrigin, logoOrigin, PORTAL_COLOR, PORTAL_NAME } from '../domain/look/portal-look.js';
 import { scaledTimings } from '../domain/timings.js';
 import { logSettings } from './log-settings.js';
 import { asIssue, flag, splitList } from './parse.js';
@@ -46,6 +47,32 @@ export const settingsSchema = z.object({
       'must be origins such as https://app.example.com or https://*.example.com, with commas between',
     )
     .describe('Origins whose pages may show `/portal` in a frame. Default: none'),
+  HOOKLINE_PORTAL_NAME: z
+    .string()
+    .regex(PORTAL_NAME, 'must be a line of 1 to 60 characters')
+    .default('Hookline')
+    .describe('What the portal and the OAuth pages call themselves'),
+  HOOKLINE_PORTAL_LOGO_URL: z
+    .string()
+    .refine(
+      (url) => logoOrigin(url) !== undefined,
+      'must be an https URL, such as https://cdn.example.com/logo.svg',
+    )
+    .optional()
+    .describe('A picture beside the name. Default: Hookline’s in the portal, none on the OAuth pages'),
+  HOOKLINE_PORTAL_COLOR: z
+    .string()
+    .regex(PORTAL_COLOR, 'must be a colour such as #0a7f5a')
+    .optional()
+    .describe(
+      'Colour of links and buttons of the portal and the OAuth pages, such as `#0a7f5a`; shades with enough contrast are made of it. Default: Hookline’s',
+    ),
+  HOOKLINE_PORTAL_LOGO_ORIGINS: list
+    .refine(
+      (origins) => origins.every(isLogoOrigin),
+      'must be origins such as https://cdn.example.com, with commas between',
+    )
+    .describe('Origins that logos of accounts may come from, besides that of `HOOKLINE_PORTAL_LOGO_URL`'),
   HOOKLINE_INTERNAL_URL: z
     .url({ protocol: /^https?$/ })
     .transform((text) => text.replace(/\/+$/, ''))
@@ -238,6 +265,13 @@ export const settingsSchema = z.object({
     .optional()
     .describe(
       'Keys that payloads are encrypted with, written like HOOKLINE_SECRET_KEYS; without it payloads stay plain in Temporal and cannot be erased; `hookline dev` keeps one in its data folder',
+    ),
+  HOOKLINE_WRAPPING_KEYS: z
+    .string()
+    .transform(asIssue(parseSecretKeys))
+    .optional()
+    .describe(
+      'Keys that wrap the data keys of accounts and subjects and nothing else, written like HOOKLINE_SECRET_KEYS: once a former one is destroyed, erasures from before are final in every copy ([rotation](privacy.md#rotating-the-wrapping-key)). Without it HOOKLINE_PAYLOAD_KEYS wrap them',
     ),
   ...logSettings,
   HOOKLINE_CODEC_TOKEN: z

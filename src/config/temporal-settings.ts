@@ -1,6 +1,10 @@
 import { z } from 'zod';
+import { RELEASE } from '../domain/basics/release.js';
 import { flag } from './parse.js';
 
+/** Temporal writes a version as `deployment.build` or `deployment:build`, and puts both into task queues' names. */
+const NAME = /^[\w-]{1,100}$/;
+const BUILD = /^[\w.-]{1,100}$/;
 const path = () => z.string().min(1).optional();
 
 /** How Temporal is reached. Certificates have the names that Temporal's own command line and SDKs give them. */
@@ -33,5 +37,26 @@ export const temporalSettings = {
     .min(1)
     .optional()
     .describe('Name in Temporal’s certificate, where it is not that of the address'),
+  HOOKLINE_WORKER_DEPLOYMENT: z
+    .string()
+    .regex(NAME, 'must be letters, digits, `-` and `_`')
+    .optional()
+    .describe(
+      'Name of the worker deployment, where Temporal decides which build gets work ([upgrades](tasks/upgrade.md)); absent: each process gets work as soon as it runs',
+    ),
+  HOOKLINE_BUILD_ID: z
+    .string()
+    .regex(BUILD, 'must be letters, digits, `-`, `_` and `.`')
+    .default(RELEASE)
+    .describe('What Temporal calls this build in the worker deployment; by default the version of Hookline'),
+  HOOKLINE_VISIBILITY_PER_SECOND: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(100_000)
+    .optional()
+    .describe(
+      'Calls a second of one process to Temporal that list or count: the room of the namespace, divided by the number of processes ([visibility](tasks/temporal-cloud.md#lists-and-counts)). Default: 30 at an address of Temporal Cloud, 1000 elsewhere',
+    ),
   TEMPORAL_UI_URL: z.url().optional().describe('Temporal UI, for links; `hookline dev` knows its own'),
 };

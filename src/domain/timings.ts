@@ -70,16 +70,18 @@ export interface Timings {
   /** A success at an endpoint is not reported again within this time, unless a failure came between. */
   success_known_ms: number;
   /**
-   * A delivery that waits for a failing endpoint is told when to go on. Where it is not, because the incident was terminated by hand, it
-   * looks so long after the time by which it should have been.
+   * A delivery that waits for a failing endpoint is released when the endpoint answers again. Where it is not, because the incident was terminated
+   * by hand, it looks so long after the time by which it should have been.
    */
-  untold_ms: number;
+  missed_release_ms: number;
   /** If none of some attempts of a group could be made, nor repeated by Temporal, they are asked for again after this. */
   group_broken_ms: number;
   /** While attempts of a group are in flight all the time, lists see what has happened so far this often. */
   group_shown_ms: number;
   /** What closed later than this before now is left to the next run of the archive: an incident ends a moment after the attempt that ends it. */
   archive_settles_ms: number;
+  /** A log that seems to be altered is looked at again after this, before anybody is told. */
+  log_looks_again_ms: number;
   /** How an act ended of which nobody has said so is found out after this: who recorded it does it no more by then. */
   acts_settle_ms: number;
   /** How often a process renews that it holds the stream of a listener. */
@@ -111,10 +113,11 @@ export const TIMINGS: Timings = {
   token_lifetime_ms: 2_000,
   watchers_lifetime_ms: 10_000,
   success_known_ms: 2_000,
-  untold_ms: 10 * 60_000,
+  missed_release_ms: 10 * 60_000,
   group_broken_ms: 10_000,
   group_shown_ms: 5_000,
   archive_settles_ms: 15_000,
+  log_looks_again_ms: 2_000,
   acts_settle_ms: 60_000,
   listener_renewal_ms: 10_000,
 };

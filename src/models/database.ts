@@ -29,6 +29,7 @@ import { IdempotencyRepository } from './event/idempotency.js';
 import { KeySecretRepository } from './event/key-secrets.js';
 import { LogRepository } from './log/log.js';
 import { LogKeyRepository } from './log/log-keys.js';
+import { wakeWritersOfClosedSockets } from './mongo/closed-sockets.js';
 import { DURABLE, requireDurable } from './mongo/durability.js';
 import { createIndexes, hasIndexes } from './mongo/indexes.js';
 import { DataKeyHome } from './privacy/data-key-home.js';
@@ -111,7 +112,7 @@ interface DatabaseOptions {
   /** The database of the data keys, if they live apart. */
   keysUri?: string | undefined;
   /** How long an operation may take; `unlimited` for what makes indexes. */
-  patience?: 'limited' | 'unlimited';
+  operationTime?: 'limited' | 'unlimited';
   /** How long the changes that this process makes are kept, days. */
   changesDays?: number;
   /** How long what this process archives is kept. */
@@ -133,18 +134,18 @@ export async function connectDatabase(
     box,
     keyBox = box,
     keysUri,
-    patience = 'limited',
+    operationTime = 'limited',
     changesDays = DEFAULT_CHANGES_DAYS,
     archive = DEFAULT_RETENTION,
     encryptsPayloads = false,
     timings = TIMINGS,
   }: DatabaseOptions = {},
 ): Promise<Database> {
-  const connection = await connect('MONGODB_URI', uri, patience);
+  const connection = await connect('MONGODB_URI', uri, operationTime);
   const apart =
     keysUri === undefined
       ? undefined
-      : await connect('HOOKLINE_KEYS_MONGODB_URI', keysUri, patience).catch(async (error: unknown) => {
+      : await connect('HOOKLINE_KEYS_MONGODB_URI', keysUri, operationTime).catch(async (error: unknown) => {
           await connection.close();
           throw error;
         });
@@ -209,16 +210,17 @@ export async function connectDatabase(
 async function connect(
   setting: string,
   uri: string,
-  patience: DatabaseOptions['patience'],
+  operationTime: DatabaseOptions['operationTime'],
 ): Promise<Connection> {
   requireDurable(setting, uri);
+  wakeWritersOfClosedSockets();
   const connection = mongoose.createConnection(uri, {
     ...DURABLE,
     autoIndex: false,
     autoCreate: false,
     serverSelectionTimeoutMS: SERVER_SELECTION_TIMEOUT_MS,
     connectTimeoutMS: CONNECT_TIMEOUT_MS,
-    socketTimeoutMS: patience === 'unlimited' ? 0 : SILENCE_TIMEOUT_MS,
+    socketTimeoutMS: operationTime === 'unlimited' ? 0 : SILENCE_TIMEOUT_MS,
     heartbeatFrequencyMS: HEARTBEAT_MS,
     maxAdaptiveRetries: CONNECT_RETRIES,
   });

@@ -10,6 +10,18 @@ export class LedgerBusyError extends Error {
   override readonly name = 'LedgerBusyError';
 }
 
+/** Temporal's namespace has no room for what was to be listed or counted, and it has waited for as long as it may. A later try may succeed. */
+export class VisibilityBusyError extends Error {
+  override readonly name = 'VisibilityBusyError';
+
+  /** @param perSecond the calls that are made in a second */
+  constructor(perSecond: number) {
+    super(
+      `More is to be listed and counted than Temporal has room for: ${perSecond} calls a second (HOOKLINE_VISIBILITY_PER_SECOND).`,
+    );
+  }
+}
+
 /** The delivery is in a state that does not allow what was asked for. The message says why. */
 export class DeliveryStateConflictError extends Error {
   override readonly name = 'DeliveryStateConflictError';
@@ -53,4 +65,12 @@ export class TooManyReplaysError extends Error {
 /** Whether a call of the client failed with this gRPC code. */
 export function failedWithCode(error: unknown, code: number): boolean {
   return error instanceof ServiceError && isGrpcServiceError(error.cause) && error.cause.code === code;
+}
+
+/** The error that means that visibility has no room, if it is that or was caused by it: Temporal's client wraps it. */
+export function visibilityBusy(error: unknown): VisibilityBusyError | undefined {
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    // By its name: the class can be loaded twice where modules are compiled as they are imported.
+    if (cause.name === 'VisibilityBusyError') return cause as VisibilityBusyError;
+  return undefined;
 }

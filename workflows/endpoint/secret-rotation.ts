@@ -1,6 +1,6 @@
 import { condition, proxyActivities, setHandler } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
-import type { EndpointKey } from '../../src/domain/delivery/delivery.js';
+import type { EndpointKey } from '../../src/domain/endpoint/endpoint-key.js';
 import { secretsChanged } from '../messages.js';
 
 const { retireSecrets } = proxyActivities<Activities>({

@@ -8,7 +8,7 @@ import {
 } from '@temporalio/workflow';
 import type { Activities } from '../../activities/index.js';
 import { formatDuration } from '../../src/domain/basics/duration.js';
-import type { EndpointKey } from '../../src/domain/delivery/delivery.js';
+import type { EndpointKey } from '../../src/domain/endpoint/endpoint-key.js';
 import { fitSummary } from '../../src/domain/ledger/summaries.js';
 import { type Confirmation, confirmed, verifyAgain } from '../messages.js';
 

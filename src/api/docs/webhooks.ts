@@ -70,7 +70,9 @@ function describe(kind: EventKind, components: SchemaComponents): JsonObject {
       content: { 'application/json': { schema: payloadSchema(kind, components) } },
     },
     responses: {
-      '2XX': { description: 'The event was received. The body of the answer is kept in part, and ignored.' },
+      '2XX': {
+        description: 'The event was received. The body of the response is kept in part, and ignored.',
+      },
       '410': { description: 'The endpoint wants no more events: it is disabled' },
       '429': { description: 'Try again later: `Retry-After` is honored. `503` means the same.' },
       default: { description: 'The attempt failed. It is repeated as the retry schedule says.' },

@@ -5,10 +5,14 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** A whole page: no scripts, nothing from elsewhere, usable by keyboard and screen reader, in light and dark. */
-export function renderHtmlPage(title: string, style: string, body: string): string {
+/**
+ * A whole page: no scripts, usable by keyboard and screen reader, in light and dark.
+ *
+ * @param site what the page belongs to, for its title
+ */
+export function renderHtmlPage(title: string, style: string, body: string, site = 'Hookline'): string {
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(title)} · Hookline</title>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(`${title} · ${site}`)}</title>
 <style>${style}</style></head><body><main><h1>${escapeHtml(title)}</h1>
 ${body}
 </main></body></html>
@@ -18,10 +22,15 @@ ${body}
 /**
  * What such a page may do: its own style, and forms to here.
  *
- * @param formTarget an origin that a form may lead to besides: browsers check the redirect that follows a form, too
+ * @param options `formTarget`: an origin that a form may lead to besides, because browsers check the redirect that follows a form, too; `pictures`:
+ * the origin that pictures may come from
  */
-export function pagePolicy(style: string, formTarget?: string): string {
+export function pagePolicy(
+  style: string,
+  { formTarget, pictures }: { formTarget?: string | undefined; pictures?: string | undefined } = {},
+): string {
   const hash = createHash('sha256').update(style).digest('base64');
   const forms = formTarget ? `'self' ${formTarget}` : "'self'";
-  return `default-src 'none'; style-src 'sha256-${hash}'; form-action ${forms}; frame-ancestors 'none'; base-uri 'none'`;
+  const images = pictures ? `img-src ${pictures}; ` : '';
+  return `default-src 'none'; style-src 'sha256-${hash}'; ${images}form-action ${forms}; frame-ancestors 'none'; base-uri 'none'`;
 }

@@ -30,7 +30,7 @@ export function createMetrics(registry: Registry): Metrics {
     }),
     requestDuration: new Histogram({
       name: 'hookline_http_request_duration_seconds',
-      help: 'Time from a request to its answer',
+      help: 'Time from a request to its response',
       labelNames: ['operation'],
       buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 2.5, 5, 10],
       registers,

@@ -81,7 +81,10 @@ export class RateSharing {
     const told = this.tables.map((table) => ({ table, news: table.news(now) }));
     const all = told.flatMap(({ news }) => news ?? []);
     if (all.length === 0) return true;
-    const silence = setTimeout(() => this.failed(new Error(`no answer within ${TIMEOUT_MS} ms`)), TIMEOUT_MS);
+    const silence = setTimeout(
+      () => this.failed(new Error(`no response within ${TIMEOUT_MS} ms`)),
+      TIMEOUT_MS,
+    );
     try {
       const watched = this.tables.flatMap((table) => table.watched ?? []);
       this.learn(await this.store.tell(all, watched));

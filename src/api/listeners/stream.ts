@@ -41,7 +41,7 @@ const answerSchema: z.ZodType<AnswerMessage> = z.discriminatedUnion('type', [
 const WORDS: Record<ReceiverError, string> = {
   timeout: 'the receiver behind the listener did not answer in time',
   connection_refused: 'the receiver behind the listener refused the connection',
-  connection_reset: 'the receiver behind the listener closed the connection before an answer',
+  connection_reset: 'the receiver behind the listener closed the connection before a response',
   connection_failed: 'the listener could not connect to its receiver',
 };
 
@@ -141,7 +141,7 @@ export class ListenerStream {
     }
     const settle = this.pending.get(message.number);
     if (!settle && !this.late.delete(message.number)) {
-      this.close('protocol', 'a message answers no delivery that waits for an answer');
+      this.close('protocol', 'a message answers no delivery that waits for a response');
       return;
     }
     if (message.type === 'answer') {

@@ -4,30 +4,15 @@ import type { KoaContextWithOIDC } from 'oidc-provider';
 import type { Logger } from 'pino';
 import { SCOPES } from '../../domain/access/api-key.js';
 import { profileOfSubject } from '../../domain/access/subject.js';
-import { contentSecurityPolicy, INTERACTION_PATH, renderMessage } from './pages.js';
+import { INTERACTION_PATH, type Pages } from './pages.js';
 
 /** Seconds after which a caller may try again while the database is out of reach. */
 export const RETRY_AFTER_S = 2;
 
-/**
- * Headers of every page that a person sees: no scripts, no frames, no cache, and no address passed on.
- *
- * @param redirectUri where the client waits for the person, if a form of the page may lead there
- */
-export function pageHeaders(redirectUri?: string): Record<string, string> {
-  return {
-    'content-security-policy': contentSecurityPolicy(redirectUri),
-    'x-frame-options': 'DENY',
-    'x-content-type-options': 'nosniff',
-    'referrer-policy': 'no-referrer',
-    'cache-control': 'no-store',
-  };
-}
-
 /** Adds to the library's answers what it leaves out: headers that protect pages, and metadata that speaks of OAuth alone. */
-export function completeAnswers(provider: Provider): void {
+export function completeAnswers(provider: Provider, pages: Pages): void {
   provider.use(async (ctx, next) => {
-    const headers = pageHeaders();
+    const headers = pages.headers();
     // The library adds to an existing `script-src` the hash of the one script that it sends: the one that submits a form_post.
     ctx.set({ ...headers, 'content-security-policy': `${headers['content-security-policy']}; script-src` });
     await next();
@@ -41,7 +26,11 @@ export function completeAnswers(provider: Provider): void {
 /** Answers errors of ours: `503 temporarily_unavailable` (RFC 6749, section 4.1.2.1) while the database is out of reach. */
 export function answerErrors(
   provider: Provider,
-  { logger, isUnavailable }: { logger: Logger; isUnavailable: (error: unknown) => boolean },
+  {
+    logger,
+    isUnavailable,
+    pages,
+  }: { logger: Logger; isUnavailable: (error: unknown) => boolean; pages: Pages },
 ): void {
   provider.on('server_error', (ctx: KoaContextWithOIDC, error: Error) => {
     if (!isUnavailable(error)) {
@@ -49,20 +38,21 @@ export function answerErrors(
       return;
     }
     logger.warn({ err: { name: error.name } }, 'OAuth: the database is out of reach');
-    answerUnavailable(ctx);
+    answerUnavailable(ctx, pages);
   });
 }
 
 /** Answers that the database is out of reach, by a page if a person asks. */
 export function answerUnavailable(
   ctx: Pick<Koa.Context, 'accepts' | 'set' | 'status' | 'type' | 'body' | 'path'>,
+  pages: Pages,
 ): void {
   ctx.status = 503;
-  ctx.set({ ...pageHeaders(), 'retry-after': String(RETRY_AFTER_S) });
+  ctx.set({ ...pages.headers(), 'retry-after': String(RETRY_AFTER_S) });
   // Only people ask for the login's pages, whatever their browser says that it accepts.
   if (ctx.path.startsWith(INTERACTION_PATH) || ctx.accepts('json', 'html') === 'html') {
     ctx.type = 'html';
-    ctx.body = renderMessage('Hookline is not available', 'Wait a few seconds, then load this page again.');
+    ctx.body = pages.unavailable();
     return;
   }
   ctx.body = {
@@ -72,15 +62,9 @@ export function answerUnavailable(
 }
 
 /** The page for an error of a request that a browser made. */
-export function renderErrorPage(
-  error: { error: string; error_description?: string },
-  unavailable: boolean,
-): string {
-  if (unavailable) {
-    return renderMessage('Hookline is not available', 'Wait a few seconds, then load this page again.');
-  }
+export function renderErrorPage(pages: Pages, error: { error: string; error_description?: string }): string {
   const reason = error.error_description ?? error.error;
-  return renderMessage(
+  return pages.message(
     'This request is not valid',
     `Go back to the application and try again. Reason: ${reason}.`,
   );

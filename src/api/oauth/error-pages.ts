@@ -1,8 +1,8 @@
 import { QueueFullError } from '../../domain/basics/bounded-queue.js';
 import { Problem } from '../../domain/http/problem.js';
 import type { ApiDependencies, Middleware } from '../http/context.js';
-import { pageHeaders, RETRY_AFTER_S } from './answers.js';
-import { renderMessage } from './pages.js';
+import { RETRY_AFTER_S } from './answers.js';
+import type { Pages } from './pages.js';
 
 /** A page that tells a person why they cannot go on, and what to do. */
 export class ErrorPage extends Error {
@@ -25,7 +25,7 @@ export const loginEnded = () =>
   new ErrorPage(404, 'This login has ended', 'Go back to the application and log in again.');
 
 /** Answers every error of the pages that people see as a page. */
-export function answerErrorPages({ isUnavailable, logger }: ApiDependencies): Middleware {
+export function answerErrorPages({ isUnavailable, logger }: ApiDependencies, pages: Pages): Middleware {
   const toPage = (error: unknown, requestId: string): ErrorPage => {
     if (error instanceof ErrorPage) return error;
     if (error instanceof QueueFullError) {
@@ -36,8 +36,8 @@ export function answerErrorPages({ isUnavailable, logger }: ApiDependencies): Mi
       return new ErrorPage(error.status, error.title, error.message, error.headers);
     if (isUnavailable(error)) {
       logger.warn({ request_id: requestId }, 'OAuth: the database is out of reach');
-      const text = 'Wait a few seconds, then load this page again.';
-      return new ErrorPage(503, 'Hookline is not available', text, { 'retry-after': String(RETRY_AFTER_S) });
+      const { title, text } = pages.outOfReach;
+      return new ErrorPage(503, title, text, { 'retry-after': String(RETRY_AFTER_S) });
     }
     logger.error({ request_id: requestId, err: error }, 'OAuth: an unexpected error');
     return new ErrorPage(500, 'Something went wrong', `Try again. If it happens again, quote ${requestId}.`);
@@ -48,9 +48,9 @@ export function answerErrorPages({ isUnavailable, logger }: ApiDependencies): Mi
     } catch (error) {
       const page = toPage(error, ctx.state.request_id);
       ctx.status = page.status;
-      ctx.set({ ...pageHeaders(), ...page.headers });
+      ctx.set({ ...pages.headers(), ...page.headers });
       ctx.type = 'html';
-      ctx.body = renderMessage(page.title, page.message);
+      ctx.body = pages.message(page.title, page.message);
     }
   };
 }

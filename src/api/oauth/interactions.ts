@@ -10,10 +10,9 @@ import type { ApiDependencies, Context, State } from '../http/context.js';
 import { addressKey } from '../limits/limit-rate.js';
 import type { Limiters } from '../limits/limiters.js';
 import { anonymous } from '../limits/rate-limiter.js';
-import { pageHeaders } from './answers.js';
 import { answerErrorPages, ErrorPage, loginEnded } from './error-pages.js';
 import { issuerAddress } from './issuer.js';
-import { INTERACTION_PATH, renderConsent, renderLogin } from './pages.js';
+import { INTERACTION_PATH, type Pages } from './pages.js';
 import { accountOf } from './policy.js';
 
 /** The largest form, bytes. */
@@ -26,6 +25,7 @@ export function interactionRoutes(
   router: Router<State>,
   dependencies: ApiDependencies & { limiters: Limiters },
   provider: Provider,
+  pages: Pages,
 ): void {
   const { database, limiters } = dependencies;
   const { basePath } = issuerAddress(provider.issuer);
@@ -38,7 +38,7 @@ export function interactionRoutes(
       throw error;
     });
     if (interaction.uid !== ctx.params?.['uid']) throw loginEnded();
-    ctx.set(pageHeaders(interaction.params['redirect_uri'] as string | undefined));
+    ctx.set(pages.headers(interaction.params['redirect_uri'] as string | undefined));
     ctx.type = 'html';
     return interaction;
   };
@@ -56,7 +56,7 @@ export function interactionRoutes(
   const denied = (ctx: Context) =>
     finish(ctx, { error: 'access_denied', error_description: 'The person did not allow it.' });
 
-  router.use(INTERACTION_PATH, answerErrorPages(dependencies));
+  router.use(INTERACTION_PATH, answerErrorPages(dependencies, pages));
 
   router.get(`${INTERACTION_PATH}/:uid`, async (ctx) => {
     const interaction = await details(ctx);
@@ -64,11 +64,11 @@ export function interactionRoutes(
     const path = pathOf(interaction);
     if (interaction.prompt.name === 'login') {
       const hint = interaction.params['login_hint'];
-      ctx.body = renderLogin({ path, client: client.name, loginName: typeof hint === 'string' ? hint : '' });
+      ctx.body = pages.login({ path, client: client.name, loginName: typeof hint === 'string' ? hint : '' });
       return;
     }
     const { login, scopes } = await allowable(database, client.accountId, interaction);
-    ctx.body = renderConsent({ path, client: client.name, person: login.login_name, scopes });
+    ctx.body = pages.consent({ path, client: client.name, person: login.login_name, scopes });
   });
 
   router.post(`${INTERACTION_PATH}/:uid/login`, async (ctx) => {
@@ -89,7 +89,7 @@ export function interactionRoutes(
       return;
     }
     ctx.status = 401;
-    ctx.body = renderLogin({
+    ctx.body = pages.login({
       path: pathOf(interaction),
       client: client.name,
       loginName,

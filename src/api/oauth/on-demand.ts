@@ -3,7 +3,9 @@ import { Problem } from '../../domain/http/problem.js';
 import type { ApiDependencies, Middleware, State } from '../http/context.js';
 import { limitTime } from '../http/middleware/time-limit.js';
 import type { Limiters } from '../limits/limiters.js';
+import { portalLook } from '../web/portal-look.js';
 import { answerUnavailable } from './answers.js';
+import { Pages } from './pages.js';
 
 /** Every path that these routes may answer. */
 export const OAUTH_PATH = /^\/(oauth|\.well-known)\/.+/;
@@ -20,9 +22,10 @@ const RUNTIME_NOTICE = 'Unsupported runtime';
  */
 export function oauthOnDemand(dependencies: ApiDependencies & { limiters: Limiters }): Middleware {
   let routes: Promise<Middleware> | undefined;
+  const pages = new Pages(portalLook(dependencies.settings));
   const limited = limitTime(ANSWER_WITHIN_MS, dependencies.isUnavailable);
   const answer: Middleware = async (ctx, next) => {
-    routes ??= loadRoutes(dependencies);
+    routes ??= loadRoutes(dependencies, pages);
     // The next request tries again, for example after MongoDB was out of reach.
     routes.catch(() => {
       routes = undefined;
@@ -35,21 +38,24 @@ export function oauthOnDemand(dependencies: ApiDependencies & { limiters: Limite
     } catch (error) {
       const isOverdue = error instanceof Problem && error.code === 'unavailable';
       if (!isOverdue && !dependencies.isUnavailable(error)) throw error;
-      answerUnavailable(ctx);
+      answerUnavailable(ctx, pages);
     }
   };
 }
 
-async function loadRoutes(dependencies: ApiDependencies & { limiters: Limiters }): Promise<Middleware> {
+async function loadRoutes(
+  dependencies: ApiDependencies & { limiters: Limiters },
+  pages: Pages,
+): Promise<Middleware> {
   const { database, logger, publicUrl, isUnavailable } = dependencies;
   const [{ createOAuthProvider }, { oauthRoutes }, cookieSecret] = await Promise.all([
     withoutRuntimeNotice(() => import('./provider.js')),
     withoutRuntimeNotice(() => import('./routes.js')),
     database.installationSecrets.get('cookies'),
   ]);
-  const provider = createOAuthProvider({ database, publicUrl, cookieSecret, isUnavailable, logger });
+  const provider = createOAuthProvider({ database, publicUrl, cookieSecret, isUnavailable, pages, logger });
   const router = new Router<State>();
-  oauthRoutes(router, dependencies, provider);
+  oauthRoutes(router, dependencies, provider, pages);
   return router.routes() as unknown as Middleware; // it gives the context its parameters itself
 }
 

@@ -1,7 +1,9 @@
 import type { Scope } from '../../domain/access/api-key.js';
 import { parseUrl } from '../../domain/basics/parse-url.js';
+import { logoOrigin, type PortalLook } from '../../domain/look/portal-look.js';
 import { escapeHtml, pagePolicy, renderHtmlPage } from '../http/html.js';
 import { pageStyle } from '../web/page-style.js';
+import { colorStyle } from '../web/portal-look.js';
 
 /** Where people log in and consent. */
 export const INTERACTION_PATH = '/oauth/interaction';
@@ -25,22 +27,43 @@ const MEANINGS: Record<Scope, string> = {
   admin: 'Manage the whole installation',
 };
 
-/** What these pages may do. @param redirectUri where the client waits for the person */
-export function contentSecurityPolicy(redirectUri: string | undefined): string {
-  return pagePolicy(pageStyle(), redirectUri === undefined ? undefined : parseUrl(redirectUri)?.origin);
-}
+/** Headers and text of the pages that people see, in the look of the installation: no account is known yet. */
+export class Pages {
+  /** What the service calls itself. */
+  readonly name: string;
+  private readonly logoUrl: string | undefined;
+  private readonly color: string;
 
-/** The page where a person logs in. @param options `path`: of the interaction */
-export function renderLogin(options: {
-  path: string;
-  client: string;
-  loginName: string;
-  mistake?: string;
-}): string {
-  const { path, client, loginName, mistake } = options;
-  return renderAlone(
-    'Log in',
-    `${mistake ? `<p role="alert">${escapeHtml(mistake)}</p>` : ''}
+  constructor(look: PortalLook) {
+    this.name = look.name ?? 'Hookline';
+    this.logoUrl = look.logo_url;
+    this.color = colorStyle(look);
+  }
+
+  /**
+   * Headers of every page: no scripts, no frames, no cache, and no address passed on.
+   *
+   * @param redirectUri where the client waits for the person, if a form of the page may lead there
+   */
+  headers(redirectUri?: string): Record<string, string> {
+    return {
+      'content-security-policy': pagePolicy(this.style(), {
+        formTarget: redirectUri === undefined ? undefined : parseUrl(redirectUri)?.origin,
+        pictures: this.logoUrl === undefined ? undefined : logoOrigin(this.logoUrl),
+      }),
+      'x-frame-options': 'DENY',
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'cache-control': 'no-store',
+    };
+  }
+
+  /** The page where a person logs in. @param options `path`: of the interaction */
+  login(options: { path: string; client: string; loginName: string; mistake?: string }): string {
+    const { path, client, loginName, mistake } = options;
+    return this.render(
+      'Log in',
+      `${mistake ? `<p role="alert">${escapeHtml(mistake)}</p>` : ''}
 <p>Log in to continue to <strong>${escapeHtml(client)}</strong>.</p>
 <form method="post" action="${escapeHtml(path)}/login">
 <label for="login_name">Name</label>
@@ -48,43 +71,56 @@ export function renderLogin(options: {
 <label for="password">Password</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required>
 <button>Log in</button></form>${cancelForm(path, 'Cancel')}`,
-  );
-}
-
-/** The page where a person allows a client something. @param options `path`: of the interaction */
-export function renderConsent(options: {
-  path: string;
-  client: string;
-  person: string;
-  scopes: readonly Scope[];
-}): string {
-  const { path, client, person, scopes } = options;
-  const who = `<p>You are logged in as <strong>${escapeHtml(person)}</strong>.`;
-  if (scopes.length === 0) {
-    return renderAlone(
-      'Your login does not allow this',
-      `${who} <strong>${escapeHtml(client)}</strong> asks for access that you cannot give. Ask the person who manages your login.</p>
-${cancelForm(path, 'Go back')}`,
     );
   }
-  return renderAlone(
-    `Allow ${client}?`,
-    `${who} <strong>${escapeHtml(client)}</strong> wants to:</p>
+
+  /** The page where a person allows a client something. @param options `path`: of the interaction */
+  consent(options: { path: string; client: string; person: string; scopes: readonly Scope[] }): string {
+    const { path, client, person, scopes } = options;
+    const who = `<p>You are logged in as <strong>${escapeHtml(person)}</strong>.`;
+    if (scopes.length === 0) {
+      return this.render(
+        'Your login does not allow this',
+        `${who} <strong>${escapeHtml(client)}</strong> asks for access that you cannot give. Ask the person who manages your login.</p>
+${cancelForm(path, 'Go back')}`,
+      );
+    }
+    return this.render(
+      `Allow ${client}?`,
+      `${who} <strong>${escapeHtml(client)}</strong> wants to:</p>
 <ul>${scopes.map((scope) => `<li>${escapeHtml(MEANINGS[scope])} <code>(${escapeHtml(scope)})</code></li>`).join('')}</ul>
 <form method="post" action="${escapeHtml(path)}/consent"><button>Allow</button></form>${cancelForm(path, 'Cancel')}`,
-  );
-}
+    );
+  }
 
-/** A page that says one thing. */
-export function renderMessage(title: string, text: string): string {
-  return renderAlone(title, `<p>${escapeHtml(text)}</p>`);
+  /** A page that says one thing. */
+  message(title: string, text: string): string {
+    return this.render(title, `<p>${escapeHtml(text)}</p>`);
+  }
+
+  /** What a person is told while the database is out of reach. */
+  get outOfReach(): { title: string; text: string } {
+    return { title: `${this.name} is not available`, text: 'Wait a few seconds, then load this page again.' };
+  }
+
+  /** The page for a database that is out of reach. */
+  unavailable(): string {
+    const { title, text } = this.outOfReach;
+    return this.message(title, text);
+  }
+
+  /** A page in the design of the web application. */
+  private render(title: string, body: string): string {
+    const logo = this.logoUrl === undefined ? '' : `<img src="${escapeHtml(this.logoUrl)}" alt="">`;
+    const brand = `<p class="brand">${logo}${escapeHtml(this.name)}</p>`;
+    return renderHtmlPage(title, this.style(), `${body}\n${brand}`, this.name);
+  }
+
+  private style(): string {
+    return pageStyle() + this.color;
+  }
 }
 
 function cancelForm(path: string, label: string): string {
   return `<form class="cancel" method="post" action="${escapeHtml(path)}/cancel"><button>${label}</button></form>`;
-}
-
-/** A page in the design of the web application. */
-function renderAlone(title: string, body: string): string {
-  return renderHtmlPage(title, pageStyle(), `${body}\n<p class="brand">Hookline</p>`);
 }

@@ -13,7 +13,7 @@ import type { Database } from '../../models/database.js';
 import { createAdapter } from './adapter.js';
 import { answerErrors, completeAnswers, renderErrorPage } from './answers.js';
 import { issuerAddress, pinToIssuer } from './issuer.js';
-import { INTERACTION_PATH } from './pages.js';
+import { INTERACTION_PATH, type Pages } from './pages.js';
 import { accountOf, interactions } from './policy.js';
 
 /** Seconds. */
@@ -36,6 +36,8 @@ export interface OAuthOptions {
   cookieSecret: string;
   /** Errors which mean that the database is out of reach for the moment. */
   isUnavailable: (error: unknown) => boolean;
+  /** What people see. */
+  pages: Pages;
   logger: Logger;
 }
 
@@ -44,7 +46,7 @@ export interface OAuthOptions {
  * introspection (RFC 7662), and discovery (RFC 8414). Its tokens are opaque. It is not an OpenID provider: there are no id tokens.
  */
 export function createOAuthProvider(options: OAuthOptions): Provider {
-  const { database, publicUrl, cookieSecret, isUnavailable } = options;
+  const { database, publicUrl, cookieSecret, isUnavailable, pages } = options;
   const { basePath, secure } = issuerAddress(publicUrl);
   const cookie = {
     signed: true,
@@ -122,12 +124,12 @@ export function createOAuthProvider(options: OAuthOptions): Provider {
         : undefined,
     async renderError(ctx, out, error) {
       ctx.type = 'html';
-      ctx.body = renderErrorPage(out, isUnavailable(error));
+      ctx.body = isUnavailable(error) ? pages.unavailable() : renderErrorPage(pages, out);
     },
   });
 
   pinToIssuer(provider);
-  completeAnswers(provider);
+  completeAnswers(provider, pages);
   answerErrors(provider, options);
   Object.assign(provider.Client.prototype, {
     redirectUriAllowed(this: Client, redirectUri: string) {

@@ -4,6 +4,7 @@ import type { ApiDependencies, State } from '../http/context.js';
 import type { Limiters } from '../limits/limiters.js';
 import { answerErrorPages, ErrorPage } from './error-pages.js';
 import { interactionRoutes } from './interactions.js';
+import type { Pages } from './pages.js';
 
 /** What the library answers. */
 const LIBRARY_PATHS = [
@@ -31,9 +32,10 @@ export function oauthRoutes(
   router: Router<State>,
   dependencies: ApiDependencies & { limiters: Limiters },
   provider: Provider,
+  pages: Pages,
 ): void {
-  interactionRoutes(router, dependencies, provider);
-  router.use('/oauth/authorize', answerErrorPages(dependencies), async (ctx, next) => {
+  interactionRoutes(router, dependencies, provider, pages);
+  router.use('/oauth/authorize', answerErrorPages(dependencies, pages), async (ctx, next) => {
     if (ctx.querystring.length > MAX_AUTHORIZATION_REQUEST) throw tooLong();
     await next();
   });

@@ -1,6 +1,7 @@
 import type Router from '@koa/router';
 import type { ApiDependencies, Context, State } from '../http/context.js';
 import { BuiltSite } from './built-site.js';
+import { logoOrigins, portalLook, withLook } from './portal-look.js';
 import { WEB_FOLDER } from './web-files.js';
 
 /**
@@ -11,7 +12,6 @@ const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
-  "img-src 'self'",
   "connect-src 'self'",
   "form-action 'none'",
   "base-uri 'none'",
@@ -23,11 +23,19 @@ const POLICY = [
  * Headers of a page: nothing of it is kept or passed on, and nobody frames it but who may. Its address may have an id in it, never a token.
  *
  * @param ancestors origins whose pages may show it in a frame
+ * @param pictures origins that pictures may come from, besides ours
  */
-export function pageHeaders(ancestors: readonly string[]): Record<string, string> {
+export function pageHeaders(
+  ancestors: readonly string[],
+  pictures: readonly string[] = [],
+): Record<string, string> {
   const frames = ancestors.length === 0 ? "'none'" : ancestors.join(' ');
   return {
-    'content-security-policy': [...POLICY, `frame-ancestors ${frames}`].join('; '),
+    'content-security-policy': [
+      ...POLICY,
+      ["img-src 'self'", ...pictures].join(' '),
+      `frame-ancestors ${frames}`,
+    ].join('; '),
     // It knows no list of origins; browsers heed the policy in its place.
     ...(ancestors.length === 0 && { 'x-frame-options': 'DENY' }),
     'referrer-policy': 'no-referrer',
@@ -42,10 +50,15 @@ export function webRoutes(
   { publicUrl, settings }: Pick<ApiDependencies, 'publicUrl' | 'settings'>,
 ): void {
   const site = new BuiltSite(WEB_FOLDER, `${pathOf(publicUrl)}/web/assets`);
+  const look = portalLook(settings);
   for (const role of ['/portal', '/desk']) {
-    const headers = pageHeaders(role === '/portal' ? settings.HOOKLINE_PORTAL_FRAME_ANCESTORS : []);
+    const isPortal = role === '/portal';
+    const headers = isPortal
+      ? pageHeaders(settings.HOOKLINE_PORTAL_FRAME_ANCESTORS, logoOrigins(settings))
+      : pageHeaders([]);
     const showPage = async (ctx: Context) => {
-      ctx.body = await site.page(ctx.path);
+      const page = await site.page(ctx.path);
+      ctx.body = isPortal ? withLook(page, look) : page;
       ctx.set(headers);
       ctx.type = 'html';
     };

@@ -1,6 +1,6 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { type ArchivedDelivery, type ArchivedEvent, closedAt } from '../../domain/archive/archived.js';
-import { differencesOf } from '../../domain/archive/differences.js';
+import { differencesOf, hasSamePayload } from '../../domain/archive/differences.js';
 import { isRecordAltered } from '../../domain/archive/record-altered.js';
 import type {
   ClosedExecution,
@@ -180,8 +180,7 @@ function differing(delivery: DeliveryToArchive, archived: ArchivedDelivery): str
 function eventDifference(event: EventToArchive, archived: ArchivedEvent | undefined): string | undefined {
   if (!archived) return 'is not in the archive';
   if (!archived.kept) return undefined;
-  const isSame = event.sealed ? archived.kept.sealed === event.payload : archived.payload === event.payload;
-  return isSame ? undefined : 'differs in its payload';
+  return hasSamePayload(event, archived) ? undefined : 'differs in its payload';
 }
 
 /** Compares what may be removed by Temporal's retention at this very moment. */

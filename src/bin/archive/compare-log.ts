@@ -4,7 +4,7 @@ import { leafHash } from '../../domain/log/merkle-tree.js';
 import type { NoteVerifier } from '../../domain/log/signed-note.js';
 import { TILE_WIDTH } from '../../domain/log/tiles.js';
 import type { AuditedDelivery, HasEvent } from '../../models/archive/archive-audit.js';
-import type { LoggableChange } from '../../models/change/changes.js';
+import type { LoggableChange } from '../../models/change/loggable-change.js';
 import type { Database } from '../../models/database.js';
 import type { Difference } from './difference.js';
 import { Held } from './held.js';
@@ -32,6 +32,20 @@ export interface LogCounts {
   expired: number;
   missing: number;
 }
+
+/** Nothing has been compared yet. */
+export const NO_LOG_COUNTS: Readonly<LogCounts> = {
+  deliveries: 0,
+  changes: 0,
+  voids: 0,
+  events: 0,
+  unlogged: 0,
+  leaves: 0,
+  replaced: 0,
+  again: 0,
+  expired: 0,
+  missing: 0,
+};
 
 /** What is compared, and with what. */
 export interface LogSources {
@@ -76,7 +90,7 @@ export async function* compareLog(sources: LogSources, counts: LogCounts): Async
     counts.deliveries += 1;
     yield* markDelivery(delivery, marks, noteTime, leafless, sources.ledger);
   }
-  for await (const some of changes.all()) {
+  for await (const some of changes.audit.changes()) {
     for (const one of some) yield* unlogged(one, sources.loggedBefore, counts);
     const logged = some.flatMap((one) =>
       one.leafIndex === undefined ? [] : { ...one, leaf: one.leafIndex },
@@ -216,10 +230,13 @@ async function* explainLeaves(
   if (missing) yield isMissing(missing);
 }
 
+/** A leaf is appended before its record is kept. If the delivery was sent again before the next run, the record of that is kept alone. */
+const NO_RECORD = 'removed before their time, or never kept, because an archive run was interrupted';
+
 function isMissing({ first, last }: { first: number; last: number }): Difference {
   return first === last
-    ? { id: `leaf ${first}`, what: 'has no record: it was removed before its time' }
-    : { id: `leaves ${first} to ${last}`, what: 'have no records: they were removed before their time' };
+    ? { id: `leaf ${first}`, what: `has no record: ${NO_RECORD}` }
+    : { id: `leaves ${first} to ${last}`, what: `have no records: ${NO_RECORD}` };
 }
 
 /** Records that were stored or moved while the pass went by. */
@@ -233,7 +250,7 @@ async function lookAgain(
     const leaves = unknown.slice(first, first + LEAVES_AT_ONCE);
     for await (const { leaf, isLeafless } of archive.audit.deliveries(hasEvent, leaves))
       if (!isLeafless) marks.set(leaf, RECORDED);
-    for await (const some of changes.all(leaves)) {
+    for await (const some of changes.audit.changes(leaves)) {
       const numbered = some.map(({ leafIndex = -1, ...one }) => ({ ...one, leaf: leafIndex }));
       for (const { leaf, isLeaf } of await withLeaves(numbered, log)) if (isLeaf) marks.set(leaf, RECORDED);
     }

@@ -6,7 +6,8 @@ import { createLogger, say } from '../process/output.js';
 import { createLogSigners } from '../service/log/signers.js';
 import { connectServers } from '../service/servers.js';
 import { compareLedger, type LedgerCounts } from './compare-ledger.js';
-import { compareLog, type LogCounts } from './compare-log.js';
+import { compareLog, type LogCounts, NO_LOG_COUNTS } from './compare-log.js';
+import { compareVersions } from './compare-versions.js';
 import type { Difference } from './difference.js';
 import { Held } from './held.js';
 
@@ -15,6 +16,8 @@ const DAY_MS = 24 * 3_600_000;
 const RETENTION_EDGE_MS = 3_600_000;
 /** A run of the archive that has ended has appended all changes that were made so long before what it archived, milliseconds. */
 const LOGGED_WITHIN_MS = 15 * 60_000;
+/** A version that is younger may be still without its change, milliseconds: processes have clocks of their own. */
+const BEING_WRITTEN_MS = 60_000;
 /** What is told once of an id is not told again, of as many ids. */
 const MAX_TOLD = 10_000;
 
@@ -26,6 +29,7 @@ const MAX_TOLD = 10_000;
 export async function verifyArchive(settings: Settings, values: Values): Promise<boolean> {
   createLogger({ ...settings, HOOKLINE_LOG_LEVEL: 'error' });
   const isJson = values['json'] === true;
+  const begun = new Date(Date.now() - BEING_WRITTEN_MS);
   const servers = await connectServers(settings);
   try {
     const { archive } = servers.database;
@@ -54,13 +58,17 @@ export async function verifyArchive(settings: Settings, values: Values): Promise
     const finder = new ClosedExecutionFinder(temporal.client, settings.HOOKLINE_TASK_QUEUE, sealer, archive);
     await tell(compareLedger(finder, archive, { start, end, upTo }, ledger, held));
 
-    const log: LogCounts = { ...NOTHING };
+    const log: LogCounts = { ...NO_LOG_COUNTS };
     const edge = new Date(Date.now() - settings.HOOKLINE_RETENTION_DAYS * DAY_MS + RETENTION_EDGE_MS);
     const from = start > edge ? start : edge;
     const keys = await createLogSigners(settings, servers.database).known();
     const loggedBefore = new Date(upTo.getTime() - LOGGED_WITHIN_MS);
     const { database } = servers;
     await tell(compareLog({ database, keys, keptDays, loggedBefore, ledger: { held, from, to: end } }, log));
+
+    const kept = new Date(Date.now() - keptDays * DAY_MS + RETENTION_EDGE_MS);
+    await database.changes.collect();
+    await tell(compareVersions(database.changes.audit, { from: kept, to: begun }));
 
     if (isJson) printJson({ type: 'result', from: start, to: end, ledger, log, differences });
     else for (const line of summary(start, end, ledger, log, differences)) say(line);
@@ -70,19 +78,6 @@ export async function verifyArchive(settings: Settings, values: Values): Promise
     await servers.database.close();
   }
 }
-
-const NOTHING: LogCounts = {
-  deliveries: 0,
-  changes: 0,
-  voids: 0,
-  events: 0,
-  unlogged: 0,
-  leaves: 0,
-  replaced: 0,
-  again: 0,
-  expired: 0,
-  missing: 0,
-};
 
 function summary(
   start: Date,

@@ -3,7 +3,7 @@ import { connectDatabase, type Database } from '../../models/database.js';
 import { startErasure } from '../../temporal/write/privacy/erasures.js';
 import { CommandError } from '../command.js';
 import { createLogger, say } from '../process/output.js';
-import { requireBoxes } from '../process/secrets.js';
+import { requireBoxes, requireTagBox } from '../process/secrets.js';
 import { requireServers } from '../process/server-settings.js';
 import { type Reapplied, reapply } from '../service/privacy/reapply.js';
 import { connectServers } from '../service/servers.js';
@@ -12,10 +12,10 @@ import { ErasureFile, type SomeErasure, writeErasureFile } from './erasure-file.
 /** Writes the erasures of all accounts into a file, to be done again after a restore. Who reads the file finds a whole one. */
 export async function exportErasures(settings: Settings, path: string | undefined): Promise<void> {
   if (!path) throw new CommandError('Name the file: hookline privacy export erasures.ndjson');
-  const { keyBox } = requireBoxes(settings);
+  const box = requireTagBox(settings);
   const database = await connectDatabase(requireServers(settings).mongodbUri);
   try {
-    const lines = await writeErasureFile(path, linesOf(database), keyBox);
+    const lines = await writeErasureFile(path, linesOf(database), box);
     say(`Erasures in ${path}: ${lines}. Keep it apart from the backups; it names nobody.`);
   } finally {
     await database.close();
@@ -29,7 +29,7 @@ export async function exportErasures(settings: Settings, path: string | undefine
  */
 export async function reapplyErasures(settings: Settings, path: string | undefined): Promise<boolean> {
   createLogger({ ...settings, HOOKLINE_LOG_LEVEL: 'error' });
-  const { keyBox } = requireBoxes(settings);
+  const box = requireTagBox(settings);
   const { database, temporal } = await connectServers(settings);
   const { HOOKLINE_TASK_QUEUE: queue, HOOKLINE_TEST_TIME_SCALE: timings } = settings;
   const ports = {
@@ -38,7 +38,7 @@ export async function reapplyErasures(settings: Settings, path: string | undefin
       startErasure(temporal.client, queue, timings, plan, true),
   };
   const counts: Record<Reapplied, number> = { applied: 0, begun: 0, already_applied: 0, unknown: 0 };
-  const read = path ? new ErasureFile(path, keyBox, say) : undefined;
+  const read = path ? new ErasureFile(path, box, say) : undefined;
   try {
     for await (const line of read ?? linesOf(database)) {
       const result = await reapply(line, ports);
@@ -56,6 +56,35 @@ export async function reapplyErasures(settings: Settings, path: string | undefin
   );
   if (counts.applied > 0) say('Processes that run read nothing of it any more within 10 seconds.');
   return read?.isWhole() ?? true;
+}
+
+/**
+ * Wraps every data key with the first of HOOKLINE_WRAPPING_KEYS, and says whether the former keys may be destroyed. It may run while the service does, and
+ * goes on where it was cut off.
+ *
+ * @returns whether no data key needs another one
+ */
+export async function rotateWrapping(settings: Settings): Promise<boolean> {
+  if (!settings.HOOKLINE_WRAPPING_KEYS)
+    throw new CommandError(
+      'Set HOOKLINE_WRAPPING_KEYS, the new key first. "hookline secret-key" makes one. The keys that wrap data keys without it encrypt other things, too, so they cannot be destroyed.',
+    );
+  const { mongodbUri, keysUri } = requireServers(settings);
+  const database = await connectDatabase(mongodbUri, { ...requireBoxes(settings), keysUri });
+  try {
+    await database.dataKeyHome.require();
+    const wrapped = await database.dataKeys.resealAll();
+    const left = await database.dataKeys.countOutdated();
+    say(`Data keys that were wrapped again: ${wrapped}. Still wrapped by another key: ${left}.`);
+    say(
+      left === 0
+        ? 'Take the former keys out of HOOKLINE_WRAPPING_KEYS of every process, restart them, and run this again. If it says 0 then, destroy every copy of the former keys: what was erased before is final from then on, in copies that they had wrapped.'
+        : 'A process still wraps with a former key: restart it with the new key first, and run this again.',
+    );
+    return left === 0;
+  } finally {
+    await database.close();
+  }
 }
 
 async function* linesOf({

@@ -17,7 +17,15 @@ export function requireSecretBox({ HOOKLINE_SECRET_KEYS: keys }: Settings): Secr
 export function requireBoxes(settings: Settings): { box: SecretBox; keyBox: SecretBox } {
   const box = requireSecretBox(settings);
   const { HOOKLINE_SECRET_KEYS: secretKeys, HOOKLINE_PAYLOAD_KEYS: payloadKeys } = settings;
-  return { box, keyBox: secretKeys ? dataKeyBox(payloadKeys, secretKeys) : box };
+  return {
+    box,
+    keyBox: secretKeys ? dataKeyBox(payloadKeys, secretKeys, settings.HOOKLINE_WRAPPING_KEYS) : box,
+  };
+}
+
+/** What tags the list of erasures. Not a wrapping key: those are destroyed, and the list is read for as long as there are backups. */
+export function requireTagBox(settings: Settings): SecretBox {
+  return requireBoxes({ ...settings, HOOKLINE_WRAPPING_KEYS: undefined }).keyBox;
 }
 
 /**

@@ -23,6 +23,7 @@ export function requireServers(settings: Settings): ServerSettings {
       apiKey: settings.TEMPORAL_API_KEY,
       tls: tlsOf(settings),
       payloadKeys: settings.HOOKLINE_PAYLOAD_KEYS,
+      visibilityPerSecond: settings.HOOKLINE_VISIBILITY_PER_SECOND,
     },
     mongodbUri,
     keysUri: settings.HOOKLINE_KEYS_MONGODB_URI,

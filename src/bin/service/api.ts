@@ -88,6 +88,7 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
   const numbers = new NumberSource(database.sequences);
   const renewing = renewNumbers(numbers, logger);
   const logSigners = createLogSigners(settings, database);
+  const ledger = createLedger(servers, starter);
   const app = createApp({
     settings,
     ...parts,
@@ -105,7 +106,7 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
       settings.HOOKLINE_TASK_QUEUE,
       settings.HOOKLINE_TEST_TIME_SCALE,
     ),
-    ...createLedger(servers, starter),
+    ...ledger,
     backlog,
     metricsPage: metricsPage(parts.registry, {
       refresh: () => backlogMetrics.refresh(),
@@ -120,7 +121,8 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
     }),
     startErasure: (plan) =>
       startErasure(client, settings.HOOKLINE_TASK_QUEUE, settings.HOOKLINE_TEST_TIME_SCALE, plan),
-    installation: new InstallationReader(client),
+    installation: new InstallationReader(client, ledger.deliveries.extras),
+    visibility: temporal.visibility,
     replayReader,
     replayFinder: new ReplayFinder(client, registrations, sealer),
     registrations,

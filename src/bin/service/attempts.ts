@@ -51,7 +51,6 @@ export async function createAttempts(
     poster,
     listenerExchange,
     ...knowledge,
-    timings: settings.HOOKLINE_TEST_TIME_SCALE,
     observer,
     tracing,
     userAgent: USER_AGENT,

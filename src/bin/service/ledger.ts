@@ -3,8 +3,7 @@ import type { ReplayLedger } from '../../../activities/ports.js';
 import type { Settings } from '../../config/schema.js';
 import { deliveryId } from '../../domain/basics/delivery-id.js';
 import type { ChangeAction } from '../../domain/change/change.js';
-import { AttemptSlots } from '../../domain/endpoint/attempt-slots.js';
-import { EndpointHealth } from '../../domain/endpoint/endpoint-health.js';
+import { EndpointConditions } from '../../domain/endpoint/endpoint-conditions.js';
 import type { ReplayItem, ReplayPlan } from '../../domain/replay/replay.js';
 import { Registrations } from '../../models/endpoint/registrations.js';
 import { DeliveryReader } from '../../temporal/read/delivery-reader.js';
@@ -19,8 +18,7 @@ import type { Servers } from './servers.js';
 
 /** What a process knows of endpoints by its own attempts, and the incidents of those that fail. */
 export interface EndpointKnowledge {
-  health: EndpointHealth;
-  slots: AttemptSlots;
+  conditions: EndpointConditions;
   incidents: Incidents;
 }
 
@@ -28,16 +26,22 @@ export function createKnowledge(
   settings: Settings,
   { temporal: { client } }: Pick<Servers, 'temporal'>,
 ): EndpointKnowledge {
-  const slowMs = settings.HOOKLINE_SLOW_ANSWER;
-  const timings = settings.HOOKLINE_TEST_TIME_SCALE;
-  const incidents = new Incidents({
+  const waits = {
+    probeIntervalMs: settings.HOOKLINE_PROBE_INTERVAL,
+    timings: settings.HOOKLINE_TEST_TIME_SCALE,
+  };
+  const conditions = new EndpointConditions({
+    ...waits,
+    slowMs: settings.HOOKLINE_SLOW_ANSWER,
+    maxDirect: settings.HOOKLINE_MAX_FIRST_ATTEMPTS,
+  });
+  const reports = {
+    ...waits,
     client,
     taskQueue: settings.HOOKLINE_TASK_QUEUE,
     disableAfterMs: settings.HOOKLINE_DISABLE_AFTER,
-    probeIntervalMs: settings.HOOKLINE_PROBE_INTERVAL,
-    timings,
-  });
-  return { health: new EndpointHealth(slowMs), slots: new AttemptSlots(slowMs, timings), incidents };
+  };
+  return { conditions, incidents: new Incidents(reports, conditions) };
 }
 
 /** @param earlyAttempts makes attempts as soon as their start is persisted: only where API and worker share a process */
@@ -55,10 +59,9 @@ export function createStarter(
     earlyAttempts,
     observer,
     startsInFlight: settings.HOOKLINE_GROUP_COMMIT === 'on' ? settings.HOOKLINE_STARTS_IN_FLIGHT : 0,
-    ...knowledge,
+    conditions: knowledge.conditions,
     releasePerSecond: settings.HOOKLINE_RELEASE_RATE,
     timings: settings.HOOKLINE_TEST_TIME_SCALE,
-    maxFirstAttempts: settings.HOOKLINE_MAX_FIRST_ATTEMPTS,
     settings: {
       schedule: settings.HOOKLINE_RETRY_SCHEDULE,
       attempt_timeout_ms: settings.HOOKLINE_ATTEMPT_TIMEOUT,

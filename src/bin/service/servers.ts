@@ -30,7 +30,11 @@ export async function connectServers(settings: Settings): Promise<Servers> {
       ...requireBoxes(settings),
       keysUri,
       changesDays: settings.HOOKLINE_CHANGES_DAYS,
-      archive: { records: settings.HOOKLINE_ARCHIVE_DAYS, payloads: settings.HOOKLINE_PAYLOAD_DAYS },
+      archive: {
+        records: settings.HOOKLINE_ARCHIVE_DAYS,
+        payloads: settings.HOOKLINE_PAYLOAD_DAYS,
+        ledgerDays: settings.HOOKLINE_RETENTION_DAYS,
+      },
       encryptsPayloads: settings.HOOKLINE_PAYLOAD_KEYS !== undefined,
       timings: settings.HOOKLINE_TEST_TIME_SCALE,
     }),

@@ -2,7 +2,7 @@ import type { ActivityDependencies } from '../../../activities/ports.js';
 import type { Settings } from '../../config/schema.js';
 import type { Closing } from '../../domain/stats/closing.js';
 import { ClosedExecutionFinder } from '../../temporal/read/archive/closed-windows.js';
-import { type RunningWorker, startWorker } from '../../temporal/server/worker.js';
+import { type RunningWorker, startWorker, type WorkerSettings } from '../../temporal/server/worker.js';
 import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
 import { createAccountRemoval } from './account/account-removal.js';
 import { type Attempts, USER_AGENT } from './attempts.js';
@@ -33,6 +33,7 @@ export function runWorker(
       taskQueue: settings.HOOKLINE_TASK_QUEUE,
       bundlePath,
       closed,
+      deployment: deploymentOf(settings),
       isolatedAttempts: settings.HOOKLINE_ISOLATED_ATTEMPTS,
       shutdownGraceMs: settings.HOOKLINE_ATTEMPT_TIMEOUT + SHUTDOWN_MARGIN_MS,
     },
@@ -57,4 +58,9 @@ export function runWorker(
       userAgent: USER_AGENT,
     },
   );
+}
+
+function deploymentOf(settings: Settings): WorkerSettings['deployment'] {
+  const { HOOKLINE_WORKER_DEPLOYMENT: name, HOOKLINE_BUILD_ID: buildId } = settings;
+  return name === undefined ? undefined : { name, buildId };
 }

@@ -1,3 +1,4 @@
+import type { PortalLook } from '../look/portal-look.js';
 import type { AccountDeletion } from './account-deletion.js';
 
 /** What an account is: `deleting` while its deletion is under way, `deleted` when only its record is left. */
@@ -29,6 +30,8 @@ export interface Account {
   /** The platform's own name for it, such as a customer number; unique within the platform. */
   reference?: string;
   limits: AccountLimits;
+  /** How its portal looks, each in place of the installation's; absent if as that. */
+  portal?: PortalLook;
   status: AccountStatus;
   created_at: string;
   /** When its deletion was asked for. */

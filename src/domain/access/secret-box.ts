@@ -79,9 +79,11 @@ export class SecretBox {
     const key = this.keys.find((known) => known.id === id);
     if (!key)
       throw new SealError(
-        id.startsWith(PAYLOAD_PREFIX)
-          ? `a stored key needs "${id.slice(PAYLOAD_PREFIX.length)}", which HOOKLINE_PAYLOAD_KEYS does not hold`
-          : `a stored secret needs the key "${id}", which HOOKLINE_SECRET_KEYS does not hold`,
+        id.startsWith(WRAPPING_PREFIX)
+          ? `a stored key needs "${id.slice(WRAPPING_PREFIX.length)}", which HOOKLINE_WRAPPING_KEYS does not hold`
+          : id.startsWith(PAYLOAD_PREFIX)
+            ? `a stored key needs "${id.slice(PAYLOAD_PREFIX.length)}", which HOOKLINE_PAYLOAD_KEYS does not hold`
+            : `a stored secret needs the key "${id}", which HOOKLINE_SECRET_KEYS does not hold`,
       );
     return key;
   }
@@ -93,19 +95,26 @@ function tagOf(key: Buffer, text: string, purpose: string): Buffer {
     .digest();
 }
 
-/** Before the ids of payload keys, where they stand beside secret keys. */
+/** Before the ids of payload keys and of wrapping keys, where they stand beside secret keys. */
 const PAYLOAD_PREFIX = 'payload.';
+const WRAPPING_PREFIX = 'wrapping.';
 
 /**
- * What wraps data keys: the newest payload key, or the newest secret key if payloads are not encrypted. It opens what any of them
- * wrapped, so that encryption can be turned on later.
+ * What wraps data keys: the newest wrapping key; without any the newest payload key, or the newest secret key if payloads are not encrypted. It
+ * opens what any of them wrapped, so that encryption can be turned on later, and keys that wrap nothing else be used from then on.
  */
 export function dataKeyBox(
   payloadKeys: readonly SecretKey[] | undefined,
   secretKeys: readonly [SecretKey, ...SecretKey[]],
+  wrappingKeys: readonly SecretKey[] = [],
 ): SecretBox {
-  const named = (payloadKeys ?? []).map(({ id, key }) => ({ id: PAYLOAD_PREFIX + id, key }));
-  const [first, ...rest] = [...named, ...secretKeys];
+  const named = (prefix: string, keys: readonly SecretKey[] = []) =>
+    keys.map(({ id, key }) => ({ id: prefix + id, key }));
+  const [first, ...rest] = [
+    ...named(WRAPPING_PREFIX, wrappingKeys),
+    ...named(PAYLOAD_PREFIX, payloadKeys),
+    ...secretKeys,
+  ];
   return new SecretBox([first ?? secretKeys[0], ...rest]);
 }
 

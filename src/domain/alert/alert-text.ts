@@ -1,5 +1,5 @@
 import { cutText } from '../text/unicode.js';
-import type { Alert } from './alert.js';
+import type { Alert, AlertKind } from './alert.js';
 import type { AlertDigest } from './alert-inbox.js';
 
 /** A message for people, as plain text. */
@@ -12,12 +12,12 @@ export interface AlertMessage {
 /** Texts that come from outside, such as the last failure, are cut to this. */
 const MAX_SAID = 300;
 
-const VERBS: Record<string, string> = {
+const VERBS: Readonly<Record<string, string>> = {
   'endpoint.failing': 'is failing',
   'endpoint.recovered': 'has recovered',
   'endpoint.disabled': 'was disabled',
   'log.altered': 'was altered and is not signed',
-};
+} satisfies Record<AlertKind, string>;
 
 /** What a digest says: a subject that is enough by itself if there is one alert, and a paragraph for each. */
 export function renderAlerts({ alerts, left_out }: AlertDigest): AlertMessage {

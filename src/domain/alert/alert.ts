@@ -24,6 +24,7 @@ export const ALERT_KINDS = [
   'endpoint.disabled',
   'log.altered',
 ] as const;
+export type AlertKind = (typeof ALERT_KINDS)[number];
 
 /** Where alerts go. */
 export const ALERT_CHANNELS = ['mail', 'chat'] as const;

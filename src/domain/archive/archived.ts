@@ -1,6 +1,7 @@
 import type { AttemptErrorCode } from '../attempt/attempt.js';
 import type { ShownStatus } from '../delivery/delivery.js';
-import type { AttemptFilter, AttemptSums } from './attempt-filter.js';
+import type { AttemptSums } from '../list/attempt-filter.js';
+import type { DeliveryFilter, EventFilter } from '../list/delivery-filter.js';
 
 /**
  * A closed delivery as it is archived. What lists are filtered and sorted by stands by itself; the rest is JSON text, as readers of the ledger
@@ -41,7 +42,7 @@ export interface ArchivedDelivery extends AttemptSums {
 }
 
 /** A delivery as lists of the archive show it. */
-export type ListedDelivery = Omit<ArchivedDelivery, 'record' | 'detail' | 'timeline'>;
+export type ListedDelivery = Omit<ArchivedDelivery, 'detail' | 'timeline'>;
 
 /** An event of which something is archived. */
 export interface ArchivedEvent {
@@ -57,27 +58,17 @@ export interface ArchivedEvent {
   payload_bytes: number;
   /** Its number in the account's sequence; absent if it has none. */
   sequence?: number | undefined;
+  /** It is a test of one endpoint. */
+  is_test?: true | undefined;
   /** JSON of how many deliveries a fan-out started; absent if there was none. */
   fan_out?: string | undefined;
   /** Where lists of events show it; absent as long as the execution that stands for it is open. */
   position?: string | undefined;
 }
 
-/** What lists of archived deliveries are filtered by, as lists of the ledger are. */
-export interface ArchiveFilter {
-  endpoint_id?: string | undefined;
-  event_id?: string | undefined;
-  /** Only deliveries of these events. */
+/** Deliveries of some events that match a filter. */
+export interface ArchivedOf extends DeliveryFilter {
   event_ids?: readonly string[] | undefined;
-  event_kind?: string | undefined;
-  key_token?: string | undefined;
-  statuses?: readonly ShownStatus[] | undefined;
-  error_code?: AttemptErrorCode | undefined;
-  status_code?: number | undefined;
-  /** Has an attempt like this. Only what {@link AttemptSums} tell is looked at. */
-  any_attempt?: AttemptFilter | undefined;
-  created_after?: Date | undefined;
-  created_before?: Date | undefined;
 }
 
 /** A part of the archive's order: positions between these two, both excluded; open where absent. */
@@ -88,21 +79,18 @@ export interface Range {
 
 /** What readers need of the archive. */
 export interface ArchiveReads {
+  /** The archive has everything that closed before this, and for as long as Temporal does: lists need not look for it there. Absent if nothing is sure. */
+  completeUntil(): Promise<Date | undefined>;
   delivery(accountId: string, id: string): Promise<ArchivedDelivery | undefined>;
   /** Some of an account's deliveries, whole, by id. */
   whole(accountId: string, ids: readonly string[]): Promise<Map<string, ArchivedDelivery>>;
   /** Archived deliveries of some events of an account. */
   deliveriesOf(accountId: string, eventIds: readonly string[], limit: number): Promise<ListedDelivery[]>;
   /** Deliveries that match, those with the highest positions first. */
-  deliveries(
-    accountId: string,
-    filter: ArchiveFilter,
-    range: Range,
-    limit: number,
-  ): Promise<ListedDelivery[]>;
+  deliveries(accountId: string, filter: ArchivedOf, range: Range, limit: number): Promise<ListedDelivery[]>;
   event(accountId: string, id: string): Promise<ArchivedEvent | undefined>;
   /** Events that match, without payloads, those with the highest positions first. Filters on deliveries are not looked at. */
-  events(accountId: string, filter: ArchiveFilter, range: Range, limit: number): Promise<ArchivedEvent[]>;
+  events(accountId: string, filter: EventFilter, range: Range, limit: number): Promise<ArchivedEvent[]>;
 }
 
 /** A group has up to twice as many members. */

@@ -1,9 +1,10 @@
 import { changedPointers } from '../change/change.js';
 import type { TimelineItem } from '../explain/timeline.js';
 import { isSubjectMark } from '../ledger/sealed-event.js';
-import type { ArchivedDelivery } from './archived.js';
+import { keyIdOf } from '../privacy/data-key.js';
+import type { ArchivedDelivery, ArchivedEvent } from './archived.js';
 import { type ClosedDelivery, canonicalJson, type DeliveryRecord, deliveryRecord } from './record.js';
-import type { DeliveryToArchive } from './to-archive.js';
+import type { DeliveryToArchive, EventToArchive } from './to-archive.js';
 
 /**
  * What differs between a delivery in the ledger and in the archive: JSON Pointers of fields of what is archived. None, if they are the same.
@@ -52,6 +53,17 @@ export function recordDifferences(held: ClosedDelivery, archived: ArchivedDelive
   if (record === archived.record) return [];
   const pointers = changedPointers(JSON.parse(record), { ...known });
   return pointers.length > 0 ? pointers : ['/record'];
+}
+
+/**
+ * Whether an event has the payload in the ledger that it has in the archive, where it has been read without an error. An event that was asked for again can have
+ * been sealed twice, with one key: its deliveries then hold different texts of one payload, to which they commit alike.
+ */
+export function hasSamePayload(held: EventToArchive, { kept, payload }: ArchivedEvent): boolean {
+  if (!held.sealed) return payload === held.payload;
+  if (!kept) return false;
+  if (kept.sealed === held.payload) return true;
+  return kept.commitment === held.sealed.commitment && keyIdOf(kept.sealed) === keyIdOf(held.payload);
 }
 
 /** The canonical text of the record that a delivery would have, with the commitments of the one that is known. */

@@ -3,6 +3,9 @@ import type { ArchivedDelivery, ArchivedEvent } from './archived.js';
 import type { RecordKey, RecordSalts } from './commitments.js';
 import type { ClosedDelivery } from './record.js';
 
+/** Visibility can list an execution late: what closed so shortly before the end of a run is looked at again. Milliseconds. */
+export const LOOKED_AT_AGAIN_MS = 60_000;
+
 /** What an execution leaves to the archive. */
 export interface ExecutionToArchive {
   deliveries: DeliveryToArchive[];
@@ -42,6 +45,8 @@ export type RunKey = Pick<ArchivedDelivery, 'id' | 'run_id' | 'run_order' | 'pos
 export interface ClosedExecution {
   /** Its closed deliveries; none if it only started some. */
   runs: RunKey[];
+  /** The events that it stands for in lists, with their positions; none while it is open. */
+  heads: readonly (readonly [eventId: string, position: string])[];
   /** Reads what it leaves to the archive. @param ids of the deliveries that are wanted */
   read(ids: ReadonlySet<string>): Promise<ExecutionToArchive>;
 }
@@ -83,6 +88,8 @@ export interface ArchiveWrites {
   replaceDelivery(delivery: SealableDelivery, before: RunKey & { revision: number }): Promise<void>;
   /** Moves deliveries in lists. @param positions by id */
   move(positions: ReadonlyMap<string, string>): Promise<void>;
+  /** Puts events into lists, those that are kept: what stands for them has closed. @param positions by id */
+  place(positions: ReadonlyMap<string, string>): Promise<void>;
   /** Removes the payloads that are past their time. @returns how many */
   removePayloads(): Promise<number>;
 }

@@ -15,6 +15,8 @@ export interface AttemptRequest {
   timeout_ms: number;
   /** Made in the isolated lane, where its endpoint may be slow or failing. */
   isolated?: boolean;
+  /** This process has just decided that it is made in the direct lane, as it started the delivery; it need not have known the endpoint's mark. */
+  placed?: boolean;
   /** Its turn under the endpoint's rate limit, for which it has waited. ISO 8601, UTC. */
   turn?: string;
   /** How long it may wait for one of the endpoint's slots, even if the endpoint is slow. Milliseconds. */
@@ -31,6 +33,7 @@ export interface AttemptDetails {
   number: number;
   trigger: Trigger;
   isolated?: boolean;
+  placed?: boolean;
   /** ISO 8601, UTC. */
   turn?: string | undefined;
   /** Milliseconds. */
@@ -51,7 +54,7 @@ export function attemptRequest(
   { account_id, event_id, event_kind, payload, sealed, traceparent }: AcceptedEvent,
   endpointId: string,
   timeoutMs: number,
-  { number, trigger, isolated, turn, slotWaitMs, lostTries }: AttemptDetails,
+  { number, trigger, isolated, placed, turn, slotWaitMs, lostTries }: AttemptDetails,
 ): AttemptRequest {
   return {
     account_id,
@@ -64,6 +67,7 @@ export function attemptRequest(
     trigger,
     timeout_ms: timeoutMs,
     ...(isolated && { isolated }),
+    ...(placed && { placed }),
     ...(turn !== undefined && { turn }),
     ...(slotWaitMs !== undefined && { slot_wait_ms: slotWaitMs }),
     ...(lostTries && { lost_tries: lostTries }),

@@ -1,6 +1,8 @@
 import type { Trigger } from '../attempt/attempt.js';
 import type { AttemptReport } from '../attempt/attempt-report.js';
 import { deliveryId } from '../basics/delivery-id.js';
+import type { HeldBack } from '../endpoint/endpoint-condition.js';
+import { groupJitter } from '../endpoint/retry-schedule.js';
 import type { Timings } from '../timings.js';
 import {
   type DeliveryGroup,
@@ -12,8 +14,6 @@ import {
 import { type Action, DeliveryMachine } from './delivery-machine.js';
 import type { DeliverySnapshot } from './delivery-state.js';
 import { type MemberState, summarizeMembers } from './group-summary.js';
-import type { HeldBack } from './hold-back.js';
-import { groupJitter } from './retry-schedule.js';
 
 /**
  * Deliveries that are made together, each by its own schedule; in most executions one. A Temporal payload: what the workflow `deliver` starts
@@ -41,7 +41,7 @@ export interface MemberAttempt {
   trigger: Trigger;
   /** Its turn under the endpoint's rate limit, for which it has waited. ISO 8601, UTC. */
   turn?: string;
-  /** So many tries of it may have been sent before, in a first workflow task that was lost. */
+  /** So many tries of it may have been sent before, in a workflow task that was lost. */
   lost_tries?: number;
 }
 
@@ -49,6 +49,8 @@ export interface MemberAttempt {
 export interface ReleasedAttempts {
   attempts: readonly MemberAttempt[];
   reports: (AttemptReport | null)[];
+  /** So many tries of each may have been sent before; absent: none. */
+  lost_tries?: number;
 }
 
 /** Deliveries to release, as the signal `release` says it. */
@@ -60,6 +62,8 @@ export interface Release {
   most?: number;
   /** The endpoint answers well: the attempts are made in the direct lane, inside the workflow task. */
   direct?: boolean;
+  /** When it was sent, milliseconds since the epoch; absent if it does not matter. */
+  sent_at?: number;
   /** Nobody knows whether the endpoint takes deliveries again: they are attempted to see that, and wait as before if it does not. */
   probe?: boolean;
 }

@@ -3,6 +3,7 @@ import type { AttemptReport } from '../attempt/attempt-report.js';
 import { type AttemptCause, attemptCause, type Cause, endpointCause } from '../attempt/cause.js';
 import { describeAttempt } from '../attempt/outcome.js';
 import { formatDuration } from '../basics/duration.js';
+import { nextAttempt } from '../endpoint/retry-schedule.js';
 import type { DeliveryRecord, DeliverySettings, DeliveryStatus, Intervention } from './delivery.js';
 import {
   type DeliverySnapshot,
@@ -15,7 +16,6 @@ import {
   planAfterProbe,
   planOf,
 } from './delivery-state.js';
-import { nextAttempt } from './retry-schedule.js';
 
 /** After this many attempts a delivery is over, whatever its schedule says: its history must stay readable. */
 export const MAX_ATTEMPTS = 100;
@@ -55,7 +55,7 @@ export class DeliveryMachine {
   private readonly settings: DeliverySettings;
   private readonly surroundings: Surroundings;
   private state: DeliveryState;
-  /** Attempts of the schedule that have failed; those made by hand or by a release do not use it up. */
+  /** Attempts of the schedule that have failed; those made on request or by a release do not use it up. */
   private failed = 0;
 
   /** @param resent who sent a closed delivery again, if this is such a run */

@@ -110,14 +110,26 @@ export interface AcceptedEvent {
   keys?: string[];
   /** Its number among the events that its account has posted; absent for those that Hookline makes itself. */
   sequence?: number;
+  /** It is a test of one endpoint, whatever its kind: it goes to no other, and no other has missed it. */
+  is_test?: true;
   /** The request that it was accepted by, as a `traceparent` header; absent if that is not traced. */
   traceparent?: string | undefined;
 }
 
 /** The event of something that has more, such as the input of a fan-out. */
 export function pickEvent(from: AcceptedEvent): AcceptedEvent {
-  const { account_id, event_id, event_kind, payload, sealed, accepted_at, keys, sequence, traceparent } =
-    from;
+  const {
+    account_id,
+    event_id,
+    event_kind,
+    payload,
+    sealed,
+    accepted_at,
+    keys,
+    sequence,
+    is_test,
+    traceparent,
+  } = from;
   return {
     account_id,
     event_id,
@@ -127,6 +139,7 @@ export function pickEvent(from: AcceptedEvent): AcceptedEvent {
     accepted_at,
     ...(keys && { keys }),
     ...(sequence !== undefined && { sequence }),
+    ...(is_test && { is_test }),
     ...(traceparent !== undefined && { traceparent }),
   };
 }
@@ -162,10 +175,4 @@ export const MAX_EVENT_GROUP_SIZE = 120;
 export interface DeliveryGroup {
   events: AcceptedEvent[];
   deliveries: GroupMember[];
-}
-
-/** Names an endpoint. */
-export interface EndpointKey {
-  account_id: string;
-  endpoint_id: string;
 }

@@ -2,7 +2,9 @@ import { createPrivateKey, generateKeyPairSync, randomBytes, sign as signAsymmet
 import { hmac } from '../basics/symmetric.js';
 
 /** How deliveries are signed: `v1` with a shared secret (HMAC-SHA256), `v1a` with a key pair (ed25519) whose public half verifies. */
-export type SignatureScheme = 'v1' | 'v1a';
+export const SIGNATURE_SCHEMES = ['v1', 'v1a'] as const;
+
+export type SignatureScheme = (typeof SIGNATURE_SCHEMES)[number];
 
 /** A key that an endpoint's deliveries are signed with. */
 export interface SigningKey {
@@ -47,6 +49,20 @@ export function liveSecrets(keys: readonly SigningKey[], at: number): string[] {
 /** The keys of {@link liveSecrets}. */
 export function liveKeys(keys: readonly SigningKey[], at: number): SigningKey[] {
   return keys.filter(({ expires_at }) => expires_at === undefined || Date.parse(expires_at) > at);
+}
+
+/** The headers by which a subscriber verifies a request. They take what {@link sign} takes. */
+export function signedHeaders(
+  secrets: readonly string[],
+  id: string,
+  timestamp: number,
+  body: string,
+): Record<string, string> {
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': sign(secrets, id, timestamp, body),
+  };
 }
 
 /**

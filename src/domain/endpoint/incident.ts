@@ -8,6 +8,18 @@ export interface FailingMark {
   backoff_until?: string;
 }
 
+/** Failures of an endpoint, as a process reports them to its incident. */
+export interface FailureReport {
+  /** How many there were since the last report. */
+  count: number;
+  /** The last one, human-readable. */
+  said: string;
+  /** ISO 8601, UTC: when the last one was. */
+  at: string;
+  /** Its attempt: `attemptName`. */
+  attempt?: string;
+}
+
 /** An incident, as the endpoint's owner sees it while it is open. */
 export interface OpenIncident {
   since: string;

@@ -16,6 +16,9 @@ export interface EventKind {
 export const EVENT_KIND_NAME = /^[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*$/;
 export const MAX_EVENT_KIND_NAME_LENGTH = 128;
 
+/** The kind of a test event, unless it is one of another kind. */
+export const TEST_KIND = 'endpoint.test';
+
 /** The first words of kinds that Hookline itself sends. */
 const RESERVED_WORDS = ['endpoint', 'delivery', 'hookline'];
 

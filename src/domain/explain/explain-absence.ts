@@ -1,5 +1,6 @@
 import { idTime } from '../basics/id-time.js';
 import { refusalOf, type Subscription } from '../delivery/recipients.js';
+import { TEST_KIND } from '../event/event-kinds.js';
 import { decidingClauses, describeCondition } from '../filter/deciding-clauses.js';
 import type { Verdict } from './verdict.js';
 
@@ -13,6 +14,8 @@ export interface ExplainedEvent {
   payload: unknown;
   /** Why there is no payload: it was erased, or it is too old. */
   is_erased?: boolean;
+  /** It is a test of one endpoint, whatever that is registered for. */
+  is_test?: boolean;
   /** Absent if its deliveries were started before it was answered. */
   fan_out?: { started: number; total: number } | undefined;
 }
@@ -38,8 +41,6 @@ export interface EndpointFacts {
 
 /** A process that accepts events knows of a change to an endpoint within this time, milliseconds. */
 export const NOTICED_WITHIN_MS = 2_000;
-/** The kind of test events, which go to one endpoint whatever it is registered for. */
-const TEST_KIND = 'endpoint.test';
 
 /**
  * Why an endpoint has no delivery of an event.
@@ -58,7 +59,7 @@ export function explainAbsence(
     };
   if (!endpoint)
     return { code: 'endpoint_unknown', summary: 'The account has never had an endpoint with this id.' };
-  if (event.kind === TEST_KIND)
+  if (event.is_test || event.kind === TEST_KIND)
     return {
       code: 'test_of_another_endpoint',
       summary:

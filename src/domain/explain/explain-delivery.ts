@@ -3,9 +3,10 @@ import { type Cause, DELETED_REASON, ERASED_REASON } from '../attempt/cause.js';
 import { describeAttempt } from '../attempt/outcome.js';
 import { formatDuration } from '../basics/duration.js';
 import { isId } from '../basics/ids.js';
-import type { Intervention, ShownStatus } from '../delivery/delivery.js';
+import { type Intervention, isClosed, type ShownStatus } from '../delivery/delivery.js';
 import { type EndpointStatus, GONE } from '../endpoint/endpoint.js';
 import type { OpenIncident } from '../endpoint/incident.js';
+import { explainFailing, type FailingTask, keepsFailing } from './failing-task.js';
 import type { Verdict, VerdictCode } from './verdict.js';
 
 /** A delivery, as far as it says why it is as it is. */
@@ -18,6 +19,8 @@ export interface ExplainedDelivery {
   cause?: Cause | undefined;
   asked_to_wait?: true | undefined;
   interventions?: Intervention[] | undefined;
+  /** Absent if the workflow task of its execution has not failed, or has succeeded since. */
+  failing_task?: FailingTask | undefined;
 }
 
 /** The delivery's endpoint as it is now. */
@@ -43,7 +46,9 @@ export function explainDelivery(
   deleted: { at: string; by: string } | undefined,
   now: number,
 ): Verdict {
-  const { status, attempts, reason = '', closed_at } = delivery;
+  const { status, attempts, reason = '', closed_at, failing_task } = delivery;
+  // Whatever else it waits for, it does not go on when that comes, and nothing that somebody does to it is done.
+  if (failing_task && keepsFailing(failing_task) && !isClosed(status)) return explainFailing(failing_task);
   const last = attempts.at(-1);
   const closed = closed_at === undefined ? {} : { since: closed_at };
   switch (status) {

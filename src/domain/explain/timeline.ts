@@ -63,7 +63,7 @@ export const NOTHING_YET: ShownRecord = { status: 'delivering', attempts: [] };
 const BECAUSE: Record<Attempt['trigger'], string> = {
   schedule: '',
   retry_after: ' (when its Retry-After asked for it)',
-  manual: ' (made by hand)',
+  manual: ' (on request)',
   released: ' (released)',
   probe: ' (a probe of its endpoint)',
 };

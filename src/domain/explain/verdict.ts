@@ -16,6 +16,7 @@ export const VERDICT_CODES = [
   'endpoint_gone',
   'address_blocked',
   'release_pending',
+  'workflow_failing',
   'exhausted',
   'expired',
   'cancelled',

@@ -16,7 +16,7 @@ export const PROBLEMS = {
   payload_too_complex: [
     400,
     'Checking the payload takes too long',
-    'Send a smaller payload, or give the event kind a simpler schema: [event kinds](events.md) says what costs. If the service was merely too busy, the answer is `unavailable`.',
+    'Send a smaller payload, or give the event kind a simpler schema: [event kinds](events.md) says what costs. If the service was merely too busy, the response is `unavailable`.',
   ],
   invalid_request: [400, 'The request is not valid', 'Correct the places in `errors`.'],
   invalid_fields: [
@@ -68,7 +68,7 @@ export const PROBLEMS = {
     'An API key that expires cannot create what does not expire',
     'Use a key without `expires_at` to create or change OAuth clients, their secrets, and logins.',
   ],
-  not_found: [404, 'Not found', 'Check the path and the id. Ids of other accounts give the same answer.'],
+  not_found: [404, 'Not found', 'Check the path and the id. Ids of other accounts give the same response.'],
   version_unknown: [404, 'The API version is unknown', 'Use the version named in `detail`.'],
   not_in_log: [
     404,

@@ -1,5 +1,5 @@
 import { parseUrl } from '../basics/parse-url.js';
-import type { EndpointKey } from '../delivery/delivery.js';
+import type { EndpointKey } from '../endpoint/endpoint-key.js';
 import { cutToBytes } from '../text/unicode.js';
 
 /**

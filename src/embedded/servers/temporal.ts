@@ -39,9 +39,23 @@ export interface EmbeddedTemporalOptions {
   persistent?: boolean;
   /** The length of a history, in events, from which Temporal suggests to continue in a new run. Default: its own, 4,096. */
   suggestContinueAsNewAfter?: number | undefined;
-  /** Lists, counts and scans of a namespace that are allowed in a second. Default: as many as come. */
-  visibilityPerSecond?: number | undefined;
+  /** What a namespace may do. Default: {@link WIDE_LIMITS}. */
+  limits?: NamespaceLimits | undefined;
 }
+
+/** Limits of a namespace that differ between installations of Temporal. */
+export interface NamespaceLimits {
+  /** Lists, counts and scans in a second. */
+  visibilityPerSecond: number;
+  /** The value of a search attribute, as JSON. */
+  searchAttributeBytes: number;
+}
+
+/**
+ * As many lists as come: by default they are ten a second, which protects a shared cluster. A group of one event's deliveries names up to 120
+ * endpoints: by default it is 2 KiB, about 60 of them.
+ */
+const WIDE_LIMITS: NamespaceLimits = { visibilityPerSecond: 100_000, searchAttributeBytes: 4_096 };
 
 /** A Temporal server to work with. */
 export interface EmbeddedTemporal {
@@ -161,7 +175,7 @@ export function serverArguments(server: {
   databaseFile: string;
   persistent: boolean;
   suggestContinueAsNewAfter?: number | undefined;
-  visibilityPerSecond?: number | undefined;
+  limits?: NamespaceLimits | undefined;
 }): string[] {
   // The metrics, HTTP and internal ports are left alone: the dev server chooses free ones for each of them.
   const args = ['server', 'start-dev', '--ip', LOOPBACK, '--port', String(server.port)];
@@ -178,14 +192,12 @@ export function serverArguments(server: {
   args.push('--dynamic-config-value', 'history.timerProcessorMaxTimeShift="1ms"');
   // What is deleted by hand is gone at once; by default after a minute or two.
   args.push('--dynamic-config-value', 'history.transferProcessorEnsureCloseBeforeDelete=false');
-  // By default a namespace may list, count and scan ten times a second, which protects a shared cluster.
-  const { visibilityPerSecond = 100_000 } = server;
+  const { visibilityPerSecond, searchAttributeBytes } = server.limits ?? WIDE_LIMITS;
+  args.push('--dynamic-config-value', `frontend.searchAttributesSizeOfValueLimit=${searchAttributeBytes}`);
   args.push('--dynamic-config-value', `frontend.namespaceRPS.visibility=${visibilityPerSecond}`);
   // Attempts in the isolated lane are shared out between endpoints where there is a backlog, and go by priority.
   args.push('--dynamic-config-value', 'matching.useNewMatcher=true');
   args.push('--dynamic-config-value', 'matching.enableFairness=true');
-  // A group of one event's deliveries names up to 120 endpoints; by default 2 KiB, about 60 of them.
-  args.push('--dynamic-config-value', 'frontend.searchAttributesSizeOfValueLimit=4096');
   // One partition of a task queue is enough for one machine, and fairness and priority hold across it, not across several.
   args.push('--dynamic-config-value', 'matching.numTaskqueueReadPartitions=1');
   args.push('--dynamic-config-value', 'matching.numTaskqueueWritePartitions=1');

@@ -3,6 +3,7 @@ import type { Account, AccountLimits, AccountStatus } from '../../domain/access/
 import type { AccountDeletion, PayloadRule } from '../../domain/access/account-deletion.js';
 import { newId } from '../../domain/basics/ids.js';
 import { type Origin, systemOrigin } from '../../domain/change/change.js';
+import type { PortalLook } from '../../domain/look/portal-look.js';
 import { TIMINGS, type Timings } from '../../domain/timings.js';
 import type { ChangeRepository } from '../change/changes.js';
 import { Recorded } from '../change/recorded.js';
@@ -20,6 +21,9 @@ interface AccountDocument extends RecordedFields {
   requests_per_minute?: number | null;
   events_per_minute?: number | null;
   max_endpoints?: number | null;
+  portal_name?: string | null;
+  portal_logo_url?: string | null;
+  portal_color?: string | null;
   /** Absent: active. */
   status?: Exclude<AccountStatus, 'active'> | null;
   deletion_requested_at?: Date | null;
@@ -40,6 +44,9 @@ const schema = new Schema<AccountDocument>(
     requests_per_minute: Number,
     events_per_minute: Number,
     max_endpoints: Number,
+    portal_name: String,
+    portal_logo_url: String,
+    portal_color: String,
     status: String,
     deletion_requested_at: Date,
     erasure_requested_at: Date,
@@ -57,6 +64,7 @@ export interface AccountInput {
   id?: string;
   platform_id?: string | undefined;
   limits?: AccountLimits | undefined;
+  portal?: PortalLook | undefined;
 }
 
 /** What can be changed of an account. `null` removes; what is not named stays. */
@@ -64,6 +72,7 @@ export interface AccountChange {
   name?: string | undefined;
   reference?: string | null | undefined;
   limits?: { [Name in keyof AccountLimits]?: number | null | undefined } | undefined;
+  portal?: { [Name in keyof PortalLook]?: string | null | undefined } | undefined;
 }
 
 /** Which accounts a list has. */
@@ -119,7 +128,7 @@ export class AccountRepository {
   private async insert(
     name: string,
     origin: Origin,
-    { id = newId('account'), platform_id, reference, limits }: AccountInput & { reference?: string },
+    { id = newId('account'), platform_id, reference, limits, portal }: AccountInput & { reference?: string },
   ): Promise<AccountDocument> {
     await this.profiles.createOwn(id, name, origin);
     return this.documents.create(
@@ -130,6 +139,7 @@ export class AccountRepository {
         ...(platform_id !== undefined && { platform_id }),
         ...(reference !== undefined && { reference }),
         ...limits,
+        ...storedLook(portal),
       },
       origin,
     );
@@ -199,7 +209,7 @@ export class AccountRepository {
    */
   async change(
     accountId: string,
-    { name, reference, limits }: AccountChange,
+    { name, reference, limits, portal }: AccountChange,
     version: number,
     origin: Origin,
   ): Promise<Account | 'reference_taken' | undefined> {
@@ -214,6 +224,7 @@ export class AccountRepository {
               ...(name !== undefined && { name }),
               ...(reference !== undefined && { reference }),
               ...limits,
+              ...storedLook(portal),
             },
           }
         : undefined,
@@ -302,6 +313,27 @@ function referenceKey(platformId: string | undefined, reference: string): string
   return `${platformId ?? ''}:${reference}`;
 }
 
+function storedLook({
+  name,
+  logo_url,
+  color,
+}: NonNullable<AccountChange['portal']> = {}): Partial<AccountDocument> {
+  return {
+    ...(name !== undefined && { portal_name: name }),
+    ...(logo_url !== undefined && { portal_logo_url: logo_url }),
+    ...(color !== undefined && { portal_color: color }),
+  };
+}
+
+function lookIn({ portal_name, portal_logo_url, portal_color }: AccountDocument): { portal?: PortalLook } {
+  const portal = {
+    ...(portal_name && { name: portal_name }),
+    ...(portal_logo_url && { logo_url: portal_logo_url }),
+    ...(portal_color && { color: portal_color }),
+  };
+  return Object.keys(portal).length > 0 ? { portal } : {};
+}
+
 function toAccount(document: AccountDocument): Account {
   const { _id, name, platform_id, reference, status, created_at, version } = document;
   const { requests_per_minute, events_per_minute, max_endpoints } = document;
@@ -316,6 +348,7 @@ function toAccount(document: AccountDocument): Account {
       ...(events_per_minute && { events_per_minute }),
       ...(max_endpoints && { max_endpoints }),
     },
+    ...lookIn(document),
     status: status ?? 'active',
     created_at: created_at.toISOString(),
     ...(deletion_requested_at && { deletion_requested_at: deletion_requested_at.toISOString() }),

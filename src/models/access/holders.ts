@@ -1,5 +1,5 @@
 import type { Connection } from 'mongoose';
-import type { IdKind } from '../../domain/basics/ids.js';
+import { type IdKind, isId } from '../../domain/basics/ids.js';
 
 /** Where what has an id is kept, and the field that has it: each is indexed. */
 const PLACES: { [Kind in IdKind]?: { collection: string; field: string } } = {
@@ -12,7 +12,10 @@ const PLACES: { [Kind in IdKind]?: { collection: string; field: string } } = {
   profile: { collection: 'profiles', field: '_id' },
 };
 
-/** Tells whose something is that MongoDB has, for the operator alone: everybody else asks for their own account's. */
+/** Those that act, and have a name. */
+const ACTORS = ['api_key', 'oauth_client', 'portal_session'] as const;
+
+/** Tells whose something is that MongoDB has, and what people call it. */
 export class HolderRepository {
   private readonly connection: Connection;
 
@@ -20,7 +23,7 @@ export class HolderRepository {
     this.connection = connection;
   }
 
-  /** The account of what has an id; of an event, if it is archived. `undefined` if there is none. */
+  /** The account of what has an id, for the operator alone; of an event, if it is archived. `undefined` if there is none. */
   async accountOf(kind: IdKind, id: string): Promise<string | undefined> {
     const place = PLACES[kind];
     if (!place) return undefined;
@@ -28,5 +31,29 @@ export class HolderRepository {
       .collection<{ account_id?: unknown }>(place.collection)
       .findOne({ [place.field]: id }, { projection: { account_id: 1 } });
     return typeof found?.account_id === 'string' ? found.account_id : undefined;
+  }
+
+  /**
+   * What people call some API keys, OAuth clients and portal sessions, by id.
+   *
+   * @param accountId only those of this account; absent: of any, for the operator alone
+   */
+  async namesOf(ids: readonly string[], accountId?: string): Promise<Map<string, string>> {
+    const names = new Map<string, string>();
+    await Promise.all(
+      ACTORS.map(async (kind) => {
+        const asked = [...new Set(ids.filter((id) => isId(kind, id)))];
+        const place = PLACES[kind];
+        if (!place || asked.length === 0) return;
+        const found = this.connection
+          .collection(place.collection)
+          .find(
+            { [place.field]: { $in: asked }, ...(accountId !== undefined && { account_id: accountId }) },
+            { projection: { [place.field]: 1, name: 1 } },
+          );
+        for await (const one of found) names.set(String(one[place.field]), String(one['name'] ?? ''));
+      }),
+    );
+    return names;
   }
 }

@@ -21,7 +21,7 @@ export interface DeliveryDocument
 
 /** An event as it is stored. */
 export interface EventDocument
-  extends Omit<ArchivedEvent, 'id' | 'keys' | 'payload' | 'fan_out' | 'position' | 'sequence'> {
+  extends Omit<ArchivedEvent, 'id' | 'keys' | 'payload' | 'fan_out' | 'position' | 'sequence' | 'is_test'> {
   _id: string;
   keys?: string | string[] | null;
   /** Of the event's subject. */
@@ -32,6 +32,7 @@ export interface EventDocument
   key: string;
   commitment: string;
   sequence?: number | null;
+  is_test?: true | null;
   fan_out?: string | null;
   position?: string | null;
   /** When the payload goes; absent once it is gone. */
@@ -44,6 +45,8 @@ export interface ArchiveStateDocument {
   _id: string;
   /** Executions that closed before this have been archived. */
   up_to?: Date | null;
+  /** Since when everything that is archived is kept for as long as Temporal keeps it; absent while it is not. */
+  outlasts_since?: Date | null;
 }
 
 const required = true;
@@ -101,6 +104,7 @@ export const eventSchema = new Schema<EventDocument>(
     commitment: { type: String, required },
     payload_bytes: { type: Number, required },
     sequence: Number,
+    is_test: Boolean,
     fan_out: String,
     position: String,
     payload_expires_at: Date,
@@ -116,7 +120,7 @@ eventSchema.index({ account_id: 1, sequence: 1 });
 eventSchema.index({ payload_expires_at: 1 });
 
 export const stateSchema = new Schema<ArchiveStateDocument>(
-  { _id: String, up_to: Date },
+  { _id: String, up_to: Date, outlasts_since: Date },
   { versionKey: false },
 );
 
@@ -138,13 +142,7 @@ export function storedKeys(tokens: readonly string[]): { keys?: string | string[
 /** A delivery as it is stored, without what lists do not show. The record tells whether the rest was altered. */
 export type ListedDocument = Omit<DeliveryDocument, 'detail' | 'timeline'>;
 
-export function toListed({
-  _id,
-  keys,
-  marks: _,
-  record: _____,
-  ...document
-}: ListedDocument): ListedDelivery {
+export function toListed({ _id, keys, marks: _, ...document }: ListedDocument): ListedDelivery {
   const {
     archived_at: __,
     expires_at: ___,
@@ -166,7 +164,7 @@ export function toListed({
 /** @param payload opened; absent if it is gone, or its key was erased */
 export function toEvent(document: EventDocument, payload?: string): ArchivedEvent {
   const { _id, account_id, event_kind, accepted_at, keys, payload_bytes, fan_out, position } = document;
-  const { sealed, commitment, marks, sequence } = document;
+  const { sealed, commitment, marks, sequence, is_test } = document;
   return {
     id: _id,
     account_id,
@@ -176,6 +174,7 @@ export function toEvent(document: EventDocument, payload?: string): ArchivedEven
     payload,
     payload_bytes,
     ...(typeof sequence === 'number' && { sequence }),
+    ...(is_test && { is_test }),
     ...(sealed && { kept: { sealed, commitment } }),
     fan_out: fan_out ?? undefined,
     position: position ?? undefined,

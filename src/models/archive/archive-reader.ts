@@ -2,15 +2,15 @@ import type { Model } from 'mongoose';
 import type {
   ArchivedDelivery,
   ArchivedEvent,
-  ArchiveFilter,
+  ArchivedOf,
   ArchiveReads,
   ListedDelivery,
   Range,
 } from '../../domain/archive/archived.js';
-import type { AttemptFilter } from '../../domain/archive/attempt-filter.js';
 import { type RecordKey, saltPurposes } from '../../domain/archive/commitments.js';
 import { idsBeginAt } from '../../domain/basics/ids.js';
 import { isClosed, SHOWN_STATUSES, type ShownStatus } from '../../domain/delivery/delivery.js';
+import type { EventFilter } from '../../domain/list/delivery-filter.js';
 import type { PayloadContext, PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import type { NumberRange } from '../../domain/sequence/ranges.js';
 import { ArchiveAudit } from './archive-audit.js';
@@ -21,6 +21,7 @@ import {
   toEvent,
 } from './archive-documents.js';
 import { ArchiveExport } from './archive-export.js';
+import { deliveryConditions, eventConditions } from './conditions.js';
 import type { OpenedDelivery } from './open-delivery.js';
 import { type RecordLog, UnalteredReader } from './unaltered.js';
 
@@ -30,7 +31,7 @@ const UNLISTED = { detail: 0, timeline: 0 } as const;
 const CLOSED = SHOWN_STATUSES.filter(isClosed);
 
 /** Reads what is archived. Each read fails with a `RecordAlteredError` if something of it was altered in the database. */
-export class ArchiveReader implements ArchiveReads {
+export class ArchiveReader implements Omit<ArchiveReads, 'completeUntil'> {
   protected readonly deliveryModel: Model<DeliveryDocument>;
   protected readonly eventModel: Model<EventDocument>;
   protected readonly sealer: PayloadSealer;
@@ -121,7 +122,7 @@ export class ArchiveReader implements ArchiveReads {
 
   async deliveries(
     accountId: string,
-    filter: ArchiveFilter,
+    filter: ArchivedOf,
     range: Range,
     limit: number,
   ): Promise<ListedDelivery[]> {
@@ -141,22 +142,18 @@ export class ArchiveReader implements ArchiveReads {
 
   private async deliveriesWith(
     accountId: string,
-    filter: ArchiveFilter,
+    filter: ArchivedOf,
     status: ShownStatus | undefined,
     range: Range,
     limit: number,
   ): Promise<ListedDocument[]> {
-    const { endpoint_id, error_code, status_code, any_attempt } = filter;
+    const { event_ids, ...asked } = filter;
     return this.deliveryModel
       .find(
         {
-          ...conditionsOf(accountId, filter),
-          ...ofEvents(filter),
-          ...(endpoint_id !== undefined && { endpoint_id }),
-          ...(status !== undefined && { status }),
-          ...(error_code !== undefined && { error_code }),
-          ...(status_code !== undefined && { status_code }),
-          ...(any_attempt && hasAttempt(any_attempt)),
+          account_id: accountId,
+          ...deliveryConditions({ ...asked, statuses: status && [status] }),
+          ...(event_ids && { event_id: { $in: [...event_ids] } }),
           ...within(range),
         },
         UNLISTED,
@@ -176,15 +173,14 @@ export class ArchiveReader implements ArchiveReads {
 
   async events(
     accountId: string,
-    filter: ArchiveFilter,
+    filter: EventFilter,
     range: Range,
     limit: number,
   ): Promise<ArchivedEvent[]> {
-    const { event_id } = filter;
     const found = await this.eventModel
       .find({
-        ...conditionsOf(accountId, filter),
-        ...(event_id !== undefined && { _id: event_id }),
+        account_id: accountId,
+        ...eventConditions(filter),
         // An event without a position is not listed: what stands for it in lists is open.
         ...within({ ...range, above: range.above ?? '' }),
       })
@@ -243,42 +239,10 @@ export class ArchiveReader implements ArchiveReads {
   }
 }
 
-/** What lists of deliveries and of events are narrowed down by alike. */
-function conditionsOf(
-  accountId: string,
-  { event_kind, key_token, created_after, created_before }: ArchiveFilter,
-) {
-  return {
-    account_id: accountId,
-    ...(event_kind !== undefined && { event_kind }),
-    ...(key_token !== undefined && { keys: key_token }),
-    ...((created_after || created_before) && {
-      accepted_at: {
-        ...(created_after && { $gt: created_after }),
-        ...(created_before && { $lt: created_before }),
-      },
-    }),
-  };
-}
-
-/** What is told of attempts without reading them. */
-function hasAttempt({ error_code, status_code, longer_than_ms }: AttemptFilter) {
-  const result = error_code ?? (status_code === undefined ? undefined : String(status_code));
-  return {
-    ...(result !== undefined && { results: result }),
-    ...(longer_than_ms !== undefined && { longest_ms: { $gt: longer_than_ms } }),
-  };
-}
-
 /** Comes last in a query: the embedded server looks at conditions in their order, and this one selects least. */
 function within({ above, below }: Range) {
   if (above === undefined && below === undefined) return {};
   return {
     position: { ...(above !== undefined && { $gt: above }), ...(below !== undefined && { $lt: below }) },
   };
-}
-
-function ofEvents({ event_id, event_ids }: ArchiveFilter) {
-  if (event_ids) return { event_id: { $in: [...event_ids] } };
-  return event_id === undefined ? {} : { event_id };
 }

@@ -1,13 +1,14 @@
 import type { Connection, Model } from 'mongoose';
-import { type ArchivedDelivery, closedAt } from '../../domain/archive/archived.js';
+import { type ArchivedDelivery, type ArchiveReads, closedAt } from '../../domain/archive/archived.js';
 import { type RecordKey, type RecordSalts, saltPurposes } from '../../domain/archive/commitments.js';
 import type { KeptDays } from '../../domain/archive/kept-days.js';
-import type {
-  ArchiveWrites,
-  EventToArchive,
-  RunKey,
-  SealableDelivery,
-  SealedEvent,
+import {
+  type ArchiveWrites,
+  type EventToArchive,
+  LOOKED_AT_AGAIN_MS,
+  type RunKey,
+  type SealableDelivery,
+  type SealedEvent,
 } from '../../domain/archive/to-archive.js';
 import { commitTo, keyIdOf, nameKey } from '../../domain/privacy/data-key.js';
 import type { PayloadContext, PayloadSealer } from '../../domain/privacy/payload-sealer.js';
@@ -34,13 +35,15 @@ const STATE = 'archive';
 export interface ArchiveRetention {
   records: KeptDays;
   payloads: KeptDays;
+  /** How long Temporal keeps what is closed, days; absent: it is not known. */
+  ledgerDays?: number;
 }
 
 /** What the archive has of a delivery. */
 type KnownDelivery = RunKey & { revision: number; leaf_index?: number };
 
 /** Closed deliveries and their events, for as long as the operator keeps them. */
-export class ArchiveRepository extends ArchiveReader implements ArchiveWrites {
+export class ArchiveRepository extends ArchiveReader implements ArchiveReads, ArchiveWrites {
   private readonly state: Model<ArchiveStateDocument>;
   private readonly retention: ArchiveRetention;
   private readonly log: RecordLog;
@@ -66,9 +69,38 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveWrites {
     return (await this.state.findOne({ _id: STATE }).lean())?.up_to ?? undefined;
   }
 
+  async completeUntil(): Promise<Date | undefined> {
+    const { ledgerDays } = this.retention;
+    // What the archive has removed already, Temporal may have.
+    if (ledgerDays === undefined || !this.outlastsLedger()) return undefined;
+    const { up_to, outlasts_since } = (await this.state.findOne({ _id: STATE }).lean()) ?? {};
+    if (!up_to || !outlasts_since || outlasts_since.getTime() > Date.now() - ledgerDays * DAY_MS)
+      return undefined;
+    return new Date(up_to.getTime() - LOOKED_AT_AGAIN_MS);
+  }
+
+  /** Whether everything that is archived now is kept for as long as Temporal keeps it; `undefined` if this process does not know. */
+  private outlastsLedger(): boolean | undefined {
+    const { records, ledgerDays } = this.retention;
+    return ledgerDays === undefined ? undefined : records.least >= ledgerDays;
+  }
+
   /** Records how far the archive is. It never goes back, whoever is late. */
   async advance(upTo: Date): Promise<void> {
-    await this.state.updateOne({ _id: STATE }, { $max: { up_to: upTo } }, { upsert: true });
+    const state = { _id: STATE };
+    const outlasts = this.outlastsLedger();
+    const update = {
+      $max: { up_to: upTo },
+      // Before the first run, nothing can have been removed.
+      ...(outlasts && { $setOnInsert: { outlasts_since: new Date(0) } }),
+      ...(outlasts === false && { $unset: { outlasts_since: 1 } }),
+    };
+    await this.state.updateOne(state, update, { upsert: true });
+    if (outlasts)
+      await this.state.updateOne(
+        { ...state, outlasts_since: null },
+        { $set: { outlasts_since: new Date() } },
+      );
   }
 
   /** What is known of some deliveries, by id. */
@@ -120,7 +152,8 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveWrites {
   }
 
   private async newEvent(event: EventToArchive): Promise<EventDocument> {
-    const { id, account_id, event_kind, accepted_at, keys, payload, payload_bytes, sequence } = event;
+    const { id, account_id, event_kind, accepted_at, keys, payload, payload_bytes, sequence, is_test } =
+      event;
     const context = { accountId: account_id, eventId: id };
     // What was sealed when it was accepted stays as it is.
     const sealed = event.sealed ? payload : await this.sealer.seal(context, payload);
@@ -134,6 +167,7 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveWrites {
       ...storedKeys(keys),
       ...placeOf(event),
       ...(sequence !== undefined && { sequence }),
+      ...(is_test && { is_test }),
       payload_bytes,
       sealed,
       key: nameKey(keyIdOf(sealed)),
@@ -227,6 +261,27 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveWrites {
       })),
       { ordered: false },
     );
+  }
+
+  /** Puts events into lists: what stands for them has closed, which was open when they were archived. They are kept from then on. */
+  async place(positions: ReadonlyMap<string, string>): Promise<void> {
+    const ids = [...positions.keys()];
+    for (let first = 0; first < ids.length; first += IDS_AT_ONCE) {
+      const found = await this.eventModel
+        .find(
+          { _id: { $in: ids.slice(first, first + IDS_AT_ONCE) } },
+          { account_id: 1, event_kind: 1, position: 1 },
+        )
+        .lean();
+      const updates = found.flatMap((event) => {
+        const position = positions.get(event._id);
+        if (position === undefined || position === event.position) return [];
+        const expires_at = this.expiryOf(event, closedAt(position));
+        const update = { $set: { position }, $max: { expires_at } };
+        return [{ updateOne: { filter: { _id: event._id }, update } }];
+      });
+      if (updates.length > 0) await this.eventModel.bulkWrite(updates, { ordered: false });
+    }
   }
 
   /**

@@ -4,7 +4,7 @@ import {
   type End,
   type EndNotice,
   MAX_ENDS_TOLD,
-  type UntoldEnds,
+  type UnannouncedEnds,
 } from '../../domain/delivery/end-notice.js';
 import { insertMissing } from '../mongo/insert-missing.js';
 
@@ -37,11 +37,11 @@ schema.index({ account_id: 1, endpoint_id: 1, kind: 1, notice: 1 });
 schema.index({ notice: 1 });
 
 /** Deliveries that have ended without success and that their accounts have not been told of. */
-export class EndRepository implements UntoldEnds {
+export class EndRepository implements UnannouncedEnds {
   private readonly model: Model<EndDocument>;
 
   constructor(connection: Connection) {
-    this.model = connection.model<EndDocument>('untold_end', schema, 'untold_ends');
+    this.model = connection.model<EndDocument>('unannounced_end', schema, 'unannounced_ends');
   }
 
   async note(ends: readonly End[]): Promise<void> {

@@ -51,8 +51,7 @@ export class UnalteredReader {
     await this.requireLeaves(documents);
     return documents.map((document) => {
       const listed = toListed(document);
-      const { record } = document;
-      requireIntact({ ...listed, record, detail: undefined, timeline: undefined }, undefined);
+      requireIntact({ ...listed, detail: undefined, timeline: undefined }, undefined);
       return listed;
     });
   }

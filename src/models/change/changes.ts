@@ -16,9 +16,10 @@ import {
 import { TIMINGS, type Timings } from '../../domain/timings.js';
 import { isDuplicateKey } from '../mongo/duplicate-key.js';
 import { insertMissing } from '../mongo/insert-missing.js';
-import { together } from '../mongo/together.js';
+import { ChangeAudit, type RecordedResources } from './change-audit.js';
 import { type ChangeDocument, changeSchema, toChange, toSalted } from './change-document.js';
 import { ChangeSeal } from './change-seal.js';
+import { type LoggableChange, toLoggable } from './loggable-change.js';
 import { type FindOutcome, Outcomes } from './outcomes.js';
 
 const DAY_MS = 24 * 3_600_000;
@@ -69,17 +70,6 @@ type NewChange = Omit<
   | 'tag'
 >;
 
-/** A change with what the log is to know of it. */
-export interface LoggableChange extends SaltedChange {
-  accountId: string;
-  /** What shows that it is not as it was written; absent if it is. */
-  wrong: string | undefined;
-  /** It is an act, and nobody has said or found out yet how it ended. */
-  isPending: boolean;
-  /** Its number in the log, as its document says; absent if it says that the log does not have it. */
-  leafIndex: number | undefined;
-}
-
 /** An act that is recorded before it is done. */
 export interface AnnouncedAct {
   /** Of the change. What is done under this name is found again. */
@@ -92,16 +82,15 @@ export interface AnnouncedAct {
   withdrawn(): Promise<void>;
 }
 
-/** Moves the changes that are still in the documents of one kind of resource. */
-type Collector = (accountId?: string) => Promise<void>;
-
 /** Who changed what. */
 export class ChangeRepository {
   private readonly model: Model<ChangeDocument>;
   private readonly keptMs: number;
   private readonly seal: ChangeSeal;
   private readonly outcomes: Outcomes;
-  private readonly collectors = new Map<ResourceKind, Collector>();
+  private readonly kinds = new Map<ResourceKind, RecordedResources>();
+  /** All of them, for whoever looks for what is wrong. */
+  readonly audit: ChangeAudit;
 
   /** @param box tags what is written; absent: the log does not take it */
   constructor(
@@ -114,6 +103,7 @@ export class ChangeRepository {
     this.keptMs = keptDays * DAY_MS;
     this.seal = new ChangeSeal(box);
     this.outcomes = new Outcomes(this.model, this.seal, acts_settle_ms);
+    this.audit = new ChangeAudit(this.model, this.seal, this.kinds);
   }
 
   /** Who finds out how acts ended of which nobody has said so. */
@@ -198,39 +188,7 @@ export class ChangeRepository {
     const document = await this.model.findOne({ _id: id }).lean<ChangeDocument>();
     if (document?.account_id !== accountId) return undefined;
     const [settled = document] = await this.outcomes.settled([document]);
-    return this.toLoggable(settled);
-  }
-
-  /** Changes that say that the log does not have them, some at once, in one pass. */
-  async *unlogged(): AsyncIterable<LoggableChange[]> {
-    const found = this.model
-      .find({ in_log: { $in: [false, null] } })
-      .sort({ _id: 1 })
-      .lean<ChangeDocument[]>();
-    for await (const some of together(found.cursor({ batchSize: CHANGES_AT_ONCE }), CHANGES_AT_ONCE))
-      yield some.map((document) => this.toLoggable(document));
-  }
-
-  /** Changes that were made since a time and say that the log has them, some at once, in one pass. */
-  async *loggedSince(since: Date): AsyncIterable<LoggableChange[]> {
-    const found = this.model
-      .find({ in_log: true, _id: { $gt: idsBeginAt('change', since.getTime()) } })
-      .lean<ChangeDocument[]>();
-    for await (const some of together(found.cursor({ batchSize: CHANGES_AT_ONCE }), CHANGES_AT_ONCE))
-      yield some.map((document) => this.toLoggable(document));
-  }
-
-  /**
-   * All changes, of all accounts, some at once, in one pass.
-   *
-   * @param leaves only those that say they have these numbers in the log; absent: all
-   */
-  async *all(leaves?: readonly number[]): AsyncIterable<LoggableChange[]> {
-    const found = this.model
-      .find(leaves ? { leaf_index: { $in: [...leaves] } } : {})
-      .lean<ChangeDocument[]>();
-    for await (const some of together(found.cursor({ batchSize: CHANGES_AT_ONCE }), CHANGES_AT_ONCE))
-      yield some.map((document) => this.toLoggable(document));
+    return toLoggable(settled, this.seal);
   }
 
   /** Records that the log has these changes. @param numbers of their records, by the ids of the changes */
@@ -318,17 +276,6 @@ export class ChangeRepository {
     await withTimeout(OUTCOME_LIMIT_MS, this.outcomes.ended(acts, outcomes)).catch(() => undefined);
   }
 
-  private toLoggable(document: ChangeDocument): LoggableChange {
-    const { leaf_index, in_log } = document;
-    return {
-      accountId: document.account_id,
-      ...toSalted(document),
-      wrong: this.seal.whatIsWrong(document),
-      isPending: document.outcome === 'pending',
-      leafIndex: in_log === true ? (leaf_index ?? -1) : undefined,
-    };
-  }
-
   /**
    * Moves the changes that a crash left in the documents of their resources.
    *
@@ -337,13 +284,13 @@ export class ChangeRepository {
    */
   async collect(accountId?: string, resource?: string): Promise<void> {
     const kind = resource?.slice(0, resource.indexOf(':'));
-    const asked = [...this.collectors].filter(([known]) => kind === undefined || kind === known);
-    await Promise.all(asked.map(([, collect]) => collect(accountId)));
+    const asked = [...this.kinds].filter(([known]) => kind === undefined || kind === known);
+    await Promise.all(asked.map(([, resources]) => resources.collect(accountId)));
   }
 
-  /** For {@link Recorded} alone: where changes may have been left. */
-  collectFrom(kind: ResourceKind, collector: Collector): void {
-    this.collectors.set(kind, collector);
+  /** For {@link Recorded} alone: what holds the resources of a kind. */
+  recordOf(kind: ResourceKind, resources: RecordedResources): void {
+    this.kinds.set(kind, resources);
   }
 
   /** For {@link Recorded} alone: a change as it is stored. */

@@ -9,6 +9,7 @@ import {
   type ShownResource,
 } from '../../domain/change/change.js';
 import { isDuplicateKey } from '../mongo/duplicate-key.js';
+import type { CurrentVersion } from './change-audit.js';
 import type { ChangeDocument } from './change-document.js';
 import type { ChangeRepository } from './changes.js';
 import type { RecordedFields } from './recorded-fields.js';
@@ -43,6 +44,8 @@ type NewDocument<D> = Omit<D, keyof RecordedFields>;
 const LIVE = { deleted_at: null };
 /** Changes by others between reading a document and writing it, after which a change is given up. */
 const MAX_CONFLICTS = 50;
+/** Documents that are read at once where all are looked at. */
+const VERSIONS_AT_ONCE = 200;
 /** How long whoever makes a change waits until its record has been moved, milliseconds. */
 const MOVE_LIMIT_MS = 1_000;
 
@@ -62,7 +65,10 @@ export class Recorded<D extends RecordedFields & { _id: string; created_at?: Dat
     this.model = model;
     this.changes = changes;
     this.about = about;
-    changes.collectFrom(about.kind, (accountId) => this.recordLeftBehind(accountId));
+    changes.recordOf(about.kind, {
+      collect: (accountId) => this.recordLeftBehind(accountId),
+      all: () => this.currentVersions(),
+    });
   }
 
   /** The documents that meet a filter and are not deleted. */
@@ -152,6 +158,18 @@ export class Recorded<D extends RecordedFields & { _id: string; created_at?: Dat
     if (failures.length > 0) throw failures[0];
   }
 
+  private async *currentVersions(): AsyncIterable<CurrentVersion> {
+    const found = this.model.find(LIVE as Filter).lean();
+    for await (const one of found.cursor({ batchSize: VERSIONS_AT_ONCE })) {
+      const document = one as D;
+      yield {
+        accountId: this.accountOf(document),
+        resource: this.nameOf(document),
+        at: document.changed_at,
+      };
+    }
+  }
+
   private async write(
     before: D,
     now: Date,
@@ -205,7 +223,7 @@ export class Recorded<D extends RecordedFields & { _id: string; created_at?: Dat
     const is = after.deleted_at ? undefined : this.about.show(after);
     return this.changes.record(origin, {
       account_id: this.accountOf(after),
-      resource: resourceName(this.about.kind, this.about.idOf(after)),
+      resource: this.nameOf(after),
       version: after.version,
       action,
       at: after.changed_at,
@@ -214,6 +232,10 @@ export class Recorded<D extends RecordedFields & { _id: string; created_at?: Dat
       ...(was && { before: JSON.stringify(was) }),
       ...(is && { after: JSON.stringify(is) }),
     });
+  }
+
+  private nameOf(document: D): string {
+    return resourceName(this.about.kind, this.about.idOf(document));
   }
 
   private accountOf(document: D): string {

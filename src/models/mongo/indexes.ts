@@ -1,4 +1,4 @@
-import { type Connection, type Model, mongo, Schema } from 'mongoose';
+import { type Connection, type IndexOptions, type Model, mongo, Schema } from 'mongoose';
 
 /** Which indexes have been made, so that a process need not look at each collection. */
 interface MadeIndexesDocument {
@@ -17,6 +17,9 @@ const INDEXES = 'indexes';
 /** The server's code for a collection that does not exist. */
 const NO_COLLECTION = 26;
 
+/** The server's codes for an index that is there with other options, or with another key under the same name. */
+const CONFLICTS: readonly unknown[] = [85, 86];
+
 /**
  * Makes every index that the models declare, and gives those that remove what has expired the time that is declared. That all were made is written
  * down when they are: an index that is still being built is not counted.
@@ -25,14 +28,24 @@ const NO_COLLECTION = 26;
  */
 export async function createIndexes(connection: Connection): Promise<void> {
   const failures: string[] = [];
+  const conflicts: string[] = [];
   for (const model of Object.values(connection.models)) {
     try {
       await changeLifetimes(model);
       await model.createIndexes();
     } catch (error) {
-      failures.push(`${model.collection.name} (${error instanceof Error ? error.message : String(error)})`);
+      const others = await indexesInTheWay(model, error);
+      conflicts.push(
+        ...others.map((name) => `db.${model.collection.name}.dropIndex(${JSON.stringify(name)})`),
+      );
+      if (others.length === 0)
+        failures.push(`${model.collection.name} (${error instanceof Error ? error.message : String(error)})`);
     }
   }
+  if (conflicts.length > 0)
+    throw new Error(
+      `MongoDB has indexes with other options than Hookline's, as after a restore from another kind of server. Drop them in mongosh: ${conflicts.join('; ')}. Then run "hookline migrate" again.`,
+    );
   if (failures.length > 0)
     throw new Error(
       `MongoDB has not made the indexes of ${failures.join(', ')}. Run "hookline migrate" again.`,
@@ -42,6 +55,24 @@ export async function createIndexes(connection: Connection): Promise<void> {
   // Processes of an earlier version still ask for theirs.
   const made = [...new Set([...earlier, ...declared(connection)])].sort();
   await model.updateOne({ _id: INDEXES }, { $set: { made, at: new Date() } }, { upsert: true });
+}
+
+/** The names of indexes that have to go before ours can be made. None if the error is of another kind. */
+async function indexesInTheWay(model: Model<unknown>, error: unknown): Promise<string[]> {
+  if (!(error instanceof mongo.MongoServerError) || !CONFLICTS.includes(error.code)) return [];
+  const ours = new Map(model.schema.indexes().map(([key, options]) => [JSON.stringify(key), options]));
+  const existing = await model.collection.indexes();
+  return existing.flatMap((index) => {
+    const wanted = ours.get(JSON.stringify(index.key));
+    const isSame = !wanted || optionsOf(index) === optionsOf(wanted);
+    return isSame || index.name === undefined ? [] : [index.name];
+  });
+}
+
+/** What of an index cannot be changed without making it anew. */
+function optionsOf(index: IndexOptions): string {
+  const { unique = false, sparse = false, expireAfterSeconds: seconds, partialFilterExpression } = index;
+  return JSON.stringify([unique, sparse, seconds !== undefined, partialFilterExpression ?? {}]);
 }
 
 /** Whether {@link createIndexes} has made what this version declares. */

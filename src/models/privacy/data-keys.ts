@@ -58,8 +58,8 @@ export interface KeptKey {
 }
 
 /**
- * The data keys of accounts and subjects, wrapped by the newest of HOOKLINE_PAYLOAD_KEYS, or of HOOKLINE_SECRET_KEYS without them. What a
- * deleted one has sealed cannot be read any more.
+ * The data keys of accounts and subjects, wrapped by the newest of HOOKLINE_WRAPPING_KEYS, or of HOOKLINE_PAYLOAD_KEYS or HOOKLINE_SECRET_KEYS
+ * without them. What a deleted one has sealed cannot be read any more.
  */
 export class DataKeyRepository implements DataKeys {
   private readonly model: Model<DataKeyDocument>;
@@ -171,6 +171,15 @@ export class DataKeyRepository implements DataKeys {
     return resealEach(this.model, this.requireBox(), (document) =>
       document.sealed === OVERWRITTEN ? undefined : contextOf(document),
     );
+  }
+
+  /** How many keys an older key wraps. */
+  async countOutdated(): Promise<number> {
+    const box = this.requireBox();
+    let count = 0;
+    for await (const { sealed } of this.model.find({}, { sealed: 1 }).lean().cursor())
+      if (sealed !== OVERWRITTEN && box.isOutdated(sealed)) count += 1;
+    return count;
   }
 
   private remember(name: string, load: () => Promise<DataKey | undefined>): Promise<DataKey | undefined> {

@@ -1,6 +1,6 @@
-import { type AttemptFilter, isAsked } from '../../domain/archive/attempt-filter.js';
 import { type Attempt, webhookTimestamp } from '../../domain/attempt/attempt.js';
 import { hostOf } from '../../domain/ledger/summaries.js';
+import { type AttemptFilter, isAsked } from '../../domain/list/attempt-filter.js';
 
 /** An attempt as the HTTP interface shows it: with what follows from its record, which is therefore not kept in it. */
 export type AttemptView = Attempt & {
@@ -51,4 +51,37 @@ export function askedAttempts(
     } = viewAttempt(attempt);
     return { run_id, ...facts };
   });
+}
+
+/** The latest attempt of a delivery, as a list shows it if it is asked to. */
+export interface LastAttempt {
+  number: number;
+  /** Absent of an open delivery: lists do not read its record. */
+  duration_ms?: number;
+  status_code?: number;
+  error_code?: Attempt['error_code'];
+}
+
+/** The latest of some attempts; `undefined` if there are none. */
+export function lastOf(
+  attempts: readonly Pick<Attempt, 'number' | 'duration_ms' | 'status_code' | 'error_code'>[],
+): LastAttempt | undefined {
+  const last = attempts.at(-1);
+  if (!last) return undefined;
+  const { number, duration_ms, status_code, error_code } = last;
+  return { number, duration_ms, ...resultOf({ status_code, error_code }) };
+}
+
+/** How an attempt ended. */
+export function resultOf({
+  status_code,
+  error_code,
+}: {
+  status_code?: number | undefined;
+  error_code?: Attempt['error_code'] | undefined;
+}): Pick<LastAttempt, 'status_code' | 'error_code'> {
+  return {
+    ...(status_code !== undefined && { status_code }),
+    ...(error_code !== undefined && { error_code }),
+  };
 }

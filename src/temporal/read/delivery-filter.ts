@@ -1,7 +1,8 @@
-import type { AttemptFilter } from '../../domain/archive/attempt-filter.js';
-import type { AttemptErrorCode } from '../../domain/attempt/attempt.js';
+import type { Attempt } from '../../domain/attempt/attempt.js';
+import { idTime } from '../../domain/basics/id-time.js';
 import { SHOWN_STATUSES, type ShownStatus } from '../../domain/delivery/delivery.js';
 import {
+  ACCEPTED_ATTRIBUTE,
   ACCOUNT_ATTRIBUTE,
   ENDPOINT_ATTRIBUTE,
   EVENT_ATTRIBUTE,
@@ -9,66 +10,133 @@ import {
 } from '../../domain/ledger/search-attributes.js';
 import { DELIVERY_TYPE } from '../../domain/ledger/workflow-ids.js';
 import {
+  type DeliveryFilter,
+  type EventFilter,
+  type Meanings,
+  meaningsOf,
+  type ResultFilter,
+  type RowFilter,
+} from '../../domain/list/delivery-filter.js';
+import {
+  CLOCKS_DIFFER_MS,
   type DeliveryRow,
+  type DeliverySummary,
   deliveriesOf,
   isCurrent,
-  isWithin,
-  type Period,
-  periodClauses,
+  isOpenOrClosedSince,
+  sinceClauses,
 } from './delivery-view.js';
 import { hasKey } from './group/group-memo.js';
 import type { Located, RowReader } from './row-reader.js';
-import { type Clause, equals } from './visibility/query.js';
+import { type Clause, equals, isAfter, isBefore } from './visibility/query.js';
 import { hasStatus } from './visibility/status-clauses.js';
 import type { Execution } from './visibility/visibility.js';
 
-/** Filters of a list of deliveries. A delivery must match every filter that is given. */
-export interface DeliveryFilter extends Period {
-  endpoint_id?: string | undefined;
-  event_id?: string | undefined;
-  event_kind?: string | undefined;
-  /** Token of a business key of the event. */
-  key_token?: string | undefined;
-  /** It has one of these. */
-  statuses?: readonly ShownStatus[] | undefined;
-  /** Its latest attempt had no answer, for this reason. */
-  error_code?: AttemptErrorCode | undefined;
-  /** Its latest attempt was answered with this. */
-  status_code?: number | undefined;
-  /** It has an attempt like this, in whichever of its runs. */
-  any_attempt?: AttemptFilter | undefined;
+/** What is asked of the ledger: not what closed before a time, which the archive has. */
+export interface LedgerFilter extends DeliveryFilter {
+  since?: Date | undefined;
 }
 
-/** The clauses that find executions which may stand for such deliveries; `undefined` if there can be none. */
-export function clausesOf(accountId: string, filter: DeliveryFilter): Clause[] | undefined {
+type EventTest = (event: Pick<DeliverySummary, 'event_id' | 'event_kind'>) => boolean;
+type DeliveryTest = (summary: DeliverySummary) => boolean;
+type ResultTest = (latest: Pick<Attempt, 'error_code' | 'status_code'>) => boolean;
+
+/** What finds executions that may stand for such events. They may stand for others, too, so each is tested. */
+const EVENT_CLAUSES: Meanings<EventFilter, Clause> = {
+  event_id: (id) => equals(EVENT_ATTRIBUTE.name, id),
+  event_kind: (kind) => equals(KIND_ATTRIBUTE.name, kind),
+  key_token: (token) => equals(ACCOUNT_ATTRIBUTE.name, token),
+  // An execution starts later than its event was accepted.
+  created_after: (time) => isAfter('StartTime', new Date(time.getTime() - CLOCKS_DIFFER_MS)),
+  created_before: (time) => isBefore(ACCEPTED_ATTRIBUTE.name, time),
+};
+
+/** What tests an event of an execution. */
+const EVENT_TESTS: Meanings<EventFilter, EventTest, Execution> = {
+  event_id: (id) => (event) => event.event_id === id,
+  event_kind: (kind) => (event) => event.event_kind === kind,
+  key_token: (token, execution) => {
+    const isKeyed = hasKey(execution, token);
+    return (event) => isKeyed(event.event_id);
+  },
+  created_after: (time) => (event) => idTime(event.event_id) > time.getTime(),
+  created_before: (time) => (event) => idTime(event.event_id) < time.getTime(),
+};
+
+/** The same of deliveries. */
+const DELIVERY_CLAUSES: Meanings<RowFilter, Clause | undefined> = {
+  ...EVENT_CLAUSES,
+  endpoint_id: (id) => equals(ENDPOINT_ATTRIBUTE.name, id),
+  statuses: (some) => (some.length < SHOWN_STATUSES.length ? hasStatus(some) : undefined),
+};
+
+const DELIVERY_TESTS: Meanings<RowFilter, DeliveryTest, Execution> = {
+  ...EVENT_TESTS,
+  endpoint_id: (id) => (delivery) => delivery.endpoint_id === id,
+  statuses: (some) => (delivery) => some.includes(delivery.status),
+};
+
+/** What tests the latest attempt of a delivery: no search attribute has it, nor a row. */
+const RESULT_TESTS: Meanings<ResultFilter, ResultTest> = {
+  error_code: (code) => (latest) => latest.error_code === code,
+  status_code: (code) => (latest) => latest.status_code === code,
+};
+
+/** The clauses that find executions which may stand for such events of an account. */
+export function eventClauses(filter: EventFilter): Clause[] {
+  return meaningsOf(EVENT_CLAUSES, filter, undefined);
+}
+
+/** Whether an event of an execution matches. */
+export function eventTest(filter: EventFilter, execution: Execution): EventTest {
+  const tests = meaningsOf(EVENT_TESTS, filter, execution);
+  return (event) => tests.every((test) => test(event));
+}
+
+/**
+ * The clauses that find executions which may stand for such deliveries; `undefined` if there can be none.
+ *
+ * @param accountId absent: of all accounts
+ */
+export function clausesOf(
+  accountId: string | undefined,
+  { since, ...filter }: LedgerFilter,
+): Clause[] | undefined {
   const statuses = possibleStatuses(filter);
   if (statuses.length === 0) return undefined;
+  const ofRows: RowFilter = { ...filter, statuses };
+  const clauses = meaningsOf(DELIVERY_CLAUSES, ofRows, undefined);
   return [
     equals('WorkflowType', DELIVERY_TYPE),
     isCurrent,
-    equals(ACCOUNT_ATTRIBUTE.name, accountId),
-    ...(filter.endpoint_id ? [equals(ENDPOINT_ATTRIBUTE.name, filter.endpoint_id)] : []),
-    ...(filter.event_id ? [equals(EVENT_ATTRIBUTE.name, filter.event_id)] : []),
-    ...(filter.event_kind ? [equals(KIND_ATTRIBUTE.name, filter.event_kind)] : []),
-    ...(filter.key_token ? [equals(ACCOUNT_ATTRIBUTE.name, filter.key_token)] : []),
-    ...(statuses.length < SHOWN_STATUSES.length ? [hasStatus(statuses)] : []),
-    ...periodClauses(filter),
+    ...(accountId === undefined ? [] : [equals(ACCOUNT_ATTRIBUTE.name, accountId)]),
+    ...clauses.filter((clause) => clause !== undefined),
+    ...sinceClauses(since),
   ];
 }
 
-/** The deliveries of an execution that match, as far as lists tell: a group holds others, too. Not compared: results of attempts. */
-export function matchingRows(execution: Execution, accountId: string, filter: DeliveryFilter): DeliveryRow[] {
-  const statuses = possibleStatuses(filter);
-  const isKeyed = filter.key_token ? hasKey(execution, filter.key_token) : () => true;
-  return deliveriesOf(execution, accountId).filter(
-    ({ summary }) =>
-      isWithin(summary.event_id, filter) &&
-      (!filter.endpoint_id || summary.endpoint_id === filter.endpoint_id) &&
-      (!filter.event_id || summary.event_id === filter.event_id) &&
-      (!filter.event_kind || summary.event_kind === filter.event_kind) &&
-      statuses.includes(summary.status) &&
-      isKeyed(summary.event_id),
-  );
+/** Those of some deliveries of an execution that match, as far as lists tell: a group holds others, too. Not compared: results of attempts. */
+export function matching<Row extends DeliveryRow>(
+  rows: readonly Row[],
+  execution: Execution,
+  { since, ...filter }: LedgerFilter,
+): Row[] {
+  if (!isOpenOrClosedSince(execution, since)) return [];
+  const ofRows: RowFilter = { ...filter, statuses: possibleStatuses(filter) };
+  const tests = meaningsOf(DELIVERY_TESTS, ofRows, execution);
+  return rows.filter(({ summary }) => tests.every((test) => test(summary)));
+}
+
+/** The deliveries of an account in an execution that match, likewise. */
+export function matchingRows(execution: Execution, accountId: string, filter: LedgerFilter): DeliveryRow[] {
+  return matching(deliveriesOf(execution, accountId), execution, filter);
+}
+
+/** Whether anything is said of deliveries besides of their events: a list of events looks at its deliveries then. */
+export function asksForDeliveries(filter: DeliveryFilter): boolean {
+  const names = Object.keys(DELIVERY_TESTS) as (keyof RowFilter)[];
+  const isAsked = names.some((name) => !(name in EVENT_TESTS) && filter[name] !== undefined);
+  return isAsked || needsRecords(filter);
 }
 
 /** Whether deliveries are narrowed down by what only their records tell. */
@@ -77,23 +145,23 @@ export function needsRecords(filter: DeliveryFilter): boolean {
 }
 
 /** Whether deliveries are narrowed down by how their latest attempt ended. */
-export function asksForResult({ error_code, status_code }: DeliveryFilter): boolean {
-  return error_code !== undefined || status_code !== undefined;
+export function asksForResult(filter: ResultFilter): boolean {
+  return resultTests(filter).length > 0;
 }
 
 /** Whether the latest attempt of a delivery ended as a filter says. Its cause may tell; otherwise its record is read. */
 export async function hasResult(
   item: Located,
-  { error_code, status_code }: DeliveryFilter,
-  rows: RowReader,
+  filter: ResultFilter,
+  rows: Pick<RowReader, 'record'>,
 ): Promise<boolean> {
   const { cause } = item.row.state ?? {};
   const last = cause?.code === 'attempt' ? cause : (await rows.record(item))?.attempts.at(-1);
-  return (
-    last !== undefined &&
-    (error_code === undefined || last.error_code === error_code) &&
-    (status_code === undefined || last.status_code === status_code)
-  );
+  return last !== undefined && resultTests(filter).every((test) => test(last));
+}
+
+function resultTests(filter: ResultFilter): ResultTest[] {
+  return meaningsOf(RESULT_TESTS, filter, undefined);
 }
 
 /** The statuses that a delivery can have: an attempt that was answered with success was the last one. */

@@ -1,12 +1,12 @@
 import type { Client } from '@temporalio/client';
 import { positionAt } from '../../domain/archive/archived.js';
 import { EVENT_ATTRIBUTE } from '../../domain/ledger/search-attributes.js';
-import { type AskedAttempt, askedAttempts } from './attempt-view.js';
+import { type AskedAttempt, askedAttempts, type LastAttempt } from './attempt-view.js';
 import {
   asksForResult,
   clausesOf,
-  type DeliveryFilter,
   hasResult,
+  type LedgerFilter,
   matchingRows,
   needsRecords,
 } from './delivery-filter.js';
@@ -21,6 +21,12 @@ import type { Execution } from './visibility/visibility.js';
 export const MAX_EXAMINED = 500;
 /** Histories of groups, some 100 KiB each, that are read for one page, about: after them it ends in the same way. */
 export const MAX_GROUPS_READ = 6;
+
+/** Tells the latest attempts of rows of a list. */
+export interface LastAttempts {
+  /** The latest attempt of a row; `undefined` if none is known. @param rows reads records, each once for the list */
+  of(located: Located, rows: RowReader): Promise<LastAttempt | undefined>;
+}
 
 /** Reads the runs of a delivery before it was sent again. */
 export type ReadEarlier = (item: Located) => Promise<EarlierRun[]>;
@@ -42,21 +48,27 @@ export interface ListedRow {
 export class DeliveryList {
   private readonly client: Client;
   private readonly accountId: string;
-  private readonly filter: DeliveryFilter;
+  private readonly filter: LedgerFilter;
   private readonly rows: RowReader;
+  private readonly lastAttempts: LastAttempts | undefined;
   private readonly earlier: ReadEarlier;
   /** Deliveries whose earlier runs have been read. */
   private resent = 0;
   /** The attempts of deliveries that match, as far as they were asked for. */
   private readonly asked = new WeakMap<Located, AskedAttempt[]>();
 
-  /** @param earlier reads runs before a delivery was sent again, for a filter by attempts */
+  /**
+   * @param earlier reads runs before a delivery was sent again, for a filter by attempts
+   * @param lastAttempts tells the latest attempt of each row; absent: none is told
+   */
   constructor(
     client: Client,
     accountId: string,
-    filter: DeliveryFilter,
+    filter: LedgerFilter,
     earlier: ReadEarlier = async () => [],
+    lastAttempts?: LastAttempts,
   ) {
+    this.lastAttempts = lastAttempts;
     this.earlier = earlier;
     this.client = client;
     this.accountId = accountId;
@@ -85,7 +97,7 @@ export class DeliveryList {
     const isSpent = () => this.rows.groupsRead >= MAX_GROUPS_READ || this.resent >= MAX_RESENT;
     const options = { expand, keep, maxExamined: MAX_EXAMINED, isSpent };
     const { data, ...rest } = await listExpanded<Located>(this.client, clauses, options, limit, after);
-    const summaries = await this.rows.summaries(data);
+    const summaries = await summariesOf(data, this.rows, this.lastAttempts);
     return {
       data: summaries.map((summary, index) => ({
         summary: { ...summary, ...this.attemptsOf(data[index]) },
@@ -103,12 +115,7 @@ export class DeliveryList {
 
   /** The deliveries of an execution that match, each at its index in the group. */
   private itemsOf(execution: Execution): (Located | undefined)[] {
-    const items: (Located | undefined)[] = [];
-    for (const row of matchingRows(execution, this.accountId, this.filter)) {
-      while (items.length < row.index) items.push(undefined);
-      items.push({ execution, row });
-    }
-    return items;
+    return atIndexes(matchingRows(execution, this.accountId, this.filter).map((row) => ({ execution, row })));
   }
 
   /** Leaves out runs that were sent again, and what does not match by its record. */
@@ -170,6 +177,33 @@ export class DeliveryList {
           others.push(item);
     return this.matching(others);
   }
+}
+
+/** Rows of a page as lists show them. @param lastAttempts absent: their latest attempts are not told */
+export function summariesOf(
+  page: readonly Located[],
+  rows: RowReader,
+  lastAttempts: LastAttempts | undefined,
+): Promise<DeliverySummary[]> {
+  return Promise.all(
+    page.map(async (located) => {
+      const [summary, last_attempt] = await Promise.all([
+        rows.summary(located),
+        lastAttempts?.of(located, rows),
+      ]);
+      return { ...summary, ...(last_attempt && { last_attempt }) };
+    }),
+  );
+}
+
+/** Items of an execution, each at its index in the group, where a cursor finds it again. */
+export function atIndexes<T extends Located>(items: readonly T[]): (T | undefined)[] {
+  const placed: (T | undefined)[] = [];
+  for (const item of items) {
+    while (placed.length < item.row.index) placed.push(undefined);
+    placed.push(item);
+  }
+  return placed;
 }
 
 function positionOf(located: Located | undefined): string | undefined {

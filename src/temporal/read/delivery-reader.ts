@@ -3,7 +3,9 @@ import type { ArchivedDelivery, ArchiveReads } from '../../domain/archive/archiv
 import type { Attempt } from '../../domain/attempt/attempt.js';
 import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
 import type { AcceptedEvent } from '../../domain/delivery/delivery.js';
+import type { FailingTask } from '../../domain/explain/failing-task.js';
 import type { TimelineItem } from '../../domain/explain/timeline.js';
+import type { DeliveryFilter } from '../../domain/list/delivery-filter.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import { acceptedEventIn, NO_ARCHIVE } from './archive/archived-event.js';
 import { deliveryIn, earlierRunsIn, timelineIn, withEarlier } from './archive/archived-views.js';
@@ -12,13 +14,14 @@ import { deliveredEvents } from './archive/delivered-events.js';
 import { listBoth } from './archive/merged-list.js';
 import type { AttemptView } from './attempt-view.js';
 import { readDelivery } from './delivery-detail.js';
-import type { DeliveryFilter } from './delivery-filter.js';
 import type { Delivery, DeliverySummary } from './delivery-view.js';
 import { previousRun, readEarlierRuns } from './earlier-runs.js';
+import { readFailingTask } from './failing-task.js';
 import type { RecentGroups } from './group/recent-groups.js';
 import { readStartedEvent } from './history.js';
 import { Locator, untilVisible } from './locate.js';
 import { Opener } from './privacy/opener.js';
+import { type ExtendedRow, type RowExtra, RowExtras } from './row/row-extras.js';
 import type { Located } from './row-reader.js';
 import { TimelineReader } from './timeline/timeline-reader.js';
 import type { Page } from './visibility/visibility.js';
@@ -30,6 +33,8 @@ export class DeliveryReader {
   private readonly locator: Locator;
   private readonly timelines: TimelineReader;
   private readonly archive: ArchiveReads;
+  /** What lists are asked for besides. */
+  readonly extras: RowExtras;
 
   /** @param archive what Temporal has removed is read from it; absent: from nowhere */
   constructor(
@@ -43,6 +48,7 @@ export class DeliveryReader {
     this.archive = archive;
     this.locator = new Locator(client, recentGroups);
     this.timelines = new TimelineReader(client);
+    this.extras = new RowExtras(client, sealer, archive);
   }
 
   /** The execution that stands for a delivery of an account; `undefined` if the account has no such delivery. */
@@ -80,6 +86,11 @@ export class DeliveryReader {
     });
   }
 
+  /** The open workflow task of an execution, if it has failed: no delivery of it goes on before one succeeds. */
+  failingTask(execution: { workflowId: string; runId: string }): Promise<FailingTask | undefined> {
+    return readFailingTask(this.client, execution);
+  }
+
   /** The ids of those of some events that an endpoint has got. */
   delivered(accountId: string, endpointId: string, eventIds: readonly string[]): Promise<Set<string>> {
     const { client, archive } = this;
@@ -109,15 +120,32 @@ export class DeliveryReader {
     return this.archive.delivery(accountId, deliveryId(key));
   }
 
-  /** A page of an account's deliveries, each in its newest run: open ones first, then the latest closed. */
-  list(
+  /**
+   * A page of an account's deliveries, each in its newest run: open ones first, then the latest closed.
+   *
+   * @param extras what rows show besides
+   */
+  async list(
     accountId: string,
     filter: DeliveryFilter,
     limit: number,
     after?: string,
+    extras: readonly RowExtra[] = [],
+  ): Promise<Page<ExtendedRow>> {
+    const page = await this.page(accountId, filter, limit, after, extras);
+    return { ...page, data: await this.extras.complete(page.data, extras, () => accountId) };
+  }
+
+  private page(
+    accountId: string,
+    filter: DeliveryFilter,
+    limit: number,
+    after: string | undefined,
+    extras: readonly RowExtra[],
   ): Promise<Page<DeliverySummary>> {
     const { client, archive } = this;
-    const lists = deliveryLists({ client, archive, accountId }, filter, async (located) => {
+    const lastAttempts = this.extras.attemptsIn(extras);
+    const lists = deliveryLists({ client, archive, accountId, lastAttempts }, filter, async (located) => {
       const key = located.row.summary;
       const archived = await this.archived(accountId, key, located);
       const known = archived && earlierRunsIn(archived);

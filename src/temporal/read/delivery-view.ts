@@ -1,13 +1,13 @@
 import { type Cause, reasonOf } from '../../domain/attempt/cause.js';
 import { type DeliveryKey, deliveryId } from '../../domain/basics/delivery-id.js';
-import { createdAt, idTime } from '../../domain/basics/id-time.js';
+import { createdAt } from '../../domain/basics/id-time.js';
 import { type DeliveryRecord, isClosed, type ShownStatus } from '../../domain/delivery/delivery.js';
 import type { MemberState } from '../../domain/delivery/group-summary.js';
-import { ACCEPTED_ATTRIBUTE, KIND_ATTRIBUTE } from '../../domain/ledger/search-attributes.js';
+import { KIND_ATTRIBUTE } from '../../domain/ledger/search-attributes.js';
 import { isGroup, parseFanOutWorkflowId } from '../../domain/ledger/workflow-ids.js';
-import type { AskedAttempt, AttemptView } from './attempt-view.js';
+import type { AskedAttempt, AttemptView, LastAttempt } from './attempt-view.js';
 import { type GroupMemo, membersOf, sequencesIn } from './group/group-memo.js';
-import { type Clause, isAfter, isBefore, isNot } from './visibility/query.js';
+import { anyOf, type Clause, equals, isAfter, isNot } from './visibility/query.js';
 import type { Execution } from './visibility/visibility.js';
 
 /** A delivery as the HTTP interface shows it in a list. */
@@ -32,6 +32,8 @@ export interface DeliverySummary {
   run_id: string;
   /** In a list that is filtered by attempts: those that match. */
   matching_attempts?: AskedAttempt[];
+  /** In a list that is asked for it: the latest attempt that is known to have ended. */
+  last_attempt?: LastAttempt;
 }
 
 /** What happened to a delivery in one of its runs. */
@@ -138,29 +140,17 @@ export function startedAt(execution: Execution): string {
 /** Machines' clocks differ, and a start may be recorded as a moment before its event was accepted. Milliseconds. */
 export const CLOCKS_DIFFER_MS = 60_000;
 
-/**
- * The clauses that find executions of events accepted in a period. A group may have others, and an execution starts later than its event
- * was accepted, so what is found must be asked {@link isWithin}, too.
- */
-export function periodClauses({ created_after, created_before }: Period): Clause[] {
-  return [
-    ...(created_after ? [isAfter('StartTime', new Date(created_after.getTime() - CLOCKS_DIFFER_MS))] : []),
-    ...(created_before ? [isBefore(ACCEPTED_ATTRIBUTE.name, created_before)] : []),
-  ];
+/** The clauses that find what is open, or closed at a time or later; all of it without one. Something may have closed just before: see {@link isOpenOrClosedSince}. */
+export function sinceClauses(since: Date | undefined): Clause[] {
+  if (!since) return [];
+  // SQL stores compare times as texts, which for a time with zeros at its end is not exact.
+  const justBefore = new Date(since.getTime() - 2);
+  return [anyOf([equals('ExecutionStatus', 'Running')], [isAfter('CloseTime', justBefore)])];
 }
 
-/** Whether an event was accepted in a period. */
-export function isWithin(eventId: string, { created_after, created_before }: Period): boolean {
-  const at = idTime(eventId);
-  return (
-    (!created_after || at > created_after.getTime()) && (!created_before || at < created_before.getTime())
-  );
-}
-
-/** A period; open where a limit is absent, and without the limits themselves. */
-export interface Period {
-  created_after?: Date | undefined;
-  created_before?: Date | undefined;
+/** Whether an execution is open, or closed at a time or later. */
+export function isOpenOrClosedSince({ closeTime }: Execution, since: Date | undefined): boolean {
+  return !since || !closeTime || closeTime >= since;
 }
 
 function summarize(

@@ -3,21 +3,21 @@ import { type ArchiveReads, positionAt } from '../../domain/archive/archived.js'
 import { createdAt } from '../../domain/basics/id-time.js';
 import {
   ACCOUNT_ATTRIBUTE,
-  EVENT_ATTRIBUTE,
   EVENT_HEAD_ATTRIBUTE,
   KIND_ATTRIBUTE,
 } from '../../domain/ledger/search-attributes.js';
+import type { DeliveryFilter, EventFilter } from '../../domain/list/delivery-filter.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import { archivedEvent, fanOutIn, NO_ARCHIVE } from './archive/archived-event.js';
 import { summaryIn } from './archive/archived-views.js';
 import { eventLists, eventsOfDeliveryLists } from './archive/both-lists.js';
 import { listBoth, type PlacedRow } from './archive/merged-list.js';
-import { type DeliveryFilter, needsRecords } from './delivery-filter.js';
-import { deliveriesOf, headsOf, isCurrent, isWithin, periodClauses } from './delivery-view.js';
+import { asksForDeliveries, eventClauses, eventTest, type LedgerFilter } from './delivery-filter.js';
+import { deliveriesOf, headsOf, isCurrent, isOpenOrClosedSince, sinceClauses } from './delivery-view.js';
 import { newestRuns } from './earlier-runs.js';
 import type { EventSummary, EventWithPayload } from './event/event-view.js';
 import { fanOutProgress, findFanOut } from './event/fan-out-progress.js';
-import { hasKey, sequencesIn } from './group/group-memo.js';
+import { sequencesIn } from './group/group-memo.js';
 import type { RecentGroups } from './group/recent-groups.js';
 import { readStartedEvent } from './history.js';
 import { Locator, untilVisible } from './locate.js';
@@ -29,9 +29,6 @@ import type { Execution, Page } from './visibility/visibility.js';
 
 /** Archived deliveries of an event that it is read with; the list of deliveries has the others. */
 const MAX_ARCHIVED = 100;
-
-/** Filters of a list of events. An event must match those on itself, and have one delivery that matches all on deliveries. */
-export type EventFilter = DeliveryFilter;
 
 /** Reads events from the ledger, where an event is known by the executions that it started, and from the archive. */
 export class EventReader {
@@ -84,7 +81,7 @@ export class EventReader {
     const runs = executions
       .flatMap((execution) => deliveriesOf(execution, accountId).map((row) => ({ execution, row })))
       .filter(({ row }) => row.summary.event_id === eventId);
-    const { event_kind: kind, sequence } = event;
+    const { event_kind: kind, sequence, is_test } = event;
     const payload = await this.opener.payload(event);
     const created_at = createdAt(eventId);
     // Newer runs come first in the list, so for each run that is shown its newer ones are here, too.
@@ -97,28 +94,29 @@ export class EventReader {
       ...{ id: eventId, kind, created_at },
       ...(sequence !== undefined && { sequence }),
       ...{ payload, is_erased, fan_out, deliveries },
+      ...(is_test && { is_test }),
     };
   }
 
-  /** A page of an account's events. */
+  /** A page of an account's events: those that match what is asked of events, and have a delivery that matches all that is asked of deliveries. */
   async list(
     accountId: string,
-    filter: EventFilter,
+    filter: DeliveryFilter,
     limit: number,
     after?: string,
   ): Promise<Page<EventSummary>> {
-    const { endpoint_id, statuses, ...ofEvent } = filter;
     const sources = { client: this.client, archive: this.archive, accountId };
-    if (endpoint_id !== undefined || statuses !== undefined || needsRecords(filter))
-      return listBoth(eventsOfDeliveryLists(sources, filter), limit, after);
-    const ledger = (size: number, from: string | undefined) => this.heads(accountId, ofEvent, size, from);
-    return listBoth(eventLists(sources, ofEvent, ledger), limit, after);
+    if (asksForDeliveries(filter)) return listBoth(eventsOfDeliveryLists(sources, filter), limit, after);
+    const lists = eventLists(sources, filter, (size, from, since) =>
+      this.heads(accountId, { ...filter, since }, size, from),
+    );
+    return listBoth(lists, limit, after);
   }
 
   /** A page of events by the executions that stand for them. */
   private heads(
     accountId: string,
-    ofEvent: EventFilter,
+    { since, ...ofEvent }: EventFilter & Pick<LedgerFilter, 'since'>,
     limit: number,
     after: string | undefined,
   ): Promise<ExpandedPage<PlacedRow<EventSummary>>> {
@@ -126,23 +124,20 @@ export class EventReader {
       isTrue(EVENT_HEAD_ATTRIBUTE.name),
       isCurrent,
       equals(ACCOUNT_ATTRIBUTE.name, accountId),
-      ...(ofEvent.event_id ? [equals(EVENT_ATTRIBUTE.name, ofEvent.event_id)] : []),
-      ...(ofEvent.event_kind ? [equals(KIND_ATTRIBUTE.name, ofEvent.event_kind)] : []),
-      ...(ofEvent.key_token ? [equals(ACCOUNT_ATTRIBUTE.name, ofEvent.key_token)] : []),
-      ...periodClauses(ofEvent),
+      ...eventClauses(ofEvent),
+      ...sinceClauses(since),
     ];
     const expand = (execution: Execution) => {
+      if (!isOpenOrClosedSince(execution, since)) return [];
       const kind = execution.typedSearchAttributes.get(KIND_ATTRIBUTE) ?? '';
-      const isKeyed = ofEvent.key_token ? hasKey(execution, ofEvent.key_token) : () => true;
-      const isWanted = (id: string) =>
-        isKeyed(id) && isWithin(id, ofEvent) && (ofEvent.event_id === undefined || id === ofEvent.event_id);
+      const isWanted = eventTest(ofEvent, execution);
       const sequences = sequencesIn(execution);
       return headsOf(execution, accountId).map((id, index) => {
         const { closeTime, runId } = execution;
         const position = closeTime && positionAt(closeTime, runId, index);
         const sequence = sequences.get(id);
         const value = { id, kind, created_at: createdAt(id), ...(sequence !== undefined && { sequence }) };
-        return isWanted(id) ? { id, value, position } : undefined;
+        return isWanted({ event_id: id, event_kind: kind }) ? { id, value, position } : undefined;
       });
     };
     return listExpanded(this.client, clauses, { expand }, limit, after);

@@ -63,6 +63,12 @@ export async function readInput(client: Client, execution: Execution): Promise<u
   return input;
 }
 
+/** Which try of its workflow task an execution is in; 1 for the first, and if it is in none. */
+export async function readTaskAttempt(client: Client, { workflowId, runId }: Execution): Promise<number> {
+  const { raw } = await client.workflow.getHandle(workflowId, runId).describe();
+  return raw.pendingWorkflowTask?.attempt ?? 1;
+}
+
 /**
  * The records with which the deliveries of an execution closed: in its result, or in its failure's details. `undefined` if it has neither, or
  * if the result leaves them to the history.

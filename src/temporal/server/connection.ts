@@ -3,18 +3,23 @@ import { fileURLToPath } from 'node:url';
 import { Client } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
 import {
+  IllegalStateError,
   type LogLevel,
   type LogMetadata,
   makeTelemetryFilterString,
   NativeConnection,
   Runtime,
+  type RuntimeOptions,
 } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import type { SecretKey } from '../../domain/access/secret-box.js';
 import { withTimeout } from '../../domain/basics/with-timeout.js';
 import { withCallDeadlines } from './call-deadline.js';
 import { EncryptionCodec } from './payload-codec.js';
+import { visibilityRoom } from './temporal-cloud.js';
 import { type TemporalTls, tlsOption } from './tls.js';
+import { withVisibilityBudget } from './visibility/budgeted-calls.js';
+import { VisibilityBudget } from './visibility/visibility-budget.js';
 
 /** Where Temporal is. */
 export interface TemporalSettings {
@@ -27,6 +32,8 @@ export interface TemporalSettings {
   tls?: boolean | TemporalTls | undefined;
   /** What payloads are encrypted with, the newest first; absent: they are not. */
   payloadKeys?: readonly SecretKey[] | undefined;
+  /** How many calls that list or count this connection makes in a second; absent: as many as {@link visibilityRoom} says. */
+  visibilityPerSecond?: number | undefined;
 }
 
 /** The connection to Temporal. Client and worker share it, because the server hands a started workflow back only on the same connection. */
@@ -35,11 +42,13 @@ export interface TemporalConnection {
   client: Client;
   /** Encrypts and decrypts what goes to the server: for the worker, as the client does it already. */
   dataConverter: DataConverter;
+  /** Through which every call of the client goes that lists or counts. */
+  visibility: VisibilityBudget;
   close(): Promise<void>;
 }
 
 /**
- * Sets up the SDK for this process; call it once, before anything else of the SDK.
+ * Sets up the SDK for this process; call it before anything else of the SDK. A process has one runtime: the first one stays.
  *
  * @param metricsAddress where the SDK's own metrics are served for Prometheus, `host:port`; not served if it is absent
  */
@@ -49,7 +58,7 @@ export function installRuntime(logger: Logger, metricsAddress: string | undefine
     const severity = message.startsWith(NO_WORKFLOWS) ? 'debug' : PINO_LEVELS[level];
     sdkLog[severity](meta ?? {}, message);
   };
-  Runtime.install({
+  const options: RuntimeOptions = {
     // The process stops in its own order: first the API, then the worker.
     shutdownSignals: [],
     logger: {
@@ -64,7 +73,12 @@ export function installRuntime(logger: Logger, metricsAddress: string | undefine
       logging: { forward: {}, filter: makeTelemetryFilterString({ core: 'WARN', other: 'ERROR' }) },
       ...(metricsAddress && { metrics: { prometheus: { bindAddress: metricsAddress } } }),
     },
-  });
+  };
+  try {
+    Runtime.install(options);
+  } catch (error) {
+    if (!(error instanceof IllegalStateError)) throw error;
+  }
 }
 
 /** The SDK's warning about a worker that runs activities only, which the worker of the isolated lane does on purpose. */
@@ -95,8 +109,9 @@ export async function connectTemporal(settings: TemporalSettings): Promise<Tempo
     throw new Error(`${what} (${error.message})`, { cause: error });
   });
   const dataConverter = dataConverterOf(settings.payloadKeys);
+  const visibility = new VisibilityBudget(settings.visibilityPerSecond ?? visibilityRoom(settings.address));
   const client = new Client({
-    connection: withCallDeadlines(native),
+    connection: withVisibilityBudget(withCallDeadlines(native), visibility),
     namespace: settings.namespace,
     dataConverter,
   });
@@ -104,7 +119,9 @@ export async function connectTemporal(settings: TemporalSettings): Promise<Tempo
     native,
     client,
     dataConverter,
+    visibility,
     async close() {
+      visibility.stop();
       await native.close();
       // Node.js 20 would go on handing the context of its calls to every promise of the process.
       native.callContextStorage.disable();

@@ -162,9 +162,9 @@ function missingSoon(connection: TemporalConnection, name: string): Promise<Need
 }
 
 /** A cluster can use new search attributes a little after it has accepted them. */
-async function countWith({ native }: TemporalConnection, namespace: string): Promise<void> {
+async function countWith({ client }: TemporalConnection, namespace: string): Promise<void> {
   const query = SEARCH_ATTRIBUTES.map(({ name }) => `${name} IS NULL`).join(' AND ');
-  await native.workflowService.countWorkflowExecutions({ namespace, query });
+  await client.workflowService.countWorkflowExecutions({ namespace, query });
 }
 
 /** Tries until it succeeds, or a minute is over. @param isTemporary whether an error may pass */

@@ -1,4 +1,4 @@
-import { Worker } from '@temporalio/worker';
+import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { type ActivityDependencies, createActivities } from '../../../activities/index.js';
 import { isolatedQueue } from '../../domain/delivery/lanes.js';
 import type { Closing } from '../../domain/stats/closing.js';
@@ -14,6 +14,8 @@ export interface WorkerSettings {
   shutdownGraceMs: number;
   /** Attempts of the isolated lane under way at once. */
   isolatedAttempts: number;
+  /** Which build of which deployment this is, where Temporal decides what builds get (Worker Versioning); absent: every worker gets everything. */
+  deployment: { name: string; buildId: string } | undefined;
   /** Is called with deliveries that have just been closed; after a crash, perhaps twice or not at all. */
   closed(closings: readonly Closing[]): void;
 }
@@ -55,6 +57,7 @@ export async function startWorker(
     namespace: settings.namespace,
     dataConverter: connection.dataConverter,
     shutdownGraceTime: settings.shutdownGraceMs,
+    ...versioning(settings.deployment),
   };
   const main = await Worker.create({
     ...common,
@@ -81,6 +84,21 @@ export async function startWorker(
     async stop() {
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await done;
+    },
+  };
+}
+
+/** Workflows move to the build that is current: their code stays compatible by `patched()`, which a rollback relies on, too. */
+function versioning(
+  deployment: WorkerSettings['deployment'],
+): Pick<WorkerOptions, 'workerDeploymentOptions'> {
+  if (!deployment) return {};
+  const { name: deploymentName, buildId } = deployment;
+  return {
+    workerDeploymentOptions: {
+      version: { deploymentName, buildId },
+      useWorkerVersioning: true,
+      defaultVersioningBehavior: 'AUTO_UPGRADE',
     },
   };
 }

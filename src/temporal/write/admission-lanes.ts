@@ -1,15 +1,14 @@
 import { Admission, type PendingDelivery, type Starts } from './admission.js';
 import type { StartSlots } from './start-slots.js';
 
-/** How long deliveries to endpoints that are slow or failing wait for others at most, milliseconds. */
-export const PATIENCE_MS = 100;
+/** How long a start slot waits at most for more deliveries to endpoints that are slow or failing, milliseconds. */
+const LINGER_MS = 100;
 
 /**
  * Admission in two lanes, each with start slots of its own: deliveries to healthy endpoints never wait for the start of a group whose
  * endpoints are failing, nor for the pause after it.
  */
 export class AdmissionLanes {
-  private readonly isIsolated: (delivery: PendingDelivery) => boolean;
   private readonly direct: Admission;
   private readonly isolated: Admission;
 
@@ -17,15 +16,9 @@ export class AdmissionLanes {
    * @param slots of the direct lane
    * @param isolatedSlots of the isolated lane
    */
-  constructor(
-    slots: StartSlots,
-    isolatedSlots: StartSlots,
-    starts: Starts,
-    isIsolated: (delivery: PendingDelivery) => boolean,
-  ) {
-    this.isIsolated = isIsolated;
+  constructor(slots: StartSlots, isolatedSlots: StartSlots, starts: Starts) {
     this.direct = new Admission(slots, starts);
-    this.isolated = new Admission(isolatedSlots, starts, PATIENCE_MS);
+    this.isolated = new Admission(isolatedSlots, starts, LINGER_MS);
   }
 
   /** How many deliveries wait, in both lanes. */
@@ -39,8 +32,8 @@ export class AdmissionLanes {
    * @throws LedgerBusyError if too many are waiting in a lane; then none is started
    */
   async submit(deliveries: readonly PendingDelivery[]): Promise<void> {
-    const isolated = deliveries.filter((delivery) => this.isIsolated(delivery));
-    const direct = deliveries.filter((delivery) => !isolated.includes(delivery));
+    const isolated = deliveries.filter(({ placement }) => placement.isolated);
+    const direct = deliveries.filter(({ placement }) => !placement.isolated);
     this.direct.checkRoom(direct.length);
     this.isolated.checkRoom(isolated.length);
     // The producer of an event that healthy endpoints get, too, does not wait because of the others.

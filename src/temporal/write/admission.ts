@@ -1,5 +1,5 @@
 import { type AcceptedEvent, type DeliveryTarget, MAX_GROUP_SIZE } from '../../domain/delivery/delivery.js';
-import type { FailingMark } from '../../domain/endpoint/incident.js';
+import type { Placement } from '../../domain/endpoint/endpoint-conditions.js';
 import type { GroupRange } from '../../domain/ledger/group-series.js';
 import { bytesInList, MAX_ATTRIBUTE_BYTES } from '../../domain/ledger/search-attributes.js';
 import { LedgerBusyError } from '../errors.js';
@@ -11,8 +11,8 @@ export interface PendingDelivery {
   target: DeliveryTarget;
   /** Whether its execution stands for the event in a list of events. */
   head: boolean;
-  /** Present if its endpoint is known to be failing. */
-  failing?: FailingMark | undefined;
+  /** Where its first attempt is made. */
+  placement: Placement;
   /** The host of its endpoint, if it is known: for people who read summaries. */
   host?: (() => string | undefined) | undefined;
   /** The groups that it may be started in, if its request can be repeated; absent: any. */
@@ -43,18 +43,18 @@ const MOST_REST = 3;
 /** The longest second part, milliseconds: if starts take long because Temporal is far away, producers send again much sooner. */
 const LONGEST_WAIT_MS = 25;
 /**
- * With patience the first part is longer, and the second one ends early only if there is a full group: events that nobody waits for leave
+ * Where slots linger, the first part is longer, and the second one ends early only if there is a full group: events that nobody waits for leave
  * more of the processor to others (`docs/decisions/0039-waiting-groups.md`).
  */
-const LEAST_PATIENT_REST = 1.2;
-const LONGEST_PATIENT_WAIT_MS = 75;
+const LEAST_LINGERING_REST = 1.2;
+const LONGEST_LINGERING_WAIT_MS = 75;
 /**
- * With patience: so many of a group are answered at a time, over this many times as long as its start took, but no longer than this,
- * milliseconds. Producers send again once they are answered; if all did so at once, others would be behind all of them.
+ * Where slots linger, the responses to a group's producers are staggered: so many at a time, over this many times as long as its start took, but
+ * no longer than this, milliseconds. Producers send again once they have theirs; if all did so at once, others would be behind all of them.
  */
-const ANSWERED_AT_ONCE = 4;
-const ANSWERING_TIMES = 2;
-const LONGEST_ANSWERING_MS = 50;
+const STAGGER_SIZE = 4;
+const STAGGER_TIMES = 2;
+const LONGEST_STAGGER_MS = 50;
 
 /** The next delivery counts as late after so many times the mean time between two. */
 const LATE_AFTER = 2;
@@ -73,7 +73,7 @@ interface Waiting {
  * Groups deliveries that wait for a start slot. While slots are free nothing waits, and every delivery is started by itself. What arrives
  * while all slots are taken is started together, as one group, in the next free one.
  *
- * With patience, a free slot waits for more deliveries as long as the next one comes soon. One of a group costs a fraction of one by itself.
+ * A free slot may linger: it waits for more deliveries as long as the next one comes soon. One of a group costs a fraction of one by itself.
  */
 export class Admission {
   private readonly slots: StartSlots;
@@ -83,16 +83,16 @@ export class Admission {
   private isAsking = false;
   /** Called when something is added to the queue. */
   private readonly watchers = new Set<() => void>();
-  private readonly patienceMs: number;
+  private readonly lingerMs: number;
   private latestAt = Number.NEGATIVE_INFINITY;
   /** Mean time between two deliveries, milliseconds. */
   private meanGapMs = LONGEST_GAP_MS;
 
-  /** @param patienceMs how long deliveries wait for others at most, milliseconds */
-  constructor(slots: StartSlots, starts: Starts, patienceMs = 0) {
+  /** @param lingerMs how long a free slot waits for more deliveries at most, milliseconds */
+  constructor(slots: StartSlots, starts: Starts, lingerMs = 0) {
     this.slots = slots;
     this.starts = starts;
-    this.patienceMs = patienceMs;
+    this.lingerMs = lingerMs;
   }
 
   /**
@@ -104,7 +104,7 @@ export class Admission {
   async submit(deliveries: readonly PendingDelivery[], isUrgent = false): Promise<void> {
     if (deliveries.length === 0) return;
     this.checkRoom(deliveries.length);
-    if (this.isPatient) this.noteArrival(deliveries.length);
+    if (this.lingers) this.noteArrival(deliveries.length);
     const started = deliveries.map(
       (delivery) =>
         new Promise<void>((resolve, reject) => this.queue.push({ delivery, isUrgent, resolve, reject })),
@@ -138,8 +138,8 @@ export class Admission {
     });
   }
 
-  private get isPatient(): boolean {
-    return this.patienceMs > 0;
+  private get lingers(): boolean {
+    return this.lingerMs > 0;
   }
 
   private noteArrival(deliveries: number): void {
@@ -151,8 +151,8 @@ export class Admission {
 
   /** Waits until the next delivery is late, or would be. */
   private async gather(): Promise<void> {
-    if (!this.isPatient) return;
-    const end = performance.now() + this.patienceMs;
+    if (!this.lingers) return;
+    const end = performance.now() + this.lingerMs;
     const isEnough = () => this.queue.length >= MAX_GROUP_SIZE || this.queue.some(({ isUrgent }) => isUrgent);
     for (let waiting = 0; waiting < this.queue.length && !isEnough(); ) {
       waiting = this.queue.length;
@@ -173,8 +173,8 @@ export class Admission {
       return;
     }
     const tookMs = performance.now() - began;
-    if (isGroup && this.isPatient)
-      answerInParts(batch, Math.min(ANSWERING_TIMES * tookMs, LONGEST_ANSWERING_MS));
+    if (isGroup && this.lingers)
+      resolveStaggered(batch, Math.min(STAGGER_TIMES * tookMs, LONGEST_STAGGER_MS));
     else for (const { resolve } of batch) resolve();
     if (isGroup) await this.rest(batch.length, leftBehind, tookMs);
   }
@@ -211,13 +211,13 @@ export class Admission {
   }
 
   private async rest(started: number, leftBehind: boolean, startMs: number): Promise<void> {
-    const { isPatient } = this;
-    const least = (isPatient ? LEAST_PATIENT_REST : LEAST_REST) * startMs;
+    const { lingers } = this;
+    const least = (lingers ? LEAST_LINGERING_REST : LEAST_REST) * startMs;
     const most = Math.min(
       MOST_REST * startMs,
-      least + (isPatient ? LONGEST_PATIENT_WAIT_MS : LONGEST_WAIT_MS),
+      least + (lingers ? LONGEST_LINGERING_WAIT_MS : LONGEST_WAIT_MS),
     );
-    const enough = isPatient ? MAX_GROUP_SIZE : Math.min(this.queue.length + started, MAX_GROUP_SIZE);
+    const enough = lingers ? MAX_GROUP_SIZE : Math.min(this.queue.length + started, MAX_GROUP_SIZE);
     await this.pause(least, () => false);
     // Deliveries that did not fit into the group need not wait for others.
     if (!leftBehind) await this.pause(most - least, () => this.queue.length >= enough);
@@ -241,12 +241,12 @@ export class Admission {
   }
 }
 
-/** Answers what is urgent at once, and the others a few at a time. @param overMs how long that takes, milliseconds */
-function answerInParts(batch: readonly Waiting[], overMs: number): void {
+/** Resolves what is urgent at once, and the others a few at a time. @param overMs how long that takes, milliseconds */
+function resolveStaggered(batch: readonly Waiting[], overMs: number): void {
   for (const { isUrgent, resolve } of batch) if (isUrgent) resolve();
   const canWait = batch.filter(({ isUrgent }) => !isUrgent);
-  for (let first = 0; first < canWait.length; first += ANSWERED_AT_ONCE) {
-    const part = canWait.slice(first, first + ANSWERED_AT_ONCE);
+  for (let first = 0; first < canWait.length; first += STAGGER_SIZE) {
+    const part = canWait.slice(first, first + STAGGER_SIZE);
     setTimeout(
       () => {
         for (const { resolve } of part) resolve();

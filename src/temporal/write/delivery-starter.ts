@@ -6,15 +6,13 @@ import { deliveryId } from '../../domain/basics/delivery-id.js';
 import {
   type AcceptedEvent,
   type DeliveryTarget,
-  type EndpointKey,
   MAX_GROUP_SIZE,
   type NamedTarget,
   pickEvent,
 } from '../../domain/delivery/delivery.js';
 import type { LiveGroup } from '../../domain/delivery/delivery-group.js';
-import { type HeldBack, holdBack, waitForSlot } from '../../domain/delivery/hold-back.js';
-import type { AttemptSlots } from '../../domain/endpoint/attempt-slots.js';
-import type { EndpointHealth } from '../../domain/endpoint/endpoint-health.js';
+import type { EndpointConditions } from '../../domain/endpoint/endpoint-conditions.js';
+import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
 import type { FailingMark } from '../../domain/endpoint/incident.js';
 import type { ReleaseOptions, ReleaseResult } from '../../domain/endpoint/release.js';
 import { type GroupRange, GroupSeries } from '../../domain/ledger/group-series.js';
@@ -26,12 +24,11 @@ import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import { TIMINGS, timingsOfInput } from '../../domain/timings.js';
 import type { ResendMemo } from '../read/earlier-runs.js';
 import { RecentGroups } from '../read/group/recent-groups.js';
-import { readInput } from '../read/history.js';
+import { readInput, readTaskAttempt } from '../read/history.js';
 import type { PendingDelivery } from './admission.js';
 import { AdmissionLanes } from './admission-lanes.js';
 import { EventGroups } from './event-groups.js';
 import { startFanOut } from './fan-out.js';
-import type { Incidents } from './incidents.js';
 import { CandidateGroups } from './once/candidate-groups.js';
 import { NumberedGroups } from './once/numbered-groups.js';
 import { findOldest, probe } from './parked-deliveries.js';
@@ -67,12 +64,7 @@ export interface DeliveryStarterOptions
   > {
   sealer: PayloadSealer;
   /** What this process knows of endpoints. */
-  health: EndpointHealth;
-  /** The attempts that this process has in flight to endpoints. */
-  slots: AttemptSlots;
-  incidents: Incidents;
-  /** First attempts in flight in this process; beyond it, further ones are made in the isolated lane. */
-  maxFirstAttempts: number;
+  conditions: EndpointConditions;
   /** Parked deliveries of an endpoint that are woken each second, at most. */
   releasePerSecond: number;
   /** Start calls in flight at once in a lane; what arrives meanwhile is committed in groups. 0: no groups, every delivery by itself. */
@@ -80,8 +72,8 @@ export interface DeliveryStarterOptions
 }
 
 /**
- * Writes to the ledger. Every promise resolves after Temporal has persisted what was asked for. The health of endpoints decides only in
- * which lane first attempts are made; events are accepted in the same way for all.
+ * Writes to the ledger. Every promise resolves after Temporal has persisted what was asked for. The condition of endpoints decides only where
+ * first attempts are made; events are accepted in the same way for all.
  */
 export class DeliveryStarter {
   /** Groups that visibility may not know yet. */
@@ -102,13 +94,7 @@ export class DeliveryStarter {
   constructor(options: DeliveryStarterOptions) {
     this.options = options;
     const { recentGroups } = this;
-    const isIsolated = (delivery: PendingDelivery) => this.isIsolated(delivery);
-    this.calls = new StartCalls({
-      ...options,
-      recentGroups,
-      isIsolated,
-      holdBack: (delivery) => this.holdBack(delivery),
-    });
+    this.calls = new StartCalls({ ...options, recentGroups });
     this.candidates = new CandidateGroups(options);
     if (options.startsInFlight === 0) return;
     const series = new GroupSeries(MAX_GROUP_SIZE);
@@ -117,7 +103,7 @@ export class DeliveryStarter {
     const isolatedSlots = new StartSlots(options.startsInFlight);
     this.grouping = {
       slots,
-      admission: new AdmissionLanes(slots, isolatedSlots, numbered, isIsolated),
+      admission: new AdmissionLanes(slots, isolatedSlots, numbered),
       groups: new EventGroups(this.calls),
       series,
     };
@@ -178,10 +164,10 @@ export class DeliveryStarter {
     if (targets.length === 0 || targets.length > MAX_ADMITTED)
       return this.accept(accepted, targets, hints, subject);
     const started = groups ? await this.candidates.settle(groups) : new Map<string, string>();
-    const { event_id } = accepted;
+    const event = await sealEvent(this.options.sealer, accepted, subject);
+    const { event_id } = event;
     const missing: PendingDelivery[] = [];
-    const { deliveries } = await this.pending(accepted, targets, hints, subject);
-    for (const delivery of deliveries) {
+    for (const delivery of this.pending(event, targets, hints)) {
       const { endpoint_id } = delivery.target;
       const group = started.get(deliveryId({ event_id, endpoint_id }));
       if (group === undefined) missing.push(delivery);
@@ -190,24 +176,21 @@ export class DeliveryStarter {
     if (missing.length > 0) await this.repeats.run(() => this.calls.startAlone(missing));
   }
 
-  /** An event, sealed, and its deliveries. */
-  private async pending(
-    accepted: AcceptedEvent,
+  /** The deliveries of an event, each with the decision where its first attempt is made. */
+  private pending(
+    event: AcceptedEvent,
     targets: readonly DeliveryTarget[],
     { failing, hostOf }: EndpointHints,
-    subject: string | undefined,
     groups?: GroupRange,
-  ): Promise<{ event: AcceptedEvent; deliveries: PendingDelivery[] }> {
-    const event = await sealEvent(this.options.sealer, accepted, subject);
-    const deliveries = targets.map((target, index) => ({
+  ): PendingDelivery[] {
+    return targets.map((target, index) => ({
       event,
       target,
       head: index === 0,
-      failing: failing?.get(target.endpoint_id),
+      placement: this.options.conditions.place(target.endpoint_id, failing?.get(target.endpoint_id)),
       host: hostOf && (() => hostOf(target.endpoint_id)),
       groups,
     }));
-    return { event, deliveries };
   }
 
   private async start(
@@ -215,15 +198,18 @@ export class DeliveryStarter {
     targets: readonly DeliveryTarget[],
     hints: EndpointHints,
     subject: string | undefined,
-    groups: GroupRange | undefined,
+    range: GroupRange | undefined,
   ): Promise<void> {
-    const { event, deliveries } = await this.pending(accepted, targets, hints, subject, groups);
     const { grouping, options, calls } = this;
+    const event = await sealEvent(options.sealer, accepted, subject);
     const atOnce = grouping ? MAX_STARTED_AT_ONCE : MAX_ADMITTED;
     if (targets.length === 0 || targets.length > atOnce) {
       const fanOut = { ...options, isEager: options.earlyAttempts !== undefined };
       await this.fanOutsOf(event.account_id)(() => startFanOut(fanOut, event, targets));
-    } else if (!grouping) {
+      return;
+    }
+    const deliveries = this.pending(event, targets, hints, range);
+    if (!grouping) {
       await calls.startAlone(deliveries);
     } else if (targets.length <= MAX_ADMITTED) {
       await grouping.admission.submit(deliveries);
@@ -246,6 +232,11 @@ export class DeliveryStarter {
     return (await readInput(this.options.client, { workflowId, runId })) as LiveGroup;
   }
 
+  /** Which try of its workflow task an execution is in; 1 for the first, and if it is in none. */
+  async taskAttempt(workflowId: string, runId: string): Promise<number> {
+    return readTaskAttempt(this.options.client, { workflowId, runId });
+  }
+
   /**
    * Starts some of an event's deliveries, unless that has been done already: in groups, or, if there are none, each by itself.
    *
@@ -253,7 +244,7 @@ export class DeliveryStarter {
    */
   async startSome(batch: AcceptedEvent, targets: readonly DeliveryTarget[], offset: number): Promise<void> {
     const event = pickEvent(batch);
-    const deliveries = targets.map((target) => ({ event, target, head: false }));
+    const deliveries = this.pending(event, targets, {}).map((one) => ({ ...one, head: false }));
     if (this.grouping) await this.grouping.groups.start(deliveries, offset);
     else await this.calls.startAlone(deliveries);
   }
@@ -308,25 +299,5 @@ export class DeliveryStarter {
       (await findOldest(client, endpoint, 'parked', since)) ??
       (await findOldest(client, endpoint, 'retrying', since));
     if (oldest) await probe(client, oldest, endpoint.endpoint_id);
-  }
-
-  private isIsolated({ failing, target }: PendingDelivery): boolean {
-    const { health, slots, maxFirstAttempts } = this.options;
-    return (
-      failing !== undefined ||
-      health.isUnhealthy(target.endpoint_id) ||
-      slots.isClogged(target.endpoint_id) ||
-      health.directAttempts >= maxFirstAttempts
-    );
-  }
-
-  /** What the gate would answer is answered here, so that no attempt has to be begun for it. */
-  private holdBack({ failing, target }: PendingDelivery): HeldBack | undefined {
-    const { incidents, slots, timings } = this.options;
-    const marks = [failing, incidents.mark(target.endpoint_id)];
-    const held = holdBack(marks, Date.now(), Math.random(), timings);
-    if (held) return held;
-    const noSlot = slots.refusal(target.endpoint_id);
-    return noSlot && waitForSlot(noSlot);
   }
 }

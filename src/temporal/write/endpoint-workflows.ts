@@ -1,7 +1,7 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { secretRotation, verifyEndpoint } from '../../../workflows/index.js';
 import { type Confirmation, confirmed, secretsChanged, verifyAgain } from '../../../workflows/messages.js';
-import type { EndpointKey } from '../../domain/delivery/delivery.js';
+import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
 import { endpointAttributes } from '../../domain/ledger/search-attributes.js';
 import { endpointSummary, type NamedEndpoint } from '../../domain/ledger/summaries.js';
 import { rotationWorkflowId, verificationWorkflowId } from '../../domain/ledger/workflow-ids.js';

@@ -1,15 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import pThrottle from 'p-throttle';
 
+interface Place {
+  /** Whether to go on. */
+  called: Promise<boolean>;
+  call(mayGoOn: boolean): void;
+}
+
 /**
- * Lets those that wait go on, so many in a period: those that are in a hurry first, and otherwise in the order in which they came. Who leaves the queue costs
- * the others nothing.
+ * Lets those that wait go on, so many in a period: those that were promoted first, and otherwise in the order in which they came. Who leaves the
+ * queue costs the others nothing.
  */
 export class PacedQueue {
-  /** Told whether they may go on, by name. */
-  private readonly waiting = new Map<string, (mayGoOn: boolean) => void>();
-  /** Names of those that wait and are in a hurry. */
-  private readonly hurrying = new Set<string>();
+  /** Places, by name. */
+  private readonly waiting = new Map<string, Place>();
+  /** Names of those that wait and go first. */
+  private readonly promoted = new Set<string>();
   /** Until when nobody goes on, as by `performance.now()`. */
   private restUntil = 0;
   private readonly stopping = new AbortController();
@@ -26,26 +32,26 @@ export class PacedQueue {
   }
 
   /**
-   * Waits at the end of the queue. Who is in it already leaves the earlier place.
+   * Waits at the end of the queue. Who is in it already keeps the earlier place: all that wait under a name go on together.
    *
    * @param name of who waits
    * @returns whether to go on: false if it left, or the queue was stopped
    */
   async wait(name: string): Promise<boolean> {
     if (this.stopping.signal.aborted) return false;
-    this.leave(name);
-    const called = new Promise<boolean>((resolve) => this.waiting.set(name, resolve));
+    const place = this.waiting.get(name) ?? newPlace();
+    this.waiting.set(name, place);
     if (!this.isServing) void this.serve();
-    return called;
+    return place.called;
   }
 
   leave(name: string): void {
-    this.takeOut(name)?.(false);
+    this.takeOut(name)?.call(false);
   }
 
-  /** Who waits goes before all that are not in a hurry. */
-  hurry(name: string): void {
-    if (this.waiting.has(name)) this.hurrying.add(name);
+  /** Who waits goes before all that were not promoted. */
+  promote(name: string): void {
+    if (this.waiting.has(name)) this.promoted.add(name);
   }
 
   /** Nobody goes on for so long, milliseconds. */
@@ -53,7 +59,7 @@ export class PacedQueue {
     this.restUntil = Math.max(this.restUntil, performance.now() + ms);
   }
 
-  /** Nobody goes on any more. */
+  /** Nobody goes on from now on. */
   stop(): void {
     this.stopping.abort();
     for (const name of this.waiting.keys()) this.leave(name);
@@ -65,8 +71,8 @@ export class PacedQueue {
       // Rejects where it is stopped.
       await this.pace().catch(() => {});
       await this.rested();
-      const [first] = this.hurrying.size > 0 ? this.hurrying : this.waiting.keys();
-      if (first !== undefined) this.takeOut(first)?.(true);
+      const [first] = this.promoted.size > 0 ? this.promoted : this.waiting.keys();
+      if (first !== undefined) this.takeOut(first)?.call(true);
     }
     this.isServing = false;
   }
@@ -82,10 +88,18 @@ export class PacedQueue {
   }
 
   /** Takes one out of the queue. */
-  private takeOut(name: string): ((mayGoOn: boolean) => void) | undefined {
-    const call = this.waiting.get(name);
+  private takeOut(name: string): Place | undefined {
+    const place = this.waiting.get(name);
     this.waiting.delete(name);
-    this.hurrying.delete(name);
-    return call;
+    this.promoted.delete(name);
+    return place;
   }
+}
+
+function newPlace(): Place {
+  let call: Place['call'] = () => {};
+  const called = new Promise<boolean>((resolve) => {
+    call = resolve;
+  });
+  return { called, call };
 }

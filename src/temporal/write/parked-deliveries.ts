@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import type { deliver } from '../../../workflows/index.js';
 import { release as releaseSignal } from '../../../workflows/messages.js';
-import type { EndpointKey } from '../../domain/delivery/delivery.js';
 import type { LiveGroup, Release } from '../../domain/delivery/delivery-group.js';
 import { MAX_PROBED_ATTEMPTS } from '../../domain/delivery/delivery-machine.js';
+import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
 import { MOST_RELEASES_IN_A_ROW, type ReleaseSample } from '../../domain/endpoint/release.js';
 import { ACCOUNT_ATTRIBUTE, ENDPOINT_ATTRIBUTE } from '../../domain/ledger/search-attributes.js';
 import { DELIVERY_TYPE, isGroup } from '../../domain/ledger/workflow-ids.js';
@@ -171,7 +171,10 @@ export async function release(
   direct = false,
 ): Promise<void> {
   const isDirect = direct && isGroup(unit[0].workflowId);
-  await notify(client, unit, { endpoint_id: endpointId, ...(isDirect && { direct: true }) });
+  await notify(client, unit, {
+    endpoint_id: endpointId,
+    ...(isDirect && { direct: true, sent_at: Date.now() }),
+  });
 }
 
 /** Has a waiting delivery attempted to see whether its endpoint answers again. Nothing else of it changes. */

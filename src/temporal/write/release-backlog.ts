@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import type { EndpointKey } from '../../domain/delivery/delivery.js';
+import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
 import { GiveWay } from '../../domain/endpoint/give-way.js';
 import {
   answersWell,

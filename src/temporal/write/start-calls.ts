@@ -20,7 +20,7 @@ import type {
 } from '../../domain/delivery/delivery.js';
 import { type LiveGroup, waitFromStart } from '../../domain/delivery/delivery-group.js';
 import { describeStates, statusesOf } from '../../domain/delivery/group-summary.js';
-import type { HeldBack } from '../../domain/delivery/hold-back.js';
+import type { HeldBack } from '../../domain/endpoint/endpoint-condition.js';
 import {
   ACCOUNT_ATTRIBUTE,
   acceptedAttribute,
@@ -50,7 +50,8 @@ import type { GroupStarts } from './once/numbered-groups.js';
 
 /** Begins first attempts when their start is persisted, before their workflows run, which then receive the same reports. */
 export interface EarlyAttempts {
-  begin(runId: string, group: DeliveryGroup, timeoutMs: number): void;
+  /** @param placed whether it was decided of each delivery that its first attempt is made in the direct lane */
+  begin(runId: string, group: DeliveryGroup, timeoutMs: number, placed: boolean): void;
 }
 
 /** Measures start calls. */
@@ -66,10 +67,6 @@ export interface StartCallOptions {
   /** Present if this process runs a worker on the client's connection, which gets the first workflow task back with the start. */
   earlyAttempts: EarlyAttempts | undefined;
   recentGroups: RecentGroups;
-  /** Whether a delivery's first attempt belongs in the isolated lane. */
-  isIsolated(delivery: PendingDelivery): boolean;
-  /** Why the first attempt of a delivery in the isolated lane waits, if it does. */
-  holdBack(delivery: PendingDelivery): HeldBack | undefined;
   observer?: StartObserver | undefined;
   /** Absent: as usual. */
   timings?: Timings;
@@ -164,17 +161,17 @@ export class StartCalls implements GroupStarts {
   }
 
   private async startDelivery(delivery: PendingDelivery): Promise<void> {
-    const isolated = this.options.isIsolated(delivery);
+    const { isolated } = delivery.placement;
     await this.startSole(
       delivery,
-      { ...(isolated && { isolated, ...this.heldBack([delivery]) }) },
+      { ...(isolated && { isolated, ...heldBack([delivery]) }) },
       { workflowIdReusePolicy: 'REJECT_DUPLICATE', workflowIdConflictPolicy: 'USE_EXISTING' },
     );
   }
 
   /** Starts an execution of one delivery, under the delivery's id. */
   private startSole(
-    { event, target, head, host }: PendingDelivery,
+    { event, target, head, host }: Omit<PendingDelivery, 'placement'>,
     more: Partial<LiveGroup>,
     options: StartPolicies,
     memo: Record<string, unknown> = {},
@@ -184,6 +181,7 @@ export class StartCalls implements GroupStarts {
     const member = { endpoint_id, ...(schedule && { schedule }), event: 0 };
     return this.start(
       { events: [event], deliveries: [member], ...this.options.settings, ...more },
+      !more.isolated,
       {
         ...options,
         workflowId: deliveryWorkflowId(account_id, { event_id, endpoint_id }),
@@ -196,9 +194,14 @@ export class StartCalls implements GroupStarts {
     );
   }
 
-  /** Starts an execution of deliveries, and begins their first attempts if its first workflow task is this process's. */
+  /**
+   * Starts an execution of deliveries, and begins their first attempts if its first workflow task is this process's.
+   *
+   * @param placed see {@link EarlyAttempts.begin}
+   */
   private async start(
     input: LiveGroup,
+    placed: boolean,
     options: Omit<WorkflowStartOptions<typeof deliver>, 'args' | 'taskQueue'> & StartPolicies,
   ): Promise<WorkflowHandleWithStartDetails> {
     const { client, taskQueue, earlyAttempts, observer, timings = TIMINGS } = this.options;
@@ -211,7 +214,7 @@ export class StartCalls implements GroupStarts {
     } as WorkflowStartOptions<typeof deliver>);
     observer?.started(deliveries.length, (performance.now() - began) / 1_000, isGroup(handle.workflowId));
     if (handle.eagerlyStarted && !isolated)
-      earlyAttempts?.begin(handle.firstExecutionRunId, { events, deliveries }, attempt_timeout_ms);
+      earlyAttempts?.begin(handle.firstExecutionRunId, { events, deliveries }, attempt_timeout_ms, placed);
     return handle;
   }
 
@@ -222,9 +225,10 @@ export class StartCalls implements GroupStarts {
   ): Promise<void> {
     const { settings, earlyAttempts, recentGroups } = this.options;
     const group = toGroup(pending);
-    const isolated = pending.every((delivery) => this.options.isIsolated(delivery));
-    // In the direct lane the attempts themselves find which endpoints are failing: a group begins all of them, or none.
-    const held = isolated ? this.heldBack(pending) : {};
+    const isolated = pending.every(({ placement }) => placement.isolated);
+    // A group begins all first attempts in the direct lane, or none. Where only some belong there, each is asked again as it is made.
+    const placed = pending.every(({ placement }) => !placement.isolated);
+    const held = isolated ? heldBack(pending) : {};
     const workflowId = groupWorkflowId(id);
     const keys = pending.map(({ event: { account_id, event_id }, target: { endpoint_id } }) => ({
       account_id,
@@ -245,7 +249,7 @@ export class StartCalls implements GroupStarts {
     const input: LiveGroup = { ...group, ...settings, ...held, ...(isolated && { isolated }) };
     const waiting = input.held && waitFromStart(input, Date.now());
     const { states = [] } = waiting ?? {};
-    await this.start(waiting?.group ?? input, {
+    await this.start(waiting?.group ?? input, placed, {
       workflowId,
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
       workflowIdConflictPolicy,
@@ -271,16 +275,14 @@ export class StartCalls implements GroupStarts {
     });
     recentGroups.add(workflowId, keys);
   }
+}
 
-  /** The endpoints at which first attempts wait, if there are any. */
-  private heldBack(pending: readonly PendingDelivery[]): Pick<LiveGroup, 'held'> {
-    const held: Record<string, HeldBack> = {};
-    for (const delivery of pending) {
-      const reason = this.options.holdBack(delivery);
-      if (reason) held[delivery.target.endpoint_id] ??= reason;
-    }
-    return Object.keys(held).length > 0 ? { held } : {};
-  }
+/** The endpoints at which first attempts wait, if there are any. */
+function heldBack(pending: readonly PendingDelivery[]): Pick<LiveGroup, 'held'> {
+  const held: Record<string, HeldBack> = {};
+  for (const { placement, target } of pending)
+    if (placement.held) held[target.endpoint_id] ??= placement.held;
+  return Object.keys(held).length > 0 ? { held } : {};
 }
 
 /** What the memo of an execution of one event says of its number. */

@@ -8,6 +8,7 @@ import {
   NoWorkerError,
   ReplayStateConflictError,
   TooManyReplaysError,
+  visibilityBusy,
 } from '../../../temporal/errors.js';
 import type { ApiDependencies, Context, Middleware } from '../context.js';
 
@@ -28,6 +29,8 @@ export function answerProblems({
   const toProblem = (ctx: Context, error: unknown): Problem => {
     const known = error instanceof Problem ? error : ledgerProblem(error);
     if (known) return known;
+    const busy = visibilityBusy(error);
+    if (busy) return unavailable(ctx, busy.message);
     if (!isUnavailable(error))
       return new Problem(
         'internal_error',
@@ -67,6 +70,11 @@ const EVENTS_PATH = /^\/[^/]+\/events\//;
  * the answer claims nothing.
  */
 export function outOfReach(ctx: Context): Problem {
+  return unavailable(ctx, 'A server that Hookline needs does not answer.');
+}
+
+/** @param reason why the request was not carried out, or not to its end */
+function unavailable(ctx: Context, reason: string): Problem {
   const { method, path } = ctx;
   const advice =
     method === 'GET' || method === 'HEAD'
@@ -74,7 +82,7 @@ export function outOfReach(ctx: Context): Problem {
       : EVENTS_PATH.test(path)
         ? adviceOfEvent(ctx)
         : 'It is not known whether the request took effect: check, or send it again.';
-  return new Problem('unavailable', `A server that Hookline needs does not answer. ${advice}`, {
+  return new Problem('unavailable', `${reason} ${advice}`, {
     headers: { 'retry-after': String(UNAVAILABLE_RETRY_AFTER_S) },
   });
 }
@@ -90,12 +98,12 @@ function adviceOfEvent({ state: { event_id }, req }: Context): string {
 
 /** The problem that an error of the ledger stands for. */
 function ledgerProblem(error: unknown): Problem | undefined {
-  const unavailable = (detail: string, seconds: number) =>
+  const tryAgain = (detail: string, seconds: number) =>
     new Problem('unavailable', detail, { headers: { 'retry-after': String(seconds) }, cause: error });
   if (error instanceof LedgerBusyError)
-    return unavailable(`${error.message} Nothing was accepted; send it again.`, BUSY_RETRY_AFTER_S);
+    return tryAgain(`${error.message} Nothing was accepted; send it again.`, BUSY_RETRY_AFTER_S);
   if (error instanceof NoWorkerError)
-    return unavailable(
+    return tryAgain(
       `${error.message} The request may still take effect: read the delivery before you send it again.`,
       Math.ceil(error.waitedMs / 1_000),
     );

@@ -7,6 +7,7 @@ import {
   REFERENCE,
 } from '../../../domain/access/account.js';
 import { type AccountDeletion, DELETION_STAGES } from '../../../domain/access/account-deletion.js';
+import { logoOrigin, PORTAL_COLOR, PORTAL_NAME } from '../../../domain/look/portal-look.js';
 import { timeSchema as time } from '../../http/schemas.js';
 import { apiKeyWithKeySchema } from './api-key-view.js';
 
@@ -16,6 +17,33 @@ export const accountLimits = z.strictObject({
   requests_per_minute: limit('requests_per_minute').optional().describe('Of each token, events excepted'),
   events_per_minute: limit('events_per_minute').optional().describe('Of all tokens of the account together'),
   max_endpoints: limit('max_endpoints').optional(),
+});
+
+const lookName = z.string().regex(PORTAL_NAME, 'must be a line of 1 to 60 characters');
+const lookLogo = z
+  .string()
+  .refine(
+    (url) => logoOrigin(url) !== undefined,
+    'must be an https URL, such as https://cdn.example.com/logo.svg',
+  );
+const lookColor = z.string().regex(PORTAL_COLOR, 'must be a colour such as #0a7f5a');
+
+/** How the portal of an account looks. */
+export const portalLookSchema = z.strictObject({
+  name: lookName.optional().describe('What it calls itself'),
+  logo_url: lookLogo
+    .optional()
+    .describe(
+      'A picture beside the name, from an origin that the installation allows (HOOKLINE_PORTAL_LOGO_ORIGINS)',
+    ),
+  color: lookColor.optional().describe('Of links and buttons; shades with enough contrast are made of it'),
+});
+
+/** A change of it: null takes the installation's. */
+export const portalLookPatch = z.strictObject({
+  name: lookName.nullable().optional(),
+  logo_url: lookLogo.nullable().optional(),
+  color: lookColor.nullable().optional(),
 });
 
 export const referenceSchema = z
@@ -32,6 +60,9 @@ export const accountSchema = z
       .describe('The platform that the account belongs to; absent if it belongs to none'),
     reference: z.string().optional().describe("The platform's own name for the account"),
     limits: accountLimits.describe("The account's own limits, each in place of the installation's"),
+    portal: portalLookSchema
+      .optional()
+      .describe('How its portal looks, each in place of what the installation has'),
     status: z.enum(ACCOUNT_STATUSES),
     created_at: time,
     deletion_requested_at: time.optional(),

@@ -4,6 +4,8 @@ import { PAYLOAD_RULES } from '../../../domain/access/account-deletion.js';
 import { ACCOUNT_SCOPES, PLATFORM_SCOPES } from '../../../domain/access/api-key.js';
 import { newId } from '../../../domain/basics/ids.js';
 import { Problem } from '../../../domain/http/problem.js';
+import { logoOrigin } from '../../../domain/look/portal-look.js';
+import { invalidRequest } from '../../http/body.js';
 import { requireScope } from '../../http/caller/refusals.js';
 import { answerTagged, changedMeanwhile, requireMatch } from '../../http/conditional.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
@@ -12,12 +14,15 @@ import { type Operation, operation, pathTo } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
 import { cutPage, pagingParameters, renderPage } from '../../http/paging.js';
 import { pageOf } from '../../http/schemas.js';
+import { logoOrigins } from '../../web/portal-look.js';
 import { requireEncrypted } from '../subjects/require-encrypted.js';
 import {
   accountEtag,
   accountLimits,
   accountSchema,
   accountWithKeySchema,
+  portalLookPatch,
+  portalLookSchema,
   referenceSchema,
 } from './account-view.js';
 import { findAccount, findActiveAccount } from './find-account.js';
@@ -31,6 +36,7 @@ const newAccountBody = z.strictObject({
   name,
   reference: reference.optional(),
   limits: accountLimits.optional(),
+  portal: portalLookSchema.optional().describe('How its portal looks'),
   platform: z
     .boolean()
     .default(false)
@@ -48,11 +54,12 @@ const accountPatch = z.strictObject({
     })
     .optional()
     .describe("null: the installation's"),
+  portal: portalLookPatch.optional().describe("How its portal looks; null: as the installation's"),
 });
 
 /** Accounts: tenants, for their platforms and for the operator of the installation. */
 export function accountOperations(dependencies: ApiDependencies): Operation[] {
-  const { accountDeletions, sealer } = dependencies;
+  const { accountDeletions, sealer, settings } = dependencies;
   const { accounts, apiKeys } = dependencies.database;
   /** With how far its deletion is, while that is under way; and its tag. */
   const withProgress = async (account: Account): Promise<[string, Account]> => {
@@ -76,22 +83,23 @@ export function accountOperations(dependencies: ApiDependencies): Operation[] {
       path: '/accounts',
       id: 'createAccount',
       summary:
-        'Create an account. For the operator with its first API key, which is shown only in this answer',
+        'Create an account. For the operator with its first API key, which is shown only in this response',
       scope,
       isAboutAccounts: true,
       body: newAccountBody,
       example: { name: 'Acme', reference: 'customer-42', limits: { events_per_minute: 600 } },
       responses: { 201: { description: 'The account', schema: accountWithKeySchema } },
       problems: ['account_reference_taken'],
-      async handle(ctx, { body: { name, reference, limits, platform: isPlatform } }) {
+      async handle(ctx, { body: { name, reference, limits, portal, platform: isPlatform } }) {
         requireManager(ctx);
+        requireLogoOrigin(settings, portal?.logo_url);
         if (isPlatform) requireHeld(ctx, ['admin']);
         const { account_id, scopes } = ctx.state.caller;
         const id = newId('account');
         const origin = originOf(ctx, id);
         const ofPlatform = scopes.includes('platform');
         const platform_id = ofPlatform ? account_id : undefined;
-        const input = { id, platform_id, limits };
+        const input = { id, platform_id, limits, portal };
         const account =
           reference === undefined
             ? await accounts.create(name, origin, input)
@@ -136,7 +144,9 @@ export function accountOperations(dependencies: ApiDependencies): Operation[] {
       summary: 'Read an account: your own, or one of your platform',
       scope: ['keys:read', ...scope],
       isAboutAccounts: true,
-      headers: { 'If-None-Match': 'The ETag of an earlier answer: the answer is 304 if nothing has changed' },
+      headers: {
+        'If-None-Match': 'The ETag of an earlier response: the response is 304 if nothing has changed',
+      },
       responses: {
         200: { description: 'The account', schema: accountSchema },
         304: { description: 'Not changed since the answer with that ETag' },
@@ -151,19 +161,21 @@ export function accountOperations(dependencies: ApiDependencies): Operation[] {
       method: 'patch',
       path: '/accounts/:id',
       id: 'updateAccount',
-      summary: 'Change name, reference or limits of an account; limits take effect within two seconds',
+      summary:
+        'Change name, reference, limits or the look of the portal of an account; limits take effect within two seconds',
       scope,
       isAboutAccounts: true,
       body: accountPatch,
       bodyTypes: ['application/merge-patch+json', 'application/json'],
       example: { limits: { max_endpoints: 50 } },
       headers: {
-        'If-Match': 'The ETag that was read: the answer is 412 if the account has changed since',
+        'If-Match': 'The ETag that was read: the response is 412 if the account has changed since',
       },
       responses: { 200: { description: 'The account after the change', schema: accountSchema } },
       problems: ['account_reference_taken', 'account_state_conflict'],
       async handle(ctx, { params: { id = '' }, body: patch }) {
         requireManager(ctx, id);
+        requireLogoOrigin(settings, patch.portal?.logo_url);
         const before = await findActiveAccount(dependencies, ctx, id);
         requireMatch(ctx, accountEtag(before));
         const changed = await accounts.change(id, patch, before.version, originOf(ctx, id));
@@ -234,6 +246,18 @@ function requireManager(ctx: Context, accountId?: string): void {
   const { account_id, scopes } = ctx.state.caller;
   if (scopes.includes('admin')) return;
   requireHeld(ctx, accountId === account_id ? ['admin'] : ['keys:write']);
+}
+
+/** The policy of the portal names where its pictures come from, so the installation says so. @throws Problem 400 */
+function requireLogoOrigin(settings: ApiDependencies['settings'], url: string | null | undefined): void {
+  if (!url) return;
+  const allowed = logoOrigins(settings);
+  if (allowed.includes(logoOrigin(url) ?? '')) return;
+  const detail =
+    allowed.length === 0
+      ? 'cannot be set: this installation allows no origin of logos (HOOKLINE_PORTAL_LOGO_ORIGINS)'
+      : `must be at one of: ${allowed.join(', ')}`;
+  throw invalidRequest([{ pointer: '/portal/logo_url', detail }]);
 }
 
 function referenceTaken(reference: string | null | undefined): Problem {

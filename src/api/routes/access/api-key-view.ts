@@ -18,6 +18,6 @@ export const apiKeySchema = z
 
 export const apiKeyWithKeySchema = apiKeySchema
   .extend({
-    key: z.string().describe('The key, hlk_…: shown only in this answer; Hookline keeps a hash'),
+    key: z.string().describe('The key, hlk_…: shown only in this response; Hookline keeps a hash'),
   })
   .meta({ id: 'NewApiKey' });

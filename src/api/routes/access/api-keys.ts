@@ -39,7 +39,7 @@ export function apiKeyOperations({ database }: ApiDependencies): Operation[] {
       method: 'post',
       path: '/api_keys',
       id: 'createApiKey',
-      summary: 'Create an API key, which is shown only in this answer',
+      summary: 'Create an API key, which is shown only in this response',
       scope: 'keys:write',
       body: apiKeyBody,
       example: EXAMPLE,

@@ -18,6 +18,6 @@ export const oauthClientSchema = z
 
 export const oauthClientWithSecretSchema = oauthClientSchema
   .extend({
-    secret: z.string().optional().describe('hlcs_…: shown only in this answer; a public client has none'),
+    secret: z.string().optional().describe('hlcs_…: shown only in this response; a public client has none'),
   })
   .meta({ id: 'OAuthClientWithSecret' });

@@ -71,7 +71,7 @@ export function oauthClientOperations({ database }: ApiDependencies): Operation[
       method: 'post',
       path: '/oauth_clients',
       id: 'createOAuthClient',
-      summary: 'Register an OAuth client; its secret is shown only in this answer',
+      summary: 'Register an OAuth client; its secret is shown only in this response',
       scope: 'keys:write',
       body: clientBody,
       example: EXAMPLE,
@@ -149,7 +149,7 @@ export function oauthClientOperations({ database }: ApiDependencies): Operation[
       method: 'post',
       path: '/oauth_clients/:id/secret/rotate',
       id: 'rotateOAuthClientSecret',
-      summary: 'Give an OAuth client a new secret, which is shown only in this answer',
+      summary: 'Give an OAuth client a new secret, which is shown only in this response',
       scope: 'keys:write',
       body: rotationBody,
       responses: {

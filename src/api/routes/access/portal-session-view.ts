@@ -16,7 +16,7 @@ export const portalSessionSchema = z
 
 export const newPortalSessionSchema = portalSessionSchema
   .extend({
-    token: z.string().describe('hlps_…: shown only in this answer; Hookline keeps a hash'),
+    token: z.string().describe('hlps_…: shown only in this response; Hookline keeps a hash'),
     url: z.string().describe('A link for the subscriber: the portal, with the token in the fragment'),
   })
   .meta({ id: 'NewPortalSession' });

@@ -43,7 +43,7 @@ export function portalSessionOperations(dependencies: ApiDependencies): Operatio
       path: '/accounts/:id/portal_sessions',
       id: 'createPortalSession',
       summary:
-        'Create a link to the portal, for a subscriber of the account; its token is shown only in this answer',
+        'Create a link to the portal, for a subscriber of the account; its token is shown only in this response',
       scope: 'keys:write',
       isAboutAccounts: true,
       body,

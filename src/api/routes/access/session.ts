@@ -6,6 +6,7 @@ import type { ApiDependencies, Context } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
 import { timeSchema as time } from '../../http/schemas.js';
+import { portalLookSchema } from './account-view.js';
 
 const sessionSchema = z
   .object({
@@ -13,7 +14,12 @@ const sessionSchema = z
     id: z.string().describe('key_…, client_… or ps_…'),
     name: z.string().describe('Of the API key, the OAuth client or the portal session'),
     account: z
-      .object({ id: z.string(), name: z.string(), reference: z.string().optional() })
+      .object({
+        id: z.string(),
+        name: z.string(),
+        reference: z.string().optional(),
+        portal: portalLookSchema.optional().describe('How its portal looks, if it has a look of its own'),
+      })
       .describe('The account that the token acts for'),
     platform_id: z.string().optional().describe('The platform of the account'),
     profile_id: z.string().describe('The profile that GET /me answers'),
@@ -56,13 +62,18 @@ export function sessionOperations({ database, settings }: ApiDependencies): Oper
       problems: [],
       async handle(ctx) {
         const { caller } = ctx.state;
-        const { name = '', reference, platform_id } = ctx.state.account ?? {};
+        const { name = '', reference, portal, platform_id } = ctx.state.account ?? {};
         ctx.set('cache-control', 'no-store');
         ctx.body = {
           type: caller.type,
           id: caller.id,
           name: await nameOf(ctx),
-          account: { id: caller.account_id, name, ...(reference !== undefined && { reference }) },
+          account: {
+            id: caller.account_id,
+            name,
+            ...(reference !== undefined && { reference }),
+            ...(portal && { portal }),
+          },
           ...(platform_id !== undefined && { platform_id }),
           profile_id: caller.profile_id,
           scopes: caller.scopes,

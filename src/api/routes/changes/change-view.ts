@@ -22,6 +22,12 @@ export const changeSchema = z
         id: z
           .string()
           .describe('key_…, client_…, ps_…, operator, subscriber, incident, rotation or verification'),
+        name: z
+          .string()
+          .optional()
+          .describe(
+            'What the account calls its API key, OAuth client or portal session; absent of those of other accounts, and of what was deleted',
+          ),
         person: z.string().optional().describe('The profile of the person for whom an OAuth client acted'),
         account_id: z
           .string()
@@ -33,7 +39,7 @@ export const changeSchema = z
       .string()
       .optional()
       .describe(
-        'From where: of a request its caller, of an answer of the endpoint the address that answered',
+        'From where: of a request its caller, of a response of the endpoint the address that answered',
       ),
     request_id: z.string().optional().describe('The x-request-id of the request that did it'),
     reason: z.string().optional().describe('Why, as the actor gave it'),

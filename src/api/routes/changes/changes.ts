@@ -13,6 +13,7 @@ import { cutPage, pagingParameters, renderPage } from '../../http/paging.js';
 import { pageOf } from '../../http/schemas.js';
 import { timeParameter } from '../deliveries/filters.js';
 import { changeSchema } from './change-view.js';
+import { withNames } from './with-names.js';
 
 const RESOURCE = new RegExp(`^(${RESOURCE_KINDS.join('|')}):[\\w.]{1,128}$`);
 const ACTOR = /^[\w.]{1,128}$/;
@@ -60,8 +61,9 @@ export function changeOperations({ database }: ApiDependencies): Operation[] {
       responses: { 200: { description: 'A page of changes', schema: pageOf(changeSchema) } },
       problems: [],
       async handle(ctx, { query: { limit, after, ...filter } }) {
-        const rows = await changes.list(ctx.state.caller.account_id, filter, limit + 1, after);
-        ctx.body = renderPage(ctx, cutPage(rows, limit));
+        const { account_id } = ctx.state.caller;
+        const page = cutPage(await changes.list(account_id, filter, limit + 1, after), limit);
+        ctx.body = renderPage(ctx, { ...page, data: await withNames(database, page.data, account_id) });
       },
     }),
 
@@ -81,7 +83,8 @@ export function changeOperations({ database }: ApiDependencies): Operation[] {
         const rows = await changes.list(account_id, { resource }, limit + 1, after);
         const exists = rows.length > 0 || after !== undefined || (await endpoints.get(account_id, id));
         if (!exists) throw notFound('endpoint', id);
-        ctx.body = renderPage(ctx, cutPage(rows, limit));
+        const page = cutPage(rows, limit);
+        ctx.body = renderPage(ctx, { ...page, data: await withNames(database, page.data, account_id) });
       },
     }),
   ];

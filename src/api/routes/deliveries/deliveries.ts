@@ -27,6 +27,7 @@ import {
   readAttemptFilter,
   readFilter,
 } from './filters.js';
+import { includeParameter, withBusinessKeys } from './row-extras.js';
 
 const ACTIONS = {
   retry: 'Make an attempt now',
@@ -71,6 +72,7 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
         event_kind: kindParameter,
         ...deliveryParameters,
         ...attemptParameters,
+        include: includeParameter,
       }),
       responses: {
         200: {
@@ -80,13 +82,14 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
         },
       },
       problems: ['record_altered'],
-      async handle(ctx, { query: { limit, after, ...parameters } }) {
+      async handle(ctx, { query: { limit, after, include, ...parameters } }) {
         const { account_id } = ctx.state.caller;
         const any_attempt = readAttemptFilter(parameters);
         const filter = { ...(await readFilter(database, account_id, parameters)), any_attempt };
-        ctx.body = await renderLedgerPage(ctx, database, 'deliveries', after, (from) =>
-          deliveries.list(account_id, filter, limit, from),
-        );
+        ctx.body = await renderLedgerPage(ctx, database, 'deliveries', after, async (from) => {
+          const { data, ...rest } = await deliveries.list(account_id, filter, limit, from, include);
+          return { ...rest, data: await withBusinessKeys(database, data, () => account_id) };
+        });
       },
     }),
 

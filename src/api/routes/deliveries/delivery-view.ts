@@ -32,7 +32,7 @@ export const attemptSchema = z
         dns: z.number().int().optional(),
         connect: z.number().int().optional(),
         tls: z.number().int().optional(),
-        first_byte: z.number().int().optional().describe("From the request until the answer's headers"),
+        first_byte: z.number().int().optional().describe("From the request until the response's headers"),
       })
       .optional()
       .describe(
@@ -43,7 +43,7 @@ export const attemptSchema = z
       .number()
       .int()
       .optional()
-      .describe("Bytes of the answer's body that were read: all of it, or the first 16,384"),
+      .describe("Bytes of the response's body that were read: all of it, or the first 16,384"),
     response_sha256: z
       .string()
       .optional()
@@ -91,6 +91,36 @@ export const deliverySummarySchema = z
   })
   .meta({ id: 'DeliverySummary' });
 
+const { number, duration_ms, status_code, error_code } = attemptSchema.shape;
+
+/** Fields that rows of lists have only if they are asked for. */
+export const extraFields = {
+  last_attempt: z
+    .object({
+      number,
+      duration_ms: duration_ms.optional().describe('Of a closed delivery'),
+      status_code,
+      error_code,
+    })
+    .meta({ id: 'LastAttempt' })
+    .optional()
+    .describe(
+      'The latest attempt that has ended, if the list is asked for it. Absent if there is none, and of an open delivery whose reason is not an attempt',
+    ),
+  max_attempts: z
+    .int()
+    .optional()
+    .describe(
+      'How many attempts of an open delivery its schedule has, if the list is asked for last_attempt',
+    ),
+  business_keys: z
+    .array(z.object({ name: z.string(), value: z.string() }).meta({ id: 'BusinessKey' }))
+    .optional()
+    .describe(
+      'What the payload has at the properties that the schema of its kind marks as keys, if the list is asked for it. Absent if there is none, and if the payload cannot be read any more',
+    ),
+};
+
 export const listedDeliverySchema = deliverySummarySchema
   .extend({
     matching_attempts: z
@@ -105,6 +135,7 @@ export const listedDeliverySchema = deliverySummarySchema
         `Present if the list is filtered by any_attempt_…: the attempts that match, of all runs, at most ${MAX_ASKED}`,
       ),
   })
+  .extend(extraFields)
   .meta({ id: 'ListedDelivery' });
 
 const interventionSchema = z

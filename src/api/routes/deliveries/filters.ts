@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { AttemptFilter } from '../../../domain/archive/attempt-filter.js';
 import { ATTEMPT_ERROR_CODES } from '../../../domain/attempt/attempt.js';
 import { parseDuration } from '../../../domain/basics/duration.js';
 import { idPattern } from '../../../domain/basics/ids.js';
@@ -7,9 +6,10 @@ import { isClosed, SHOWN_STATUSES } from '../../../domain/delivery/delivery.js';
 import { type Network, readNetwork } from '../../../domain/endpoint/networks.js';
 import { MAX_KEY_VALUE_LENGTH, parseKeyFilter } from '../../../domain/event/business-keys.js';
 import { EVENT_KIND_NAME, MAX_EVENT_KIND_NAME_LENGTH } from '../../../domain/event/event-kinds.js';
+import type { AttemptFilter } from '../../../domain/list/attempt-filter.js';
+import type { DeliveryFilter } from '../../../domain/list/delivery-filter.js';
 
 import type { Database } from '../../../models/database.js';
-import type { DeliveryFilter } from '../../../temporal/read/delivery-filter.js';
 import { durationSchema } from '../../http/durations.js';
 import { listParameter } from '../../http/list-parameter.js';
 
@@ -97,7 +97,7 @@ export const deliveryParameters = {
   error_code: z
     .enum(ATTEMPT_ERROR_CODES)
     .optional()
-    .meta({ description: 'Why the latest attempt had no answer that counts' }),
+    .meta({ description: 'Why the latest attempt had no response that counts' }),
   status_code: statusCode.optional().meta({ description: 'HTTP status that answered the latest attempt' }),
   created_after: timeParameter,
   created_before: timeParameter,
@@ -141,7 +141,7 @@ export const attemptParameters = {
   any_attempt_error_code: z
     .enum(ATTEMPT_ERROR_CODES)
     .optional()
-    .meta({ description: 'Has an attempt that had no answer that counts, for this reason' }),
+    .meta({ description: 'Has an attempt that had no response that counts, for this reason' }),
   any_attempt_status_code: statusCode
     .optional()
     .meta({ description: 'Has an attempt that was answered with this HTTP status' }),

@@ -1,4 +1,5 @@
 import type { Origin } from '../../../domain/change/change.js';
+import type { SignatureScheme } from '../../../domain/delivery/signature.js';
 import { Problem } from '../../../domain/http/problem.js';
 import { hostOf } from '../../../domain/ledger/summaries.js';
 import type { StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
@@ -15,7 +16,7 @@ export async function createEndpoint(
   { settings, database, endpointWorkflows }: ApiDependencies,
   accountId: string,
   input: Parameters<EndpointRepository['create']>[1],
-  scheme: 'v1' | 'v1a',
+  scheme: SignatureScheme,
   origin: Origin,
 ): Promise<StoredEndpoint> {
   const { endpoints } = database;

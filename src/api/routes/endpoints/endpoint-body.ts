@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isRetryWait, MAX_WAITS } from '../../../domain/delivery/retry-schedule.js';
+import { SIGNATURE_SCHEMES } from '../../../domain/delivery/signature.js';
 import type { AddressPolicy } from '../../../domain/endpoint/address-policy.js';
 import {
   checkEventKinds,
@@ -10,6 +10,7 @@ import {
   VERIFICATION_METHODS,
 } from '../../../domain/endpoint/endpoint.js';
 import { checkHeaders, MASKED_VALUE, MAX_HEADERS } from '../../../domain/endpoint/endpoint-headers.js';
+import { isRetryWait, MAX_WAITS } from '../../../domain/endpoint/retry-schedule.js';
 import { filterSchema } from '../../../domain/filter/filter-schema.js';
 import { toPointer } from '../../../domain/http/json-pointer.js';
 import { type InputError, Problem } from '../../../domain/http/problem.js';
@@ -60,7 +61,7 @@ export const endpointBody = z.strictObject({
 /** The same, with what can only be chosen at registration. */
 export const newEndpointBody = endpointBody.extend({
   signature_scheme: z
-    .enum(['v1', 'v1a'])
+    .enum(SIGNATURE_SCHEMES)
     .default('v1')
     .describe('v1: a shared secret; v1a: an ed25519 key pair. A rotation can change it'),
 });

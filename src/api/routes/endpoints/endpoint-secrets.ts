@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { parseDuration } from '../../../domain/basics/duration.js';
+import { SIGNATURE_SCHEMES } from '../../../domain/delivery/signature.js';
 import { Problem } from '../../../domain/http/problem.js';
 import { hostOf } from '../../../domain/ledger/summaries.js';
 import type { ApiDependencies } from '../../http/context.js';
@@ -15,7 +16,7 @@ const MAX_SIGNING_KEYS = 5;
 
 const rotationBody = z.strictObject({
   overlap: overlapSchema(DEFAULT_OVERLAP).describe('How long the current secrets sign too'),
-  signature_scheme: z.enum(['v1', 'v1a']).optional().describe('Absent: as before'),
+  signature_scheme: z.enum(SIGNATURE_SCHEMES).optional().describe('Absent: as before'),
 });
 
 /** Signing secrets: how subscribers know that a delivery is genuine. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { schemeOf, verificationKey } from '../../../domain/delivery/signature.js';
+import { SIGNATURE_SCHEMES, schemeOf, verificationKey } from '../../../domain/delivery/signature.js';
 import { ENDPOINT_STATUSES, VERIFICATION_METHODS } from '../../../domain/endpoint/endpoint.js';
 import type { EndpointSecrets } from '../../../models/endpoint/endpoint-document.js';
 import { timeSchema as time } from '../../http/schemas.js';
@@ -29,7 +29,7 @@ export const endpointSchema = z
     verification_method: z.enum(VERIFICATION_METHODS),
     verify_token: z.string().optional().describe('Masked'),
     verified_at: time.optional(),
-    signature_scheme: z.enum(['v1', 'v1a']),
+    signature_scheme: z.enum(SIGNATURE_SCHEMES),
     public_key: z.string().optional().describe('whpk_…, with the scheme v1a'),
     retry_schedule: z.array(z.string()).optional(),
     created_at: time,
@@ -40,7 +40,7 @@ export const endpointSchema = z
 const keyFields = {
   secret: z.string().optional().describe('whsec_…, with the scheme v1'),
   public_key: z.string().optional().describe('whpk_…, with the scheme v1a'),
-  signature_scheme: z.enum(['v1', 'v1a']),
+  signature_scheme: z.enum(SIGNATURE_SCHEMES),
   previous_expires_at: time.optional().describe('Until then the previous ones sign too'),
 };
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isId } from '../../../domain/basics/ids.js';
 import { notFound } from '../../../domain/http/problem.js';
 import type { StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
+import { ownerOf } from '../../http/caller/owner.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { type Operation, operation, pathTo } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
@@ -19,7 +20,7 @@ import {
 } from './endpoint-view.js';
 import { listEndpointsOperation } from './list-endpoints.js';
 import { endpointAt } from './past-endpoint.js';
-import { sendTestEvent } from './test-event.js';
+import { sendTestEvent, testBody } from './test-event.js';
 
 /** Endpoints: where events are sent. */
 export function endpointOperations(dependencies: ApiDependencies): Operation[] {
@@ -111,13 +112,17 @@ export function endpointOperations(dependencies: ApiDependencies): Operation[] {
       method: 'post',
       path: '/endpoints/:id/test',
       id: 'testEndpoint',
-      summary: 'Send a test event to an endpoint, whatever kinds it is registered for',
+      summary:
+        'Send a test event, or the example of a kind, to an endpoint, whatever kinds it is registered for',
       scope: 'endpoints:write',
+      body: testBody,
+      bodyIsOptional: true,
+      example: { event_kind: 'purchase' },
       responses: { 202: { description: 'Accepted: the delivery is persisted', schema: acceptanceSchema } },
-      problems: ['endpoint_state_conflict'],
-      async handle(ctx, { params: { id = '' } }) {
+      problems: ['endpoint_state_conflict', 'unknown_event_kind', 'event_kind_conflict', 'invalid_payload'],
+      async handle(ctx, { params: { id = '' }, body: { event_kind } }) {
         const endpoint = await findEndpoint(dependencies, ctx, id);
-        const event = await sendTestEvent(dependencies, endpoint);
+        const event = await sendTestEvent(dependencies, endpoint, ownerOf(ctx), event_kind);
         ctx.status = 202;
         ctx.set('location', pathTo(ctx, '/events/:id', { id: event.id }));
         ctx.body = event;

@@ -10,6 +10,7 @@ import { notFound, Problem } from '../../../domain/http/problem.js';
 import type { StoredEventKind } from '../../../models/event/event-kinds.js';
 import { invalidRequest } from '../../http/body.js';
 import { recordOf } from '../../http/bounds/record-of.js';
+import { ownerOf } from '../../http/caller/owner.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { type Operation, operation, pathTo } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
@@ -48,10 +49,8 @@ export function eventKindOperations({ database, payloads }: ApiDependencies): Op
     throw notFound('event kind', name);
   };
 
-  const checkSchema = async ({ state }: Context, schema: Record<string, unknown>): Promise<void> => {
-    const account = state.caller.account_id;
-    const owner = { account, platform: state.account?.platform_id ?? account };
-    const errors = await payloads.checkSchema(owner, schema);
+  const checkSchema = async (ctx: Context, schema: Record<string, unknown>): Promise<void> => {
+    const errors = await payloads.checkSchema(ownerOf(ctx), schema);
     if (errors.length > 0) throw invalidRequest(errors);
   };
 

@@ -45,6 +45,17 @@ export async function findKind(
   throw await unknownKind(database, accountId);
 }
 
+/** The newest schema of a kind that an account's events can have, operational ones included; `undefined` if there is no such kind any more. */
+export async function newestSchema(
+  { eventKinds }: Pick<Database, 'eventKinds'>,
+  accountId: string,
+  name: string,
+): Promise<EventKind['schema'] | undefined> {
+  const builtIn = findEventKind(name);
+  const stored = isReservedEventKindName(name) ? undefined : await eventKinds.get(accountId, name);
+  return stored?.versions.at(-1)?.schema ?? builtIn?.schema;
+}
+
 async function unknownKind(database: Database, accountId: string): Promise<Problem> {
   const names = await kindNames(database, accountId);
   const known = names.filter((name) => !isOperational(name)).join(', ');

@@ -119,7 +119,7 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
           ? await dependencies.events.get(accountId, id, candidates)
           : undefined;
         if (!event) throw notFound('event', id);
-        const { payload, is_erased, deliveries, ...summary } = event;
+        const { payload, is_erased, is_test: _, deliveries, ...summary } = event;
         // The payload is put in as it was received: parsing it would change numbers that JavaScript cannot hold.
         const rest = toJson({
           ...summary,

@@ -37,7 +37,7 @@ export const verdictSchema = z
         last_attempt: attemptSchema.optional(),
       })
       .optional()
-      .describe('Absent if there is none'),
+      .describe('Absent if there is none, and if its record cannot be read because its workflow fails'),
     other_events: z
       .array(z.string())
       .optional()

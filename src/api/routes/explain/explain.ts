@@ -1,9 +1,12 @@
 import { z } from 'zod';
+import type { DeliveryKey } from '../../../domain/basics/delivery-id.js';
 import { createdAt } from '../../../domain/basics/id-time.js';
+import { isClosed } from '../../../domain/delivery/delivery.js';
 import type { BusinessKey } from '../../../domain/event/business-keys.js';
 import { valuesOf } from '../../../domain/event/values/values-of.js';
 import { explainAbsence } from '../../../domain/explain/explain-absence.js';
 import { explainDelivery } from '../../../domain/explain/explain-delivery.js';
+import { explainFailing, keepsFailing } from '../../../domain/explain/failing-task.js';
 import type { Delivery } from '../../../temporal/read/delivery-view.js';
 import { invalidRequest } from '../../http/body.js';
 import type { ApiDependencies } from '../../http/context.js';
@@ -78,6 +81,23 @@ export async function explain(
   event_id: string | undefined,
 ) {
   if (event_id === undefined) return { ...explainAbsence(undefined, undefined), endpoint_id };
+  const key = { event_id, endpoint_id };
+  try {
+    return await explainOne(dependencies, accountId, key);
+  } catch (error) {
+    // The same servers would be asked in vain.
+    if (dependencies.isUnavailable(error)) throw error;
+    const failing = await explainUnreadable(dependencies, accountId, key);
+    if (!failing) throw error;
+    return failing;
+  }
+}
+
+async function explainOne(
+  dependencies: ApiDependencies,
+  accountId: string,
+  { event_id, endpoint_id }: DeliveryKey,
+) {
   const delivery = await dependencies.deliveries.get(accountId, { event_id, endpoint_id });
   if (delivery) return explainFound(dependencies, accountId, delivery);
   const [found, endpoint] = await Promise.all([
@@ -95,15 +115,26 @@ export async function explain(
   };
 }
 
+/** What a workflow cannot go on from may be what its record cannot be read from: the same rules make both. */
+async function explainUnreadable({ deliveries }: ApiDependencies, accountId: string, key: DeliveryKey) {
+  const located = await deliveries.locate(accountId, key);
+  const failing = located && (await deliveries.failingTask(located.execution));
+  if (!failing || !keepsFailing(failing)) return undefined;
+  const { event_id, endpoint_id, event_kind: kind, created_at } = located.row.summary;
+  return { ...explainFailing(failing), endpoint_id, event: { id: event_id, kind, created_at } };
+}
+
 async function explainFound(dependencies: ApiDependencies, accountId: string, delivery: Delivery) {
   const { id, event_id, endpoint_id, event_kind: kind, created_at, status, attempts } = delivery;
-  const [endpoint, deleted] = await Promise.all([
+  const execution = { workflowId: delivery.workflow_id, runId: delivery.run_id };
+  const [endpoint, deleted, failing_task] = await Promise.all([
     endpointNow(dependencies, accountId, endpoint_id),
     deletionOf(dependencies, accountId, endpoint_id),
+    isClosed(status) ? undefined : dependencies.deliveries.failingTask(execution),
   ]);
   const { next_attempt_at, closed_at } = delivery;
   return {
-    ...explainDelivery(delivery, endpoint, deleted, Date.now()),
+    ...explainDelivery({ ...delivery, failing_task }, endpoint, deleted, Date.now()),
     endpoint_id,
     event: { id: event_id, kind, created_at },
     delivery: {

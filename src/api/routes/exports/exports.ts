@@ -84,7 +84,7 @@ export function exportOperations({ database: { archive, changes } }: ApiDependen
           .describe('changes: with who changed what; needs the scope changes:read as well'),
         format: z.literal('ndjson').default('ndjson'),
       }),
-      headers: { 'Accept-Encoding': 'gzip: the answer is compressed' },
+      headers: { 'Accept-Encoding': 'gzip: the response is compressed' },
       responses: {
         200: {
           description:

@@ -11,8 +11,10 @@ import { cutPage, pagingParameters, renderPage } from '../../http/paging.js';
 import { pageOf } from '../../http/schemas.js';
 import { changeSchema } from '../changes/change-view.js';
 import { changeParameters } from '../changes/changes.js';
-import { deliverySummarySchema } from '../deliveries/delivery-view.js';
+import { withNames } from '../changes/with-names.js';
+import { deliverySummarySchema, extraFields } from '../deliveries/delivery-view.js';
 import { deliveryParameters, kindParameter } from '../deliveries/filters.js';
+import { includeParameter, withBusinessKeys } from '../deliveries/row-extras.js';
 import { endpointWithIncidentSchema, renderEndpoint } from '../endpoints/endpoint-view.js';
 import {
   accountOfRowSchema,
@@ -46,6 +48,7 @@ export function installationListOperations({
         ...pagingParameters,
         event_kind: kindParameter,
         ...{ status, open, created_after, created_before },
+        include: includeParameter,
       }),
       responses: {
         200: {
@@ -53,21 +56,27 @@ export function installationListOperations({
             'A page of deliveries. It can have fewer rows than its limit: only a page without next is the last',
           schema: pageOf(
             deliverySummarySchema
-              .extend({ account, endpoint_name: endpointNameSchema })
+              .extend({ ...extraFields, account, endpoint_name: endpointNameSchema })
               .meta({ id: 'InstallationDelivery' }),
           ),
         },
       },
       problems: [],
-      async handle(ctx, { query: { limit, after, status: asked, open: isOpen, ...filter } }) {
+      async handle(ctx, { query: { limit, after, status: asked, open: isOpen, include, ...filter } }) {
         requireScope(ctx, 'deliveries:read');
         const statuses =
           isOpen === undefined ? asked : (asked ?? SHOWN_STATUSES).filter((one) => isClosed(one) !== isOpen);
         const none = statuses?.length === 0;
         ctx.body = await renderLedgerPage(ctx, database, 'installation/deliveries', after, async (from) => {
           if (none) return { data: [] };
-          const { data, ...rest } = await installation.deliveries({ ...filter, statuses }, limit, from);
-          return { ...rest, data: await withAccounts(database, await withEndpoints(database, data)) };
+          const { data, ...rest } = await installation.deliveries(
+            { ...filter, statuses },
+            limit,
+            from,
+            include,
+          );
+          const keyed = await withBusinessKeys(database, data, (row) => row.account_id);
+          return { ...rest, data: await withAccounts(database, await withEndpoints(database, keyed)) };
         });
       },
     }),
@@ -136,7 +145,8 @@ export function installationListOperations({
       async handle(ctx, { query: { limit, after, ...filter } }) {
         requireScope(ctx, 'changes:read');
         const { data, ...rest } = cutPage(await database.changes.everywhere(filter, limit + 1, after), limit);
-        ctx.body = renderPage(ctx, { ...rest, data: await withAccounts(database, data) });
+        const named = await withNames(database, data);
+        ctx.body = renderPage(ctx, { ...rest, data: await withAccounts(database, named) });
       },
     }),
   ];

@@ -89,13 +89,13 @@ export function searchOperations(dependencies: ApiDependencies): Operation[] {
           .describe(
             'An id; a business key as name:value, or its value alone; a part of the name of an account, or of a host',
           ),
-        after: z.string().regex(idPattern('account'), 'must be the after of an earlier answer').optional(),
+        after: z.string().regex(idPattern('account'), 'must be the after of an earlier response').optional(),
       }),
       example: { query: 'order_id:1001' },
       responses: {
         200: {
           description:
-            'What was found. Each answer looks for a business key in some accounts, and can be empty: only one without after is the last',
+            'What was found. Each response looks for a business key in some accounts, and can be empty: only one without after is the last',
           schema: answerSchema,
         },
       },

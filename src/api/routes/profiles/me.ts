@@ -29,7 +29,9 @@ export function meOperations({ database }: ApiDependencies): Operation[] {
       summary: 'Retrieve the profile behind the token',
       scope: 'profile:read',
       query,
-      headers: { 'If-None-Match': 'The ETag of an earlier answer: the answer is 304 if nothing has changed' },
+      headers: {
+        'If-None-Match': 'The ETag of an earlier response: the response is 304 if nothing has changed',
+      },
       responses: {
         200: {
           description: 'The requested fields',

@@ -33,7 +33,9 @@ const profileBody = z.strictObject({
   posts_count: count,
 });
 
-const IF_MATCH = { 'If-Match': 'The ETag that was read: the answer is 412 if the profile has changed since' };
+const IF_MATCH = {
+  'If-Match': 'The ETag that was read: the response is 412 if the profile has changed since',
+};
 
 /** Profiles, for the account's own systems. */
 export function profileOperations({ database }: ApiDependencies): Operation[] {
@@ -99,7 +101,9 @@ export function profileOperations({ database }: ApiDependencies): Operation[] {
       id: 'getProfile',
       summary: 'Retrieve a profile',
       scope: 'profiles:read',
-      headers: { 'If-None-Match': 'The ETag of an earlier answer: the answer is 304 if nothing has changed' },
+      headers: {
+        'If-None-Match': 'The ETag of an earlier response: the response is 304 if nothing has changed',
+      },
       responses: {
         200: { description: 'The profile', schema: profileSchema },
         304: { description: 'Not changed since the answer with that ETag' },

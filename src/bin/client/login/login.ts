@@ -13,7 +13,7 @@ import { loginFrom } from './tokens.js';
 const DEFAULT_SCOPES =
   'events:write deliveries:read deliveries:write endpoints:read endpoints:write profile:read';
 /** How long the person may take, milliseconds. */
-const PATIENCE_MS = 10 * 60_000;
+const LOGIN_LIMIT_MS = 10 * 60_000;
 
 /** Logs a person in by OAuth: authorization code with PKCE (RFC 7636) and a redirect to this machine (RFC 8252, section 7.3). */
 export async function login(values: Values): Promise<void> {
@@ -94,18 +94,18 @@ async function listenForRedirect(): Promise<{ uri: string; redirect: Promise<URL
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const uri = `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`;
-  let patience: NodeJS.Timeout | undefined;
+  let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    patience = setTimeout(
+    timer = setTimeout(
       () => reject(new CommandError('Nobody logged in within ten minutes.')),
-      PATIENCE_MS,
+      LOGIN_LIMIT_MS,
     );
   });
   return {
     uri,
     redirect: Promise.race([arrived, late]),
     close() {
-      clearTimeout(patience);
+      clearTimeout(timer);
       server.close();
     },
   };

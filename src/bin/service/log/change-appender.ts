@@ -1,8 +1,10 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { canonicalJson, changeRecord } from '../../../domain/archive/record.js';
 import { LogAlteredError } from '../../../domain/log/log-altered.js';
 import { leafHash } from '../../../domain/log/merkle-tree.js';
-import type { LoggableChange } from '../../../models/change/changes.js';
+import { TIMINGS, type Timings } from '../../../domain/timings.js';
+import type { LoggableChange } from '../../../models/change/loggable-change.js';
 import type { Database } from '../../../models/database.js';
 import type { LogWatch } from './log-watch.js';
 
@@ -21,18 +23,24 @@ export class ChangeAppender {
   private readonly database: Pick<Database, 'changes' | 'log'>;
   private readonly watch: Pick<LogWatch, 'refused'>;
   private readonly told = new LRUCache<string, true>({ max: MAX_TOLD });
+  private readonly looksAgainMs: number;
   private lookedUpTo: Date | undefined;
 
-  constructor(database: Pick<Database, 'changes' | 'log'>, watch: Pick<LogWatch, 'refused'>) {
+  constructor(
+    database: Pick<Database, 'changes' | 'log'>,
+    watch: Pick<LogWatch, 'refused'>,
+    { log_looks_again_ms }: Timings = TIMINGS,
+  ) {
     this.database = database;
     this.watch = watch;
+    this.looksAgainMs = log_looks_again_ms;
   }
 
   /** @returns how many were appended; 0: that was all */
   async appendSome(): Promise<number> {
     const { changes } = this.database;
     await changes.settle();
-    for await (const some of changes.unlogged()) {
+    for await (const some of changes.audit.unlogged()) {
       const appended = await this.append(some);
       if (appended > 0) return appended;
     }
@@ -41,22 +49,30 @@ export class ChangeAppender {
 
   /** Those that say that the log has them, since the last pass: somebody can hide one by writing that. */
   private async lookAtLogged(): Promise<number> {
-    const { changes, log } = this.database;
+    const { changes } = this.database;
     const now = Date.now();
     const since = this.lookedUpTo?.getTime() ?? now - LOOK_BACK_MS;
     let appended = 0;
-    for await (const some of changes.loggedSince(new Date(since - OVERLAP_MS))) {
-      const leaves = await log.leavesAt(some.map(({ leafIndex = -1 }) => leafIndex));
-      const missing = some.filter(
-        ({ leafIndex = -1, accountId, ...salted }) =>
-          !leaves.get(leafIndex)?.equals(leafOf(accountId, salted)),
-      );
+    for await (const some of changes.audit.loggedSince(new Date(since - OVERLAP_MS))) {
+      let missing = await this.withoutLeaf(some);
+      if (missing.length > 0) {
+        // For a moment after a failover, leaves can be read later than the changes that say they are there.
+        await wait(this.looksAgainMs);
+        missing = await this.withoutLeaf(missing);
+      }
       for (const { change, wrong = 'says that the log has it, which has not' } of missing)
         await this.tell(change.id, wrong);
       appended += await this.append(missing);
     }
     this.lookedUpTo = new Date(now);
     return appended;
+  }
+
+  private async withoutLeaf(some: readonly LoggableChange[]): Promise<LoggableChange[]> {
+    const leaves = await this.database.log.leavesAt(some.map(({ leafIndex = -1 }) => leafIndex));
+    return some.filter(
+      ({ leafIndex = -1, accountId, ...salted }) => !leaves.get(leafIndex)?.equals(leafOf(accountId, salted)),
+    );
   }
 
   private async append(some: readonly LoggableChange[]): Promise<number> {
@@ -67,7 +83,14 @@ export class ChangeAppender {
       right.map(({ accountId, ...salted }) => canonicalJson(changeRecord(accountId, salted))),
     );
     await changes.logged(new Map(right.map(({ change }, at) => [change.id, numbers[at] ?? -1])));
+    for (const one of right) await this.lookBefore(one);
     return right.length;
+  }
+
+  /** A change that was removed before the log had it leaves a gap in the versions of its resource. */
+  private async lookBefore({ accountId, change: { id, resource }, follows }: LoggableChange): Promise<void> {
+    if (!follows || (await this.database.changes.audit.hasStep({ accountId, resource, at: follows }))) return;
+    await this.tell(id, `follows a version of ${resource} of which there is no change`);
   }
 
   private async tell(id: string, how: string): Promise<void> {

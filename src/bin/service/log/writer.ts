@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { LogWrites } from '../../../../activities/ports.js';
 import type { Settings } from '../../../config/schema.js';
 import { canonicalJson, voidRecord } from '../../../domain/archive/record.js';
@@ -29,8 +30,17 @@ export function createLogWriter(
   const stamp = createStamp(settings, watch);
   const abandoned = settings.HOOKLINE_LOG_ABANDONED;
 
-  /** Tells people of a log that was altered, besides failing. */
+  /**
+   * Tells people of a log that was altered, besides failing. It looks twice: for a moment after a failover the new primary's reads of majority concern can be
+   * behind what was acknowledged.
+   */
   const watched = async <T>(act: () => Promise<T>): Promise<T> => {
+    try {
+      return await act();
+    } catch (error) {
+      if (!(error instanceof LogAlteredError)) throw error;
+    }
+    await wait(settings.HOOKLINE_TEST_TIME_SCALE.log_looks_again_ms);
     try {
       return await act();
     } catch (error) {
@@ -39,7 +49,7 @@ export function createLogWriter(
     }
   };
 
-  const appender = new ChangeAppender(database, watch);
+  const appender = new ChangeAppender(database, watch, settings.HOOKLINE_TEST_TIME_SCALE);
 
   return {
     async appendChanges() {

@@ -33,7 +33,7 @@ export class RateBlocks implements SharedTable {
   private minute = 0;
   private readonly refusals: LRUCache<string, number>;
   private readonly blocks: LRUCache<string, Block>;
-  private untold = new Set<string>();
+  private unshared = new Set<string>();
 
   constructor(name: string, settings: BlockSettings, maxCallers = MAX_CALLERS) {
     this.name = name;
@@ -58,7 +58,7 @@ export class RateBlocks implements SharedTable {
     const length = Math.min(this.settings.firstMs * 2 ** (strikes - 1), this.settings.longestMs);
     this.blocks.set(caller, { strikes, minute: this.minute, until: Math.max(block.until, now + length) });
     if (!this.onNews) return;
-    this.untold.add(caller);
+    this.unshared.add(caller);
     this.onNews();
   }
 
@@ -68,7 +68,7 @@ export class RateBlocks implements SharedTable {
   }
 
   get hasNews(): boolean {
-    return this.untold.size > 0;
+    return this.unshared.size > 0;
   }
 
   get watched(): string {
@@ -77,21 +77,21 @@ export class RateBlocks implements SharedTable {
 
   news(now: number): RateNews | undefined {
     this.beginPeriods(now);
-    if (this.untold.size === 0) return undefined;
+    if (this.unshared.size === 0) return undefined;
     const raise = { strikes: {} as Column, minute: {} as Column, until: {} as Column };
     let endsAt = (this.day + 1) * DAY_MS;
-    for (const caller of this.untold) {
+    for (const caller of this.unshared) {
       const block = this.blocks.peek(caller);
       if (!block) continue;
       for (const column of ['strikes', 'minute', 'until'] as const) raise[column][caller] = block[column];
       endsAt = Math.max(endsAt, block.until);
     }
-    this.untold = new Set();
+    this.unshared = new Set();
     return { id: this.watched, add: {}, raise, endsAt };
   }
 
   takeBack({ raise }: RateNews): void {
-    for (const caller of Object.keys(raise['until'] ?? {})) this.untold.add(caller);
+    for (const caller of Object.keys(raise['until'] ?? {})) this.unshared.add(caller);
   }
 
   learn(id: string, { strikes, minute, until }: Record<string, Column>, now: number): void {

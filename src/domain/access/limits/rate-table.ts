@@ -57,7 +57,7 @@ export class RateTable implements SharedTable {
   private readonly counts: LRUCache<string, number>;
   /** Kept apart, so that no number of other callers makes one pass who has used up the limit. */
   private readonly exhausted: LRUCache<string, number>;
-  private untold = new Map<string, number>();
+  private unshared = new Map<string, number>();
 
   constructor(name: string, limit: RateLimit, maxCallers = MAX_CALLERS) {
     this.name = name;
@@ -94,33 +94,33 @@ export class RateTable implements SharedTable {
   }
 
   get hasNews(): boolean {
-    return this.untold.size > 0;
+    return this.unshared.size > 0;
   }
 
   news(now: number): RateNews | undefined {
     this.beginWindow(now);
-    if (this.untold.size === 0) return undefined;
-    const counts = Object.fromEntries(this.untold);
-    this.untold = new Map();
+    if (this.unshared.size === 0) return undefined;
+    const counts = Object.fromEntries(this.unshared);
+    this.unshared = new Map();
     return { id: this.idOf(this.endsAt), add: { counts }, raise: {}, endsAt: this.endsAt };
   }
 
   takeBack({ id, add }: RateNews): void {
     if (id !== this.idOf(this.endsAt)) return;
-    for (const [caller, count] of Object.entries(add['counts'] ?? {})) this.keepUntold(caller, count);
+    for (const [caller, count] of Object.entries(add['counts'] ?? {})) this.keepUnshared(caller, count);
   }
 
   learn(id: string, columns: Record<string, Column>, now: number): void {
     this.beginWindow(now);
     if (id !== this.idOf(this.endsAt)) return;
     for (const [caller, count] of Object.entries(columns['counts'] ?? {}))
-      this.set(caller, count + (this.untold.get(caller) ?? 0));
+      this.set(caller, count + (this.unshared.get(caller) ?? 0));
   }
 
   private add(caller: string, count: number): void {
     this.set(caller, this.countOf(caller) + count);
     if (!this.onNews) return;
-    this.keepUntold(caller, count);
+    this.keepUnshared(caller, count);
     this.onNews();
   }
 
@@ -135,9 +135,9 @@ export class RateTable implements SharedTable {
     is.set(caller, count);
   }
 
-  private keepUntold(caller: string, count: number): void {
-    if (this.untold.size >= this.counts.maxSize && !this.untold.has(caller)) return;
-    this.untold.set(caller, (this.untold.get(caller) ?? 0) + count);
+  private keepUnshared(caller: string, count: number): void {
+    if (this.unshared.size >= this.counts.maxSize && !this.unshared.has(caller)) return;
+    this.unshared.set(caller, (this.unshared.get(caller) ?? 0) + count);
   }
 
   private beginWindow(now: number): void {
@@ -147,7 +147,7 @@ export class RateTable implements SharedTable {
     this.endsAt = endsAt;
     this.counts.clear();
     this.exhausted.clear();
-    this.untold = new Map();
+    this.unshared = new Map();
   }
 
   private idOf(endsAt: number): string {

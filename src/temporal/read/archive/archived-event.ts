@@ -6,6 +6,7 @@ import { summaryIn } from './archived-views.js';
 
 /** In place of an archive, where there is none. */
 export const NO_ARCHIVE: ArchiveReads = {
+  completeUntil: async () => undefined,
   delivery: async () => undefined,
   whole: async () => new Map(),
   deliveriesOf: async () => [],
@@ -16,12 +17,13 @@ export const NO_ARCHIVE: ArchiveReads = {
 
 /** An archived event as it is read by itself. */
 export function archivedEvent(event: ArchivedEvent, deliveries: readonly ListedDelivery[]): EventWithPayload {
-  const { id, event_kind: kind, accepted_at, payload, kept, sequence } = event;
+  const { id, event_kind: kind, accepted_at, payload, kept, sequence, is_test } = event;
   return {
     id,
     kind,
     created_at: accepted_at.toISOString(),
     ...(sequence !== undefined && { sequence }),
+    ...(is_test && { is_test }),
     payload,
     is_erased: kept !== undefined && payload === undefined,
     fan_out: fanOutIn(event),
@@ -36,7 +38,8 @@ export function fanOutIn({ fan_out }: ArchivedEvent): FanOutProgress | undefined
 
 /** An archived event as its deliveries are started with it; `undefined` if its payload cannot be read any more. */
 export function acceptedEventIn(event: ArchivedEvent): AcceptedEvent | undefined {
-  const { id, account_id, event_kind, kept, payload, payload_bytes, accepted_at, keys, sequence } = event;
+  const { id, account_id, event_kind, kept, payload, payload_bytes, accepted_at, keys, sequence, is_test } =
+    event;
   if (!kept || payload === undefined) return undefined;
   return {
     account_id,
@@ -47,5 +50,6 @@ export function acceptedEventIn(event: ArchivedEvent): AcceptedEvent | undefined
     accepted_at: accepted_at.toISOString(),
     ...(keys.length > 0 && { keys: [...keys] }),
     ...(sequence !== undefined && { sequence }),
+    ...(is_test && { is_test }),
   };
 }

@@ -3,7 +3,7 @@ import type { DeliveryRecord } from '../../../domain/archive/record.js';
 import type { ShownRecord } from '../../../domain/delivery/delivery.js';
 import { NOTHING_YET, type TimelineItem, timelineOf } from '../../../domain/explain/timeline.js';
 import type { AttemptView } from '../attempt-view.js';
-import { viewAttempt } from '../attempt-view.js';
+import { lastOf, viewAttempt } from '../attempt-view.js';
 import { type Delivery, type DeliverySummary, type EarlierRun, earlierRun } from '../delivery-view.js';
 
 /** What a delivery that is read by itself has besides what lists show. */
@@ -12,6 +12,12 @@ type Detail = Omit<Delivery, keyof DeliverySummary>;
 /** An archived delivery as lists show it. */
 export function summaryIn({ summary }: ListedDelivery): DeliverySummary {
   return JSON.parse(summary) as DeliverySummary;
+}
+
+/** The latest attempt of an archived delivery, as its record has it; nothing if it has none. */
+export function lastAttemptIn({ record }: ListedDelivery): Pick<DeliverySummary, 'last_attempt'> {
+  const last_attempt = lastOf((JSON.parse(record) as DeliveryRecord).attempts);
+  return last_attempt ? { last_attempt } : {};
 }
 
 /** An archived delivery with everything that happened to it; without its detail, as far as its record says. */

@@ -6,14 +6,21 @@ import {
   EVENT_HEAD_ATTRIBUTE,
 } from '../../../domain/ledger/search-attributes.js';
 import { DELIVERY_TYPE } from '../../../domain/ledger/workflow-ids.js';
+import type { DeliveryFilter } from '../../../domain/list/delivery-filter.js';
 import { askedAttempts } from '../attempt-view.js';
-import type { DeliveryFilter } from '../delivery-filter.js';
-import { DeliveryList, type ListedRow, type ReadEarlier } from '../delivery-list.js';
-import { type DeliverySummary, deliveriesOf, headsOf, isCurrent } from '../delivery-view.js';
+import { DeliveryList, type LastAttempts, type ListedRow, type ReadEarlier } from '../delivery-list.js';
+import {
+  type DeliverySummary,
+  deliveriesOf,
+  headsOf,
+  isCurrent,
+  isOpenOrClosedSince,
+  sinceClauses,
+} from '../delivery-view.js';
 import type { EventSummary } from '../event/event-view.js';
 import type { ExpandedPage } from '../visibility/expanded-list.js';
 import { type Clause, equals, isOneOf, isTrue, toQuery } from '../visibility/query.js';
-import { runsIn, summaryIn } from './archived-views.js';
+import { lastAttemptIn, runsIn, summaryIn } from './archived-views.js';
 import type { ArchivePart, BothLists, PlacedRow } from './merged-list.js';
 
 /** Events in one query. */
@@ -26,6 +33,8 @@ export interface ListSources {
   client: Client;
   archive: ArchiveReads;
   accountId: string;
+  /** Tells the latest attempt of each row; absent: none is told. */
+  lastAttempts?: LastAttempts | undefined;
 }
 
 /**
@@ -38,11 +47,15 @@ export function deliveryLists(
   filter: DeliveryFilter,
   earlier: ReadEarlier,
 ): BothLists<DeliverySummary> {
-  const { client, archive, accountId } = sources;
+  const { client, archive, accountId, lastAttempts } = sources;
   return {
-    ledger: async (limit, after) =>
+    completeUntil: () => archive.completeUntil(),
+    ledger: async (limit, after, since) =>
       place(
-        await new DeliveryList(client, accountId, filter, earlier).deliveries(limit, after),
+        await new DeliveryList(client, accountId, { ...filter, since }, earlier, lastAttempts).deliveries(
+          limit,
+          after,
+        ),
         (summary) => ({
           id: summary.id,
           value: summary,
@@ -50,13 +63,18 @@ export function deliveryLists(
       ),
     archive: async (range, limit) => {
       const found = await archive.deliveries(accountId, filter, range, limit);
-      const rows = found.map((one) => ({ id: one.id, value: summaryIn(one), position: one.position }));
+      const rows = found.map((one) => ({
+        id: one.id,
+        value: { ...summaryIn(one), ...(lastAttempts && lastAttemptIn(one)) },
+        position: one.position,
+      }));
       return partOf(found, limit, filter.any_attempt ? await withAttempts(sources, filter, rows) : rows);
     },
-    held: (rows) =>
+    held: (rows, since) =>
       heldDeliveries(
         sources,
         rows.map(({ value }) => value),
+        since,
       ),
   };
 }
@@ -86,6 +104,7 @@ export function eventLists(
 ): BothLists<EventSummary> {
   const { client, archive, accountId } = sources;
   return {
+    completeUntil: () => archive.completeUntil(),
     ledger,
     archive: async (range, limit) => {
       const found = await archive.events(accountId, filter, range, limit);
@@ -99,10 +118,11 @@ export function eventLists(
       }));
       return partOf(found, limit, rows);
     },
-    held: async (rows) => {
+    held: async (rows, since) => {
       const held = new Set<string>();
       const ids = rows.map(({ id }) => id);
-      for await (const execution of executionsOf(client, accountId, ids, [isTrue(EVENT_HEAD_ATTRIBUTE.name)]))
+      const heads = [isTrue(EVENT_HEAD_ATTRIBUTE.name)];
+      for await (const execution of executionsOf(client, accountId, ids, heads, since))
         for (const id of headsOf(execution, accountId)) held.add(id);
       return held;
     },
@@ -162,34 +182,39 @@ async function allDeliveries(
   }
 }
 
-/** The ids of those deliveries that the ledger has, in whatever run and status. */
+/** The ids of those deliveries that the ledger has, in whatever run and status. @param since only if they are open, or closed since then */
 async function heldDeliveries(
   { client, accountId }: ListSources,
   deliveries: readonly { id: string; event_id: string }[],
+  since?: Date,
 ): Promise<Set<string>> {
   const held = new Set<string>();
   const ids = deliveries.map(({ event_id }) => event_id);
-  for await (const execution of executionsOf(client, accountId, ids, [equals('WorkflowType', DELIVERY_TYPE)]))
+  const ofDeliveries = [equals('WorkflowType', DELIVERY_TYPE)];
+  for await (const execution of executionsOf(client, accountId, ids, ofDeliveries, since))
     for (const { summary } of deliveriesOf(execution, accountId)) held.add(summary.id);
   return held;
 }
 
-/** The executions of some events of an account that Temporal still has. */
+/** The executions of some events of an account that Temporal still has. @param since only those that are open, or closed since then */
 export async function* executionsOf(
   client: Client,
   accountId: string,
   eventIds: readonly string[],
   clauses: Clause[],
+  since?: Date,
 ) {
   const ids = [...new Set(eventIds)];
   for (let first = 0; first < ids.length; first += EVENTS_AT_ONCE) {
     const query = toQuery([
       ...clauses,
+      ...sinceClauses(since),
       isCurrent,
       equals(ACCOUNT_ATTRIBUTE.name, accountId),
       isOneOf(EVENT_ATTRIBUTE.name, ids.slice(first, first + EVENTS_AT_ONCE)),
     ]);
-    yield* client.workflow.list({ query, pageSize: 1_000 });
+    for await (const execution of client.workflow.list({ query, pageSize: 1_000 }))
+      if (isOpenOrClosedSince(execution, since)) yield execution;
   }
 }
 

@@ -1,6 +1,5 @@
 import type { Client } from '@temporalio/client';
 import { type ArchiveReads, positionAt, runOrder } from '../../../domain/archive/archived.js';
-import { sumsOf } from '../../../domain/archive/attempt-filter.js';
 import { firstThatFit, MAX_EARLIER_RUNS_BYTES, MAX_TIMELINE_BYTES } from '../../../domain/archive/fitting.js';
 import { isRecordAltered } from '../../../domain/archive/record-altered.js';
 import type {
@@ -15,6 +14,7 @@ import type { TimelineItem } from '../../../domain/explain/timeline.js';
 import { payloadBytes } from '../../../domain/ledger/sealed-event.js';
 import { EVENT_HEAD_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';
 import { parseFanOutWorkflowId } from '../../../domain/ledger/workflow-ids.js';
+import { sumsOf } from '../../../domain/list/attempt-filter.js';
 import { readDelivery } from '../delivery-detail.js';
 import {
   type Delivery,
@@ -51,6 +51,18 @@ export function closedRowsOf(execution: Execution): ClosedRow[] {
   );
 }
 
+/** The events that a closed execution stands for in lists, with their positions; none of an open one. */
+export function closedHeadsOf(execution: Execution): [eventId: string, position: string][] {
+  const { closeTime, runId, typedSearchAttributes } = execution;
+  if (!closeTime || typedSearchAttributes.get(EVENT_HEAD_ATTRIBUTE) !== true) return [];
+  return accountsOf(execution).flatMap((accountId) =>
+    headsOf(execution, accountId).map((id, index): [string, string] => [
+      id,
+      positionAt(closeTime, runId, index),
+    ]),
+  );
+}
+
 /**
  * What closed deliveries of an execution leave to the archive: each as readers of the ledger show it, and their events.
  *
@@ -69,6 +81,7 @@ export async function readClosed(
   const input = await readInput(whole, execution);
   const reader = new RowReader(whole);
   const timelines = new TimelineReader(whole, { incidents: (_, ...asked) => incidents.of(...asked) });
+  const positions = new Map(closedHeadsOf(execution));
   const events = new Map<string, EventToArchive>();
   const deliveries: DeliveryToArchive[] = [];
   for (const { accountId, row } of rows) {
@@ -82,7 +95,7 @@ export async function readClosed(
     const items = await timelines.tell(accountId, located, started.event, delivery.closed_at);
     const timeline = before ? withEarlier(items, timelineIn(before)) : items;
     deliveries.push(toArchive({ accountId, located, event: started.event, delivery, timeline }));
-    events.set(started.event.event_id, eventOf(started.event, execution));
+    events.set(started.event.event_id, eventOf(started.event, execution, positions));
   }
   return { deliveries, events: [...events.values()] };
 }
@@ -98,7 +111,10 @@ export async function readFanOut(client: Client, execution: Execution): Promise<
   const event = startedIn(input, key.event_id)?.event;
   if (!event) return { deliveries: [], events: [] };
   const fan_out = JSON.stringify(fanOutProgress(parts));
-  return { deliveries: [], events: [{ ...eventOf(event, execution), fan_out }] };
+  return {
+    deliveries: [],
+    events: [{ ...eventOf(event, execution, new Map(closedHeadsOf(execution))), fan_out }],
+  };
 }
 
 /** An archived delivery, if it is what was archived: what somebody has altered goes into no new record. */
@@ -178,11 +194,14 @@ function runOf(
   return { id, run_id, run_order: runOrder(started_at, execution.startTime), position };
 }
 
-function eventOf(event: AcceptedEvent, execution: Execution): EventToArchive {
-  const { account_id, event_id, event_kind, payload, sealed, keys = [], sequence } = event;
-  const closed_at = execution.closeTime;
-  const isHead = execution.typedSearchAttributes.get(EVENT_HEAD_ATTRIBUTE) === true;
-  const index = isHead ? headsOf(execution, account_id).indexOf(event_id) : -1;
+/** @param positions of the events that the execution stands for */
+function eventOf(
+  event: AcceptedEvent,
+  { closeTime }: Execution,
+  positions: ReadonlyMap<string, string>,
+): EventToArchive {
+  const { account_id, event_id, event_kind, payload, sealed, keys = [], sequence, is_test } = event;
+  const position = positions.get(event_id);
   return {
     id: event_id,
     account_id,
@@ -193,12 +212,14 @@ function eventOf(event: AcceptedEvent, execution: Execution): EventToArchive {
     ...(sealed && { sealed }),
     payload_bytes: payloadBytes(event),
     ...(sequence !== undefined && { sequence }),
-    closed_at: closed_at ?? new Date(),
-    ...(closed_at && index >= 0 && { position: positionAt(closed_at, execution.runId, index) }),
+    ...(is_test && { is_test }),
+    closed_at: closeTime ?? new Date(),
+    ...(position !== undefined && { position }),
   };
 }
 
 /** The accounts whose deliveries an execution has. */
 function accountsOf(execution: Execution): string[] {
-  return [...new Set(membersOf(execution).flatMap((member) => member?.account_id ?? []))];
+  const keys = [...membersOf(execution), parseFanOutWorkflowId(execution.workflowId)];
+  return [...new Set(keys.flatMap((key) => key?.account_id ?? []))];
 }

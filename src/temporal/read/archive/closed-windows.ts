@@ -9,7 +9,7 @@ import { Opener } from '../privacy/opener.js';
 import { equals, isAfter, isBefore, isNot, isOneOf, toQuery } from '../visibility/query.js';
 import { isGroupWith } from '../visibility/status-clauses.js';
 import { type Execution, listExecutions } from '../visibility/visibility.js';
-import { closedRowsOf, readClosed, readFanOut } from './closed-executions.js';
+import { closedHeadsOf, closedRowsOf, readClosed, readFanOut } from './closed-executions.js';
 import { IncidentsOfPeriod } from './incidents-of-period.js';
 
 /** Executions of one window, unless a single millisecond has more. */
@@ -98,10 +98,13 @@ export class ClosedExecutionFinder implements ClosedExecutions {
   }
 
   private toClosed(execution: Execution, from: Date): ClosedExecution {
-    if (execution.type === 'fanOutEvent') return { runs: [], read: () => readFanOut(this.client, execution) };
+    const heads = closedHeadsOf(execution);
+    if (execution.type === 'fanOutEvent')
+      return { runs: [], heads, read: () => readFanOut(this.client, execution) };
     const rows = closedRowsOf(execution);
     return {
       runs: rows.map(({ run }) => run),
+      heads,
       read: (ids) =>
         readClosed(
           this.client,

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import type { EndpointKey } from '../../../domain/delivery/delivery.js';
+import type { EndpointKey } from '../../../domain/endpoint/endpoint-key.js';
 import type { TimelineItem } from '../../../domain/explain/timeline.js';
 import { ENDPOINT_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';
 import { isCurrent } from '../delivery-view.js';
@@ -30,19 +30,31 @@ export class IncidentsOfPeriod {
     const { endpoint_id } = endpoint;
     if (Date.parse(from) < this.since.getTime()) return readIncidents(this.client, endpoint, from, until);
     if (!(await this.withIncidents()).has(endpoint_id)) return [];
-    const reading =
-      this.read.get(endpoint_id) ??
-      readIncidents(this.client, endpoint, this.since.toISOString(), new Date());
-    this.read.set(endpoint_id, reading);
+    const reading = this.read.get(endpoint_id) ?? this.readAll(endpoint);
     return (await reading).filter(({ at }) => at >= from && at <= until.toISOString());
   }
 
+  /** What cannot be read is asked for again by the next one. */
+  private readAll(endpoint: EndpointKey): Promise<TimelineItem[]> {
+    const { endpoint_id } = endpoint;
+    const reading = readIncidents(this.client, endpoint, this.since.toISOString(), new Date());
+    this.read.set(endpoint_id, reading);
+    reading.catch(() => {
+      if (this.read.get(endpoint_id) === reading) this.read.delete(endpoint_id);
+    });
+    return reading;
+  }
+
   private withIncidents(): Promise<Set<string>> {
-    if (!this.failing || Date.now() - this.failing.at > LISTED_FOR_MS) {
-      this.failing = { at: Date.now(), endpoints: this.list() };
-      this.read.clear();
-    }
-    return this.failing.endpoints;
+    const { failing } = this;
+    if (failing && Date.now() - failing.at <= LISTED_FOR_MS) return failing.endpoints;
+    const listed = { at: Date.now(), endpoints: this.list() };
+    this.failing = listed;
+    this.read.clear();
+    listed.endpoints.catch(() => {
+      if (this.failing === listed) this.failing = undefined;
+    });
+    return listed.endpoints;
   }
 
   private async list(): Promise<Set<string>> {

@@ -20,12 +20,18 @@ export interface ArchivePart<T> {
   isDone: boolean;
 }
 
-/** The same list in both places. */
+/** The same list in both places. Where a time is given, what closed before it is the archive's alone. */
 export interface BothLists<T> {
-  ledger(limit: number, after: string | undefined): Promise<ExpandedPage<PlacedRow<T>>>;
+  /** The archive has all rows that closed before this; absent: nothing is sure. */
+  completeUntil?(): Promise<Date | undefined>;
+  ledger(
+    limit: number,
+    after: string | undefined,
+    since: Date | undefined,
+  ): Promise<ExpandedPage<PlacedRow<T>>>;
   archive(range: Range, limit: number): Promise<ArchivePart<T>>;
   /** Ids of archived rows that are not to be listed, because the ledger has them, as they are or in a later run. */
-  held(rows: readonly PlacedRow<T>[]): Promise<ReadonlySet<string>>;
+  held(rows: readonly PlacedRow<T>[], since: Date | undefined): Promise<ReadonlySet<string>>;
 }
 
 /** Where a page begins in both lists. */
@@ -36,15 +42,20 @@ interface Cursor {
   isOver?: boolean;
   /** Everything in the archive at this position or higher has been listed, or is the ledger's to list. */
   below?: string | undefined;
+  /** The ledger is not asked for what closed before this: the same for all pages, or rows that are archived meanwhile would change sides. */
+  since?: Date | undefined;
 }
 
+/** The last time that a `Date` can be, milliseconds since the epoch. */
+const LAST_TIME = 8.64e15;
 /** Rows of the archive that are looked at for one page: after them it ends, even with few rows. */
 const MAX_EXAMINED = 500;
 
 /**
  * A page of a list that goes on from the ledger into the archive. Both are sorted by the time that executions closed, so they are read side by
  * side: what both have stands at the same place in both, and the ledger's row is listed. What only the archive has, because Temporal has
- * removed it, is listed where it stood. So a row is listed once, also if Temporal removes it between two pages.
+ * removed it, is listed where it stood. So a row is listed once, also if Temporal removes it between two pages. Of what closed so long ago
+ * that the archive has all of it, the ledger is asked only whether it has been sent again.
  *
  * @throws InvalidCursorError if the cursor did not come from this list
  */
@@ -53,7 +64,8 @@ export async function listBoth<T>(
   limit: number,
   after: string | undefined,
 ): Promise<Page<T>> {
-  const cursor = after === undefined ? {} : decodeCursor(after);
+  const cursor = after === undefined ? { since: await lists.completeUntil?.() } : decodeCursor(after);
+  const { since } = cursor;
   const ledger = await ledgerPage(lists, limit, cursor);
   // What closed later than the last execution that the ledger's page looked at belongs to this page.
   const above = ledger.after === undefined ? undefined : ledger.upTo;
@@ -61,21 +73,23 @@ export async function listBoth<T>(
   const listed = new Set(ledger.data.map(({ id }) => id));
   const archive = isAllOpen
     ? { rows: [], floor: cursor.below, isDone: true as const }
-    : await archiveRows(lists, { above, below: cursor.below }, listed, limit);
+    : await archiveRows(lists, { above, below: cursor.below }, listed, limit, since);
   const merged = merge(ledger.data, archive.rows, archive.isDone ? undefined : archive.floor, limit);
   const takesAll = merged.fromLedger === ledger.data.length;
   const data = merged.rows.map(({ value }) => value);
   if (takesAll && merged.fromArchive === archive.rows.length && archive.isDone) {
     if (ledger.after === undefined) return { data };
-    return { data, after: encodeCursor({ ledger: ledger.after, below: above ?? cursor.below }) };
+    return { data, after: encodeCursor({ ledger: ledger.after, below: above ?? cursor.below, since }) };
   }
   // All that stands higher than the last row has been listed; or, if rows ran out, all that was looked at.
   const below = merged.rows.length < limit ? archive.floor : (merged.rows.at(-1)?.position ?? cursor.below);
-  if (takesAll && ledger.after === undefined) return { data, after: encodeCursor({ isOver: true, below }) };
+  if (takesAll && ledger.after === undefined)
+    return { data, after: encodeCursor({ isOver: true, below, since }) };
   // The page ends within the ledger's: a shorter one tells where the next begins.
   if (merged.fromLedger === 0) return { data, after: encodeCursor({ ...cursor, below }) };
   const shorter = await ledgerPage(lists, merged.fromLedger, cursor);
-  return { data, after: encodeCursor({ ledger: shorter.after, isOver: shorter.after === undefined, below }) };
+  const isOver = shorter.after === undefined;
+  return { data, after: encodeCursor({ ledger: shorter.after, isOver, below, since }) };
 }
 
 function ledgerPage<T>(
@@ -83,7 +97,7 @@ function ledgerPage<T>(
   limit: number,
   cursor: Cursor,
 ): Promise<ExpandedPage<PlacedRow<T>>> | ExpandedPage<PlacedRow<T>> {
-  return cursor.isOver ? { data: [] } : ledger(limit, cursor.ledger);
+  return cursor.isOver ? { data: [] } : ledger(limit, cursor.ledger, cursor.since);
 }
 
 /** Rows of the archive that the ledger does not have. @returns also how far the archive was looked at */
@@ -92,6 +106,7 @@ async function archiveRows<T>(
   { above, below }: Range,
   listed: ReadonlySet<string>,
   limit: number,
+  since: Date | undefined,
 ): Promise<ArchivePart<T>> {
   const rows: PlacedRow<T>[] = [];
   const size = limit + listed.size;
@@ -99,7 +114,7 @@ async function archiveRows<T>(
   for (let examined = 0; examined < MAX_EXAMINED && rows.length < limit; examined += size) {
     const part = await lists.archive({ above, below: floor }, size);
     const unlisted = part.rows.filter(({ id }) => !listed.has(id));
-    const held = unlisted.length > 0 ? await lists.held(unlisted) : new Set();
+    const held = unlisted.length > 0 ? await lists.held(unlisted, since) : new Set();
     rows.push(...unlisted.filter(({ id }) => !held.has(id)));
     floor = part.floor ?? floor;
     if (part.isDone) return { rows, floor, isDone: true };
@@ -132,19 +147,26 @@ function merge<T>(
   return { rows, fromLedger, fromArchive };
 }
 
-function encodeCursor({ ledger, isOver, below }: Cursor): string {
-  return Buffer.from(JSON.stringify([ledger ?? null, isOver === true, below ?? null])).toString('base64url');
+function encodeCursor({ ledger, isOver, below, since }: Cursor): string {
+  const parts = [ledger ?? null, isOver === true, below ?? null, since?.getTime() ?? null];
+  return Buffer.from(JSON.stringify(parts)).toString('base64url');
 }
 
 function decodeCursor(text: string): Cursor {
   try {
-    const [ledger, isOver, below] = JSON.parse(Buffer.from(text, 'base64url').toString()) as unknown[];
+    const [ledger, isOver, below, since = null] = JSON.parse(
+      Buffer.from(text, 'base64url').toString(),
+    ) as unknown[];
     if (
       (ledger === null || typeof ledger === 'string') &&
       typeof isOver === 'boolean' &&
-      (below === null || (typeof below === 'string' && POSITION.test(below)))
+      (below === null || (typeof below === 'string' && POSITION.test(below))) &&
+      (since === null || (typeof since === 'number' && Math.abs(since) <= LAST_TIME))
     )
-      return { ledger: ledger ?? undefined, isOver, below: below ?? undefined };
+      return {
+        ...{ ledger: ledger ?? undefined, isOver, below: below ?? undefined },
+        since: since === null ? undefined : new Date(since),
+      };
   } catch {
     // Not JSON: the same answer.
   }

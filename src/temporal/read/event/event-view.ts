@@ -16,6 +16,8 @@ export interface EventWithPayload extends EventSummary {
   payload: string | undefined;
   /** Its payload was erased. */
   is_erased: boolean;
+  /** It is a test of one endpoint. */
+  is_test?: true;
   /** Absent if its deliveries were started before it was answered. */
   fan_out: FanOutProgress | undefined;
   deliveries: DeliverySummary[];

@@ -40,7 +40,7 @@ export async function readGroup(
     const started = event.workflowExecutionStartedEventAttributes;
     if (started) {
       const input = (await decodeFirst(client, started.input?.payloads)) as LiveGroup;
-      reading = new Reading(client, new GroupMachine(input, timeOf(event)), watch);
+      reading = new Reading(client, input, timeOf(event), watch);
     }
     await reading?.take(event);
   }
@@ -59,12 +59,15 @@ class Reading {
   private acts: News[] = [];
   private ended: News[] = [];
   private isCancelRequested = false;
+  private readonly began: number;
   private taskStartedAt: number | undefined;
   private isTaskCompleted = false;
 
-  constructor(client: Client, machine: GroupMachine, watch: Watch) {
+  /** @param began when its run began, milliseconds since the epoch */
+  constructor(client: Client, input: LiveGroup, began: number, watch: Watch) {
     this.client = client;
-    this.machine = machine;
+    this.machine = new GroupMachine(input, began);
+    this.began = began;
     this.watch = watch;
   }
 
@@ -107,7 +110,7 @@ class Reading {
     const signal = event.workflowExecutionSignaledEventAttributes;
     if (signal?.signalName === release.name) {
       const some = (await decodeFirst(this.client, signal.input?.payloads)) as Release;
-      this.signals.push({ event, tell: (machine, now) => machine.release(some, now) });
+      this.signals.push({ event, tell: (machine, now) => machine.release(some, some.sent_at ?? now) });
       return true;
     }
     const input = this.actIn(event);
@@ -151,7 +154,7 @@ class Reading {
       const { attempts, reports } =
         'attempts' in made ? made : { attempts: machine.firstAttempts, reports: made };
       machine.begin(attempts);
-      machine.settle(attempts, reports, timeOf(event));
+      machine.settle(attempts, reports, 'attempts' in made ? timeOf(event) : this.began);
     }
     const scheduled = event.activityTaskScheduledEventAttributes;
     if (scheduled?.activityType?.name === 'attemptMembers') {

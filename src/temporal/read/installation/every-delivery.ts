@@ -1,32 +1,17 @@
 import type { Client } from '@temporalio/client';
-import { SHOWN_STATUSES, type ShownStatus } from '../../../domain/delivery/delivery.js';
-import { KIND_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';
-import { DELIVERY_TYPE } from '../../../domain/ledger/workflow-ids.js';
-import { MAX_EXAMINED, MAX_GROUPS_READ } from '../delivery-list.js';
-import {
-  type DeliverySummary,
-  everyDeliveryOf,
-  isCurrent,
-  isWithin,
-  type Period,
-  periodClauses,
-} from '../delivery-view.js';
+import type { RowFilter } from '../../../domain/list/delivery-filter.js';
+import { clausesOf, matching } from '../delivery-filter.js';
+import { atIndexes, MAX_EXAMINED, MAX_GROUPS_READ, summariesOf } from '../delivery-list.js';
+import { type DeliverySummary, everyDeliveryOf } from '../delivery-view.js';
 import { findRuns, newestRuns, type RunsOf } from '../earlier-runs.js';
+import type { ExtendedRow, RowExtra, RowExtras } from '../row/row-extras.js';
 import { type Located, RowReader } from '../row-reader.js';
 import { listExpanded } from '../visibility/expanded-list.js';
-import { equals } from '../visibility/query.js';
-import { hasStatus } from '../visibility/status-clauses.js';
 import type { Execution, Page } from '../visibility/visibility.js';
 import { accountsIn } from './accounts-in.js';
 
 /** A delivery, and whose it is. */
 export type AccountDelivery = DeliverySummary & { account_id: string };
-
-/** What the deliveries of all accounts are narrowed down by. */
-export interface EveryDeliveryFilter extends Period {
-  statuses?: readonly ShownStatus[] | undefined;
-  event_kind?: string | undefined;
-}
 
 type AccountLocated = Located & { account_id: string };
 
@@ -36,33 +21,24 @@ const OF_ALL: RunsOf<AccountLocated> = { accountOf: ({ account_id }) => account_
  * A page of the deliveries of all accounts, each in its newest run: open ones first, then the latest closed. For the operator alone. What Temporal has
  * removed is in the list of its account.
  *
+ * @param filter by what rows tell
+ * @param reader reads what rows show besides, as far as it is asked for
  * @throws InvalidCursorError if the cursor did not come from this list
  */
 export async function listEveryDelivery(
   client: Client,
-  filter: EveryDeliveryFilter,
+  filter: RowFilter,
   limit: number,
   after: string | undefined,
-): Promise<Page<AccountDelivery>> {
-  const { statuses = SHOWN_STATUSES, event_kind } = filter;
-  const clauses = [
-    equals('WorkflowType', DELIVERY_TYPE),
-    isCurrent,
-    ...(event_kind ? [equals(KIND_ATTRIBUTE.name, event_kind)] : []),
-    ...(statuses.length < SHOWN_STATUSES.length ? [hasStatus(statuses)] : []),
-    ...periodClauses(filter),
-  ];
+  { reader, extras }: { reader: RowExtras; extras: readonly RowExtra[] },
+): Promise<Page<ExtendedRow<AccountDelivery>>> {
+  const clauses = clausesOf(undefined, filter);
+  if (!clauses) return { data: [] };
   const rows = new RowReader(client);
   const expand = (execution: Execution) => {
     const accountOf = accountsIn(execution);
-    const items: (AccountLocated | undefined)[] = [];
-    for (const row of everyDeliveryOf(execution)) {
-      if (!statuses.includes(row.summary.status) || !isWithin(row.summary.event_id, filter)) continue;
-      // Each at its index in the group, where a cursor finds it again.
-      while (items.length < row.index) items.push(undefined);
-      items.push({ execution, row, account_id: accountOf(row) });
-    }
-    return items;
+    const found = matching(everyDeliveryOf(execution), execution, filter);
+    return atIndexes(found.map((row) => ({ execution, row, account_id: accountOf(row) })));
   };
   const { data, after: next } = await listExpanded<AccountLocated>(
     client,
@@ -76,9 +52,13 @@ export async function listEveryDelivery(
     limit,
     after,
   );
-  const summaries = await rows.summaries(data);
+  const summaries = await summariesOf(data, rows, reader.attemptsIn(extras));
+  const listed = summaries.map((summary, index) => ({
+    account_id: data[index]?.account_id ?? '',
+    ...summary,
+  }));
   return {
-    data: summaries.map((summary, index) => ({ account_id: data[index]?.account_id ?? '', ...summary })),
+    data: await reader.complete(listed, extras, ({ account_id }) => account_id),
     ...(next !== undefined && { after: next }),
   };
 }

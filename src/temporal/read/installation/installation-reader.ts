@@ -6,11 +6,13 @@ import {
   KIND_ATTRIBUTE,
 } from '../../../domain/ledger/search-attributes.js';
 import { parseFanOutWorkflowId, replayWorkflowId } from '../../../domain/ledger/workflow-ids.js';
+import type { RowFilter } from '../../../domain/list/delivery-filter.js';
 import { headsOf, isCurrent } from '../delivery-view.js';
 import { hasKey, membersOf } from '../group/group-memo.js';
+import type { ExtendedRow, RowExtra, RowExtras } from '../row/row-extras.js';
 import { beginsWith, type Clause, equals, isOneOf, isTrue } from '../visibility/query.js';
 import { listExecutions, type Page } from '../visibility/visibility.js';
-import { type AccountDelivery, type EveryDeliveryFilter, listEveryDelivery } from './every-delivery.js';
+import { type AccountDelivery, listEveryDelivery } from './every-delivery.js';
 
 /** An event, and whose it is. */
 export interface AccountEvent {
@@ -25,14 +27,22 @@ export const TOKENS_AT_ONCE = 100;
 /** Reads the ledger over all accounts, for the operator alone. */
 export class InstallationReader {
   private readonly client: Client;
+  private readonly reader: RowExtras;
 
-  constructor(client: Client) {
+  /** @param reader reads what rows show besides */
+  constructor(client: Client, reader: RowExtras) {
     this.client = client;
+    this.reader = reader;
   }
 
-  /** A page of deliveries: open ones first, then the latest closed. */
-  deliveries(filter: EveryDeliveryFilter, limit: number, after?: string): Promise<Page<AccountDelivery>> {
-    return listEveryDelivery(this.client, filter, limit, after);
+  /** A page of deliveries: open ones first, then the latest closed. @param extras what rows show besides */
+  deliveries(
+    filter: RowFilter,
+    limit: number,
+    after?: string,
+    extras: readonly RowExtra[] = [],
+  ): Promise<Page<ExtendedRow<AccountDelivery>>> {
+    return listEveryDelivery(this.client, filter, limit, after, { reader: this.reader, extras });
   }
 
   /**

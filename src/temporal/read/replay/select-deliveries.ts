@@ -2,13 +2,14 @@ import type { Client } from '@temporalio/client';
 import { DELIVERY_STATUSES } from '../../../domain/delivery/delivery.js';
 import { STATUS_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';
 import { isGroup } from '../../../domain/ledger/workflow-ids.js';
+import type { DeliveryFilter } from '../../../domain/list/delivery-filter.js';
 import {
   accepts,
   type ReplayItem,
   type ReplayPlan,
   selectedStatuses,
 } from '../../../domain/replay/replay.js';
-import { clausesOf, type DeliveryFilter, hasResult, matchingRows, needsRecords } from '../delivery-filter.js';
+import { clausesOf, hasResult, matchingRows, needsRecords } from '../delivery-filter.js';
 import { startedAt } from '../delivery-view.js';
 import { findRuns, newestRuns, ofAccount } from '../earlier-runs.js';
 import { type Located, RowReader } from '../row-reader.js';

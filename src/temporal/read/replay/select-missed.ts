@@ -2,6 +2,7 @@ import pLimit from 'p-limit';
 import { createdAt } from '../../../domain/basics/id-time.js';
 import { type AcceptedEvent, isClosed } from '../../../domain/delivery/delivery.js';
 import { refusalOf, type Subscription } from '../../../domain/delivery/recipients.js';
+import { TEST_KIND } from '../../../domain/event/event-kinds.js';
 import { valuesOf } from '../../../domain/event/values/values-of.js';
 import {
   ACCOUNT_ATTRIBUTE,
@@ -12,9 +13,9 @@ import {
 } from '../../../domain/ledger/search-attributes.js';
 import { DELIVERY_TYPE, isGroup } from '../../../domain/ledger/workflow-ids.js';
 import { type Registration, type ReplayPlan, selectedStatuses } from '../../../domain/replay/replay.js';
-import { deliveriesOf, headsOf, isCurrent, isWithin } from '../delivery-view.js';
+import { eventTest } from '../delivery-filter.js';
+import { deliveriesOf, headsOf, isCurrent } from '../delivery-view.js';
 import { newestRuns } from '../earlier-runs.js';
-import { hasKey } from '../group/group-memo.js';
 import { readInput } from '../history.js';
 import type { Located } from '../row-reader.js';
 import { equals, isOneOf, isTrue, toQuery } from '../visibility/query.js';
@@ -22,8 +23,6 @@ import type { Execution } from '../visibility/visibility.js';
 import type { Registrations } from './registrations.js';
 import { cutPart, type Found, type PartRequest, type Selection } from './replay-page.js';
 
-/** The kind of events that an endpoint's owner sends to that endpoint alone. */
-const TEST_KIND = 'endpoint.test';
 /** Events that are compared with their deliveries at once, and histories that are read at once. */
 const EVENTS_AT_ONCE = 100;
 const READS_AT_ONCE = 10;
@@ -70,14 +69,17 @@ export const selectMissed: Selection = {
 function headsIn(execution: Execution, { account_id, at, filter }: ReplayPlan): Head[] {
   const kind = execution.typedSearchAttributes.get(KIND_ATTRIBUTE) ?? '';
   if (kind === TEST_KIND) return [];
-  const isKeyed = filter.key_token ? hasKey(execution, filter.key_token) : () => true;
-  const period = {
-    created_after: new Date(filter.created_after),
-    created_before: new Date(filter.created_before),
-  };
+  const isWanted = eventTest(
+    {
+      event_id: filter.event_id,
+      key_token: filter.key_token,
+      created_after: new Date(filter.created_after),
+      created_before: new Date(filter.created_before),
+    },
+    execution,
+  );
   return headsOf(execution, account_id)
-    .filter((id) => isWithin(id, period) && createdAt(id) <= at && isKeyed(id))
-    .filter((id) => filter.event_id === undefined || filter.event_id === id)
+    .filter((id) => createdAt(id) <= at && isWanted({ event_id: id, event_kind: kind }))
     .map((id) => ({ id, kind, execution }));
 }
 
@@ -123,6 +125,8 @@ async function asNew(
   const reading = inputs.get(runId) ?? readInput(client, { workflowId, runId });
   inputs.set(runId, reading);
   const event = eventIn(await reading, id);
+  // What was a test of another endpoint was not missed here.
+  if (event?.is_test) return [];
   const text = event && (await opener.payload(event));
   // What was erased cannot be sent.
   if (text === undefined) return [];

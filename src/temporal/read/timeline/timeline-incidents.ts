@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import type { EndpointIncidentResult } from '../../../../workflows/inputs.js';
-import type { EndpointKey } from '../../../domain/delivery/delivery.js';
+import type { EndpointKey } from '../../../domain/endpoint/endpoint-key.js';
 import type { IncidentOutcome, OpenIncident } from '../../../domain/endpoint/incident.js';
 import type { TimelineItem } from '../../../domain/explain/timeline.js';
 import { ACCOUNT_ATTRIBUTE, ENDPOINT_ATTRIBUTE } from '../../../domain/ledger/search-attributes.js';

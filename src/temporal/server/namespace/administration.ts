@@ -1,3 +1,4 @@
+import { isTemporalCloud } from '../temporal-cloud.js';
 import { type NeededAttribute, typeName } from './search-attributes.js';
 
 /** What somebody has to do in a namespace who may. */
@@ -7,11 +8,6 @@ export interface Administration {
   isAbsent: boolean;
   attributes: readonly NeededAttribute[];
   retentionDays: number;
-}
-
-/** Whether an address is one of Temporal Cloud: of a namespace, of a region, or of a private link. */
-export function isTemporalCloud(address: string): boolean {
-  return /\.(?:tmprl\.cloud|api\.temporal\.io)(?::\d+)?$/.test(address);
 }
 
 /** The commands that do it, as lines: of Temporal Cloud's `tcld` and Terraform provider, or of a cluster's own command line. */

@@ -77,13 +77,13 @@ function requireType(attribute: NeededAttribute, found: number | undefined, name
 }
 
 async function canBeAskedFor(
-  { native }: TemporalConnection,
+  { client }: TemporalConnection,
   namespace: string,
   { name, type }: NeededAttribute,
 ): Promise<boolean> {
   try {
     const query = `${name} ${TYPES[type].condition}`;
-    await native.workflowService.countWorkflowExecutions({ namespace, query });
+    await client.workflowService.countWorkflowExecutions({ namespace, query });
     return true;
   } catch (error) {
     if (hasCode(error, NOT_VALID)) return false;

@@ -1,0 +1,35 @@
+import { setImmediate } from 'node:timers/promises';
+import { type BusinessKey, keysInPayload } from '../../../domain/event/business-keys.js';
+import { valuesOf } from '../../../domain/event/values/values-of.js';
+import type { Database } from '../../../models/database.js';
+import { type ExtendedRow, ROW_EXTRAS } from '../../../temporal/read/row/row-extras.js';
+import { listParameter } from '../../http/list-parameter.js';
+import { newestSchema } from '../event-kinds/find-kind.js';
+
+/** What rows of a list of deliveries show only if they are asked to. */
+export const includeParameter = listParameter(
+  ROW_EXTRAS,
+  'What each row shows besides: the latest attempt, with how many there can be; the business keys in the payload',
+);
+
+/** Rows with the business keys in their payloads, in place of these. @param accountOf whose each is */
+export async function withBusinessKeys<T extends ExtendedRow>(
+  database: Pick<Database, 'eventKinds'>,
+  rows: readonly T[],
+  accountOf: (row: T) => string,
+): Promise<(Omit<T, 'payload'> & { business_keys?: BusinessKey[] })[]> {
+  const schemas = await Promise.all(
+    rows.map((row) =>
+      row.payload === undefined ? undefined : newestSchema(database, accountOf(row), row.event_kind),
+    ),
+  );
+  const shown: (Omit<T, 'payload'> & { business_keys?: BusinessKey[] })[] = [];
+  for (const [at, { payload, ...row }] of rows.entries()) {
+    const schema = schemas[at];
+    const business_keys = schema && payload !== undefined ? keysInPayload(schema, valuesOf(payload)) : [];
+    shown.push({ ...row, ...(business_keys.length > 0 && { business_keys }) });
+    // Other requests have their turn between two payloads.
+    if (payload !== undefined) await setImmediate();
+  }
+  return shown;
+}

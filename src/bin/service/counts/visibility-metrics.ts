@@ -1,0 +1,25 @@
+import { Counter, Histogram, type Registry } from 'prom-client';
+import type { VisibilityObserver } from '../../../temporal/server/visibility/visibility-budget.js';
+
+/** What a process measures of its calls to Temporal that list or count. */
+export function createVisibilityMetrics(registry: Registry): VisibilityObserver {
+  const registers = [registry];
+  const wait = new Histogram({
+    name: 'hookline_visibility_wait_seconds',
+    help: 'How long calls to Temporal that list or count waited for their turn',
+    labelNames: ['asker'],
+    buckets: [0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers,
+  });
+  const refused = new Counter({
+    name: 'hookline_visibility_refused_total',
+    help: 'Calls to Temporal that list or count which waited too long, and were not made',
+    labelNames: ['asker'],
+    registers,
+  });
+  for (const asker of ['person', 'machine']) refused.inc({ asker }, 0);
+  return {
+    waited: (asker, seconds) => wait.observe({ asker }, seconds),
+    refused: (asker) => refused.inc({ asker }),
+  };
+}

@@ -1,0 +1,134 @@
+import { LRUCache } from 'lru-cache';
+import { roomFor } from '../basics/bounded-memory.js';
+import {
+  type ConditionSettings,
+  EndpointCondition,
+  type HeldBack,
+  SLOT_WAIT_MS,
+} from './endpoint-condition.js';
+import type { FailingMark } from './incident.js';
+
+/** Endpoints that are remembered: those that were attempted last. */
+const MAX_REMEMBERED = 10_000;
+
+export interface MemorySettings extends ConditionSettings {
+  /** Attempts in flight in the direct lane; beyond it, further ones belong in the isolated lane. */
+  maxDirect: number;
+}
+
+/** Where a first attempt is made. */
+export interface Placement {
+  isolated: boolean;
+  /** Why it waits; absent: it does not. */
+  held?: HeldBack;
+}
+
+/** How an attempt is made. */
+export interface SlotRequest {
+  isDirect: boolean;
+  /** How long it waits for a slot at most, milliseconds. */
+  waitMs?: number;
+  /** See {@link EndpointCondition.freeSlots}. */
+  isChosen?: boolean;
+}
+
+/** The right to make one attempt at an endpoint. */
+export interface AttemptSlot {
+  kind: 'slot';
+  /** To be called once when the attempt has ended. @param taken whether the endpoint took it */
+  end(taken: boolean): void;
+}
+
+/** What a process remembers of endpoints: the one memory of their condition. It is lost with the process, and others have their own. */
+export class EndpointConditions {
+  private readonly settings: MemorySettings;
+  private readonly known = new LRUCache<string, EndpointCondition>(roomFor(MAX_REMEMBERED));
+  /** What is known of all others. It is only asked. */
+  private readonly unknown: EndpointCondition;
+  private readonly now: () => number;
+  private directAttempts = 0;
+  /** When the latest attempt began, to any endpoint, that was answered quickly. */
+  private quickSince = -1;
+
+  constructor(settings: MemorySettings, now: () => number = Date.now) {
+    this.settings = settings;
+    this.unknown = new EndpointCondition(settings);
+    this.now = now;
+  }
+
+  /** An endpoint to which something happens, which is remembered from now on; whoever only asks leaves what is known of others alone. */
+  of(endpointId: string): EndpointCondition {
+    const known = this.known.get(endpointId);
+    if (known) return known;
+    const condition = new EndpointCondition(this.settings);
+    this.known.set(endpointId, condition);
+    return condition;
+  }
+
+  /**
+   * Decides where the first attempt of a delivery that is accepted now is made. To be called once for each: where all slots are taken, it gives
+   * away a place among those who ask again.
+   *
+   * @param mark as stored with the endpoint, as far as it is known
+   */
+  place(endpointId: string, mark: FailingMark | undefined): Placement {
+    const held = this.heldBack(endpointId, mark);
+    if (held) return { isolated: true, held };
+    if (!this.isIsolated(endpointId, mark)) return { isolated: false };
+    const busy = this.asked(endpointId).refusal(this.now());
+    return { isolated: true, ...(busy && { held: busy }) };
+  }
+
+  /** Why a first attempt waits for the endpoint, if it does. */
+  heldBack(endpointId: string, mark: FailingMark | undefined): HeldBack | undefined {
+    return this.asked(endpointId).heldBack(mark, this.now(), Math.random());
+  }
+
+  /** Whether an attempt belongs in the isolated lane. */
+  isIsolated(endpointId: string, mark: FailingMark | undefined): boolean {
+    const isFull = this.directAttempts >= this.settings.maxDirect;
+    return isFull || this.asked(endpointId).isTroubled(mark, this.quickSince, this.now());
+  }
+
+  /** Takes a slot, or waits for one, if one is likely to be free in time. */
+  async take(
+    endpointId: string,
+    { isDirect, waitMs = SLOT_WAIT_MS, isChosen = false }: SlotRequest,
+  ): Promise<AttemptSlot | HeldBack> {
+    const condition = this.of(endpointId);
+    const isFree = () => condition.freeSlots(isChosen) > 0;
+    if (!isFree() && condition.expectedMs(this.now()) <= waitMs) await untilFree(condition, waitMs);
+    return isFree() ? this.begin(condition, isDirect) : condition.busy(this.now());
+  }
+
+  private asked(endpointId: string): EndpointCondition {
+    return this.known.peek(endpointId) ?? this.unknown;
+  }
+
+  private begin(condition: EndpointCondition, isDirect: boolean): AttemptSlot {
+    const attempt = condition.begin(this.now());
+    if (isDirect) this.directAttempts += 1;
+    return {
+      kind: 'slot',
+      end: (taken) => {
+        const now = this.now();
+        if (isDirect) this.directAttempts -= 1;
+        if (condition.end(attempt, taken, this.quickSince, now))
+          this.quickSince = Math.max(this.quickSince, attempt.began);
+        for (const wake of [...condition.waiting].slice(0, Math.max(condition.freeSlots(), 0))) wake();
+      },
+    };
+  }
+}
+
+async function untilFree({ waiting }: EndpointCondition, waitMs: number): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      waiting.delete(end);
+      resolve();
+    };
+    const timer = setTimeout(end, waitMs);
+    waiting.add(end);
+  });
+}

@@ -1,0 +1,5 @@
+/** Names an endpoint. */
+export interface EndpointKey {
+  account_id: string;
+  endpoint_id: string;
+}

@@ -1,0 +1,92 @@
+import type { Timings } from '../timings.js';
+import { BACKOFF_AFTER_FAILURES, type FailingMark, type FailureReport, probeWait } from './incident.js';
+
+/** From so many failures on, they are reported soon. */
+const REPORT_SOON_AFTER = BACKOFF_AFTER_FAILURES / 2;
+/** Nothing is kept for longer than this part of the time between probes. */
+const REPORTS_PER_PROBE = 2;
+/** So long after the report that has deliveries wait, the endpoint's mark says so at the latest, even if the machine is busy. Milliseconds. */
+export const MARKED_AFTER_MS = 3_000;
+
+interface Settings {
+  probeIntervalMs: number;
+  timings: Timings;
+}
+
+/**
+ * Failures of an endpoint in a row, as one process has seen them: those that its incident has heard of, and those that are still to be
+ * reported. Times are milliseconds since the epoch.
+ */
+export class FailureCount {
+  /** The first failure. */
+  readonly since: number;
+  private reported = 0;
+  private unreported = 0;
+  /** When there were enough of them that deliveries wait. */
+  private manySince = 0;
+  private over = false;
+  private last: Omit<FailureReport, 'count'> = { said: '', at: '' };
+
+  constructor(since: number) {
+    this.since = since;
+  }
+
+  /** @param said what the attempt came to, human-readable @param attempt `attemptName` */
+  add(said: string, attempt: string | undefined, now: number): void {
+    this.unreported += 1;
+    this.last = { said, at: new Date(now).toISOString(), ...(attempt !== undefined && { attempt }) };
+    if (this.areMany && this.manySince === 0) this.manySince = now;
+  }
+
+  /** Nothing is added from now on, and nothing is reported but what precedes a success: the endpoint took an attempt, or no report could be sent. */
+  end(): void {
+    this.over = true;
+  }
+
+  get isOver(): boolean {
+    return this.over;
+  }
+
+  /** Whether there are so many failures that deliveries wait. */
+  get areMany(): boolean {
+    return this.reported + this.unreported >= BACKOFF_AFTER_FAILURES;
+  }
+
+  /** Whether deliveries are about to wait, and the incident has not heard that yet. */
+  get isUrgent(): boolean {
+    return this.areMany && this.reported < BACKOFF_AFTER_FAILURES;
+  }
+
+  /** Whether there is anything to report. */
+  get isBehind(): boolean {
+    return this.unreported > 0;
+  }
+
+  /** How long a report waits for further failures, milliseconds; 0: the first one, and the one that has deliveries wait. */
+  reportWaitMs({ probeIntervalMs, timings }: Settings): number {
+    const { reported, unreported } = this;
+    if (reported === 0 || this.isUrgent) return 0;
+    const isSoon = reported + unreported >= REPORT_SOON_AFTER;
+    const few = isSoon ? timings.report_soon_ms : timings.report_few_ms;
+    const longest = reported >= BACKOFF_AFTER_FAILURES ? timings.report_many_ms : few;
+    return Math.min(longest, probeIntervalMs / REPORTS_PER_PROBE);
+  }
+
+  /** What has not been reported. From now on it has been. */
+  takeReport(): FailureReport {
+    const count = this.unreported;
+    this.reported += count;
+    this.unreported = 0;
+    return { count, ...this.last };
+  }
+
+  /**
+   * How the endpoint fails if its deliveries are about to wait, and the mark that the incident makes does not say so yet. Until then, all that is
+   * accepted would be attempted.
+   */
+  mark({ probeIntervalMs, timings }: Settings, now: number): FailingMark | undefined {
+    if (now - this.manySince > MARKED_AFTER_MS) return undefined;
+    const probedAt = this.since + probeWait(0, probeIntervalMs, timings);
+    return { since: new Date(this.since).toISOString(), backoff_until: new Date(probedAt).toISOString() };
+  }
+}

@@ -1,0 +1,32 @@
+import type { Verdict } from './verdict.js';
+
+/** The workflow task of an execution, which decides what comes next there, and has failed since it last succeeded. */
+export interface FailingTask {
+  /** How many tries are known to have failed: Temporal does not count those before the latest event. */
+  failures: number;
+  /** When the first of them failed. ISO 8601, UTC. */
+  since: string;
+}
+
+/** A worker that is killed loses the task that it has, so one failure says nothing of the code. Of a second one it is likely. */
+const FAILURES_OF_CODE = 2;
+
+/**
+ * Whether a workflow task keeps failing: for an execution that cannot go on, some 10 s after it could for the last time, because Temporal waits
+ * as long for a second try.
+ */
+export function keepsFailing({ failures }: FailingTask): boolean {
+  return failures >= FAILURES_OF_CODE;
+}
+
+/** Why a delivery stands still whose workflow task keeps failing. What makes it fail is the operator's to see, not the account's. */
+export function explainFailing({ failures, since }: FailingTask): Verdict {
+  return {
+    code: 'workflow_failing',
+    summary:
+      `Hookline cannot go on with the delivery, which stands still: its workflow task has failed since ${since}, at least ${failures} times. ` +
+      'The operator of the installation must act: see the runbook of the alert HooklineWorkflowTasksFail. ' +
+      'Nothing is lost: the delivery stays as it is, and goes on once a worker runs with the code and the keys that it needs.',
+    since,
+  };
+}

@@ -1,0 +1,58 @@
+import type { AttemptErrorCode } from '../attempt/attempt.js';
+import type { ShownStatus } from '../delivery/delivery.js';
+import type { AttemptFilter } from './attempt-filter.js';
+
+/** What a list narrows events down by; also of a delivery's event. All that is given must hold. */
+export interface EventFilter {
+  event_id?: string | undefined;
+  event_kind?: string | undefined;
+  /** Token of a business key of the event. */
+  key_token?: string | undefined;
+  /** The event was accepted later than this. */
+  created_after?: Date | undefined;
+  created_before?: Date | undefined;
+}
+
+/** What a list narrows deliveries down by that its rows tell. */
+export interface RowFilter extends EventFilter {
+  endpoint_id?: string | undefined;
+  /** It has one of these. */
+  statuses?: readonly ShownStatus[] | undefined;
+}
+
+/** What the latest attempt of a delivery must be, which its record tells. */
+export interface ResultFilter {
+  /** Its latest attempt had no response that counts, for this reason. */
+  error_code?: AttemptErrorCode | undefined;
+  /** Its latest attempt was answered with this. */
+  status_code?: number | undefined;
+}
+
+/** What only records tell. */
+export interface RecordFilter extends ResultFilter {
+  /** It has an attempt like this, in whichever of its runs. */
+  any_attempt?: AttemptFilter | undefined;
+}
+
+/** What a list narrows deliveries down by. */
+export type DeliveryFilter = RowFilter & RecordFilter;
+
+/**
+ * What each of some filters means somewhere: for the query of a store, or for one of its rows. Of a filter that is added here every table of
+ * meanings needs an entry, or the program is not compiled: so no list ignores it.
+ */
+export type Meanings<Filters, Meaning, Context = void> = {
+  readonly [Name in keyof Filters]-?: (value: NonNullable<Filters[Name]>, context: Context) => Meaning;
+};
+
+/** The meanings of those filters that are given, in the order of the table. */
+export function meaningsOf<Filters extends object, Meaning, Context>(
+  table: Meanings<Filters, Meaning, Context>,
+  filter: Filters,
+  context: Context,
+): Meaning[] {
+  return (Object.keys(table) as (keyof Filters)[]).flatMap((name) => {
+    const value = filter[name];
+    return value === undefined || value === null ? [] : [table[name](value, context)];
+  });
+}

@@ -1,0 +1,96 @@
+import type { Model, Query } from 'mongoose';
+import { idsBeginAt } from '../../domain/basics/ids.js';
+import type { ResourceKind } from '../../domain/change/change.js';
+import { together } from '../mongo/together.js';
+import type { ChangeDocument } from './change-document.js';
+import type { ChangeSeal } from './change-seal.js';
+import { type LoggableChange, toLoggable } from './loggable-change.js';
+
+/** Documents that are looked at together. */
+const AT_ONCE = 200;
+
+/** The version that a resource has now. */
+export interface CurrentVersion {
+  accountId: string;
+  /** Kind and id. */
+  resource: string;
+  /** When it got this version. */
+  at: Date;
+}
+
+/** A change as a step from one version of its resource to the next. */
+export interface Step extends CurrentVersion {
+  id: string;
+  /** When the resource got the version before; absent for its first, and for acts. */
+  beforeAt: Date | undefined;
+}
+
+/** What holds the resources of one kind. */
+export interface RecordedResources {
+  /** Moves the changes that are still in their documents. */
+  collect(accountId?: string): Promise<void>;
+  /** Those that there are, of all accounts. */
+  all(): AsyncIterable<CurrentVersion>;
+}
+
+/** Looks at all changes, of all accounts, each in one pass. */
+export class ChangeAudit {
+  private readonly model: Model<ChangeDocument>;
+  private readonly seal: ChangeSeal;
+  private readonly kinds: ReadonlyMap<ResourceKind, RecordedResources>;
+
+  constructor(
+    model: Model<ChangeDocument>,
+    seal: ChangeSeal,
+    kinds: ReadonlyMap<ResourceKind, RecordedResources>,
+  ) {
+    this.model = model;
+    this.seal = seal;
+    this.kinds = kinds;
+  }
+
+  /**
+   * Changes with what the log is to know of them, some at once.
+   *
+   * @param leaves only those that say they have these numbers in the log; absent: all
+   */
+  changes(leaves?: readonly number[]): AsyncIterable<LoggableChange[]> {
+    return this.loggable(this.model.find(leaves ? { leaf_index: { $in: [...leaves] } } : {}));
+  }
+
+  /** Those that say that the log does not have them, likewise, oldest first. */
+  unlogged(): AsyncIterable<LoggableChange[]> {
+    return this.loggable(this.model.find({ in_log: { $in: [false, null] } }).sort({ _id: 1 }));
+  }
+
+  /** Those that were made since a time and say that the log has them, likewise. */
+  loggedSince(since: Date): AsyncIterable<LoggableChange[]> {
+    const _id = { $gt: idsBeginAt('change', since.getTime()) };
+    return this.loggable(this.model.find({ in_log: true, _id }));
+  }
+
+  private async *loggable(query: Query<unknown, ChangeDocument>): AsyncIterable<LoggableChange[]> {
+    const found = query.lean<ChangeDocument[]>();
+    for await (const some of together(found.cursor({ batchSize: AT_ONCE }), AT_ONCE))
+      yield some.map((document) => toLoggable(document, this.seal));
+  }
+
+  /** Changes as steps. */
+  async *steps(): AsyncIterable<Step> {
+    const found = this.model
+      .find({}, { account_id: 1, resource: 1, at: 1, before_at: 1 })
+      .lean<ChangeDocument[]>();
+    for await (const { _id: id, account_id, resource, at, before_at } of found.cursor({ batchSize: AT_ONCE }))
+      yield { id, accountId: account_id, resource, at, beforeAt: before_at ?? undefined };
+  }
+
+  /** Whether there is a change that gave a resource its version of a time. */
+  async hasStep({ accountId, resource, at }: CurrentVersion): Promise<boolean> {
+    return (await this.model.exists({ account_id: accountId, resource, at })) !== null;
+  }
+
+  /** The resources that there are. */
+  async *resources(): AsyncIterable<CurrentVersion> {
+    for (const resources of this.kinds.values()) yield* resources.all();
+  }
+}
