@@ -10,7 +10,7 @@ import {
 } from '@tanstack/react-router';
 import { accountIn } from './api/scope.js';
 import { BASE_PATH, ROLES, type Role } from './api/session.js';
-import { readDeliveryFilters } from './pages/deliveries/filters.js';
+import { readDeliveryFilters } from './parts/deliveries/filters.js';
 import { Shell } from './shell/shell.js';
 import { SignedIn } from './shell/signed-in.js';
 import { Empty, Failed, Loading } from './ui/states.js';
@@ -97,6 +97,7 @@ const pages = [
   page('accounts', () => import('./pages/desk/accounts.js'), 'Accounts'),
   page('accounts/$id', () => import('./pages/desk/account/account.js'), 'Account'),
   page('search', () => import('./pages/desk/found.js'), 'FoundPage'),
+  page('events', () => import('./pages/events/events.js'), 'Events', readDeliveryFilters),
   page('events/$id', () => import('./pages/events/event.js'), 'Event'),
 ];
 

@@ -66,7 +66,7 @@ export async function finishLogin(): Promise<string> {
   if (error !== null) throw new Error(answer.get('error_description') ?? `The login was refused (${error}).`);
   const code = answer.get('code');
   if (code === null || answer.get('state') !== pending.state)
-    throw new Error('The answer does not belong to this login. Sign in again.');
+    throw new Error('The response does not belong to this login. Sign in again.');
   const session = await requestTokens(pending.clientId, {
     grant_type: 'authorization_code',
     code,

@@ -4,6 +4,7 @@ export type { Schemas };
 
 export type Delivery = Schemas['Delivery'];
 export type DeliverySummary = Schemas['DeliverySummary'];
+export type ListedDelivery = Schemas['ListedDelivery'];
 export type DeliveryStatus = DeliverySummary['status'];
 export type Attempt = Schemas['Attempt'];
 export type TimelineItem = Schemas['TimelineItem'];

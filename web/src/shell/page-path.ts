@@ -5,6 +5,7 @@ export type PagePath =
   | 'endpoints/$id'
   | 'deliveries'
   | 'deliveries/$id'
+  | 'events'
   | 'events/$id'
   | 'replays'
   | 'replays/new'

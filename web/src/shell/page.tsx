@@ -1,4 +1,5 @@
 import { useEffect } from 'react';
+import { useLook } from './look/use-look.js';
 
 /** The head of a page: its title, which is also the window's, what leads to it, and what can be done. */
 export function PageHead({
@@ -14,9 +15,10 @@ export function PageHead({
   about?: React.ReactNode;
   actions?: React.ReactNode;
 }) {
+  const { name } = useLook();
   useEffect(() => {
-    document.title = `${title} · Hookline`;
-  }, [title]);
+    document.title = `${title} · ${name}`;
+  }, [title, name]);
   return (
     <header className="page-head">
       <div>

@@ -4,15 +4,15 @@ import { useEffect } from 'react';
 import { AT_HOME, api } from '../api/client.js';
 import { actFor } from '../api/scope.js';
 import type { Holder } from '../api/types.js';
-import { ChooseAccount } from '../pages/desk/choose-account.js';
 import { To, useRole } from '../ui/link.js';
 import { Empty, Failed, Loading } from '../ui/states.js';
+import { ChooseAccount } from './choose-account.js';
 import { mayActFor, useAccount, useHolder, useHome } from './use-session.js';
 
 /** Pages of one account's things by their ids: an operator's link that names no account finds out whose they are. */
 const BY_ID = /\/(deliveries|events|endpoints|replays|erasures)\/\$id$/;
 /** Pages that an operator looks at for one account at a time. */
-const OF_ONE = /\/(replays|replays\/new|kinds|kinds\/\$id|exports|erasures|endpoints\/new)$/;
+const OF_ONE = /\/(replays|replays\/new|kinds|kinds\/\$id|exports|erasures|events|endpoints\/new)$/;
 
 /** The page, for the account that its address names. */
 export function Scoped() {

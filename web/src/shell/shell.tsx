@@ -1,10 +1,12 @@
 import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
 import { type Role, writeSession } from '../api/session.js';
-import iconUrl from '../icon.svg';
 import { Icon, type IconName } from '../ui/icons.js';
 import { To, useRole } from '../ui/link.js';
 import { AccountChoice } from './account-choice.js';
 import { LinkOffer } from './link-offer.js';
+import { Brand } from './look/brand.js';
+import { useLookColor } from './look/use-look.js';
 import type { PagePath } from './page-path.js';
 import { Scoped } from './scoped.js';
 import { Search } from './search.js';
@@ -20,6 +22,7 @@ interface Entry {
 
 const SHARED: readonly Entry[] = [
   { page: 'deliveries', icon: 'delivery', name: 'Deliveries' },
+  { page: 'events', icon: 'event', name: 'Events' },
   { page: 'endpoints', icon: 'endpoint', name: 'Endpoints' },
   { page: 'replays', icon: 'replay', name: 'Replays' },
   { page: 'kinds', icon: 'kind', name: 'Event catalogue' },
@@ -42,6 +45,7 @@ const ENTRIES: Record<Role, readonly Entry[]> = {
 export function Shell() {
   const role = useRole();
   const session = useSession(role);
+  useLookColor();
   if (!session)
     return (
       <>
@@ -69,6 +73,7 @@ export function Shell() {
 }
 
 function Side({ role }: { role: Role }) {
+  const [open, setOpen] = useState(false);
   const holder = useHolder();
   const navigate = useNavigate();
   /** Whoever signs in next may have another account than the address names. */
@@ -79,14 +84,30 @@ function Side({ role }: { role: Role }) {
   return (
     <header className="side">
       <To page={role === 'desk' ? 'overview' : 'deliveries'} className="brand">
-        <img src={iconUrl} alt="" />
-        Hookline <small>{role === 'desk' ? 'Desk' : 'Portal'}</small>
+        <Brand>
+          <small>{role === 'desk' ? 'Desk' : 'Portal'}</small>
+        </Brand>
       </To>
-      <nav aria-label="Pages">
+      <button
+        type="button"
+        className="button phone-only"
+        aria-expanded={open}
+        aria-controls="pages"
+        onClick={() => setOpen(!open)}
+      >
+        <Icon name="menu" /> Menu
+      </button>
+      {/* On a phone it is folded until it is asked for, and again once a page was chosen. */}
+      <nav aria-label="Pages" id="pages" className={open ? 'open' : undefined}>
         <ul>
           {ENTRIES[role].map(({ page, icon, name }) => (
             <li key={page}>
-              <To page={page} activeProps={{ className: 'active' }} activeOptions={{ includeSearch: false }}>
+              <To
+                page={page}
+                activeProps={{ className: 'active' }}
+                activeOptions={{ includeSearch: false }}
+                onClick={() => setOpen(false)}
+              >
                 <Icon name={icon} />
                 {name}
               </To>

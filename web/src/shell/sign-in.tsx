@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { beginLogin, knownClient, redirectUri } from '../api/oauth.js';
 import { BASE_PATH, type Role, writeSession } from '../api/session.js';
-import iconUrl from '../icon.svg';
 import { TextField } from '../ui/field.js';
+import { Brand } from './look/brand.js';
 import { ThemeMenu } from './theme-menu.js';
 
 const ABOUT: Record<Role, { title: string; text: string; other: Role; otherText: string }> = {
@@ -28,8 +28,7 @@ export function SignIn({ role }: { role: Role }) {
       <main>
         <div className="row apart">
           <span className="brand">
-            <img src={iconUrl} alt="" />
-            Hookline
+            <Brand />
           </span>
           <ThemeMenu />
         </div>

@@ -57,7 +57,7 @@ export function ReplayBadge({ state }: { state: Replay['state'] }) {
 /** The answer of an attempt: its status, or why there was none. */
 export function AnswerBadge({ status_code, error_code }: { status_code?: number; error_code?: string }) {
   if (status_code === undefined)
-    return <Badge tone="bad">{(error_code ?? 'no answer').replaceAll('_', ' ')}</Badge>;
+    return <Badge tone="bad">{(error_code ?? 'no response').replaceAll('_', ' ')}</Badge>;
   return <Badge tone={status_code >= 200 && status_code < 300 ? 'good' : 'bad'}>{status_code}</Badge>;
 }
 

@@ -2,6 +2,8 @@
 const SHAPES = {
   endpoint: 'M4 12h9M9 7l5 5-5 5M17 5v14',
   delivery: 'M3 7l9 6 9-6M4 5h16a1 1 0 0 1 1 1v12a1 1 0 0 1-1 1H4a1 1 0 0 1-1-1V6a1 1 0 0 1 1-1z',
+  event: 'M13 3L5 14h6l-1 7 8-11h-6z',
+  menu: 'M4 6h16M4 12h16M4 18h16',
   replay: 'M4 5v5h5M4.5 10A8 8 0 1 1 4 14',
   kind: 'M4 6h16M4 12h10M4 18h13',
   overview: 'M4 13h4l2.5 7 4-16L17 13h3',

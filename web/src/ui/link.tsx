@@ -25,6 +25,7 @@ export function To({
   /** Leaves the account of the page at hand. */
   everywhere?: boolean;
   className?: string;
+  onClick?: () => void;
   activeProps?: { className: string };
   activeOptions?: { exact?: boolean; includeSearch?: boolean };
   children: React.ReactNode;

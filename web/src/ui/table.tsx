@@ -24,7 +24,15 @@ export function Table({
                   </th>
                 ) : (
                   <th key={column.name} scope="col" className={column.right && 'right'}>
-                    {column.content ?? column.name}
+                    {column.content ? (
+                      <>
+                        {/* What stands here may be hidden on a phone: the column keeps its name. */}
+                        <span className="visually-hidden">{column.name}</span>
+                        {column.content}
+                      </>
+                    ) : (
+                      column.name
+                    )}
                   </th>
                 ),
               )}

@@ -55,7 +55,11 @@ export function useNow(active: boolean): number {
   return now;
 }
 
-/** A length of time for people, such as 86 ms or 2.4 s. */
-export function formatMs(ms: number): string {
-  return ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`;
+/** A sentence of the API, its times shown in the reader's zone. */
+export function WithTimes({ text }: { text: string }) {
+  const parts = text.split(/(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/);
+  return parts.map((part, index) => {
+    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a sentence stay where they are
+    return index % 2 === 1 ? <Time key={index} at={part} /> : part;
+  });
 }

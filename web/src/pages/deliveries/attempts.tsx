@@ -1,15 +1,16 @@
 import type { Attempt, Delivery } from '../../api/types.js';
+import { formatMs } from '../../parts/deliveries/attempt-text.js';
 import { Card } from '../../shell/page.js';
 import { AnswerBadge, DeliveryBadge } from '../../ui/badge.js';
 import { Code, CopyButton } from '../../ui/copy.js';
 import { Empty } from '../../ui/states.js';
-import { formatMs, Time } from '../../ui/time.js';
+import { Time } from '../../ui/time.js';
 import { curlOf } from './curl.js';
 
 const TRIGGERS: Record<Attempt['trigger'], string> = {
   schedule: '',
   retry_after: 'when the endpoint asked for it',
-  manual: 'made by hand',
+  manual: 'on request',
   released: 'when the endpoint answered again',
   probe: 'probe of its endpoint',
 };
@@ -112,8 +113,8 @@ function AttemptDetails({
             <Code text={requestOf(attempt, delivery)} name="the request" />
           </div>
           <div className="stack tight">
-            <h3>Answer</h3>
-            <Code text={answerOf(attempt)} name="the answer" />
+            <h3>Response</h3>
+            <Code text={answerOf(attempt)} name="the response" />
           </div>
         </div>
         <p className="muted small">
@@ -157,7 +158,7 @@ function Timings({ attempt }: { attempt: Attempt }) {
 
 /** What the time was spent on that no step has. */
 function restOf({ status_code, error_code }: Attempt): string {
-  if (status_code !== undefined) return 'Reading the answer';
+  if (status_code !== undefined) return 'Reading the response';
   return error_code === 'timeout' ? 'Waiting for nothing' : 'Until it failed';
 }
 
@@ -178,20 +179,20 @@ function requestOf(
   ].join('\n');
 }
 
-/** How long the answer was, and the digest of what was read of it. */
+/** How long the response was, and the digest of what was read of it. */
 function lengthOf({ response_bytes = 0, response_cut, response_length, response_sha256 }: Attempt): string {
   if (!response_sha256) return '';
   const read = `${response_bytes.toLocaleString('en')} bytes`;
   const whole = response_length === undefined ? 'more' : response_length.toLocaleString('en');
-  return `The answer has ${response_cut ? `${whole}, of which ${read} were read` : read}; SHA-256 of them: ${response_sha256}. `;
+  return `The response has ${response_cut ? `${whole}, of which ${read} were read` : read}; SHA-256 of them: ${response_sha256}. `;
 }
 
-/** The answer as far as it was kept, or why there was none. */
+/** The response as far as it was kept, or why there was none. */
 function answerOf(attempt: Attempt): string {
   const { status_code, error_code, error, response_headers = {}, response_snippet } = attempt;
   const headers = Object.entries(response_headers).map(([name, value]) => `${name}: ${value}`);
   const head = status_code === undefined ? [] : [`HTTP ${status_code}`, ...headers];
   const failure =
-    error_code === undefined ? [] : [`No answer that counts: ${error_code}`, ...(error ? [error] : [])];
+    error_code === undefined ? [] : [`No response that counts: ${error_code}`, ...(error ? [error] : [])];
   return [...head, ...failure, ...(response_snippet ? ['', response_snippet] : [])].join('\n');
 }

@@ -1,26 +1,16 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { api } from '../../api/client.js';
-import type { DeliverySummary } from '../../api/types.js';
+import { DeliveryTable, type Selection } from '../../parts/deliveries/delivery-table.js';
+import { FilterBar } from '../../parts/deliveries/filter/filter-bar.js';
+import { type DeliveryFilters, readDeliveryFilters } from '../../parts/deliveries/filters.js';
+import { useDeliveries } from '../../parts/deliveries/use-deliveries.js';
 import { Card, PageHead } from '../../shell/page.js';
 import { useMay, useWhole } from '../../shell/use-session.js';
 import { To, useRole } from '../../ui/link.js';
-import { List, PAGE_SIZE, useList } from '../../ui/list.js';
+import { List } from '../../ui/list.js';
 import { Empty } from '../../ui/states.js';
 import { BulkActions } from './bulk-actions.js';
-import { DeliveryTable, type Selection } from './delivery-table.js';
 import { EveryDelivery } from './every-delivery.js';
-import { FilterBar } from './filter/filter-bar.js';
-import { type DeliveryFilters, readDeliveryFilters } from './filters.js';
-
-/** A list of deliveries, page by page. */
-export function useDeliveries(filters: DeliveryFilters, limit = PAGE_SIZE) {
-  return useList<DeliverySummary>(
-    ['deliveries', filters, limit],
-    (after) => api.get('/v18.0/deliveries', { params: { query: { ...filters, limit, after } } }),
-    true,
-  );
-}
 
 const NONE: ReadonlySet<string> = new Set();
 

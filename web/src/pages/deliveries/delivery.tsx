@@ -2,6 +2,12 @@ import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { api } from '../../api/client.js';
 import { type Delivery as DeliveryType, isOpen } from '../../api/types.js';
+import { TemporalLink } from '../../parts/deliveries/temporal-link.js';
+import { titleOf } from '../../parts/deliveries/title.js';
+import { EndpointName } from '../../parts/endpoints/endpoint-name.js';
+import { Payload } from '../../parts/events/payload.js';
+import { useEvent } from '../../parts/events/use-event.js';
+import { useKinds } from '../../parts/kinds/use-kinds.js';
 import { Card, PageHead } from '../../shell/page.js';
 import { useMay } from '../../shell/use-session.js';
 import { DeliveryBadge, deliveryTone } from '../../ui/badge.js';
@@ -9,17 +15,12 @@ import { Copyable } from '../../ui/copy.js';
 import { To, useRole } from '../../ui/link.js';
 import { LIVE_MS } from '../../ui/list.js';
 import { Loaded, Loading } from '../../ui/states.js';
-import { Time } from '../../ui/time.js';
-import { EndpointName } from '../endpoints/endpoint-name.js';
-import { Payload } from '../events/payload.js';
-import { useEvent } from '../events/use-event.js';
-import { useKinds } from '../kinds/use-kinds.js';
+import { Time, WithTimes } from '../../ui/time.js';
 import { adviceFor } from './advice.js';
 import { Attempts } from './attempts.js';
 import { DeliveryActions } from './delivery-actions.js';
-import { TemporalLink } from './temporal-link.js';
+import { headlineOf, standsStill } from './headline.js';
 import { Timeline } from './timeline.js';
-import { titleOf } from './title.js';
 
 /** The page of one delivery: what happened, why, and what comes next. */
 export function Delivery() {
@@ -80,47 +81,32 @@ function Verdict({ delivery }: { delivery: DeliveryType }) {
   const verdict = useQuery({
     queryKey: ['verdict', delivery.id, status, delivery.attempts.length, next_attempt_at],
     queryFn: () => api.get('/v18.0/explain', { params: { query: { endpoint_id, event_id } } }),
+    // What stands still does not change otherwise.
+    refetchInterval: isOpen(status) ? LIVE_MS : false,
     placeholderData: (before) => before,
   });
-  const tone = deliveryTone(status);
+  const code = verdict.data?.code;
+  const isStuck = standsStill(status, code);
+  const tone = isStuck ? 'bad' : deliveryTone(status);
   const last = delivery.attempts.at(-1);
-  const advice = last && adviceFor(last);
+  const advice = !isStuck && last && adviceFor(last);
   const text = verdict.data?.summary ?? reason;
   return (
     <div className={`notice ${tone}`} role="status">
       <div>
-        <strong>{headline(delivery)}</strong>
+        <strong>{headlineOf(delivery, code)}</strong>
         <p>
           <WithTimes text={text} />
         </p>
         {advice && status !== 'delivered' && <p>{advice}</p>}
       </div>
-      {next_attempt_at && (
+      {next_attempt_at && !isStuck && (
         <div className="next">
           Next attempt <Time at={next_attempt_at} show="relative" />
         </div>
       )}
     </div>
   );
-}
-
-function headline({ status, attempts }: DeliveryType): string {
-  const least = attempts.some(({ lost_tries }) => lost_tries !== undefined) ? 'at least ' : '';
-  const count = least + (attempts.length === 1 ? '1 attempt' : `${attempts.length} attempts`);
-  if (status === 'delivered') return `Delivered after ${count}.`;
-  if (status === 'retrying') return `Not delivered yet: ${count} so far.`;
-  if (status === 'parked') return 'Waiting: no attempt is made for now.';
-  if (status === 'delivering') return 'On its way.';
-  return `Not delivered: given up after ${count}.`;
-}
-
-/** A sentence of the API, its times shown in the reader's zone. */
-export function WithTimes({ text }: { text: string }) {
-  const parts = text.split(/(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/);
-  return parts.map((part, index) => {
-    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a sentence stay where they are
-    return index % 2 === 1 ? <Time key={index} at={part} /> : part;
-  });
 }
 
 function Facts({ delivery }: { delivery: DeliveryType }) {

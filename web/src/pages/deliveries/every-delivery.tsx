@@ -1,17 +1,18 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { api } from '../../api/client.js';
 import type { InstallationDelivery } from '../../api/types.js';
+import { AccountLink } from '../../parts/account-link.js';
+import { EventCell, EXTRAS, WhatHappened } from '../../parts/deliveries/delivery-table.js';
+import { Filters } from '../../parts/deliveries/filter/filters.js';
+import { PeriodFilter } from '../../parts/deliveries/filter/period-filter.js';
+import { StatusMenu } from '../../parts/deliveries/filter/status-menu.js';
+import { type DeliveryFilters, readDeliveryFilters } from '../../parts/deliveries/filters.js';
 import { Card, PageHead } from '../../shell/page.js';
 import { DeliveryBadge } from '../../ui/badge.js';
 import { To, useRole } from '../../ui/link.js';
 import { List, PAGE_SIZE, useList } from '../../ui/list.js';
 import { Empty } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
-import { AccountLink } from '../desk/account-link.js';
-import { WhatHappened } from './delivery-table.js';
-import { PeriodFilter } from './filter/period-filter.js';
-import { StatusMenu } from './filter/status-menu.js';
-import { type DeliveryFilters, readDeliveryFilters } from './filters.js';
 
 /** The page of the deliveries of all accounts. */
 export function EveryDelivery() {
@@ -27,7 +28,7 @@ export function EveryDelivery() {
     ['every delivery', filters],
     (after) =>
       api.get('/v18.0/installation/deliveries', {
-        params: { query: { ...filters, limit: PAGE_SIZE, after } },
+        params: { query: { ...filters, include: EXTRAS, limit: PAGE_SIZE, after } },
       }),
     true,
   );
@@ -39,7 +40,7 @@ export function EveryDelivery() {
         title="Deliveries"
         about="Of all accounts: open ones first, then the latest closed that Temporal keeps. Choose an account to see those of the archive, to filter by endpoint, or to replay."
       />
-      <div className="filters">
+      <Filters count={[status, created_after ?? created_before].filter(Boolean).length}>
         <StatusMenu
           statuses={status ?? []}
           change={(next) => {
@@ -51,18 +52,14 @@ export function EveryDelivery() {
           filters={filters}
           change={(period) => change({ ...(status && { status }), ...period })}
         />
-      </div>
+      </Filters>
       <Card bare>
         <List list={list} empty={<Empty title="No delivery matches" />}>
           {(rows) => (
             <Table head={['Event', 'Account', 'Status', 'Endpoint', 'What happened', 'Accepted']}>
               {rows.map((row) => (
                 <tr key={row.id} className="linked">
-                  <td>
-                    <To page="deliveries/$id" id={row.id} account={row.account.id} className="row-link">
-                      {row.event_kind}
-                    </To>
-                  </td>
+                  <EventCell row={row} account={row.account.id} />
                   <td>
                     <AccountLink account={row.account} />
                   </td>

@@ -4,8 +4,7 @@ import { type Delivery, isOpen, type Schemas, type TimelineItem } from '../../ap
 import { Card } from '../../shell/page.js';
 import { LIVE_MS } from '../../ui/list.js';
 import { Loaded } from '../../ui/states.js';
-import { Time } from '../../ui/time.js';
-import { WithTimes } from './delivery.js';
+import { Time, WithTimes } from '../../ui/time.js';
 
 /** Everything that happened to a delivery, over all its runs. */
 export function Timeline({ id, delivery }: { id: string; delivery: Delivery }) {

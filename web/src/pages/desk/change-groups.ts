@@ -21,17 +21,50 @@ export function groupChanges<T extends Change>(changes: readonly T[]): ChangeGro
   return groups;
 }
 
-const DONE: Record<string, string> = { resent: 'sent again', retried: 'retried', cancelled: 'cancelled' };
+/** How actions are said, with `…` where stands what was acted upon. Others are verbs as they are, such as "created". */
+const SAID: Partial<Record<Change['action'], string>> = {
+  resent: 'sent … again',
+  secret_rotated: 'rotated the secret of …',
+  secret_retired: 'ended the previous secret of …',
+  verification_failed: 'could not verify …',
+  verified: 'verified …',
+};
 
-/** What a group says as a sentence, such as "first key sent 36 deliveries again". @param who as people know the actor */
+/** What a group says as a sentence, such as "first key replayed 36 deliveries" or "first key paused the endpoint Warehouse". @param who as people know the actor */
 export function sentenceOf<T extends Change>({ change, others }: ChangeGroup<T>, who: string): string {
   const count = others.length + 1;
-  const [kind = ''] = change.resource.split(':', 1);
-  const word = kind.replaceAll('_', ' ');
-  const what = count === 1 ? `${/^[aeiou]/.test(word) ? 'an' : 'a'} ${word}` : `${count} ${plural(word)}`;
-  const done = change.action.replaceAll('_', ' ');
-  const [verb = done, ...rest] = (DONE[change.action] ?? done).split(' ');
-  return [who, verb, what, ...rest].join(' ');
+  const isReplay = change.replay !== undefined && change.action === 'resent';
+  const said = isReplay ? 'replayed …' : (SAID[change.action] ?? `${change.action} …`);
+  return `${who} ${said.replace('…', () => (count === 1 ? subjectOf(change) : `${count} ${plural(wordOf(change))}`))}`;
+}
+
+/** What was acted upon: by its name, where the change has one. */
+function subjectOf(change: Change): string {
+  const word = wordOf(change);
+  const name = nameIn(change.after) ?? nameIn(change.before);
+  return name === undefined ? `${/^[aeiou]/i.test(word) ? 'an' : 'a'} ${word}` : `the ${word} ${name}`;
+}
+
+function nameIn(resource: Record<string, unknown> | undefined): string | undefined {
+  const { name, description, target_url } = resource ?? {};
+  return [name, description, hostIn(target_url)].find(
+    (text): text is string => typeof text === 'string' && text !== '',
+  );
+}
+
+function hostIn(url: unknown): string | undefined {
+  return typeof url === 'string' && URL.canParse(url) ? new URL(url).host : undefined;
+}
+
+const WORDS: Record<string, string> = {
+  api_key: 'API key',
+  oauth_client: 'OAuth client',
+  portal_session: 'portal link',
+};
+
+function wordOf({ resource }: Change): string {
+  const [kind = ''] = resource.split(':', 1);
+  return WORDS[kind] ?? kind.replaceAll('_', ' ');
 }
 
 function plural(word: string): string {

@@ -1,11 +1,11 @@
-import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { useState } from 'react';
 import { api } from '../../api/client.js';
 import type { Change, InstallationChange } from '../../api/types.js';
+import { AccountLink } from '../../parts/account-link.js';
 import { Card, PageHead } from '../../shell/page.js';
 import type { PagePath } from '../../shell/page-path.js';
-import { useMay, useWhole } from '../../shell/use-session.js';
+import { useWhole } from '../../shell/use-session.js';
 import { capitalize } from '../../ui/badge.js';
 import { TextField } from '../../ui/field.js';
 import { To, useRole } from '../../ui/link.js';
@@ -13,7 +13,6 @@ import { List, PAGE_SIZE, useList } from '../../ui/list.js';
 import { Empty } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import { Time } from '../../ui/time.js';
-import { AccountLink } from './account-link.js';
 import { type ChangeGroup, groupChanges, sentenceOf } from './change-groups.js';
 import { differences } from './differences.js';
 
@@ -33,7 +32,6 @@ export function Changes() {
     const params = { query: { ...filters, limit: PAGE_SIZE, after } };
     return whole ? api.get('/v18.0/installation/changes', { params }) : api.get('/v18.0/changes', { params });
   });
-  const names = useKeyNames(!whole);
   const set = (more: ChangeFilters) =>
     void navigate({
       to: '/$role/changes',
@@ -65,7 +63,7 @@ export function Changes() {
           {(rows) => (
             <Table head={['What', whole && 'Account', 'Who', 'Details', 'When']}>
               {groupChanges(rows).map((group) => (
-                <ChangeRow key={group.change.id} group={group} names={names} />
+                <ChangeRow key={group.change.id} group={group} />
               ))}
             </Table>
           )}
@@ -77,32 +75,13 @@ export function Changes() {
 
 const OUTCOMES = { refused: 'refused', unknown: 'not known yet whether it was done' };
 
-/** What people call the API keys of the account, by id; of those who may see them. */
-function useKeyNames(isOfOne: boolean): ReadonlyMap<string, string> {
-  const may = useMay('keys:read');
-  const keys = useQuery({
-    queryKey: ['api keys', 'names'],
-    queryFn: () => api.get('/v18.0/api_keys', { params: { query: { limit: 100 } } }),
-    enabled: isOfOne && may,
-    staleTime: 60_000,
-  });
-  return useMemo(() => new Map(keys.data?.data.map(({ id, name }) => [id, name])), [keys.data]);
-}
-
 type AnyChange = Change & Partial<InstallationChange>;
 
-function ChangeRow({
-  group,
-  names,
-}: {
-  group: ChangeGroup<AnyChange>;
-  /** Names of API keys, by id. */
-  names: ReadonlyMap<string, string>;
-}) {
+function ChangeRow({ group }: { group: ChangeGroup<AnyChange> }) {
   const { change, others } = group;
   const { actor, reason, address, resource, version, account, outcome } = change;
   const rows = differences(change);
-  const who = names.get(actor.id) ?? actor.person ?? actor.id;
+  const who = actor.name ?? actor.person ?? actor.id;
   return (
     <tr>
       <td>
@@ -120,7 +99,7 @@ function ChangeRow({
       )}
       <td className="small">
         <To page="changes" search={{ actor: actor.person ?? actor.id }}>
-          {names.has(actor.id) ? who : <code className="wrap">{who}</code>}
+          {actor.name ?? <code className="wrap">{who}</code>}
         </To>
         {address && <div className="muted">from {address}</div>}
       </td>

@@ -2,6 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { Navigate, useLocation } from '@tanstack/react-router';
 import { api, readAll } from '../../api/client.js';
 import type { Found } from '../../api/types.js';
+import { hostOf, nameOfEndpoint } from '../../parts/endpoints/names.js';
+import { keyNamesOf } from '../../parts/kinds/fields.js';
 import { Card, PageHead } from '../../shell/page.js';
 import { type Target, targetOf } from '../../shell/search-target.js';
 import { useAccount, useWhole } from '../../shell/use-session.js';
@@ -9,8 +11,6 @@ import { capitalize } from '../../ui/badge.js';
 import { To, useRole } from '../../ui/link.js';
 import { Empty, Loaded } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
-import { hostOf, nameOfEndpoint } from '../endpoints/names.js';
-import { keyNamesOf } from '../kinds/fields.js';
 
 /** Something that was found: where it leads, and whose it is to an operator. */
 interface Hit {

@@ -1,4 +1,9 @@
 import type { AccountOfRow, Endpoint, Stats } from '../../api/types.js';
+import { AccountLink } from '../../parts/account-link.js';
+import { hostOf, nameOfEndpoint } from '../../parts/endpoints/names.js';
+import { useEveryEndpoint } from '../../parts/endpoints/use-every-endpoint.js';
+import { useFailing } from '../../parts/endpoints/use-failing.js';
+import { useStats } from '../../parts/endpoints/use-stats.js';
 import { Card, PageHead } from '../../shell/page.js';
 import { useWhole } from '../../shell/use-session.js';
 import { ListenerBadge } from '../../ui/badge.js';
@@ -7,11 +12,6 @@ import { List } from '../../ui/list.js';
 import { Empty, Loaded } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import { Time } from '../../ui/time.js';
-import { useEveryEndpoint } from '../endpoints/every-endpoint.js';
-import { hostOf, nameOfEndpoint } from '../endpoints/names.js';
-import { useFailing } from '../endpoints/use-failing.js';
-import { useStats } from '../endpoints/use-stats.js';
-import { AccountLink } from './account-link.js';
 import { useWholeStats } from './use-whole-stats.js';
 
 /** The page of all endpoints that are failing, and what that causes. */

@@ -1,17 +1,17 @@
 import { useState } from 'react';
 import { api } from '../../api/client.js';
 import type { Replay, Stats } from '../../api/types.js';
+import { EndpointName } from '../../parts/endpoints/endpoint-name.js';
+import { HistoryChart } from '../../parts/endpoints/history-chart.js';
+import { PeriodSelect } from '../../parts/endpoints/period-select.js';
+import { formatRate, type Period, successRate, useStats } from '../../parts/endpoints/use-stats.js';
+import { ReplayTable } from '../../parts/replays/replay-table.js';
 import { Card, PageHead } from '../../shell/page.js';
 import { useWhole } from '../../shell/use-session.js';
 import { To } from '../../ui/link.js';
 import { List, useList } from '../../ui/list.js';
 import { Empty, Loaded } from '../../ui/states.js';
 import { Time } from '../../ui/time.js';
-import { EndpointName } from '../endpoints/endpoint-name.js';
-import { HistoryChart } from '../endpoints/history-chart.js';
-import { PeriodSelect } from '../endpoints/period-select.js';
-import { formatRate, type Period, successRate, useStats } from '../endpoints/use-stats.js';
-import { ReplayTable } from '../replays/replays.js';
 import { IncidentList } from './incidents.js';
 import { WholeOverview } from './whole-overview.js';
 

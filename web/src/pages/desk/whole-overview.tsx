@@ -1,12 +1,13 @@
 import { useMemo } from 'react';
 import type { InstallationStats } from '../../api/types.js';
+import { formatMs } from '../../parts/deliveries/attempt-text.js';
+import { formatRate } from '../../parts/endpoints/use-stats.js';
 import { Card, PageHead } from '../../shell/page.js';
 import { Badge } from '../../ui/badge.js';
 import { BarChart } from '../../ui/chart.js';
 import { To } from '../../ui/link.js';
 import { Empty, Loaded } from '../../ui/states.js';
-import { formatMs, Time } from '../../ui/time.js';
-import { formatRate } from '../endpoints/use-stats.js';
+import { Time } from '../../ui/time.js';
 import { EveryIncident } from './incidents.js';
 import { useWholeStats } from './use-whole-stats.js';
 

@@ -3,12 +3,12 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../../api/client.js';
 import type { Endpoint } from '../../api/types.js';
+import { nameOfEndpoint } from '../../parts/endpoints/names.js';
 import { Confirm } from '../../ui/dialog.js';
 import { TextField } from '../../ui/field.js';
 import { Icon } from '../../ui/icons.js';
 import { useRole } from '../../ui/link.js';
 import { useAct } from '../../ui/use-act.js';
-import { nameOfEndpoint } from './names.js';
 
 /** What can be done to an endpoint: test, pause or resume it; replay what it missed; delete it. */
 export function EndpointActions({ endpoint }: { endpoint: Endpoint }) {

@@ -3,6 +3,7 @@ import { Card } from '../../shell/page.js';
 import { Code, Copyable, toPrettyJson } from '../../ui/copy.js';
 import { To, useRole } from '../../ui/link.js';
 import { Time } from '../../ui/time.js';
+import { SCHEMES } from './secret/schemes.js';
 
 /** What an endpoint is registered for, beside what happens to it. */
 export function EndpointFacts({ endpoint }: { endpoint: Endpoint }) {
@@ -34,7 +35,7 @@ export function EndpointFacts({ endpoint }: { endpoint: Endpoint }) {
             </>
           )}
           <dt>Signature</dt>
-          <dd>{endpoint.signature_scheme === 'v1' ? 'v1, shared secret' : 'v1a, key pair'}</dd>
+          <dd>{`${endpoint.signature_scheme}, ${SCHEMES[endpoint.signature_scheme]}`}</dd>
           {headers.length > 0 && (
             <>
               <dt>Headers</dt>

@@ -1,6 +1,12 @@
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Endpoint as EndpointType, Stats } from '../../api/types.js';
+import { DeliveryTable } from '../../parts/deliveries/delivery-table.js';
+import { useDeliveries } from '../../parts/deliveries/use-deliveries.js';
+import { HistoryChart } from '../../parts/endpoints/history-chart.js';
+import { nameOfEndpoint } from '../../parts/endpoints/names.js';
+import { PeriodSelect } from '../../parts/endpoints/period-select.js';
+import { formatRate, type Period, successRate, useStats } from '../../parts/endpoints/use-stats.js';
 import { Card, PageHead } from '../../shell/page.js';
 import { useMay } from '../../shell/use-session.js';
 import { EndpointBadge, ListenerBadge } from '../../ui/badge.js';
@@ -10,16 +16,10 @@ import { List } from '../../ui/list.js';
 import { PageTabs } from '../../ui/page-tabs.js';
 import { Empty, Loaded, Loading } from '../../ui/states.js';
 import { Time } from '../../ui/time.js';
-import { useDeliveries } from '../deliveries/deliveries.js';
-import { DeliveryTable } from '../deliveries/delivery-table.js';
 import { EndpointActions } from './endpoint-actions.js';
 import { EndpointFacts } from './endpoint-facts.js';
 import { EndpointSettings } from './form/endpoint-settings.js';
-import { HistoryChart } from './history-chart.js';
-import { nameOfEndpoint } from './names.js';
-import { PeriodSelect } from './period-select.js';
 import { SecretPanel } from './secret/secret.js';
-import { formatRate, type Period, successRate, useStats } from './use-stats.js';
 import { useEndpoint, Verification } from './verification.js';
 
 /** The page of one endpoint. */

@@ -1,15 +1,15 @@
 import type { Endpoint, Stats } from '../../api/types.js';
+import { useEndpoints } from '../../parts/endpoints/endpoint-name.js';
+import { hostOf, kindsOf, nameOfEndpoint } from '../../parts/endpoints/names.js';
+import { useFailing } from '../../parts/endpoints/use-failing.js';
+import { formatRate, successRate, useStats } from '../../parts/endpoints/use-stats.js';
 import { Card, PageHead } from '../../shell/page.js';
 import { useMay, useWhole } from '../../shell/use-session.js';
 import { EndpointBadge, ListenerBadge } from '../../ui/badge.js';
 import { To } from '../../ui/link.js';
 import { Empty, Loaded } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
-import { useEndpoints } from './endpoint-name.js';
 import { EveryEndpoint } from './every-endpoint.js';
-import { hostOf, nameOfEndpoint } from './names.js';
-import { useFailing } from './use-failing.js';
-import { formatRate, successRate, useStats } from './use-stats.js';
 
 /** The page of all endpoints: of the account, with how each is doing, or of all accounts. */
 export function Endpoints() {
@@ -78,12 +78,6 @@ function EndpointTable({ rows, stats }: { rows: Endpoint[]; stats: Stats | undef
       })}
     </Table>
   );
-}
-
-/** The kinds that an endpoint receives, as a line. */
-export function kindsOf({ event_kinds: kinds }: Endpoint): string {
-  if (kinds.includes('*')) return 'All';
-  return kinds.length > 3 ? `${kinds.slice(0, 3).join(', ')} and ${kinds.length - 3} more` : kinds.join(', ');
 }
 
 const NONE_CLOSED = { delivered: 0, exhausted: 0, expired: 0, cancelled: 0 };

@@ -1,25 +1,13 @@
-import { api } from '../../api/client.js';
-import type { InstallationEndpoint } from '../../api/types.js';
+import { AccountLink } from '../../parts/account-link.js';
+import { hostOf, kindsOf, nameOfEndpoint } from '../../parts/endpoints/names.js';
+import { useEveryEndpoint } from '../../parts/endpoints/use-every-endpoint.js';
 import { Card, PageHead } from '../../shell/page.js';
 import { EndpointBadge, ListenerBadge } from '../../ui/badge.js';
 import { To } from '../../ui/link.js';
-import { List, PAGE_SIZE, useList } from '../../ui/list.js';
+import { List } from '../../ui/list.js';
 import { Empty } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
 import { Time } from '../../ui/time.js';
-import { AccountLink } from '../desk/account-link.js';
-import { kindsOf } from './endpoints.js';
-import { hostOf, nameOfEndpoint } from './names.js';
-
-/** Endpoints of all accounts. @param health only those that are failing */
-export function useEveryEndpoint(health?: 'failing') {
-  return useList<InstallationEndpoint>(
-    ['every endpoint', health],
-    (after) =>
-      api.get('/v18.0/installation/endpoints', { params: { query: { health, limit: PAGE_SIZE, after } } }),
-    true,
-  );
-}
 
 /** The page of the endpoints of all accounts. */
 export function EveryEndpoint() {

@@ -1,14 +1,14 @@
 import { useParams } from '@tanstack/react-router';
+import { DeliveryTable } from '../../parts/deliveries/delivery-table.js';
+import { useDeliveries } from '../../parts/deliveries/use-deliveries.js';
+import { Payload } from '../../parts/events/payload.js';
+import { useEvent } from '../../parts/events/use-event.js';
 import { Card, PageHead } from '../../shell/page.js';
 import { Copyable } from '../../ui/copy.js';
 import { To } from '../../ui/link.js';
 import { List } from '../../ui/list.js';
 import { Empty, Loaded } from '../../ui/states.js';
 import { Time } from '../../ui/time.js';
-import { useDeliveries } from '../deliveries/deliveries.js';
-import { DeliveryTable } from '../deliveries/delivery-table.js';
-import { Payload } from './payload.js';
-import { useEvent } from './use-event.js';
 
 /** The page of one event: what was sent, and to whom. */
 export function Event() {

@@ -1,13 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { api } from '../../api/client.js';
+import { exampleOf } from '../../parts/kinds/example.js';
+import { fieldsOf } from '../../parts/kinds/fields.js';
 import { Card, PageHead } from '../../shell/page.js';
 import { Badge } from '../../ui/badge.js';
 import { Code, toPrettyJson } from '../../ui/copy.js';
 import { To } from '../../ui/link.js';
 import { Loaded } from '../../ui/states.js';
-import { exampleOf } from './example.js';
-import { fieldsOf } from './fields.js';
+import { SendExample } from './send-example.js';
 
 /** The page of one event kind: its fields, an example, its schema. */
 export function Kind() {
@@ -25,9 +26,12 @@ export function Kind() {
             crumbs={<To page="kinds">Event catalogue</To>}
             about={`${data.description} Version ${data.version}.`}
             actions={
-              <To page="deliveries" search={{ event_kind: data.name }} className="button">
-                Deliveries of this kind
-              </To>
+              <>
+                <SendExample kind={data} />
+                <To page="deliveries" search={{ event_kind: data.name }} className="button">
+                  Deliveries of this kind
+                </To>
+              </>
             }
           />
           <div className="columns halves">

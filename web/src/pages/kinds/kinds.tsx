@@ -1,9 +1,9 @@
+import { useKinds } from '../../parts/kinds/use-kinds.js';
 import { Card, PageHead } from '../../shell/page.js';
 import { Badge } from '../../ui/badge.js';
 import { To } from '../../ui/link.js';
 import { Loaded } from '../../ui/states.js';
 import { Table } from '../../ui/table.js';
-import { useKinds } from './use-kinds.js';
 
 /** The page of all event kinds. */
 export function Kinds() {

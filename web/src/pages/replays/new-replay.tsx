@@ -2,14 +2,14 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../../api/client.js';
 import type { Replay, ReplayPreview, Schemas } from '../../api/types.js';
+import { FilterBar } from '../../parts/deliveries/filter/filter-bar.js';
+import { type DeliveryFilters, readDeliveryFilters } from '../../parts/deliveries/filters.js';
+import { CHOICES, type Choice } from '../../parts/replays/describe.js';
 import { Card, PageHead } from '../../shell/page.js';
 import { TextField } from '../../ui/field.js';
 import { To, useRole } from '../../ui/link.js';
 import { Failed } from '../../ui/states.js';
 import { useAct } from '../../ui/use-act.js';
-import { FilterBar } from '../deliveries/filter/filter-bar.js';
-import { type DeliveryFilters, readDeliveryFilters } from '../deliveries/filters.js';
-import { CHOICES, type Choice } from './describe.js';
 import { Preview } from './preview.js';
 
 const DAY_MS = 86_400_000;

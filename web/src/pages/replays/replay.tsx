@@ -2,6 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { api } from '../../api/client.js';
 import type { Replay as ReplayType } from '../../api/types.js';
+import { TemporalLink } from '../../parts/deliveries/temporal-link.js';
+import { describeReplay } from '../../parts/replays/describe.js';
+import { Progress } from '../../parts/replays/replay-table.js';
 import { Card, PageHead } from '../../shell/page.js';
 import { useMay } from '../../shell/use-session.js';
 import { ReplayBadge } from '../../ui/badge.js';
@@ -10,9 +13,6 @@ import { To, useRole } from '../../ui/link.js';
 import { Loaded } from '../../ui/states.js';
 import { Time } from '../../ui/time.js';
 import { useAct } from '../../ui/use-act.js';
-import { TemporalLink } from '../deliveries/temporal-link.js';
-import { describeReplay } from './describe.js';
-import { Progress } from './replays.js';
 
 /** How often a replay is asked for while it runs, milliseconds. */
 const SOON_MS = 1_000;

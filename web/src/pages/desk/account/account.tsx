@@ -13,6 +13,7 @@ import { AccountBadge } from '../accounts.js';
 import { ApiKeys } from './api-keys.js';
 import { DeleteAccount, Deletion } from './deletion.js';
 import { Limits } from './limits.js';
+import { Look } from './look.js';
 import { PortalLink } from './portal-link.js';
 import { RequestsLeft } from './requests-left.js';
 
@@ -74,6 +75,7 @@ export function Account() {
                       <div className="stack">
                         {isActive && home?.scopes.includes('keys:write') && <PortalLink id={data.id} />}
                         {isActive && manages && <Limits account={data} />}
+                        {isActive && manages && <Look account={data} />}
                       </div>
                       <div className="stack">
                         <Facts account={data} />

@@ -1,10 +1,11 @@
 import { useState } from 'react';
 import { HooklineError } from '../../../api/client.js';
 import type { Endpoint } from '../../../api/types.js';
+import { useKinds } from '../../../parts/kinds/use-kinds.js';
 import { toPrettyJson } from '../../../ui/copy.js';
 import { TextField } from '../../../ui/field.js';
 import { Failed } from '../../../ui/states.js';
-import { useKinds } from '../../kinds/use-kinds.js';
+import type { Scheme } from '../secret/schemes.js';
 import { isPrivateUrl, mistakeInUrl } from './check-url.js';
 import { FilterField, parseFilter } from './filter-field.js';
 import { MoreSettings, type MoreTexts } from './more-settings.js';
@@ -21,7 +22,7 @@ export interface EndpointInput {
   metadata?: Record<string, string>;
   retry_schedule?: string[];
   /** Of a new one. */
-  signature_scheme?: 'v1a';
+  signature_scheme?: Scheme;
 }
 
 /** The settings of an endpoint, new or as they are. Fields that the service refuses say why. */
@@ -69,7 +70,7 @@ export function EndpointForm({
       headers: headers.values,
       metadata: metadata.values,
       ...(waits.length > 0 && { retry_schedule: waits }),
-      ...(!endpoint && more.scheme === 'v1a' && { signature_scheme: more.scheme }),
+      ...(!endpoint && more.scheme !== 'v1' && { signature_scheme: more.scheme }),
     }).then(
       () => setState({}),
       (error: Error) => setState({ error }),

@@ -1,10 +1,10 @@
 import { useState } from 'react';
 import { decidingClauses, describeCondition } from '../../../../../src/domain/filter/deciding-clauses.js';
 import { type Filter, matchesFilter } from '../../../../../src/domain/filter/match-filter.js';
+import { exampleOf } from '../../../parts/kinds/example.js';
+import { useKinds } from '../../../parts/kinds/use-kinds.js';
 import { toPrettyJson } from '../../../ui/copy.js';
 import { Field } from '../../../ui/field.js';
-import { exampleOf } from '../../kinds/example.js';
-import { useKinds } from '../../kinds/use-kinds.js';
 
 const HINT = 'Empty: all events of these kinds. For example {"path": "/total", "at_least": 100}';
 

@@ -1,4 +1,5 @@
 import { Field, TextField } from '../../../ui/field.js';
+import { SCHEMES, type Scheme } from '../secret/schemes.js';
 import { parseNamedValues } from './named-values.js';
 
 /** What few endpoints need, as it is typed. */
@@ -6,7 +7,7 @@ export interface MoreTexts {
   headers: string;
   metadata: string;
   waits: string;
-  scheme: 'v1' | 'v1a';
+  scheme: Scheme;
 }
 
 /** Headers, the schedule of retries, notes, and at registration how deliveries are signed. */
@@ -59,10 +60,11 @@ export function MoreSettings({
                 {...props}
                 className="input"
                 value={texts.scheme}
-                onChange={({ target }) => change({ scheme: target.value === 'v1a' ? 'v1a' : 'v1' })}
+                onChange={({ target }) => change({ scheme: target.value as Scheme })}
               >
-                <option value="v1">v1: a shared secret</option>
-                <option value="v1a">v1a: a key pair</option>
+                {Object.entries(SCHEMES).map(([scheme, means]) => (
+                  <option key={scheme} value={scheme}>{`${scheme}: a ${means}`}</option>
+                ))}
               </select>
             )}
           </Field>

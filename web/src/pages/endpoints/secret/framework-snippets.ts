@@ -1,6 +1,6 @@
 /** Receivers in frameworks: each is a handler that verifies the body as it was received, with one call of the library of Standard Webhooks. */
 export const FRAMEWORK_SNIPPETS = {
-  express: `// npm install express standardwebhooks
+  express: `// receiver.mjs: npm install express standardwebhooks
 import express from 'express';
 import { Webhook } from 'standardwebhooks';
 

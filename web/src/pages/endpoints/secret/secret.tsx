@@ -1,18 +1,12 @@
 import { useState } from 'react';
 import { api } from '../../../api/client.js';
-import type { Schemas } from '../../../api/types.js';
 import { Copyable } from '../../../ui/copy.js';
 import { Confirm } from '../../../ui/dialog.js';
 import { Failed } from '../../../ui/states.js';
 import { Time } from '../../../ui/time.js';
 import { useAct } from '../../../ui/use-act.js';
+import type { Keys } from './keys.js';
 import { VerifyCode } from './verify-code.js';
-
-/** What a subscriber verifies deliveries with. */
-export type Keys = Pick<
-  Schemas['Secret'],
-  'secret' | 'public_key' | 'signature_scheme' | 'previous_expires_at'
->;
 
 /** How long the old secret signs as well after a rotation. */
 const OVERLAPS = { '24h': '24 hours', '7d': '7 days', '0s': 'not at all' } as const;

@@ -29,7 +29,7 @@ export function snippet(language: Language, secret: string = PLACEHOLDER): strin
 
 const SNIPPETS: Record<Language, string> = {
   ...FRAMEWORK_SNIPPETS,
-  node: `// npm install standardwebhooks
+  node: `// receiver.mjs: npm install standardwebhooks
 import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';

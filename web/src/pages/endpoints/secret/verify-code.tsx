@@ -1,6 +1,6 @@
 import { Tabs } from '@base-ui/react/tabs';
 import { Code } from '../../../ui/copy.js';
-import type { Keys } from './secret.js';
+import type { Keys } from './keys.js';
 import { LANGUAGES, snippet } from './snippets.js';
 
 /** Code that verifies a delivery, in six languages; with the endpoint's own secret while that is shown. */

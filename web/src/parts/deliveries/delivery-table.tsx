@@ -1,9 +1,14 @@
-import type { DeliverySummary } from '../../api/types.js';
+import type { DeliverySummary, ListedDelivery } from '../../api/types.js';
 import { DeliveryBadge } from '../../ui/badge.js';
 import { To } from '../../ui/link.js';
 import { Table } from '../../ui/table.js';
 import { Time } from '../../ui/time.js';
 import { EndpointName } from '../endpoints/endpoint-name.js';
+import { lastAttemptText, type WithLastAttempt } from './attempt-text.js';
+import { keyText } from './title.js';
+
+/** What these rows are asked for besides. */
+export const EXTRAS: ('last_attempt' | 'business_keys')[] = ['last_attempt', 'business_keys'];
 
 /** Which rows of a list are chosen. */
 export interface Selection {
@@ -23,7 +28,7 @@ export function DeliveryTable({
   of,
   selection,
 }: {
-  rows: DeliverySummary[];
+  rows: ListedDelivery[];
   of?: 'endpoint' | 'event';
   selection?: Selection;
 }) {
@@ -61,11 +66,7 @@ export function DeliveryTable({
               />
             </td>
           )}
-          <td>
-            <To page="deliveries/$id" id={row.id} className="row-link">
-              {row.event_kind}
-            </To>
-          </td>
+          <EventCell row={row} />
           <td>
             <DeliveryBadge status={row.status} />
           </td>
@@ -81,14 +82,37 @@ export function DeliveryTable({
   );
 }
 
-/** The last cells of a row: why it is as it is, and when it was accepted. */
-export function WhatHappened({ row }: { row: DeliverySummary }) {
+/** The kind of a row's event, and the business key that people know it by. @param account whose it is; absent: that of the page */
+export function EventCell({
+  row: { id, event_kind, business_keys = [] },
+  account,
+}: {
+  row: Pick<ListedDelivery, 'id' | 'event_kind' | 'business_keys'>;
+  account?: string;
+}) {
+  const [key] = business_keys;
+  return (
+    <td>
+      <To page="deliveries/$id" id={id} account={account} className="row-link">
+        {event_kind}
+      </To>
+      {key && <div className="muted small row-key">{keyText(key)}</div>}
+    </td>
+  );
+}
+
+/** The last cells of a row: how its latest attempt went, why it is as it is, and when it was accepted. */
+export function WhatHappened({ row }: { row: DeliverySummary & WithLastAttempt }) {
+  const last = lastAttemptText(row);
   return (
     <>
       <td className="wide muted clip-cell">
-        <div className="clip" title={row.reason}>
-          <Reason row={row} />
-        </div>
+        {last && <div className="last-attempt number">{last}</div>}
+        {!(last && row.status === 'delivered') && (
+          <div className="clip" title={row.reason}>
+            <Reason row={row} />
+          </div>
+        )}
       </td>
       <td className="muted">
         <Time at={row.created_at} show="relative" />

@@ -1,4 +1,4 @@
-import type { EventKind } from '../../api/types.js';
+import type { EventKind, Schemas } from '../../api/types.js';
 import { keyNamesOf } from '../kinds/fields.js';
 
 /**
@@ -16,13 +16,13 @@ export function titleOf(kindName: string, payload: unknown, kinds: readonly Even
         payload ?? undefined,
       );
     if (typeof value === 'string' || typeof value === 'number')
-      return `${kindName} · ${nameInTitle(name, String(value))}`;
+      return `${kindName} · ${keyText({ name, value: String(value) })}`;
   }
   return kindName;
 }
 
-/** `order_id` of `1001` is "order 1001", of `order-1001` the value alone. */
-function nameInTitle(name: string, value: string): string {
+/** A business key as people say it: `order_id` of `1001` is "order 1001", of `order-1001` the value alone. */
+export function keyText({ name, value }: Schemas['BusinessKey']): string {
   const word = (name.split('.').at(-1) ?? name).replace(/_id$/, '').replaceAll('_', ' ');
   return value.toLowerCase().startsWith(word.toLowerCase()) ? value : `${word} ${value}`;
 }

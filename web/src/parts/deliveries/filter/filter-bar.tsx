@@ -1,9 +1,10 @@
-import { useState } from 'react';
-import { Field, TextField } from '../../../ui/field.js';
+import { Field } from '../../../ui/field.js';
 import { useEndpoints } from '../../endpoints/endpoint-name.js';
 import { nameOfEndpoint } from '../../endpoints/names.js';
-import { useKinds } from '../../kinds/use-kinds.js';
 import type { DeliveryFilters } from '../filters.js';
+import { Filters } from './filters.js';
+import { KeyFilter } from './key-filter.js';
+import { KindFilter } from './kind-filter.js';
 import { PeriodFilter } from './period-filter.js';
 import { StatusMenu } from './status-menu.js';
 
@@ -19,7 +20,6 @@ export function FilterBar({
   without?: readonly 'status'[];
 }) {
   const endpoints = useEndpoints();
-  const kinds = useKinds();
   const set = (more: Partial<DeliveryFilters>) =>
     change(
       Object.fromEntries(
@@ -27,7 +27,7 @@ export function FilterBar({
       ),
     );
   return (
-    <div className="filters">
+    <Filters count={countOf(filters, without)}>
       {!without.includes('status') && (
         <StatusMenu
           statuses={filters.status ?? []}
@@ -51,49 +51,21 @@ export function FilterBar({
           </select>
         )}
       </Field>
-      <Field label="Event kind">
-        {(props) => (
-          <select
-            {...props}
-            className="input"
-            value={filters.event_kind ?? ''}
-            onChange={(event) => set({ event_kind: event.target.value })}
-          >
-            <option value="">All</option>
-            {kinds.data?.map(({ name }) => (
-              <option key={name}>{name}</option>
-            ))}
-            <option>endpoint.test</option>
-          </select>
-        )}
-      </Field>
+      <KindFilter kind={filters.event_kind} change={(event_kind) => set({ event_kind })} />
       <PeriodFilter
         filters={filters}
         change={({ created_after = '', created_before = '' }) => set({ created_after, created_before })}
       />
       <KeyFilter key={filters.key ?? ''} value={filters.key ?? ''} set={(key) => set({ key })} />
-    </div>
+    </Filters>
   );
 }
 
-function KeyFilter({ value, set }: { value: string; set: (key: string) => void }) {
-  const [text, setText] = useState(value);
-  const valid = text === '' || /^[\w.-]+:.+$/.test(text);
-  return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (valid) set(text);
-      }}
-    >
-      <TextField
-        label="Business key"
-        mistake={valid || text === value ? undefined : 'As name:value'}
-        placeholder="order_id:1001"
-        value={text}
-        set={setText}
-        onBlur={() => valid && text !== value && set(text)}
-      />
-    </form>
-  );
+/** How many are set. A period is one. */
+function countOf(
+  { created_after, created_before, event_id: _, ...others }: DeliveryFilters,
+  without: readonly string[],
+): number {
+  const names = Object.keys(others).filter((name) => !without.includes(name));
+  return names.length + (created_after || created_before ? 1 : 0);
 }

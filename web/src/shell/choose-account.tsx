@@ -1,10 +1,10 @@
 import { useNavigate } from '@tanstack/react-router';
-import { AT_HOME, api } from '../../api/client.js';
-import type { Account } from '../../api/types.js';
-import { Card, PageHead } from '../../shell/page.js';
-import { To } from '../../ui/link.js';
-import { List, PAGE_SIZE, useList } from '../../ui/list.js';
-import { Empty } from '../../ui/states.js';
+import { AT_HOME, api } from '../api/client.js';
+import type { Account } from '../api/types.js';
+import { To } from '../ui/link.js';
+import { List, PAGE_SIZE, useList } from '../ui/list.js';
+import { Empty } from '../ui/states.js';
+import { Card, PageHead } from './page.js';
 
 /** In place of a page that is one account's: chooses whose. */
 export function ChooseAccount() {

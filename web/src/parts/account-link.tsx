@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
-import type { AccountOfRow } from '../../api/types.js';
+import type { AccountOfRow } from '../api/types.js';
 
 /** Whose a row is: narrows the page down to that account. */
 export function AccountLink({ account: { id, name } }: { account: AccountOfRow }) {
