@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { compareLog, NO_LOG_COUNTS } from '../src/bin/archive/compare-log.js';
+import { compareVersions } from '../src/bin/archive/compare-versions.js';
 import { requireBoxes } from '../src/bin/process/secrets.js';
 import { loadSettings } from '../src/config/load.js';
 import { positionAt, runOrder } from '../src/domain/archive/archived.js';
@@ -179,8 +181,33 @@ export async function readArchive(
   return results;
 }
 
-/** Reads an archive of deliveries that Temporal has forgotten. */
-export async function measureArchive(servers: BenchServers, deliveries: number): Promise<ArchiveTimes[]> {
+/** What it costs to compare a whole archive with the log. */
+export interface AuditCost {
+  seconds: number;
+  /** Of this process, seconds. */
+  processor: number;
+  /** Records in which something is wrong: none. */
+  differences: number;
+}
+
+/** Compares an archive with the log, as `hookline archive verify` does where Temporal has nothing left of it. */
+async function audit(database: Database): Promise<AuditCost> {
+  const began = performance.now();
+  const before = process.cpuUsage();
+  let differences = 0;
+  for await (const _ of compareLog({ database, keys: [], keptDays: 400 }, { ...NO_LOG_COUNTS }))
+    differences += 1;
+  for await (const _ of compareVersions(database.changes.audit, { from: new Date(0), to: new Date() }))
+    differences += 1;
+  const { user, system } = process.cpuUsage(before);
+  return { seconds: (performance.now() - began) / 1_000, processor: (user + system) / 1e6, differences };
+}
+
+/** Reads an archive of deliveries that Temporal has forgotten, and compares it with the log. */
+export async function measureArchive(
+  servers: BenchServers,
+  deliveries: number,
+): Promise<{ reads: ArchiveTimes[]; audit: AuditCost }> {
   const system = await startBenchSystem(servers);
   const settings = loadSettings(system.environment);
   const database = await connectDatabase(settings.MONGODB_URI ?? '', {
@@ -190,13 +217,14 @@ export async function measureArchive(servers: BenchServers, deliveries: number):
   try {
     await database.createIndexes();
     const filled = await fillArchive(database, system.id, deliveries);
-    return await readArchive(async (path) => {
+    const reads = await readArchive(async (path) => {
       const response = await fetch(`${system.url}/v18.0/${path}`, {
         headers: { authorization: `Bearer ${system.key}` },
       });
       if (response.status !== 200) throw new Error(`${path} answered ${response.status}`);
       return response.json() as Promise<{ paging?: { cursors: { after?: string } } }>;
     }, filled);
+    return { reads, audit: await audit(database) };
   } finally {
     await database.close();
     await system.stop();

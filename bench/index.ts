@@ -178,7 +178,7 @@ async function run(): Promise<Record<string, unknown>> {
       note(`read ${call}`, { p50, p95 }, `(i) ${call}`, `${p50.toFixed(0)}, ${p95.toFixed(0)} ms`);
   }
   if (wanted('archive')) {
-    const reads = await onFreshServers((servers) => measureArchive(servers, ARCHIVED_DELIVERIES));
+    const { reads, audit } = await onFreshServers((servers) => measureArchive(servers, ARCHIVED_DELIVERIES));
     for (const { call, p50, p95 } of reads)
       note(
         `archive ${call}`,
@@ -186,6 +186,13 @@ async function run(): Promise<Record<string, unknown>> {
         `(j) archived: ${call}`,
         `${p50.toFixed(0)}, ${p95.toFixed(0)} ms`,
       );
+    const { seconds, processor, differences } = audit;
+    note(
+      'archive audit',
+      audit,
+      `(j) ${ARCHIVED_DELIVERIES} archived deliveries compared with the log`,
+      `${seconds.toFixed(1)} s, ${processor.toFixed(1)} s of processor, ${differences} differ`,
+    );
   }
   return result;
 }

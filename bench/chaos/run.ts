@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { requireServers } from '../../src/bin/process/server-settings.js';
 import { connectTemporal } from '../../src/temporal/server/connection.js';
+import type { startServers } from '../support/system.js';
 import { collectViews, verifyArchive } from './check/collect.js';
 import type { Collected, Disruption, DoneAct } from './check/collected.js';
 import { Reader } from './check/reader.js';
@@ -23,6 +24,8 @@ export interface RunOptions {
   sample: number;
   /** Takes a line of progress. */
   report(line: string): void;
+  /** Starts the servers; absent: those of {@link startServers}. */
+  startServers?: typeof startServers;
   /** Sees what is left at the end, before everything is stopped. */
   atEnd?(world: World): Promise<void>;
 }
@@ -34,13 +37,14 @@ export async function run({
   perSecond,
   sample,
   report,
+  startServers: start,
   atEnd,
 }: RunOptions): Promise<{ collected: Collected; ended: number }> {
   const began = performance.now();
   const say = (line: string) =>
     report(`${((performance.now() - began) / 1_000).toFixed(1).padStart(6)} s  ${line}`);
   say('starting servers and processes');
-  const world = await startWorld(nodes, () => {});
+  const world = await startWorld(nodes, () => {}, start);
   const temporal = await connectTemporal(requireServers(world.settings).temporal);
   try {
     const log = watchLog(world);

@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { connectDatabase } from '../../src/models/database.js';
+import type { Row } from './check/collected.js';
 import type { Reader } from './check/reader.js';
 import { type ActContext, askSomeNode } from './faults/acts.js';
+import { describeOpen } from './open-executions.js';
 import type { ChaosAccount, World } from './world/world.js';
 
 /** How long each of these may take to come to rest, milliseconds: it says that something is stuck, not how fast it should be. */
@@ -41,10 +43,12 @@ export async function settle(
   reader: Reader,
   report: (line: string) => void,
 ): Promise<string[]> {
-  const { world, producers } = context;
+  const { world, producers, temporal } = context;
   const inVain: string[] = [];
   const none = async (what: string, remaining: () => Promise<number>) => {
-    inVain.push(...(await wait(what, report, remaining)));
+    const left = await wait(what, report, remaining);
+    inVain.push(...left);
+    return left.length === 0;
   };
   producers.stop();
   await none('processes that are not ready', async () => {
@@ -58,7 +62,12 @@ export async function settle(
   await none('endpoints that take nothing', () => resumeAll(world, lasting));
   await none('deliveries that are paused', () => resumeDeliveries(context));
   await none('replays and erasures', () => sum(lasting.map(({ id }) => openActs(reader, id))));
-  await none('open deliveries', () => sum(world.accounts.map(({ id }) => openDeliveries(reader, id))));
+  if (
+    !(await none('open deliveries', () => sum(world.accounts.map(({ id }) => openDeliveries(reader, id)))))
+  ) {
+    const open = await Promise.all(world.accounts.map(({ id }) => openRows(reader, id)));
+    inVain.push(...(await describeOpen(temporal, open.flat())));
+  }
   const database = await connectDatabase(world.settings.MONGODB_URI ?? '');
   const restedMs = Date.now();
   try {
@@ -78,9 +87,10 @@ async function sum(counts: readonly Promise<number>[]): Promise<number> {
 
 async function openDeliveries(reader: Reader, account: string): Promise<number> {
   const { json } = await reader.get(account, '/v18.0/stats');
-  const listed = await reader.all(account, '/v18.0/deliveries?open=true');
-  return Math.max(Number(json.open.deliveries), listed.length);
+  return Math.max(Number(json.open.deliveries), (await openRows(reader, account)).length);
 }
+
+const openRows = (reader: Reader, account: string) => reader.all<Row>(account, '/v18.0/deliveries?open=true');
 
 function isDeleted({ done }: ActContext, accountId: string): boolean {
   return done.some(({ name, accountId: of }) => name === 'delete-account' && of === accountId);

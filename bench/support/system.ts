@@ -10,6 +10,7 @@ import { ACCOUNT_SCOPES } from '../../src/domain/access/api-key.js';
 import { newSecretKey } from '../../src/domain/access/secret-box.js';
 import { OPERATOR } from '../../src/domain/change/change.js';
 import { startMongo, startTemporal } from '../../src/embedded/index.js';
+import { freePort } from '../../src/embedded/servers/ports.js';
 import { connectDatabase } from '../../src/models/database.js';
 import { registerDirectly } from './endpoints.js';
 import { type ServiceProcess, startServiceProcess } from './service-process.js';
@@ -35,14 +36,33 @@ export interface BenchServers {
   stop(): Promise<void>;
 }
 
-/** Starts Temporal, MongoDB and what a service needs in them. */
-export async function startServers(report: (line: string) => void): Promise<BenchServers> {
+/** Starts a Temporal server for a benchmark. Its command line names the folder and the port. */
+export type TemporalStarter = (options: {
+  dataDir: string;
+  namespace: string;
+  port: number;
+  report: (line: string) => void;
+}) => Promise<{ address: string; stop(): Promise<void> }>;
+
+const embeddedTemporal: TemporalStarter = (options) => startTemporal({ ...options, uiPort: undefined });
+
+/**
+ * Starts Temporal, MongoDB and what a service needs in them.
+ *
+ * @param others what is used instead of the embedded servers: another Temporal server, a MongoDB server that runs
+ */
+export async function startServers(
+  report: (line: string) => void,
+  others: { temporal?: TemporalStarter; mongodbUri?: string | undefined } = {},
+): Promise<BenchServers> {
   const folder = await mkdtemp(join(tmpdir(), 'hookline-bench-'));
   const namespace = 'bench';
+  const { temporal: startLedger = embeddedTemporal, mongodbUri: uri } = others;
   const start = {
-    Temporal: (port: number) =>
-      startTemporal({ dataDir: folder, namespace, port, uiPort: undefined, report }),
-    MongoDB: (port: number) => startMongo({ dataDir: folder, port, report }),
+    Temporal: async (port: number) =>
+      startLedger({ dataDir: folder, namespace, port: port === 0 ? await freePort() : port, report }),
+    MongoDB: (port: number) =>
+      startMongo({ dataDir: folder, port, report, ...(uri !== undefined && { uri }) }),
   };
   const [temporal, mongo, authority] = await Promise.all([
     start.Temporal(0),
@@ -144,7 +164,8 @@ export async function startBenchSystem(
   };
 }
 
-async function createAccount(environment: Record<string, string>, url: string): Promise<BenchAccount> {
+/** Makes an account in the database of a service. @param url of the service */
+export async function createAccount(environment: Record<string, string>, url: string): Promise<BenchAccount> {
   const box = requireSecretBox(loadSettings(environment));
   const database = await connectDatabase(environment['MONGODB_URI'] ?? '', { box });
   const account = await database.accounts.create('bench', OPERATOR);

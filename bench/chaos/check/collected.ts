@@ -34,6 +34,8 @@ export interface Posted {
   key?: string;
   /** Every answer, 0 for a connection that was lost. */
   answers: number[];
+  /** It was not sent again, because its account was deleted meanwhile. */
+  isGivenUp?: true;
   /** The event's ids in all 202, each once. */
   eventIds: string[];
   /** Of the first 202, milliseconds since the epoch. */

@@ -34,7 +34,8 @@ export const stuck: Check = ({ deliveries, openInStats, posted, unsettled }) => 
     .map(([id, open]): Finding => ({ rule: 'stuck', id, text: `GET /stats counts ${open} open deliveries` })),
   ...posted
     .filter(
-      ({ key, eventIds, answers }) => key !== undefined && eventIds.length === 0 && !wasRefused(answers),
+      ({ key, eventIds, answers, isGivenUp }) =>
+        key !== undefined && eventIds.length === 0 && !isGivenUp && !wasRefused(answers),
     )
     .map(({ orderId, answers }): Finding => {
       return { rule: 'stuck', id: orderId, text: `was never accepted: ${answers.join(', ') || 'no answer'}` };
@@ -203,7 +204,7 @@ function beforeSchedule({ id }: DeliveryViews, run: Run, endpoint: EndpointFacts
   });
 }
 
-/** What a receiver asked for by `Retry-After`, and Hookline recorded, holds for all later attempts but those made by hand. */
+/** What a receiver asked for by `Retry-After`, and Hookline recorded, holds for all later attempts but those made on request. */
 function beforeRetryAfter({ id }: DeliveryViews, run: Run): Finding[] {
   return run.flatMap(({ attempt, request }, index): Finding[] => {
     const notBefore = Math.max(...run.slice(0, index).map((earlier) => earlier.request?.notBeforeMs ?? 0));

@@ -7,7 +7,7 @@ import { until } from '../../support/until.js';
 /** The command line as it is built, from `dist/bench/chaos/world`. */
 const HOOKLINE = fileURLToPath(new URL('../../../bin/hookline.js', import.meta.url));
 /** From its start until a process serves, on a machine that is busy. Milliseconds. */
-const READY_LIMIT_MS = 90_000;
+const READY_LIMIT_MS = 180_000;
 const ASK_EVERY_MS = 100;
 /** A process that ended by itself is started again after this, as a supervisor would. Milliseconds. */
 const RESTART_MS = 500;
@@ -15,6 +15,8 @@ const RESTART_MS = 500;
 /** A Hookline process, which can be killed and started again. It ends with the runner, however that ends. */
 export interface ChaosNode {
   readonly url: string;
+  /** The shell that guards it, of which it is the child; undefined while it does not run. */
+  readonly guardPid: number | undefined;
   /** How often it ended without being told to. */
   readonly ended: number;
   /** Starts it. */
@@ -69,6 +71,9 @@ export function chaosNode(environment: Record<string, string>, port: number, log
   };
   return {
     url,
+    get guardPid() {
+      return running?.child.pid;
+    },
     get ended() {
       return ended;
     },

@@ -69,6 +69,7 @@ export function startProducers(world: World, seed: number, perSecond: number): P
       await delay(answer.retryAfterMs ?? wait * (0.5 + Math.random()));
       wait = Math.min(wait * 2, LONGEST_WAIT_MS);
     }
+    if (gone.has(account.id)) event.isGivenUp = true;
   }
 
   function begin(account: ChaosAccount): void {

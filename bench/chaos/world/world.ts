@@ -6,7 +6,7 @@ import { loadSettings } from '../../../src/config/load.js';
 import type { Settings } from '../../../src/config/schema.js';
 import { ACCOUNT_SCOPES, OPERATOR_SCOPES, type Scope } from '../../../src/domain/access/api-key.js';
 import { OPERATOR } from '../../../src/domain/change/change.js';
-import { parseRetrySchedule } from '../../../src/domain/delivery/retry-schedule.js';
+import { parseRetrySchedule } from '../../../src/domain/endpoint/retry-schedule.js';
 import { freePort } from '../../../src/embedded/servers/ports.js';
 import { connectDatabase } from '../../../src/models/database.js';
 import { type BenchServers, startServers } from '../../support/system.js';
@@ -64,9 +64,16 @@ const ACCOUNTS = [
   { name: 'leaving', share: 0.2, schedules: [undefined], isCareless: false },
 ];
 
-/** @param nodeCount Hookline processes, each API and worker */
-export async function startWorld(nodeCount: number, report: (line: string) => void): Promise<World> {
-  const servers = await startServers(report);
+/**
+ * @param nodeCount Hookline processes, each API and worker
+ * @param start starts the servers
+ */
+export async function startWorld(
+  nodeCount: number,
+  report: (line: string) => void,
+  start = startServers,
+): Promise<World> {
+  const servers = await start(report);
   const closing: (() => Promise<unknown>)[] = [() => servers.stop()];
   const stop = async () => {
     for (const close of closing.splice(0).reverse()) await close();
