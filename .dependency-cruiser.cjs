@@ -53,6 +53,18 @@ module.exports = {
       scope: 'folder',
     },
     error(
+      'pages-share-parts',
+      'A page does not import one of another subject: what several show is in web/src/parts.',
+      { path: '^web/src/pages/([^/]+)/' },
+      { path: '^web/src/pages/', pathNot: '^web/src/pages/$1/' },
+    ),
+    error(
+      'parts-know-no-page',
+      'What several pages show knows none of them.',
+      { path: '^web/src/(parts|shell|ui|api)/' },
+      { path: '^web/src/pages/' },
+    ),
+    error(
       'read-knows-no-write',
       'Reading the ledger does not depend on writing to it.',
       { path: ours('src/temporal/read') },

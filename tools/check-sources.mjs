@@ -23,7 +23,7 @@ const MAX_FILES = 14;
 /** What reads the environment besides tests, and why it may. */
 const READS_ENVIRONMENT = {
   'src/config/load.ts': 'the one reader of settings',
-  'src/bin/hookline.ts': 'how an error is shown, when the settings may be what is wrong',
+  'src/bin/command-line.ts': 'how an error is shown, when the settings may be what is wrong',
   'src/bin/operator/temporal.ts': 'passed on to Temporal’s command line',
   'src/bin/client/connection.ts':
     'HOOKLINE_URL, HOOKLINE_API_KEY and HOOKLINE_ACCOUNT, which are not settings of the service',

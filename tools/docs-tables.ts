@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { settingsSchema } from '../src/config/schema.js';
 import { formatDuration } from '../src/domain/basics/duration.js';
-import { DEFAULT_RETRY_SCHEDULE } from '../src/domain/delivery/retry-schedule.js';
+import { DEFAULT_RETRY_SCHEDULE } from '../src/domain/endpoint/retry-schedule.js';
 import { PROBLEMS } from '../src/domain/http/problems.js';
 
 /** The table of `docs/configuration.md`: a row for each setting, in the order of the schema. */
