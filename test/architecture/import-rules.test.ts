@@ -34,6 +34,14 @@ const VIOLATIONS: Record<string, Record<string, string>> = {
     'src/domain/event/c.ts': "import type { D } from '../delivery/d.js'; export type C = D;",
     'src/domain/delivery/d.ts': 'export type D = 1;',
   },
+  'pages-share-parts': {
+    'web/src/pages/events/a.ts': "import '../kinds/b.js';",
+    'web/src/pages/kinds/b.ts': 'export {};',
+  },
+  'parts-know-no-page': {
+    'web/src/parts/a.ts': "import '../pages/kinds/b.js';",
+    'web/src/pages/kinds/b.ts': 'export {};',
+  },
   'read-knows-no-write': {
     'src/temporal/read/a.ts': "import type { B } from '../write/b.js'; export type A = B;",
     'src/temporal/write/b.ts': 'export type B = 1;',
@@ -84,6 +92,11 @@ const ALLOWED: Record<string, Record<string, string>> = {
     'bench/support/c.ts': 'export {};',
     'tools/d.ts': "import '../src/bin/a.js'; import '../test/support/b.js'; import '../bench/support/c.js';",
     'test/unit/e.test.ts': "import '../../tools/d.js';",
+  },
+  'pages that import parts, and files of the same subject': {
+    'web/src/parts/a.ts': 'export {};',
+    'web/src/pages/kinds/b.ts': 'export {};',
+    'web/src/pages/kinds/c.ts': "import '../../parts/a.js'; import './b.js';",
   },
   'types of activities in workflows, and domain rules everywhere': {
     'src/domain/a.ts': 'export const a = 1; export type A = 1;',

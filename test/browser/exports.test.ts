@@ -7,6 +7,7 @@ import type { Scope } from '../../src/domain/access/api-key.js';
 import { OPERATOR } from '../../src/domain/change/change.js';
 import { archived } from '../support/parts/archive.js';
 import { promised } from '../support/promised.js';
+import { until } from '../support/until.js';
 import { findBarriers, findChromium, openTab, sharedBrowser } from './chromium.js';
 import { type Stage, startStage } from './stage.js';
 import { button, says } from './steps.js';
@@ -67,9 +68,12 @@ describe('an export in a browser', () => {
     if (!chromium) return this.skip();
     [stage, browser] = await Promise.all([startStage(), sharedBrowser(chromium)]);
     const { shop, ids, system } = stage;
-    const { json } = await shop.request('GET', `/v18.0/deliveries?endpoint_id=${ids.warehouse}&limit=100`);
-    const delivered: string[] = json.data.map(({ id }: { id: string }) => id);
-    await Promise.all(delivered.map((id) => shop.deliveryUntil(id, ({ status }) => status === 'delivered')));
+    const path = `/v18.0/deliveries?endpoint_id=${ids.warehouse}&status=delivered&limit=100`;
+    const rows: { id: string }[] = await until(
+      async () => (await shop.request('GET', path)).json.data,
+      ({ length }) => length >= 4,
+    );
+    const delivered = rows.map(({ id }) => id);
     await archived(system, shop, delivered);
     whole = (await shop.request('GET', `/v18.0/exports?${new URLSearchParams(PERIOD)}`)).text;
     assert.ok(whole.split('\n').length > 5, whole);

@@ -26,11 +26,12 @@ describe('every page of the web application', () => {
     const chromium = findChromium();
     if (!chromium) return this.skip();
     [stage, browser] = await Promise.all([startStage(), sharedBrowser(chromium)]);
-    const { json } = await stage.shop.request(
-      'GET',
-      `/v18.0/deliveries?endpoint_id=${stage.ids.loyalty}&limit=1`,
+    const failed = `/v18.0/deliveries?endpoint_id=${stage.ids.loyalty}&status=retrying&limit=1`;
+    const [row] = await until(
+      async () => (await stage.shop.request('GET', failed)).json.data,
+      ({ length }) => length === 1,
     );
-    deliveryId = json.data[0].id;
+    deliveryId = row.id;
     await stage.shop.purchase(purchaseOf(1005).replace('ada@', 'grace@'));
     const erased = await stage.shop.request('POST', '/v18.0/subjects/erase', {
       body: { subject: 'grace@example.com', reason: 'request 4711' },
@@ -54,6 +55,7 @@ describe('every page of the web application', () => {
         has: 'Loyalty points are being counted',
         picture: 'delivery',
       },
+      { role: 'portal', path: '/events', has: event, picture: 'events' },
       { role: 'portal', path: `/events/${event}`, has: 'ada@example.com', picture: 'event' },
       { role: 'portal', path: '/endpoints', has: 'Laptop of Ada', picture: 'endpoints' },
       { role: 'portal', path: '/endpoints/new', has: 'What you call it', picture: 'register' },

@@ -3,7 +3,7 @@ import { OPERATOR } from '../../src/domain/change/change.js';
 import { Tally } from '../../src/domain/stats/tally.js';
 import { type ApiClient, apiClient, PURCHASE } from '../support/api-client.js';
 import { type Handler, type Receiver, reply, startReceiver } from '../support/receiver.js';
-import { startSystem, type TestSystem } from '../support/system.js';
+import { SHORT_WAITS, startSystem, type TestSystem } from '../support/system.js';
 import { until } from '../support/until.js';
 
 /** A system in the middle of its day: what the pages show. */
@@ -54,6 +54,7 @@ export const purchaseOf = (order: number) => PURCHASE.replace('order-1', `order-
 
 export async function startStage(): Promise<Stage> {
   const system = await startSystem({
+    ...SHORT_WAITS,
     HOOKLINE_RETRY_SCHEDULE: '1h,2h',
     HOOKLINE_ENDPOINT_VERIFICATION: 'required',
     TEMPORAL_UI_URL: 'http://127.0.0.1:8233',

@@ -3,6 +3,7 @@ import type { Browser } from 'playwright-core';
 import { Webhook } from 'standardwebhooks';
 import { newPerson } from '../support/oauth.js';
 import { type Receiver, reply, startReceiver } from '../support/receiver.js';
+import { until } from '../support/until.js';
 import { findBarriers, findChromium, openTab, sharedBrowser } from './chromium.js';
 import { purchaseOf, type Stage, startStage, unavailable, verified } from './stage.js';
 import { button, goTo, inDialog, pasteKey, says } from './steps.js';
@@ -186,6 +187,7 @@ describe('in a browser', () => {
     await row.getByRole('button', { name: 'Birch Books' }).waitFor();
     assert.deepEqual(await findBarriers(tab), []);
 
+    const isNamed = (url: URL) => url.searchParams.get('account') === stage.stranger.accountId;
     // One key goes to the search; a bare number is enough, and the address then names the account.
     await page.getByRole('heading', { level: 1 }).click();
     await page.keyboard.press('/');
@@ -193,13 +195,13 @@ describe('in a browser', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'purchase' }).waitFor();
     await says(page, event.id);
-    assert.equal(new URL(page.url()).searchParams.get('account'), stage.stranger.accountId);
+    await page.waitForURL(isNamed);
     await says(page, 'You act for');
 
     // A colleague who opens the link, or one that names no account, sees the same.
     await page.goto(page.url().split('?')[0] ?? '');
     await page.getByRole('heading', { name: 'purchase' }).waitFor();
-    assert.equal(new URL(page.url()).searchParams.get('account'), stage.stranger.accountId);
+    await page.waitForURL(isNamed);
 
     // The choice above narrows any list down to an account, and back.
     await goTo(page, 'Endpoints');
@@ -334,10 +336,13 @@ describe('in a browser', () => {
     await pasteKey(stage, page, 'portal', stage.shop.key);
     await page.goto(`${stage.system.url}/portal/endpoints/${stage.ids.warehouse}`);
     await button(page, 'Pause…').waitFor();
+    /** Waits for it: the page moves the focus a moment later. */
+    const hasFocus = (element: string, text = '') =>
+      page.locator(`${element}:focus`).filter({ hasText: text }).waitFor({ state: 'attached' });
     await page.keyboard.press('Tab');
-    assert.equal(await page.evaluate<string>('document.activeElement.textContent'), 'Skip to the content');
+    await hasFocus('a', 'Skip to the content');
     await page.keyboard.press('Enter');
-    assert.equal(await page.evaluate<string>('document.activeElement.id'), 'main');
+    await hasFocus('#main');
     await button(page, 'Pause…').focus();
     await page.keyboard.press('Enter');
     const dialog = page.getByRole('alertdialog', { name: 'Pause Warehouse?' });
@@ -352,15 +357,19 @@ describe('in a browser', () => {
     assert.deepEqual(await findBarriers(tab), []);
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
-    assert.equal(await page.evaluate<string>('document.activeElement.textContent'), 'Pause…');
+    await hasFocus('button', 'Pause…');
 
     await button(page, /^Theme/).click();
     await page.getByRole('menuitemradio', { name: 'Dark' }).click();
-    const background = () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
-    assert.equal(await background(), 'rgb(13, 15, 19)');
+    const isDark = () =>
+      until(
+        () => page.evaluate<string>('getComputedStyle(document.body).backgroundColor'),
+        (color) => color === 'rgb(13, 15, 19)',
+      );
+    await isDark();
     await page.reload();
     await button(page, 'Pause…').waitFor();
-    assert.equal(await background(), 'rgb(13, 15, 19)');
+    await isDark();
     assert.deepEqual(tab.errors, []);
     await tab.context.close();
   });

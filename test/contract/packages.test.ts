@@ -9,6 +9,7 @@ interface Manifest {
   name: string;
   version: string;
   private?: boolean;
+  scripts?: Record<string, string>;
   dependencies: Record<string, string>;
 }
 
@@ -52,6 +53,12 @@ describe('the packages, as they are published,', () => {
     }
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('are packed with what is built, also in a checkout in which nothing was: it is built then, as before a start', () => {
+    const { prepack, prestart } = manifest('.').scripts ?? {};
+    equal(prepack, 'node tools/build-when-stale.mjs');
+    equal(prepack, prestart);
+  });
 
   it('run: the command line says its version and its commands, and makes a key', () => {
     const hookline = (...args: string[]) =>

@@ -49,6 +49,11 @@ export const PURCHASE = JSON.stringify({
   created_at: '2026-01-31T12:00:00Z',
 });
 
+/** A client whose endpoints have these settings, unless they have others. */
+export function registering(client: ApiClient, settings: Record<string, unknown>): ApiClient {
+  return { ...client, register: (targetUrl, more) => client.register(targetUrl, { ...settings, ...more }) };
+}
+
 /** A client with an account's key. */
 export function apiClient(url: string, access: { accountId: string; key: string; keyId: string }): ApiClient {
   const request: ApiClient['request'] = async (method, path, { body, raw, headers } = {}) => {

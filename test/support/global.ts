@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Runtime } from '@temporalio/worker';
 import { pino } from 'pino';
 import { migrate } from '../../src/bin/migrate.js';
 import { loadSettings } from '../../src/config/load.js';
@@ -11,6 +12,7 @@ import {
   startTemporal,
 } from '../../src/embedded/index.js';
 import { installRuntime } from '../../src/temporal/server/connection.js';
+import { CLOUD_VISIBILITY_PER_SECOND } from '../../src/temporal/server/temporal-cloud.js';
 import { endShared } from './at-end.js';
 import { type CloudFrontend, startCloudFrontend } from './outside/cloud-frontend.js';
 import { buildOnce } from './programs/build.js';
@@ -23,13 +25,10 @@ let temporal: EmbeddedTemporal | undefined;
 let mongo: Pick<EmbeddedMongo, 'uri' | 'stop'> | undefined;
 let cloud: CloudFrontend | undefined;
 
-let isInstalled = false;
-
-/** Sets the SDK up, once in each process that runs tests. */
+/** Sets the SDK up in each process that runs tests. */
 export const mochaHooks = {
   beforeAll(): void {
-    if (!isInstalled) installRuntime(pino({ level: 'warn' }, warnings), undefined);
-    isInstalled = true;
+    installRuntime(pino({ level: 'warn' }, warnings), undefined);
   },
   beforeEach: forgetWarnings,
 };
@@ -65,7 +64,7 @@ export async function startServersOfRun(suggestContinueAsNewAfter?: number): Pro
       report,
       persistent: false,
       suggestContinueAsNewAfter,
-      visibilityPerSecond: isCloud ? CLOUD_VISIBILITY_PER_SECOND : undefined,
+      limits: isCloud ? CLOUD_LIMITS : undefined,
     }),
     mongodbOfRun(folder, report),
     buildOnce(),
@@ -78,8 +77,11 @@ export async function startServersOfRun(suggestContinueAsNewAfter?: number): Pro
 
 /** Whether this run rehearses Temporal Cloud (`npm run test:cloud`): an API key is demanded, nothing may be administered, lists have a limit. */
 const isCloud = process.env['TEST_CLOUD'] === '1';
-/** Not to be changed there: https://docs.temporal.io/cloud/limits#visibility-api-rate-limit */
-const CLOUD_VISIBILITY_PER_SECOND = 30;
+/**
+ * Not to be changed there (https://docs.temporal.io/cloud/limits, https://docs.temporal.io/search-attribute#custom-search-attribute-limits). Those of payloads, histories and messages
+ * are the server's own.
+ */
+const CLOUD_LIMITS = { visibilityPerSecond: CLOUD_VISIBILITY_PER_SECOND, searchAttributeBytes: 2_048 };
 
 async function goThroughCloud(
   upstream: string,
@@ -120,5 +122,7 @@ export async function mochaGlobalTeardown(): Promise<void> {
   await cloud?.close();
   await temporal?.stop();
   await mongo?.stop();
+  // The SDK ends its runtime with the last connection; where the tests of this process had none, it would keep the process.
+  await Runtime.instance().shutdown();
   if (folder) await rm(folder, { recursive: true, force: true });
 }

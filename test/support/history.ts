@@ -6,6 +6,7 @@ import { parseDeliveryId } from '../../src/domain/basics/delivery-id.js';
 import { deliveryWorkflowId } from '../../src/domain/ledger/workflow-ids.js';
 import type { ApiClient } from './api-client.js';
 import type { TestSystem } from './system.js';
+import { until } from './until.js';
 
 const { EventType } = proto.temporal.api.enums.v1;
 
@@ -41,6 +42,21 @@ export async function fetchHistory(
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
+}
+
+/**
+ * Waits until a workflow has heard of all that its history has. What is shown of a delivery is ahead of it by that: an act that comes meanwhile
+ * is told to the workflow before the end of an attempt, and refused.
+ */
+export async function untilHeard(
+  { temporal: { client } }: Pick<TestSystem, 'temporal'>,
+  workflowId: string,
+): Promise<void> {
+  const handle = client.workflow.getHandle(workflowId);
+  await until(
+    () => handle.describe(),
+    ({ raw }) => !raw.pendingWorkflowTask,
+  );
 }
 
 /** The types of its events in order, such as `WORKFLOW_EXECUTION_STARTED`. */

@@ -13,7 +13,7 @@ import {
   type ServerCertificate,
 } from '../../src/demo/certificates.js';
 import { listenLocally, plainHeaders, RequestLog } from '../../src/demo/local-server.js';
-import { PATIENCE_MS } from './until.js';
+import { WAIT_LIMIT_MS } from './until.js';
 import { withWarnings } from './warnings.js';
 
 /** One request, recorded when its whole body has arrived. */
@@ -47,7 +47,7 @@ export interface Receiver {
   readonly connections: number;
   /** Replaces the handler for requests to come. */
   handle(handler: Handler): void;
-  /** Resolves with all requests once `predicate` accepts them. @throws after `timeoutMs` (default {@link PATIENCE_MS}) */
+  /** Resolves with all requests once `predicate` accepts them. @throws after `timeoutMs` (default {@link WAIT_LIMIT_MS}) */
   waitFor(
     predicate: (received: readonly ReceivedRequest[]) => boolean,
     timeoutMs?: number,
@@ -110,7 +110,7 @@ export async function startReceiver(
     handle(next) {
       handler = next;
     },
-    async waitFor(predicate, timeoutMs = PATIENCE_MS) {
+    async waitFor(predicate, timeoutMs = WAIT_LIMIT_MS) {
       try {
         return await log.waitFor(predicate, timeoutMs);
       } catch (error) {

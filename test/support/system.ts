@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Logger, pino } from 'pino';
+import { migrate } from '../../src/bin/migrate.js';
 import { requireBoxes } from '../../src/bin/process/secrets.js';
 import { requireServers } from '../../src/bin/process/server-settings.js';
 import { type Role, type Service, startService } from '../../src/bin/service.js';
@@ -39,6 +40,21 @@ export interface TestSystem {
  */
 export const SHORT_WAITS = { HOOKLINE_TEST_TIME_SCALE: '0.2' };
 
+/** For tests that look at what is under way: attempts that hang are not given up meanwhile, and endpoints that fail are not asked again. */
+export const UNHURRIED = { HOOKLINE_PROBE_INTERVAL: '1h', HOOKLINE_ATTEMPT_TIMEOUT: '60s' };
+
+/**
+ * An endpoint that fails is disabled after a moment, and asked all the time until then. Its incident must have heard of a failure in the second
+ * half of that time, or it lapses and another one opens: on a busy machine an attempt and its report take a second.
+ */
+export const IMPATIENT = { HOOKLINE_DISABLE_AFTER: '4s', HOOKLINE_PROBE_INTERVAL: '60ms' };
+
+/** The waits between attempts at an endpoint that is to be disabled so: fewer failures than have deliveries wait, and not all of them. */
+export const UNTIL_DISABLED = { retry_schedule: Array<string>(15).fill('500ms') };
+
+/** Behind a proxy that says who calls. */
+export const PROXIED = { HOOKLINE_PROXY_HOPS: '1' };
+
 /** The environment of a system of its own: database, task queue, free port, loopback allowed, test authority trusted. */
 export async function testEnvironment(
   overrides: Record<string, string> = {},
@@ -48,7 +64,12 @@ export async function testEnvironment(
   return {
     TEMPORAL_ADDRESS: temporalAddress,
     TEMPORAL_NAMESPACE: namespace,
-    ...(apiKey !== undefined && { TEMPORAL_API_KEY: apiKey, TEMPORAL_TLS: 'false' }),
+    ...(apiKey !== undefined && {
+      TEMPORAL_API_KEY: apiKey,
+      TEMPORAL_TLS: 'false',
+      // The rest of what Temporal Cloud has room for is for what the tests ask themselves.
+      HOOKLINE_VISIBILITY_PER_SECOND: '20',
+    }),
     MONGODB_URI: databaseIn(mongodbUri, name),
     HOOKLINE_PORT: '0',
     HOOKLINE_TASK_QUEUE: name,
@@ -65,8 +86,10 @@ export async function testEnvironment(
     // Tests of the archive run it when they want it.
     HOOKLINE_ARCHIVE_INTERVAL: 'off',
     HOOKLINE_ENDPOINT_VERIFICATION: 'off',
-    // What is to be retried while a test waits says so.
+    // What is to be retried while a test waits says so: an endpoint may have a schedule of its own.
     HOOKLINE_RETRY_SCHEDULE: '1h',
+    // More than any test registers that is not about their number.
+    HOOKLINE_MAX_ENDPOINTS: '200',
     // Receivers share a thread with the tests and the service, and may be slow where much goes on.
     HOOKLINE_ATTEMPT_TIMEOUT: '10s',
     ...overrides,
@@ -109,6 +132,17 @@ export async function startSystem(
       await database.close();
     },
   };
+}
+
+/**
+ * Starts a system in a namespace of its own: it sees nothing of what other systems of this run have in Temporal.
+ *
+ * @param name what the namespace is called after
+ */
+export async function startApart(name: string, overrides: Record<string, string> = {}): Promise<TestSystem> {
+  const apart = { ...overrides, TEMPORAL_NAMESPACE: `${name}-${Date.now()}` };
+  await migrate(loadSettings(await testEnvironment(apart)), () => {});
+  return startSystem(apart);
 }
 
 /** A system that tests share: none of them stops it. */

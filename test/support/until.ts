@@ -5,7 +5,7 @@ import { withWarnings } from './warnings.js';
  * How long tests wait for what must come, milliseconds: it says that something hangs, not how fast it should be. What takes longer by its
  * nature says so itself.
  */
-export const PATIENCE_MS = 60_000;
+export const WAIT_LIMIT_MS = 60_000;
 
 /** So much of the last answer stands in a message. Characters of JSON. */
 const MAX_SHOWN = 3_000;
@@ -23,12 +23,12 @@ const POLL_TIMES = 2;
 /**
  * Asks again and again until the answer satisfies a condition. For what cannot be waited for by an event.
  *
- * @throws after the time limit, default {@link PATIENCE_MS}, showing the last answer and the warnings of the run
+ * @throws after the time limit, default {@link WAIT_LIMIT_MS}, showing the last answer and the warnings of the run
  */
 export async function until<T>(
   read: () => Promise<T> | T,
   condition: (value: T) => boolean,
-  timeoutMs = PATIENCE_MS,
+  timeoutMs = WAIT_LIMIT_MS,
 ): Promise<T> {
   const began = Date.now();
   for (;;) {

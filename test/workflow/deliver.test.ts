@@ -6,7 +6,7 @@ import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
 import { newId } from '../../src/domain/basics/ids.js';
 import type { DeliveryRecord } from '../../src/domain/delivery/delivery.js';
 import type { LiveGroup } from '../../src/domain/delivery/delivery-group.js';
-import { DEFAULT_RETRY_SCHEDULE } from '../../src/domain/delivery/retry-schedule.js';
+import { DEFAULT_RETRY_SCHEDULE } from '../../src/domain/endpoint/retry-schedule.js';
 import { deliveryWorkflowId } from '../../src/domain/ledger/workflow-ids.js';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/server/connection.js';
 import type { deliver } from '../../workflows/index.js';

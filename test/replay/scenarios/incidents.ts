@@ -1,16 +1,12 @@
 import { WorkflowContinuedAsNewError } from '@temporalio/client';
 import { newId } from '../../../src/domain/basics/ids.js';
-import { BACKOFF_AFTER_FAILURES } from '../../../src/domain/endpoint/incident.js';
+import { BACKOFF_AFTER_FAILURES, type FailureReport } from '../../../src/domain/endpoint/incident.js';
 import type { NamedEndpoint } from '../../../src/domain/ledger/summaries.js';
 import { incidentWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
-import { Incidents } from '../../../src/temporal/write/incidents.js';
+import type { Incidents } from '../../../src/temporal/write/incidents.js';
 import type { endpointIncident } from '../../../workflows/index.js';
-import {
-  attemptFailed,
-  attemptSucceeded,
-  endpointGone,
-  type FailureReport,
-} from '../../../workflows/messages.js';
+import { attemptFailed, attemptSucceeded, endpointGone } from '../../../workflows/messages.js';
+import { reporter } from '../../support/parts/incidents.js';
 import { startStubWorker } from '../../support/parts/stub-worker.js';
 import { reply } from '../../support/receiver.js';
 import { until } from '../../support/until.js';
@@ -191,7 +187,7 @@ async function failingAgainAtOnce({ system }: Stage): Promise<Run> {
   const endpoint = { account_id: newId('account'), endpoint_id: newId('endpoint'), host: 'shop.example' };
   const taskQueue = `stub-${endpoint.endpoint_id}`;
   const settings = { client: system.temporal.client, disableAfterMs: 3_600_000, probeIntervalMs: 60_000 };
-  const incidents = new Incidents({ ...settings, taskQueue });
+  const { incidents } = reporter({ ...settings, taskQueue });
   const began = Date.now();
   await incidents.failed(endpoint, 'answered 500', began);
   await incidents.succeeded(endpoint, began + 1);
@@ -224,8 +220,8 @@ async function whileItEnds(
   const endpoint = { account_id: newId('account'), endpoint_id: newId('endpoint'), host: 'shop.example' };
   const taskQueue = `stub-${endpoint.endpoint_id}`;
   const settings = { client: system.temporal.client, disableAfterMs: 3_600_000, probeIntervalMs: 60_000 };
-  const first = new Incidents({ ...settings, taskQueue });
-  const second = new Incidents({ ...settings, taskQueue });
+  const { incidents: first } = reporter({ ...settings, taskQueue });
+  const { incidents: second } = reporter({ ...settings, taskQueue });
   await first.failed(endpoint, 'answered 500', Date.now());
   const stop = await startStubWorker(system.temporal, taskQueue, {
     openIncident: async () => 'active',

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import {
+  type ClientHttp2Session,
   connect,
   createSecureServer,
   createServer,
@@ -33,6 +34,11 @@ export interface CloudFrontendOptions {
   tls?: ServerCertificate & { clientAuthority?: string };
 }
 
+/** How many calls that list or count came through it. */
+export function visibilityCalls({ calls }: Pick<CloudFrontend, 'calls'>): number {
+  return (calls.get('ListWorkflowExecutions') ?? 0) + (calls.get('CountWorkflowExecutions') ?? 0);
+}
+
 const ADMINISTRATION =
   /\/temporal\.api\.operatorservice\.|\/(?:RegisterNamespace|UpdateNamespace|DeprecateNamespace|DeleteNamespace)$/;
 const PERMISSION_DENIED = '7';
@@ -42,8 +48,18 @@ export async function startCloudFrontend(options: CloudFrontendOptions): Promise
   const { upstream, apiKey, tls } = options;
   const refused: string[] = [];
   const calls = new Map<string, number>();
-  const behind = connect(`http://${upstream}`);
-  behind.on('error', () => {});
+  let behind: ClientHttp2Session | undefined;
+  /** Temporal ends connections after some minutes: what is under way goes on, and what comes takes another. */
+  const connection = (): ClientHttp2Session => {
+    if (behind && !behind.closed && !behind.destroyed) return behind;
+    const made = connect(`http://${upstream}`);
+    made.on('error', () => {});
+    made.once('goaway', () => {
+      if (behind === made) behind = undefined;
+    });
+    behind = made;
+    return made;
+  };
   const server: Http2Server = tls
     ? (createSecureServer({
         key: tls.key,
@@ -76,7 +92,7 @@ export async function startCloudFrontend(options: CloudFrontendOptions): Promise
 
   function pass(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
     const own = Object.entries(headers).filter(([name]) => name !== ':authority' && name !== ':scheme');
-    const request = behind.request(Object.fromEntries(own));
+    const request = connection().request(Object.fromEntries(own));
     let trailers: Record<string, unknown> = {};
     request.on('trailers', (received) => {
       trailers = received;
@@ -103,7 +119,7 @@ export async function startCloudFrontend(options: CloudFrontendOptions): Promise
     calls,
     async close() {
       for (const session of sessions) session.destroy();
-      behind.destroy();
+      behind?.destroy();
       server.close();
     },
   };

@@ -4,7 +4,7 @@ import type { AttemptReport } from '../../../src/domain/attempt/attempt-report.j
 import { decide } from '../../../src/domain/attempt/outcome.js';
 import type { DeliverySettings, Intervention } from '../../../src/domain/delivery/delivery.js';
 import { DeliveryMachine, type Surroundings } from '../../../src/domain/delivery/delivery-machine.js';
-import { DEFAULT_RETRY_SCHEDULE } from '../../../src/domain/delivery/retry-schedule.js';
+import { DEFAULT_RETRY_SCHEDULE } from '../../../src/domain/endpoint/retry-schedule.js';
 
 /** When a bench begins, milliseconds since the epoch. */
 export const START = Date.parse('2026-03-01T12:00:00Z');

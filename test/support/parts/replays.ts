@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { ReplayView } from '../../../src/temporal/read/replay/replay-reader.js';
 import type { ApiClient } from '../api-client.js';
 import { PURCHASE } from '../api-client.js';
-import { PATIENCE_MS, until } from '../until.js';
+import { until, WAIT_LIMIT_MS } from '../until.js';
 
 /** Posts purchases, side by side, whose order ids end with their numbers. @returns their deliveries' ids */
 export async function purchases(client: ApiClient, count: number): Promise<string[]> {
@@ -62,7 +62,7 @@ export async function readReplay(client: ApiClient, id: string): Promise<ReplayV
 }
 
 /** Waits until a replay is over. */
-export function replayOver(client: ApiClient, id: string, timeoutMs = PATIENCE_MS): Promise<ReplayView> {
+export function replayOver(client: ApiClient, id: string, timeoutMs = WAIT_LIMIT_MS): Promise<ReplayView> {
   return until(
     () => readReplay(client, id),
     ({ closed_at }) => closed_at !== undefined,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { newId } from '../../../src/domain/basics/ids.js';
 import type { AcceptedEvent } from '../../../src/domain/delivery/delivery.js';
-import type { HeldBack } from '../../../src/domain/delivery/hold-back.js';
+import type { HeldBack } from '../../../src/domain/endpoint/endpoint-condition.js';
 import { KEY_TOKEN_PREFIX } from '../../../src/domain/event/key-token.js';
 import { RecentGroups } from '../../../src/temporal/read/group/recent-groups.js';
 import { StartCalls } from '../../../src/temporal/write/start-calls.js';
@@ -33,8 +33,6 @@ export async function startGroup(
     },
     earlyAttempts: undefined,
     recentGroups: new RecentGroups(),
-    isIsolated: () => held !== undefined,
-    holdBack: () => held,
   });
   const accepted = times.map((at) => ({
     account_id: accountId,
@@ -47,7 +45,9 @@ export async function startGroup(
   }));
   const events = await Promise.all(accepted.map(seal));
   const groupId = newId('group');
-  const pending = events.map((event) => ({ event, target: { endpoint_id: endpointId }, head: true }));
+  const placement = { isolated: held !== undefined, ...(held && { held }) };
+  const target = { endpoint_id: endpointId };
+  const pending = events.map((event) => ({ event, target, head: true, placement }));
   await calls.startGroup(pending, groupId);
   return { groupId, events };
 }

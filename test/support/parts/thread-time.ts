@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { MAX_PAYLOAD_BYTES } from '../../../src/domain/event/payload.js';
 
 /**
  * Processor time that this process's main thread has used, milliseconds. Unlike a clock it does not tell how busy the machine is. Where the
@@ -12,4 +13,21 @@ export function mainThreadTime(): number {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1e3;
   }
+}
+
+/** Some at once: the system counts what a thread uses in steps of a few milliseconds. */
+const PARSED_AT_ONCE = 4;
+/** As large as a payload may be, and dear to parse. */
+const LARGEST = `[${Array(Math.floor(MAX_PAYLOAD_BYTES / 3))
+  .fill('{}')
+  .join()}]`;
+
+/**
+ * What costs are compared with, as processors differ, and each has slow moments: the processor time of parsing the largest payload now, milliseconds.
+ * It is 5 ms of a fast processor that has nothing else to do.
+ */
+export function referenceTime(): number {
+  const began = mainThreadTime();
+  for (let parsed = 0; parsed < PARSED_AT_ONCE; parsed += 1) JSON.parse(LARGEST);
+  return (mainThreadTime() - began) / PARSED_AT_ONCE;
 }

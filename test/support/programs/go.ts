@@ -35,7 +35,7 @@ export async function buildGoVerifier(): Promise<{
 }> {
   const folder = await mkdtemp(join(tmpdir(), 'hookline-go-verifier-'));
   const program = join(folder, 'verifier');
-  await run('go', ['build', '-o', program, '.'], '', resolve('test/go-verifier'));
+  await run('go', ['build', '-trimpath', '-o', program, '.'], '', resolve('test/go-verifier'));
   return {
     verify: (input) => run(program, [], JSON.stringify(input)),
     remove: () => rm(folder, { recursive: true }),

@@ -102,7 +102,8 @@ const RUNNERS: Record<Language, Runner> = {
     // `go run` would leave its child behind.
     async command(path) {
       const program = path.replace(/\.go$/, '');
-      await promisify(execFile)('go', ['build', '-o', program, path]);
+      // As FerretDB is built: what Go compiled for that, it has kept.
+      await promisify(execFile)('go', ['build', '-trimpath', '-o', program, path]);
       return [program];
     },
   },

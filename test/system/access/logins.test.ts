@@ -32,7 +32,6 @@ describe('a login', () => {
     until(
       () => use(token),
       ({ code }) => code === 'revoked_token',
-      5_000,
     );
 
   it('that loses a scope takes it from every token at hand, and from every new one', async () => {
@@ -43,7 +42,6 @@ describe('a login', () => {
     const refused = await until(
       () => use(tokens.access_token, '/deliveries'),
       ({ status }) => status === 403,
-      5_000,
     );
     assert.equal(refused.code, 'missing_scope');
     assert.equal((await use(tokens.access_token)).status, 200);

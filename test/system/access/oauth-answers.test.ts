@@ -50,6 +50,9 @@ describe('answers of the OAuth endpoints', () => {
         MONGODB_URI: system.environment['MONGODB_URI'] ?? '',
         HOOKLINE_PUBLIC_URL: PUBLIC_URL,
         HOOKLINE_PROXY_HOPS: '1',
+        HOOKLINE_PORTAL_NAME: 'Acme & "Co"',
+        HOOKLINE_PORTAL_LOGO_URL: 'https://cdn.acme.test/logo.svg?a=1&b=2',
+        HOOKLINE_PORTAL_COLOR: '#0a5f4a',
       },
       'api',
     );
@@ -148,6 +151,30 @@ describe('answers of the OAuth endpoints', () => {
         /default-src 'none'.*frame-ancestors 'none'/,
         path,
       );
+    }
+  });
+
+  it('to a person are in the look of the installation, whose values change neither markup nor policy', async () => {
+    const started = await send(published.url, authorizationPath());
+    const pages = [
+      await send(published.url, String(started.headers['location']), { cookie: cookiesOf(started) }),
+      await send(published.url, '/oauth/interaction/ended'),
+      await send(published.url, authorizationPath({ client_id: 'nobody' }), { accept: 'text/html' }),
+    ];
+    assert.deepEqual(
+      pages.map(({ status }) => status),
+      [200, 404, 400],
+    );
+    const name = 'Acme &#38; &#34;Co&#34;';
+    const logo = '<img src="https://cdn.acme.test/logo.svg?a=1&#38;b=2" alt="">';
+    for (const { text, headers } of pages) {
+      assert.ok(text.includes(` · ${name}</title>`), text);
+      assert.ok(text.includes(`<p class="brand">${logo}${name}</p>`), text);
+      const style = /<style>(.*?)<\/style>/s.exec(text)?.[1] ?? '';
+      assert.match(style, / :root \{ --accent: light-dark\(#0a5f4a, #[\da-f]{6}\); [^<]+ \}$/);
+      const hash = createHash('sha256').update(style).digest('base64');
+      const start = `default-src 'none'; style-src 'sha256-${hash}'; img-src https://cdn.acme.test; form-action 'self'`;
+      assert.ok(String(headers['content-security-policy']).startsWith(start));
     }
   });
 

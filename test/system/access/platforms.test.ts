@@ -3,7 +3,7 @@ import { OPERATOR_SCOPES, PLATFORM_SCOPES } from '../../../src/domain/access/api
 import type { Change } from '../../../src/domain/change/change.js';
 import { type Answer, type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
 import { newestChange } from '../../support/parts/changes.js';
-import { runHookline } from '../../support/programs/process.js';
+import { runHere } from '../../support/programs/command.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
@@ -12,7 +12,10 @@ describe('a platform', () => {
   let platform: ApiClient;
 
   before(async () => {
-    system = await sharedSystem({ HOOKLINE_MAX_ENDPOINTS: '2' }, 'api');
+    system = await sharedSystem(
+      { HOOKLINE_MAX_ENDPOINTS: '2', HOOKLINE_PORTAL_LOGO_ORIGINS: 'https://cdn.example.com' },
+      'api',
+    );
     platform = await system.account(PLATFORM_SCOPES);
   });
 
@@ -40,11 +43,11 @@ describe('a platform', () => {
   });
 
   it('is made at the command line', async () => {
-    const said = await runHookline('account', system.environment, ['Shop', '--platform']);
+    const said = await runHere('account', system.environment, ['Shop', '--platform']);
     const [, accountId = '', key = ''] = /^Account (acct_\w+) \(Shop\)\nAPI key (hlk_\S+)$/m.exec(said) ?? [];
     const made = apiClient(system.url, { accountId, key, keyId: '' });
     assert.equal((await make({}, made)).platform_id, accountId);
-    await assert.rejects(runHookline('account', system.environment, ['Shop', '--platform', '--operator']));
+    await assert.rejects(runHere('account', system.environment, ['Shop', '--platform', '--operator']));
   });
 
   it('acts for an account that it names by id or reference, and is recorded as who it is', async () => {
@@ -226,6 +229,49 @@ describe('a platform', () => {
     await send('PATCH', `/accounts/${id}`, { limits: { events_per_minute: 1_000 } });
     await until(post, ({ status }) => status === 400);
     assert.match((await send('POST', '/endpoints', endpoint, id)).json.detail, /has 2 endpoints/);
+  });
+
+  it('gives the portals of its accounts a look, which nobody else changes', async () => {
+    const portal = { name: 'Acme Events', logo_url: 'https://cdn.example.com/logo.svg', color: '#0a7f5a' };
+    const account = await make({ portal });
+    assert.deepEqual(account.portal, portal);
+    const link = await send('POST', `/accounts/${account.id}/portal_sessions`, {});
+    assert.equal(link.status, 201, link.text);
+    const subscriber = apiClient(system.url, {
+      accountId: account.id,
+      key: link.json.token,
+      keyId: link.json.id,
+    });
+    const lookOf = async () =>
+      (await send('GET', '/session', undefined, undefined, subscriber)).json.account.portal;
+    assert.deepEqual(await lookOf(), portal);
+
+    const path = `/accounts/${account.id}`;
+    const refused: [body: object, detail: RegExp][] = [
+      [{ logo_url: 'https://other.example.com/logo.svg' }, /must be at one of: https:\/\/cdn\.example\.com/],
+      [{ logo_url: "https://cdn.example.com;script-src'self'/x" }, /must be an https URL/],
+      [{ color: 'red' }, /must be a colour/],
+      [{ name: 'a\nb' }, /must be a line/],
+      [{ css: 'body{}' }, /css/],
+    ];
+    for (const [look, detail] of refused) {
+      const answer = await send('PATCH', path, { portal: look });
+      assert.equal(answer.status, 400, answer.text);
+      assert.match(answer.text, detail);
+    }
+    const own = await send('PATCH', path, { portal: { name: 'Mine' } }, undefined, subscriber);
+    assert.equal(own.status, 403, own.text);
+    const stranger = await system.account(PLATFORM_SCOPES);
+    assert.equal(
+      (await send('PATCH', path, { portal: { name: 'Theirs' } }, undefined, stranger)).status,
+      404,
+    );
+
+    const changed = await send('PATCH', path, { portal: { name: null, color: '#112233' } });
+    assert.deepEqual(changed.json.portal, { logo_url: portal.logo_url, color: '#112233' });
+    await until(lookOf, (look) => look?.name === undefined && look?.color === '#112233');
+    await send('PATCH', path, { portal: { logo_url: null, color: null } });
+    await until(lookOf, (look) => look === undefined);
   });
 });
 

@@ -63,7 +63,7 @@ describe('portal sessions', () => {
     await portal.deliveryUntil(test.json.deliveries[0].id, ({ status }) => status === 'delivered');
     assert.equal((await portal.request('GET', `/v18.0/endpoints/${endpoint.id}/secret`)).status, 200);
     const { actor } = await newestChange(client, `endpoint:${endpoint.id}`);
-    assert.deepEqual(actor, { type: 'portal_session', id: portal.keyId });
+    assert.deepEqual(actor, { type: 'portal_session', id: portal.keyId, name: 'Ada' });
   });
 
   it('cannot post events, change event kinds, or see keys, clients, changes or accounts', async () => {

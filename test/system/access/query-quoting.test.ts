@@ -37,7 +37,7 @@ describe('a text in a query to the ledger', () => {
   let system: SharedSystem;
 
   before(async () => {
-    system = await sharedSystem({}, 'api');
+    system = await sharedSystem();
   });
 
   it('is refused if it contains a quote, a backslash or a control character', () => {

@@ -76,6 +76,11 @@ describe('another account', () => {
       body: { subject: 'bob@example.com' },
     });
     const changes = await victim.request('GET', '/v18.0/changes');
+    // What lists show is compared, and that is not to change by itself any more.
+    await until(
+      async () => (await victim.request('GET', '/v18.0/deliveries')).json.data,
+      (rows) => rows.length === 2 && rows.every((row: { closed_at?: string }) => row.closed_at !== undefined),
+    );
     ids = {
       changes: changes.json.data[0].id,
       event_kinds: 'victims.kind',

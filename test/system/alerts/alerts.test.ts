@@ -7,7 +7,7 @@ import { alertsWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { fetchHistory, toJson } from '../../support/history.js';
 import { type MailServer, startMailServer } from '../../support/outside/mail-server.js';
-import { runHookline } from '../../support/programs/process.js';
+import { runHere } from '../../support/programs/command.js';
 import { inTurn, type Receiver, reply, startReceiver, testAuthority } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
@@ -15,6 +15,7 @@ import { until } from '../../support/until.js';
 const PASSWORD = 'p@ss:w0rd/7f3a';
 const HOOK = '/services/T00/B00/c5d1e9';
 const INTERVAL_MS = 2_000;
+const CHANNELS = ['mail', 'chat'] as const;
 
 describe('alerts for people', () => {
   let mail: MailServer;
@@ -22,6 +23,10 @@ describe('alerts for people', () => {
   let endpoint: Receiver;
   let system: TestSystem;
   let client: ApiClient;
+  /** Of the workflows of the channels, as the first test leaves them. */
+  const firstRuns = new Map<string, string>();
+  const handleOf = (channel: (typeof CHANNELS)[number]) =>
+    system.temporal.client.workflow.getHandle(alertsWorkflowId(system.settings.HOOKLINE_TASK_QUEUE, channel));
 
   before(async () => {
     mail = await startMailServer('hookline', PASSWORD);
@@ -71,6 +76,7 @@ describe('alerts for people', () => {
       new RegExp(`^Hookline: ${host} was disabled\n\n${host} was disabled at `),
     );
     ok((posted?.at.getTime() ?? 0) - (refused?.at.getTime() ?? 0) >= 1_000, 'waits as Retry-After says');
+    for (const channel of CHANNELS) firstRuns.set(channel, (await handleOf(channel).describe()).runId);
   });
 
   it('come together if there are many', async () => {
@@ -108,14 +114,15 @@ describe('alerts for people', () => {
   });
 
   it('leave no secret in a history, and their workflows end when nothing is left', async () => {
-    for (const channel of ['mail', 'chat'] as const) {
-      const workflowId = alertsWorkflowId(system.settings.HOOKLINE_TASK_QUEUE, channel);
-      const handle = system.temporal.client.workflow.getHandle(workflowId);
-      await until(
-        () => handle.describe(),
+    for (const channel of CHANNELS) {
+      const { workflowId, runId } = await until(
+        () => handleOf(channel).describe(),
         ({ status }) => status.name === 'COMPLETED',
       );
-      const history = toJson(await fetchHistory(system, workflowId));
+      // One run, unless more time went by between two tests than it waits for more.
+      const runs = [...new Set([firstRuns.get(channel), runId])];
+      const histories = await Promise.all(runs.map((run) => fetchHistory(system, workflowId, run)));
+      const history = histories.map(toJson).join();
       const plain =
         Buffer.from(history).toString() +
         [...history.matchAll(/"data": "([^"]+)"/g)]
@@ -155,13 +162,13 @@ describe('alerts for people', () => {
 
   it('can be tried on the command line', async () => {
     const before = mail.received.length;
-    equal(await runHookline('test-alert', system.environment), 'mail: sent.\nchat: sent.');
+    equal(await runHere('test-alert', system.environment), 'mail: sent.\nchat: sent.');
     match(mail.received[before]?.source ?? '', /^Subject: Hookline: a test\r$/m);
     const wrong = {
       ...system.environment,
       HOOKLINE_SMTP_URL: `smtp://hookline:wr0ng@localhost:${mail.port}`,
     };
-    await rejects(runHookline('test-alert', wrong), ({ stderr }: Error & { stderr: string }) => {
+    await rejects(runHere('test-alert', wrong), ({ stderr }: Error & { stderr: string }) => {
       equal(stderr, 'hookline: The mail server did not take the message (EAUTH, 535, AUTH PLAIN).\n');
       return true;
     });

@@ -48,6 +48,7 @@ describe('the archive', () => {
     ]);
     const lists = {
       deliveries: await get(`/deliveries?event_id=${event_id}`),
+      extended: await get(`/deliveries?event_id=${event_id}&include=last_attempt,business_keys`),
       byStatus: await get(`/deliveries?event_id=${event_id}&status=${delivery.status}`),
       byKey: await get(`/events?key=order_id:order-1`),
       events: await get('/events'),
@@ -62,11 +63,19 @@ describe('the archive', () => {
     const [delivery] = await closed(await client.purchase());
     assert.ok(delivery);
     assert.equal(delivery.attempts.length, 2);
+    // In earnest the archive runs long after the end of the incident, which comes a moment after that of the delivery.
+    await until(
+      () => get(`/deliveries/${delivery.id}/timeline`),
+      ({ data }) => data.some(({ text }: TimelineItem) => text.endsWith('its incident ended.')),
+    );
     await archived(system, client, [delivery.id]);
     const before = await until(
       () => views(delivery),
       ({ events, byKey }) => events.data.length === 1 && byKey.data.length === 1,
     );
+    const [row] = before.extended.data;
+    assert.deepEqual(row.business_keys, [{ name: 'order_id', value: 'order-1' }]);
+    assert.deepEqual([row.last_attempt.number, row.last_attempt.status_code], [2, 200]);
     await forget(system, [delivery]);
     assert.deepEqual(await views(delivery), before);
     assert.equal(
@@ -107,6 +116,51 @@ describe('the archive', () => {
     assert.deepEqual(await Promise.all(deliveries.map(views)), before);
   });
 
+  it('lists an event whose delivery was archived while its group was open', async () => {
+    const endpoint = await client.register(receiver.url);
+    let first: unknown;
+    receiver.handle((request, ...rest) => {
+      const { 'webhook-id': id } = request.headers;
+      first ??= id;
+      return (id === first ? reply(200) : reply(503, { 'retry-after': '3000' }))(request, ...rest);
+    });
+    const { events } = await startGroup(system, client, endpoint.id, [Date.now() - 1, Date.now()]);
+    const members = () =>
+      Promise.all(
+        events.map(({ event_id }) =>
+          client.delivery(`dlv_${event_id.slice(4)}_${endpoint.id.slice(3)}`).catch(() => undefined),
+        ),
+      );
+    const [done, open] = await until(
+      async () => {
+        const all = await members();
+        return [
+          all.find((one) => one?.status === 'delivered'),
+          all.find((one) => one?.status === 'retrying' || one?.status === 'parked'),
+        ] as const;
+      },
+      ([one, other]) => one !== undefined && other !== undefined,
+    );
+    assert.ok(done && open);
+    await archived(system, client, [done.id]);
+    const listedEvents = () => system.database.archive.events(client.accountId, {}, {}, 10);
+    assert.deepEqual(await listedEvents(), []);
+    assert.equal((await client.request('POST', `/v18.0/deliveries/${open.id}/cancel`)).status, 200);
+    await client.deliveryUntil(open.id, ({ status }) => status === 'cancelled');
+    await archived(system, client, [open.id]);
+    await until(
+      async () => {
+        await runArchive(system);
+        return (await listedEvents()).length;
+      },
+      (count) => count === 2,
+    );
+    const before = await get('/events');
+    assert.equal(before.data.length, 2);
+    await forget(system, [done]);
+    assert.deepEqual(await get('/events'), before);
+  });
+
   /** Without the endpoint's incident, which ends a moment after the delivery: in earnest the archive waits for that. */
   const timelineOf = async (id: string): Promise<TimelineItem[]> =>
     (await get(`/deliveries/${id}/timeline`)).data.filter(({ type }: TimelineItem) => type !== 'incident');
@@ -137,9 +191,11 @@ describe('the archive', () => {
     const record = await until(recordOf, ({ revision }) => revision === 2);
     assert.equal(record.status, 'delivered');
     assert.equal(record.earlier_runs[0].run_id, first.run_id);
+    // What it was read as before may be from the moment before its execution closed.
+    const [closedSecond, whole] = [await client.delivery(id), await timelineOf(id)];
     await forget(system, [second]);
-    assert.deepEqual(await get(`/deliveries/${id}`), second);
-    assert.deepEqual(await timelineOf(id), timeline);
+    assert.deepEqual(await get(`/deliveries/${id}`), closedSecond);
+    assert.deepEqual(await timelineOf(id), whole);
   });
 
   it('keeps the newest of what a delivery that was sent again and again has to tell', async () => {

@@ -1,15 +1,24 @@
 import assert from 'node:assert/strict';
+import { deliveryParameters } from '../../../src/api/routes/deliveries/filters.js';
 import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
 import type { DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
 import type { ApiClient } from '../../support/api-client.js';
+import {
+  type CloudFrontend,
+  startCloudFrontend,
+  visibilityCalls,
+} from '../../support/outside/cloud-frontend.js';
 import { archived, forget } from '../../support/parts/archive.js';
 import { readAll } from '../../support/parts/pages.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
+import { servers } from '../../support/servers.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 describe('lists that go on into the archive', () => {
+  /** Counts the calls to Temporal. */
+  let frontend: CloudFrontend;
   let system: TestSystem;
   let receiver: Receiver;
   let client: ApiClient;
@@ -20,7 +29,8 @@ describe('lists that go on into the archive', () => {
   const orders = new Set<string>();
 
   before(async () => {
-    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '1h' });
+    frontend = await startCloudFrontend({ upstream: servers().temporalAddress });
+    system = await startSystem({ HOOKLINE_RETRY_SCHEDULE: '1h', TEMPORAL_ADDRESS: frontend.address });
     receiver = await startReceiver();
     receiver.handle((request, ...rest) => reply(request.url === '/bad' ? 410 : 200)(request, ...rest));
     client = await system.account();
@@ -53,6 +63,7 @@ describe('lists that go on into the archive', () => {
   after(async () => {
     await receiver.close();
     await system.stop();
+    await frontend.close();
   });
 
   const walk = <T = DeliverySummary>(path: string, limit: number) =>
@@ -68,6 +79,7 @@ describe('lists that go on into the archive', () => {
     'error_code=timeout': () => false,
     [`created_after=${middle}`]: ({ created_at }) => created_at > middle,
     [`created_before=${middle}`]: ({ created_at }) => created_at < middle,
+    [`event_id=${all.at(-1)?.event_id}`]: ({ event_id }) => event_id === all.at(-1)?.event_id,
     // Deliveries of groups are of events without it.
     'key=order_id:order-1': ({ event_id }) => orders.has(event_id),
   });
@@ -88,6 +100,9 @@ describe('lists that go on into the archive', () => {
       // How rows of both lists become one is a unit test's (merged-list.test.ts), which has every order.
       if (stage !== half) continue;
       const middle = all[Math.floor(all.length / 2)]?.created_at ?? '';
+      const tried = new Set(Object.keys(filters(middle)).map((filter) => filter.split('=')[0]));
+      for (const name of Object.keys(deliveryParameters))
+        assert.ok(tried.has(name) || name === 'endpoint_id', `${name} is tried on both lists`);
       for (const [filter, matches] of Object.entries(filters(middle)))
         assert.deepEqual(await walk(`/deliveries?${filter}`, 4), all.filter(matches), filter);
       for (const id of endpoints)
@@ -105,6 +120,29 @@ describe('lists that go on into the archive', () => {
         );
       }
     }
+  });
+
+  it('ask Temporal about what the archive is complete of only whether it was sent again', async () => {
+    const own = await system.account();
+    await own.register(`${receiver.url}/good`);
+    const ids: string[] = [];
+    for (let sent = 0; sent < 6; sent += 1) {
+      const [delivery] = (await own.purchase()).deliveries;
+      ids.push((await own.deliveryUntil(delivery?.id ?? '', ({ status }) => status === 'delivered')).id);
+    }
+    await archived(system, own, ids);
+    const rows = () => readAll<DeliverySummary>(own, '/v18.0/deliveries?limit=3');
+    const before = await until(rows, (found) => found.every(({ closed_at }) => closed_at !== undefined));
+    const began = visibilityCalls(frontend);
+    await rows();
+    const sideBySide = visibilityCalls(frontend) - began;
+    // As some minutes later.
+    await system.database.archive.advance(new Date(Date.now() + 10 * 60_000));
+    const made = visibilityCalls(frontend);
+    assert.deepEqual(await rows(), before);
+    // The first page asks for what is open or closed since as well.
+    assert.equal(visibilityCalls(frontend) - made, 3);
+    assert.ok(sideBySide > 3, `${sideBySide} calls when both are read`);
   });
 
   const sorted = (ids: string[]) => [...ids].sort();

@@ -13,7 +13,7 @@ import { archived, runArchive, startArchive } from '../../support/parts/archive.
 import { startGroup } from '../../support/parts/start-group.js';
 import { startServiceProcess } from '../../support/programs/process.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { servers } from '../../support/servers.js';
+import { servers, temporalOfRun } from '../../support/servers.js';
 import { newAccount, startSystem, type TestSystem, testEnvironment } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
@@ -195,7 +195,7 @@ describe('a run of the archive', () => {
   it('has its Schedule though Temporal does not answer the first call in time', async () => {
     const { temporalAddress, namespace } = servers();
     const proxy = await startFreezingProxy(temporalAddress);
-    const temporal = await connectTemporal({ address: proxy.address, namespace });
+    const temporal = await connectTemporal({ ...temporalOfRun(), address: proxy.address });
     let calls = 0;
     const counted: ScheduleClientInterceptor = {
       create(input, next) {

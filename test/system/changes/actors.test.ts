@@ -1,30 +1,27 @@
 import assert from 'node:assert/strict';
 import { OPERATOR_SCOPES } from '../../../src/domain/access/api-key.js';
 import type { Change } from '../../../src/domain/change/change.js';
-import type { ApiClient } from '../../support/api-client.js';
+import { type ApiClient, apiClient } from '../../support/api-client.js';
 import { Browser, logInAndAllow, newPerson } from '../../support/oauth.js';
 import { OAuthApplication } from '../../support/outside/oauth-application.js';
 import { ADDRESS, FORWARDED, newestChange, send } from '../../support/parts/changes.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { IMPATIENT, PROXIED, type SharedSystem, sharedSystem, UNTIL_DISABLED } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 describe('who made a change', () => {
-  let system: TestSystem;
+  let system: SharedSystem;
   let receiver: Receiver;
   let client: ApiClient;
 
   before(async () => {
-    system = await startSystem({ HOOKLINE_PROXY_HOPS: '1' });
+    system = await sharedSystem(PROXIED);
     receiver = await startReceiver();
   });
   beforeEach(async () => {
     client = await system.account(OPERATOR_SCOPES);
   });
-  after(async () => {
-    await receiver.close();
-    await system.stop();
-  });
+  after(() => receiver.close());
 
   it('is the operator or the key that made an account, with its first key', async () => {
     const account = (await send(client, 'POST', '/accounts', { name: 'tenant' })).json;
@@ -37,6 +34,12 @@ describe('who made a change', () => {
         [`profile:${account.id.replace('acct', 'prof')}`, 'created', client.keyId],
       ],
     );
+    // What the operator calls its key is the operator's business.
+    const shown = await newestChange(
+      apiClient(client.url, { accountId: account.id, key: account.api_key.key, keyId: account.api_key.id }),
+      `account:${account.id}`,
+    );
+    assert.deepEqual(shown.actor, { type: 'api_key', id: client.keyId, account_id: client.accountId });
     const own = await newestChange(client, `account:${client.accountId}`);
     assert.deepEqual(own.actor, { type: 'operator', id: 'operator' });
   });
@@ -75,7 +78,8 @@ describe('who made a change', () => {
     });
     assert.equal(paused.status, 200, paused.text);
     const { actor } = await newestChange(client, `endpoint:${id}`);
-    assert.deepEqual(actor, { type: 'oauth_client', id: application.id, person: person.profileId });
+    const { name } = (await send(client, 'GET', `/oauth_clients/${application.id}`)).json;
+    assert.deepEqual(actor, { type: 'oauth_client', id: application.id, name, person: person.profileId });
     for (const by of [application.id, person.profileId]) {
       const { data } = (await send(client, 'GET', `/changes?actor=${by}`)).json;
       assert.deepEqual(
@@ -86,28 +90,24 @@ describe('who made a change', () => {
   });
 
   it('is the incident that disables an endpoint', async () => {
-    const waits = Array(40).fill('100ms').join(',');
-    const settings = { HOOKLINE_RETRY_SCHEDULE: waits, HOOKLINE_PROBE_INTERVAL: '60ms' };
-    const impatient = await startSystem({ ...settings, HOOKLINE_DISABLE_AFTER: '1500ms' });
-    try {
-      client = await impatient.account();
-      receiver.handle(reply(500));
-      const { id } = await client.register(receiver.url);
-      await client.purchase();
-      const change = await until(
-        () => newestChange(client, `endpoint:${id}`),
-        ({ action }) => action === 'disabled',
-      );
-      assert.deepEqual(change.actor, { type: 'system', id: 'incident' });
-      assert.deepEqual(change.changed, ['/status', '/status_reason']);
-    } finally {
-      await impatient.stop();
-    }
+    client = await (await sharedSystem(IMPATIENT)).account();
+    receiver.handle(reply(500));
+    const { id } = await client.register(receiver.url, UNTIL_DISABLED);
+    await client.purchase();
+    const change = await until(
+      () => newestChange(client, `endpoint:${id}`),
+      ({ action }) => action === 'disabled',
+    );
+    assert.deepEqual(change.actor, { type: 'system', id: 'incident' });
+    assert.deepEqual(change.changed, ['/status', '/status_reason']);
   });
 
   it('is the subscriber who confirms, from where', async () => {
-    const settings = { HOOKLINE_ENDPOINT_VERIFICATION: 'required', HOOKLINE_PROXY_HOPS: '1' };
-    const verifying = await startSystem({ ...settings, HOOKLINE_PUBLIC_URL: 'https://hooks.example.com' });
+    const verifying = await sharedSystem({
+      ...PROXIED,
+      HOOKLINE_ENDPOINT_VERIFICATION: 'required',
+      HOOKLINE_PUBLIC_URL: 'https://hooks.example.com',
+    });
     const subscriber = await startReceiver();
     try {
       client = await verifying.account();
@@ -133,7 +133,6 @@ describe('who made a change', () => {
       assert.equal(change.after?.['status'], 'active');
     } finally {
       await subscriber.close();
-      await verifying.stop();
     }
   });
 });

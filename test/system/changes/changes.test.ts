@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { OPERATOR_SCOPES } from '../../../src/domain/access/api-key.js';
 import type { Change } from '../../../src/domain/change/change.js';
 import { type Answer, type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { untilHeard, workflowIdOf } from '../../support/history.js';
 import { ADDRESS, changesOf, newestChange, send } from '../../support/parts/changes.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { type SharedSystem, sharedSystem } from '../../support/system.js';
+import { PROXIED, type SharedSystem, sharedSystem } from '../../support/system.js';
 
 describe('changes', () => {
   let system: SharedSystem;
@@ -12,7 +13,7 @@ describe('changes', () => {
   let client: ApiClient;
 
   before(async () => {
-    system = await sharedSystem({ HOOKLINE_PROXY_HOPS: '1' });
+    system = await sharedSystem(PROXIED);
     receiver = await startReceiver();
   });
   beforeEach(async () => {
@@ -45,7 +46,7 @@ describe('changes', () => {
         version: 2,
         action: 'updated',
         outcome: 'done',
-        actor: { type: 'api_key', id: client.keyId },
+        actor: { type: 'api_key', id: client.keyId, name: 'test' },
         address: ADDRESS,
         request_id: headers.get('x-request-id'),
         changed: ['/description', '/metadata/team'],
@@ -149,6 +150,7 @@ describe('changes', () => {
       const refused = await client.request('POST', `/v18.0/deliveries/${id}/${act}`);
       assert.equal(refused.status, 409, refused.text);
     }
+    await untilHeard(system, workflowIdOf(client, id));
     await send(client, 'POST', `/deliveries/${id}/resend`, { reason: 'it is open again' });
     await client.deliveryUntil(id, ({ status }) => status === 'retrying');
     await send(client, 'POST', `/deliveries/${id}/retry`);

@@ -3,7 +3,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import mongoose, { type Connection } from 'mongoose';
 import { compareLog, type LogCounts } from '../../../src/bin/archive/compare-log.js';
+import { compareVersions } from '../../../src/bin/archive/compare-versions.js';
 import type { Difference } from '../../../src/bin/archive/difference.js';
+import { ChangeAppender } from '../../../src/bin/service/log/change-appender.js';
 import { createLogSigners } from '../../../src/bin/service/log/signers.js';
 import type { Change } from '../../../src/domain/change/change.js';
 import { verifyCertificate } from '../../../src/domain/log/certificate.js';
@@ -12,7 +14,7 @@ import { runArchive } from '../../support/parts/archive.js';
 import { changesOf, newestChange, send } from '../../support/parts/changes.js';
 import { purchases } from '../../support/parts/replays.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { startSystem, type TestSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem, startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 /** How an act ended is found out after 60 s, in a fiftieth of which here. */
@@ -31,10 +33,10 @@ describe('how an act ended', () => {
       () => newestChange(client, resource),
       (change) => change.outcome === outcome,
     );
-  const act = async (id: string, action: string) => {
-    const { id: name, ended: end } = await system.database.changes.announce(
-      { actor: { type: 'api_key', id: client.keyId } },
-      { account_id: client.accountId, resource: `delivery:${id}`, action: 'cancelled' },
+  const act = async (id: string, action: string, by = client, { database }: SharedSystem = system) => {
+    const { id: name, ended: end } = await database.changes.announce(
+      { actor: { type: 'api_key', id: by.keyId } },
+      { account_id: by.accountId, resource: `delivery:${id}`, action: 'cancelled' },
     );
     assert.equal(action, 'cancel');
     return { name, end };
@@ -122,9 +124,13 @@ describe('how an act ended', () => {
   });
 
   it('is asked for, and unknown meanwhile', async () => {
+    // Where it is found out after a minute, and not while this test looks.
+    const patient = await sharedSystem();
+    const client = await patient.account();
+    await client.register(receiver.url, { retry_schedule: ['1h'] });
     const [id = ''] = await purchases(client, 1);
     await client.deliveryUntil(id, ({ status }) => status === 'retrying');
-    const { end } = await act(id, 'cancel');
+    const { end } = await act(id, 'cancel', client, patient);
     const [found] = await changesOf(client, `delivery:${id}`);
     assert.equal(found?.outcome, 'unknown');
     const ids = async (outcome: string): Promise<string[]> =>
@@ -171,6 +177,39 @@ describe('how an act ended', () => {
       assert.match((await differences())[0]?.what ?? '', /^was made at .*, and is not in the log yet$/);
       assert.equal((await certificateOf(id)).json.record.change_id, id);
       assert.deepEqual(await differences(), []);
+    });
+
+    it('leaves a gap if somebody removes it, which the change after it and the resource show', async () => {
+      const { id: endpoint } = await client.register(receiver.url);
+      const change = async (seen: string) => {
+        const { status } = await client.request('PATCH', `/v18.0/endpoints/${endpoint}`, {
+          body: { metadata: { seen } },
+        });
+        assert.equal(status, 200);
+        return newestChange(client, `endpoint:${endpoint}`);
+      };
+      const gaps = async () => {
+        const found: Difference[] = [];
+        const period = { from: new Date(0), to: new Date(Date.now() + 60_000) };
+        for await (const one of compareVersions(system.database.changes.audit, period)) found.push(one);
+        return found.map(({ id, what }) => `${id} ${what}`);
+      };
+      const gone = await change('first');
+      assert.deepEqual(await gaps(), []);
+      await changes().deleteOne({ _id: gone.id });
+      assert.deepEqual(await gaps(), [
+        `endpoint:${endpoint} has a version of ${gone.at}, of which there is no change`,
+      ]);
+      const next = await change('second');
+      assert.deepEqual(await gaps(), [
+        `${next.id} follows the version of endpoint:${endpoint} of ${gone.at}, of which there is no change`,
+      ]);
+      const told: string[] = [];
+      const watch = { refused: async (error: Error) => void told.push(error.message) };
+      const appender = new ChangeAppender(system.database, watch);
+      while ((await appender.appendSome()) > 0);
+      assert.equal(told.filter((text) => text.includes(next.id)).length, 1);
+      assert.match(told.join(), /follows a version of endpoint:\S+ of which there is no change/);
     });
   });
 });

@@ -4,7 +4,7 @@ import { OPERATOR_SCOPES } from '../../../src/domain/access/api-key.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { newestChange, send } from '../../support/parts/changes.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
-import { type SharedSystem, sharedSystem } from '../../support/system.js';
+import { PROXIED, type SharedSystem, sharedSystem } from '../../support/system.js';
 
 describe('an endpoint as of a time', () => {
   let system: SharedSystem;
@@ -12,7 +12,7 @@ describe('an endpoint as of a time', () => {
   let client: ApiClient;
 
   before(async () => {
-    system = await sharedSystem({ HOOKLINE_PROXY_HOPS: '1' });
+    system = await sharedSystem(PROXIED);
     receiver = await startReceiver();
   });
   beforeEach(async () => {

@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import mongoose from 'mongoose';
 import { registerDirectly } from '../../../bench/support/endpoints.js';
 import { sweepChanges } from '../../../src/bin/service/change-sweep.js';
@@ -8,9 +6,19 @@ import { parseSecretKeys, SecretBox } from '../../../src/domain/access/secret-bo
 import { newId } from '../../../src/domain/basics/ids.js';
 import { OPERATOR } from '../../../src/domain/change/change.js';
 import { connectDatabase, type Database } from '../../../src/models/database.js';
+import type { StoredEndpoint } from '../../../src/models/endpoint/endpoint-document.js';
+import { promised } from '../../support/promised.js';
 import { testEnvironment } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
+const INPUT = {
+  target_url: 'https://subscriber.example/',
+  event_kinds: ['purchase'],
+  description: '',
+  metadata: {},
+  headers: {},
+  verification_method: 'challenge' as const,
+};
 const LOGGER = { warn: () => assert.fail('the sweep failed') } as never;
 
 describe('recording a change', () => {
@@ -46,6 +54,33 @@ describe('recording a change', () => {
     return endpoint;
   };
 
+  /**
+   * Does with an endpoint what a process does that dies while the change is being recorded: `before` it is in the collection of changes, or
+   * `after` that, before it is taken out of the endpoint's document.
+   */
+  const dieWhileRecording = async (
+    act: string,
+    point: 'before' | 'after',
+    endpoint: StoredEndpoint | undefined,
+  ) => {
+    const doomed = await connectDatabase(uri, { box: new SecretBox(parseSecretKeys(keys)) });
+    const { changes, endpoints } = doomed;
+    const keep = changes.keep.bind(changes);
+    const { promise: died, resolve: die } = promised();
+    changes.keep = async (records) => {
+      if (point === 'after') await keep(records);
+      die();
+      await new Promise(() => {});
+    };
+    const active = { ...INPUT, status: 'active', status_when_verified: 'active' } as const;
+    const paused = { ...INPUT, status: 'paused', status_when_verified: 'paused' } as const;
+    if (act === 'create') await endpoints.create(accountId, active, OPERATOR);
+    else if (act === 'delete') await endpoints.delete(accountId, endpoint?.id ?? '', OPERATOR);
+    else await endpoints.replace(endpoint ?? assert.fail(), paused, OPERATOR);
+    await died;
+    await doomed.close();
+  };
+
   for (const [act, actions] of [
     ['create', ['created']],
     ['change', ['created', 'paused']],
@@ -54,17 +89,7 @@ describe('recording a change', () => {
     for (const point of ['before', 'after'] as const) {
       it(`survives a crash ${point} the record of a ${act} is moved, and is not there twice`, async () => {
         const endpoint = act === 'create' ? undefined : await register();
-        const script = ['--import', 'tsx', 'test/support/programs/die-while-recording.ts'];
-        const child = spawn(process.execPath, [
-          ...script,
-          uri,
-          keys,
-          accountId,
-          endpoint?.id ?? '',
-          act,
-          point,
-        ]);
-        assert.equal((await once(child, 'close'))[1], 'SIGKILL');
+        await dieWhileRecording(act, point, endpoint);
 
         const known = await stored('changes');
         assert.equal(known.length, actions.length - (point === 'before' ? 1 : 0));

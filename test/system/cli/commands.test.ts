@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { PLATFORM_SCOPES } from '../../../src/domain/access/api-key.js';
 import { RELEASE } from '../../../src/domain/basics/release.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { inProcess } from '../../support/programs/command.js';
 import { startCommand } from '../../support/programs/process.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
 
 describe('the commands for users of the API', () => {
   let system: SharedSystem;
@@ -23,9 +25,13 @@ describe('the commands for users of the API', () => {
   after(() => receiver.close());
 
   /** Runs a command with nothing in its environment but the server and a key. */
-  async function run(command: string, code = 0, environment: Record<string, string> = {}): Promise<string> {
-    const words = command.split(' ');
-    const { exited, lines } = startCommand(words, {
+  async function run(
+    command: string,
+    code = 0,
+    environment: Record<string, string> = {},
+    start: typeof inProcess | typeof startCommand = inProcess,
+  ): Promise<string> {
+    const { exited, lines } = start(command.split(' '), {
       HOOKLINE_URL: system.url,
       HOOKLINE_API_KEY: client.key,
       // A setting of the service that is not valid: none of these commands reads it.
@@ -66,8 +72,12 @@ describe('the commands for users of the API', () => {
     receiver.handle(reply(404, {}, 'no such shop'));
     const [event] = await json('trigger purchase --wait', 1);
     receiver.handle(reply(200));
-    const table = await run(`deliveries --event ${event.id}`);
-    match(table, /^ACCEPTED +STATUS +KIND +DELIVERY +REASON\n\S+ +exhausted +purchase +dlv_\w+ +\S/);
+    // Lists know a moment later what the delivery shows.
+    await until(
+      () => run(`deliveries --event ${event.id}`),
+      (table) =>
+        /^ACCEPTED +STATUS +KIND +DELIVERY +REASON\n\S+ +exhausted +purchase +dlv_\w+ +\S/.test(table),
+    );
     const id = event.deliveries[0].id;
     const [one, story, verdict] = await Promise.all([
       run(`deliveries ${id}`),
@@ -111,17 +121,15 @@ describe('the commands for users of the API', () => {
     const paused = await run(`endpoints pause ${endpointId} --reason Stock-taking`);
     match(paused, /^paused {2}ep_\w+ {2}Stock-taking\n/);
     match(await run(`endpoints resume ${endpointId}`), /^active/);
-    const [list, [shown], keys, absent, unknown] = await Promise.all([
+    const [list, [shown], keys, unknown] = await Promise.all([
       run('endpoints'),
       json(`endpoints show ${endpointId}`),
       run(`endpoints rotate ${endpointId} --overlap 1h`),
-      run('endpoints pause ep_absent', 1),
       run('endpoints paws', 1),
     ]);
     match(list, new RegExp(`\n${endpointId} +active +\\S* *purchase +${receiver.url}/`));
     equal(shown.status, 'active');
     match(keys, /^whsec_\S+\nThe previous one signs too until/);
-    match(absent, /^hookline: .*ep_absent/);
     match(unknown, /There is no action "paws"; use one of: list, show/);
   });
 
@@ -171,12 +179,14 @@ describe('the commands for users of the API', () => {
     match(await run('whoami', 1, { HOOKLINE_API_KEY: made.key }), /revoked/);
   });
 
-  it('say the version, and which command was meant', async () => {
-    const [version, meant, unknown] = await Promise.all([
-      run('--version'),
-      run('endpoint', 2),
+  it('say the version, and which command was meant, and end with a code: as the program', async () => {
+    const [version, meant, unknown, refused] = await Promise.all([
+      run('--version', 0, {}, startCommand),
+      run('endpoint', 2, {}, startCommand),
       run('frobnicate', 2),
+      run('endpoints pause ep_absent', 1, {}, startCommand),
     ]);
+    match(refused, /^hookline: .*ep_absent/);
     equal(version, RELEASE);
     match(meant, /there is no command "endpoint"\. Did you mean "endpoints"\?$/);
     match(unknown, /there is no command "frobnicate"\. hookline help lists them\.$/);
@@ -186,7 +196,10 @@ describe('the commands for users of the API', () => {
     receiver.handle(reply(500));
     const [event] = await json('trigger purchase --wait', 1);
     receiver.handle(reply(200));
-    match(await run(`replay --event ${event.id} --dry-run`), /^1 delivery\n/);
+    await until(
+      () => run(`replay --event ${event.id} --dry-run`),
+      (said) => said.startsWith('1 delivery\n'),
+    );
     const [replay] = await json(`replay --event ${event.id} --since 1h --rate 100`);
     deepEqual([replay.state, replay.done, replay.failed], ['finished', 1, 0]);
     match(await run(`replay ${replay.id}`), new RegExp(`^finished {2}${replay.id} {2}1 done`));

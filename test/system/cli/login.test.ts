@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { ApiClient } from '../../support/api-client.js';
 import { Browser, logInAndAllow, newPerson } from '../../support/oauth.js';
 import { OAuthApplication } from '../../support/outside/oauth-application.js';
+import { inProcess } from '../../support/programs/command.js';
 import { startCommand } from '../../support/programs/process.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
@@ -35,10 +36,10 @@ describe('hookline login', () => {
     clientId = application.id;
   });
 
-  const start = (command: string) =>
-    startCommand(command.split(' '), { XDG_CONFIG_HOME: home, HOOKLINE_URL: system.url });
-  async function run(command: string, code = 0): Promise<string> {
-    const { exited, lines } = start(command);
+  const start = (command: string, by: typeof inProcess | typeof startCommand = inProcess) =>
+    by(command.split(' '), { XDG_CONFIG_HOME: home, HOOKLINE_URL: system.url });
+  async function run(command: string, code = 0, by?: typeof startCommand): Promise<string> {
+    const { exited, lines } = start(command, by);
     equal(await exited, code, lines.join('\n'));
     return lines.join('\n');
   }
@@ -62,10 +63,12 @@ describe('hookline login', () => {
     match(await run('endpoints'), /No endpoints/);
   });
 
-  it('gets a new token when the old one ends, once for several commands at the same time', async () => {
+  it('gets a new token when the old one ends, once for several processes at the same time', async () => {
     const before = kept();
     writeFileSync(file, JSON.stringify({ ...before, expires_at: 0 }));
-    const outputs = await Promise.all([run('endpoints'), run('deliveries'), run('endpoints')]);
+    const outputs = await Promise.all(
+      ['endpoints', 'deliveries', 'endpoints'].map((command) => run(command, 0, startCommand)),
+    );
     match(outputs.join(), /No endpoints.*No deliveries.*No endpoints/);
     equal(kept().access_token === before.access_token, false);
     equal(readdirSync(join(home, 'hookline')).join(), 'login.json');

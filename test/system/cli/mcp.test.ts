@@ -4,6 +4,7 @@ import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { Hookline } from '../../../clients/typescript/src/index.js';
 import { mcpServer } from '../../../src/bin/client/mcp/mcp.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { listed } from '../../support/parts/replays.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
 
@@ -58,7 +59,7 @@ describe('the server for AI models', () => {
     const order_id = `mcp-${Date.now()}`;
     const { deliveries } = await client.purchase(JSON.stringify({ ...JSON.parse(PURCHASE), order_id }));
     const id = deliveries[0]?.id ?? '';
-    await client.deliveryUntil(id, ({ status }) => status === 'delivered');
+    await listed(client, `key=order_id:${order_id}&status=delivered`, 1);
     const { call } = await connect();
 
     const found = await call('find_deliveries', {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Delivery, DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
 import type { ApiClient } from '../../support/api-client.js';
+import { untilHeard, workflowIdOf } from '../../support/history.js';
 import { archived, forget } from '../../support/parts/archive.js';
 import { readAll } from '../../support/parts/pages.js';
 import { startGroup } from '../../support/parts/start-group.js';
@@ -48,6 +49,7 @@ describe('deliveries by their attempts', () => {
     // Of the earlier run 500, of the later one 200.
     isFailing.delete('/resent');
     const resent = ids.find((id) => id.endsWith(endpoints[3]?.slice(3) ?? '-')) ?? '';
+    await untilHeard(system, workflowIdOf(client, resent));
     assert.equal((await client.request('POST', `/v18.0/deliveries/${resent}/resend`)).status, 202);
     await client.deliveryUntil(
       resent,

@@ -3,7 +3,7 @@ import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { deliveryId, parseDeliveryId } from '../../../src/domain/basics/delivery-id.js';
 import type { Delivery } from '../../../src/temporal/read/delivery-view.js';
 import type { ApiClient } from '../../support/api-client.js';
-import { fetchHistory } from '../../support/history.js';
+import { fetchHistory, untilHeard } from '../../support/history.js';
 import { readAll } from '../../support/parts/pages.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { type Handler, inTurn, type Receiver, reply, startReceiver } from '../../support/receiver.js';
@@ -168,6 +168,7 @@ describe('control of a delivery', () => {
         'an operator',
       ],
     );
+    await untilHeard(system, delivery.workflow_id);
     assert.equal((await act(delivery.id, 'cancel')).status, 200);
   });
 
@@ -188,7 +189,8 @@ describe('control of a delivery', () => {
     assert.equal(open.attempts[0]?.trigger, 'manual');
     await act(id, 'retry');
     const second = await client.deliveryUntil(id, ({ status }) => status === 'delivered');
-    await act(id, 'resend');
+    await untilHeard(system, second.workflow_id);
+    assert.equal((await act(id, 'resend')).status, 202);
     const third = await client.deliveryUntil(
       id,
       ({ status, run_id }) => status === 'delivered' && run_id !== second.run_id,

@@ -9,14 +9,14 @@ describe('a delivery', () => {
   let receiver: Receiver;
 
   before(async () => {
-    system = await sharedSystem({ HOOKLINE_RETRY_SCHEDULE: '50ms,50ms,50ms' });
+    system = await sharedSystem();
     receiver = await startReceiver();
   });
   after(() => receiver.close());
 
   it('arrives signed, and is recorded', async () => {
     const client = await system.account();
-    const endpoint = await client.register(receiver.url);
+    const endpoint = await client.register(receiver.url, { retry_schedule: ['100ms', '100ms', '100ms'] });
     const event = await client.purchase();
     const [delivery] = event.deliveries;
     assert.ok(delivery);

@@ -9,10 +9,13 @@ import type { ApiClient } from '../../support/api-client.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { sharedSystem, startSystem } from '../../support/system.js';
 
-/** The runs whose first attempts were begun ahead of their workflows, from now on. */
-function watch(): () => string[] {
+/** The runs whose first attempts were begun ahead of their workflows, from now on: those of an account, of whatever system in this process. */
+function watch({ accountId }: ApiClient): () => string[] {
   const { mock: seen } = mock.method(EarlyAttempts.prototype, 'begin');
-  return () => seen.calls.map(({ arguments: [runId] }) => runId as string);
+  return () =>
+    seen.calls.flatMap(({ arguments: [runId, { events }] }) =>
+      events.some(({ account_id }) => account_id === accountId) ? [runId] : [],
+    );
 }
 
 describe('an early attempt', () => {
@@ -37,16 +40,18 @@ describe('an early attempt', () => {
 
   it('begins as soon as the start is persisted, and is made once', async () => {
     const system = await sharedSystem();
-    const begun = watch();
-    const [delivery] = await send(await system.account(), 1);
+    const client = await system.account();
+    const begun = watch(client);
+    const [delivery] = await send(client, 1);
     assert.deepEqual(begun(), [delivery?.run_id]);
     assert.equal(receiver.received.length, 1);
   });
 
   it('does so in groups, too', async () => {
     const system = await sharedSystem();
-    const begun = watch();
-    const deliveries = await send(await system.account(), 20);
+    const client = await system.account();
+    const begun = watch(client);
+    const deliveries = await send(client, 20);
     const direct = new Set<string>();
     for (const { workflow_id: workflowId, run_id: runId } of deliveries) {
       const { isolated } = (await readInput(system.temporal.client, { workflowId, runId })) as LiveGroup;
@@ -60,8 +65,9 @@ describe('an early attempt', () => {
   it('is left to the workflow where that runs in another process', async () => {
     const system = await startSystem({}, 'api');
     const worker = await startService(system.settings, 'worker', pino({ level: 'silent' }));
-    const begun = watch();
-    await send(await system.account(), 20);
+    const client = await system.account();
+    const begun = watch(client);
+    await send(client, 20);
     assert.deepEqual(begun(), []);
     // On a busy machine a workflow task may be repeated, and its attempts with it.
     assert.equal(new Set(receiver.received.map(({ headers }) => headers['webhook-id'])).size, 20);

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
-import { FIRST_IN_FLIGHT } from '../../../src/domain/endpoint/attempt-slots.js';
+import { FIRST_IN_FLIGHT } from '../../../src/domain/endpoint/endpoint-condition.js';
 import type { Delivery, DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
-import { type Accepted, type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { type Accepted, type ApiClient, PURCHASE, registering } from '../../support/api-client.js';
 import { readAll } from '../../support/parts/pages.js';
 import { promised } from '../../support/promised.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { type SharedSystem, sharedSystem, startSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const EVENTS = 60;
+const RETRIES = { retry_schedule: ['100ms', '100ms'] };
 
 const ids = (rows: readonly { id: string }[]) => rows.map(({ id }) => id).sort();
 
@@ -20,10 +21,11 @@ describe('group commit', () => {
   let events: Accepted[];
 
   before(async () => {
-    system = await sharedSystem({ HOOKLINE_RETRY_SCHEDULE: '50ms,50ms' });
+    // No pause of this machine makes an endpoint a slow one, whose deliveries would be committed with those to failing ones.
+    system = await sharedSystem({ HOOKLINE_SLOW_ANSWER: '20s' });
     receiver = await startReceiver();
     failing = await startReceiver({ handler: reply(500) });
-    client = await system.account();
+    client = registering(await system.account(), RETRIES);
     await client.register(receiver.url);
     events = await Promise.all(Array.from({ length: EVENTS }, () => client.purchase()));
     await receiver.waitFor((all) => all.length >= EVENTS);
@@ -70,7 +72,7 @@ describe('group commit', () => {
   });
 
   it('shows a group’s deliveries to their own account only', async () => {
-    const other = await system.account();
+    const other = registering(await system.account(), RETRIES);
     await other.register(receiver.url);
     const mixed = await Promise.all(
       Array.from({ length: 20 }, (_, index) => (index % 2 ? other : client).purchase()),
@@ -90,7 +92,7 @@ describe('group commit', () => {
   });
 
   it('continues deliveries that did not succeed with their first attempt', async () => {
-    const unlucky = await system.account();
+    const unlucky = registering(await system.account(), RETRIES);
     await unlucky.register(failing.url);
     // All are on their way before the first failure is known: those that come later would wait until the endpoint answers again.
     const { promise: allAccepted, resolve: answer } = promised();
@@ -125,7 +127,7 @@ describe('group commit', () => {
   });
 
   it('commits deliveries to unhealthy endpoints in groups too, apart from those to healthy ones', async () => {
-    const account = await system.account();
+    const account = registering(await system.account(), RETRIES);
     const bad = await account.register(failing.url);
     await account.purchase();
     await until(
@@ -153,18 +155,14 @@ describe('group commit', () => {
   });
 
   it('can be switched off: strictly one workflow for each delivery', async () => {
-    const strict = await startSystem({ HOOKLINE_GROUP_COMMIT: 'off' });
-    try {
-      const account = await strict.account();
-      await account.register(receiver.url);
-      await Promise.all(Array.from({ length: 10 }, () => account.purchase()));
-      const all = await until(
-        () => readAll<DeliverySummary>(account, '/v18.0/deliveries?status=delivered'),
-        (found) => found.length >= 10,
-      );
-      assert.equal(new Set(all.map(({ workflow_id }) => workflow_id)).size, 10);
-    } finally {
-      await strict.stop();
-    }
+    const strict = await sharedSystem({ HOOKLINE_GROUP_COMMIT: 'off' });
+    const account = await strict.account();
+    await account.register(receiver.url);
+    await Promise.all(Array.from({ length: 10 }, () => account.purchase()));
+    const all = await until(
+      () => readAll<DeliverySummary>(account, '/v18.0/deliveries?status=delivered'),
+      (found) => found.length >= 10,
+    );
+    assert.equal(new Set(all.map(({ workflow_id }) => workflow_id)).size, 10);
   });
 });

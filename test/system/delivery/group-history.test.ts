@@ -5,6 +5,7 @@ import { newId } from '../../../src/domain/basics/ids.js';
 import { MOST_RELEASES_IN_A_ROW } from '../../../src/domain/endpoint/release.js';
 import { groupWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { readGroup } from '../../../src/temporal/read/group/group-history.js';
+import { readTaskAttempt } from '../../../src/temporal/read/history.js';
 import { type Act, act, release } from '../../../workflows/messages.js';
 import { answered } from '../../support/parts/answered.js';
 import { startGroup } from '../../support/parts/start-group.js';
@@ -72,10 +73,15 @@ describe('the history of a group', () => {
 
   it('has the attempts of a release in the direct lane, and those that had to be made in the other', async () => {
     let direct = 0;
+    const sent_at = Date.now();
+    const tries: number[] = [];
     stop = await startStubWorker(system.temporal, system.settings.HOOKLINE_TASK_QUEUE, {
       attemptFirst: async ({ deliveries }) => deliveries.map(() => answered(500)),
-      async attemptReleased({ attempts }) {
+      async attemptReleased({ attempts, released_at }) {
         direct += attempts.length;
+        assert.equal(released_at, sent_at);
+        const { workflowId, runId } = await group.describe();
+        tries.push(await readTaskAttempt(system.temporal.client, { workflowId, runId }));
         // The endpoint of the last one is found to be slow.
         return {
           attempts,
@@ -85,10 +91,11 @@ describe('the history of a group', () => {
       attemptMembers: async ({ attempts }) => attempts.map((attempt) => answered(500, attempt)),
     });
     const { group, endpoint_id, read } = await failedOnce(4);
-    await group.signal(release, { endpoint_id, limit: 3, direct: true });
+    await group.signal(release, { endpoint_id, limit: 3, direct: true, sent_at });
     const last = await until(read, (members) => members[2] === 'retrying 2');
     assert.deepEqual(last, ['delivered 2', 'delivered 2', 'retrying 2', 'retrying 1']);
     assert.equal(direct, 3);
+    assert.deepEqual(tries, [1]);
   });
 
   it('has what was done to its deliveries, each where it is, and which of them a release was for then', async () => {

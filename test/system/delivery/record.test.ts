@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
 import { MAX_GROUP_SIZE } from '../../../src/domain/delivery/delivery.js';
 import { hashPayload } from '../../../src/domain/event/payload-hash.js';
-import { type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { type ApiClient, PURCHASE, registering } from '../../support/api-client.js';
 import { fetchHistory, toJson } from '../../support/history.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { inTurn, type Receiver, reply, startReceiver } from '../../support/receiver.js';
@@ -18,11 +18,11 @@ describe('the record of a delivery', () => {
   let client: ApiClient;
 
   before(async () => {
-    system = await sharedSystem({ HOOKLINE_RETRY_SCHEDULE: '50ms,50ms' });
+    system = await sharedSystem();
   });
   beforeEach(async () => {
     receiver = await startReceiver();
-    client = await system.account();
+    client = registering(await system.account(), { retry_schedule: ['100ms', '100ms'] });
   });
   afterEach(() => receiver.close());
 

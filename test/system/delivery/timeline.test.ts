@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { createdAt } from '../../../src/domain/basics/id-time.js';
 import type { TimelineItem } from '../../../src/domain/explain/timeline.js';
 import { type Accepted, type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { untilHeard } from '../../support/history.js';
 import { inTurn, type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { type SharedSystem, sharedSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem, UNHURRIED } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 /** Deliveries of one event to so many endpoints are a group. */
 const IN_GROUP = 12;
-const SETTINGS = { HOOKLINE_RETRY_SCHEDULE: '1h', HOOKLINE_PROBE_INTERVAL: '1h' };
 
 describe('the timeline of a delivery', () => {
   let system: SharedSystem;
@@ -16,7 +16,7 @@ describe('the timeline of a delivery', () => {
   let client: ApiClient;
 
   before(async () => {
-    system = await sharedSystem(SETTINGS);
+    system = await sharedSystem(UNHURRIED);
   });
   beforeEach(async () => {
     receiver = await startReceiver();
@@ -75,13 +75,12 @@ describe('the timeline of a delivery', () => {
     await act(id, 'pause');
     await act(id, 'resume');
     await act(id, 'retry');
-    await client.deliveryUntil(id, ({ attempts }) => attempts.length === 2);
+    const { workflow_id } = await client.deliveryUntil(id, ({ attempts }) => attempts.length === 2);
+    await untilHeard(system, workflow_id);
     await act(id, 'cancel');
     await client.deliveryUntil(id, ({ status }) => status === 'cancelled');
-    await until(
-      () => client.request('POST', `/v18.0/deliveries/${id}/resend`),
-      ({ status }) => status === 202,
-    );
+    await untilHeard(system, workflow_id);
+    await act(id, 'resend');
     await client.deliveryUntil(id, ({ status }) => status === 'delivered');
     const endsIncident = ({ text }: TimelineItem) =>
       text === 'The endpoint answered again: its incident ended.';
@@ -103,7 +102,7 @@ describe('the timeline of a delivery', () => {
     assert.match(items[2]?.text ?? '', /^Attempt 1 answered 503, after \d+ ms\.$/);
     assert.equal(items[2]?.url, `${receiver.url}/hook`);
     assert.equal(items[4]?.by, client.keyId);
-    assert.match(items[8]?.text ?? '', /^Attempt 2 \(made by hand\) answered 500/);
+    assert.match(items[8]?.text ?? '', /^Attempt 2 \(on request\) answered 500/);
     const lines = await client.request('GET', `/v18.0/deliveries/${id}/timeline`, {
       headers: { accept: 'text/plain' },
     });

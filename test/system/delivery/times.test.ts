@@ -44,11 +44,15 @@ describe('the time of an event', () => {
     );
     const [run] = resent.earlier_runs ?? [];
     assert.ok(run && run.started_at < resent.started_at);
+    const [headed] = await until(
+      async () => (await get('/events')).data as { created_at: string }[],
+      ({ length }) => length > 0,
+    );
     const created = [
       event.created_at,
       (await get(`/events/${event.id}`)).created_at,
       (await get(`/events/${event.id}`)).deliveries[0].created_at,
-      (await get('/events')).data[0].created_at,
+      headed?.created_at,
       (await listed(`event_id=${event.id}`))[0]?.created_at,
       resent.created_at,
       run.created_at,

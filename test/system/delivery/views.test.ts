@@ -6,7 +6,7 @@ import type { Delivery, DeliverySummary } from '../../../src/temporal/read/deliv
 import type { ApiClient } from '../../support/api-client.js';
 import { readAll } from '../../support/parts/pages.js';
 import { inTurn, neverAnswer, type Receiver, reply, startReceiver } from '../../support/receiver.js';
-import { type SharedSystem, sharedSystem, startSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem, UNHURRIED } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 /** Deliveries of one event to so many endpoints are a group. */
@@ -47,12 +47,7 @@ describe('the views of a delivery', () => {
   let client: ApiClient;
 
   before(async () => {
-    system = await sharedSystem({
-      HOOKLINE_RETRY_SCHEDULE: '1h',
-      HOOKLINE_PROBE_INTERVAL: '1h',
-      // Longer than a test looks at what is under way.
-      HOOKLINE_ATTEMPT_TIMEOUT: '60s',
-    });
+    system = await sharedSystem(UNHURRIED);
     receiver = await startReceiver();
     const handlers = {
       succeeds: reply(200),
@@ -333,7 +328,7 @@ describe('the views of a delivery that expires', () => {
 
 describe('the views of deliveries under load', () => {
   it('have a reason for each that is open, and when it goes on or what it waits for', async () => {
-    const system = await startSystem({ HOOKLINE_ATTEMPT_TIMEOUT: '60s' });
+    const system = await sharedSystem(UNHURRIED);
     const receiver = await startReceiver({ handler: neverAnswer });
     try {
       const client = await system.account();
@@ -348,7 +343,6 @@ describe('the views of deliveries under load', () => {
       }
     } finally {
       await receiver.close();
-      await system.stop();
     }
   });
 });

@@ -116,7 +116,8 @@ describe('the poster', () => {
   it('says how far a failed exchange got', async () => {
     const one = await poster();
     const mute = await startReceiver({ handler: neverAnswer });
-    const unanswered = await post(one, mute.url, 500);
+    // Time for the handshake on a slow machine.
+    const unanswered = await post(one, mute.url, 3_000);
     assert.deepEqual(Object.keys(unanswered.trace.timings), ['dns', 'connect', 'tls']);
     assert.equal(unanswered.trace.address, '127.0.0.1');
     await mute.close();
@@ -201,7 +202,8 @@ describe('the poster', () => {
           response.writeHead(500, { 'content-length': 1_000_000 });
           response.write(start, () => end(response));
         });
-        const answer = await post(one, receiver.url, 500);
+        // Time for the headers on a slow machine; a body that is too slow takes all of it.
+        const answer = await post(one, receiver.url, 3_000);
         const read = start.slice(0, 16_384);
         assert.deepEqual(
           [answer.statusCode, answer.body, answer.bodyBytes, answer.bodySha256, answer.isCut],

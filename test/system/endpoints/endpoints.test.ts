@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { MASKED_VALUE } from '../../../src/domain/endpoint/endpoint-headers.js';
+import { findEventKind } from '../../../src/domain/event/event-kinds.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
@@ -80,6 +81,49 @@ describe('an endpoint', () => {
     );
     const second = await deliver();
     assert.deepEqual([second?.['x-tenant'], second?.['x-team']], ['seven', 'blue']);
+  });
+
+  it('gets the example of a kind, signed as an event of it, and nothing that its subscriber makes up', async () => {
+    const { json } = await create({
+      event_kinds: ['endpoint.failing'],
+      filter: { path: '/total', at_least: 1e9 },
+    });
+    const test = (body: unknown) => client.request('POST', `/v18.0/endpoints/${json.id}/test`, { body });
+    const sent = await test({ event_kind: 'purchase' });
+    assert.equal(sent.status, 202, sent.text);
+    assert.deepEqual([sent.json.kind, sent.json.sequence], ['purchase', undefined]);
+    const all = await receiver.waitFor((requests) =>
+      requests.some(({ headers }) => headers['webhook-id'] === sent.json.id),
+    );
+    const got = all.find(({ headers }) => headers['webhook-id'] === sent.json.id);
+    assert.equal(got?.headers['webhook-event-kind'], 'purchase');
+    const kind = findEventKind('purchase');
+    assert.deepEqual(
+      JSON.parse(got?.body.toString() ?? ''),
+      (kind?.schema['examples'] as unknown[] | undefined)?.[0],
+    );
+
+    const kinds: [name: string, schema: object][] = [
+      ['order.bare', { type: 'object' }],
+      ['order.wrong', { type: 'object', required: ['id'], examples: [{}] }],
+    ];
+    for (const [name, schema] of kinds)
+      await client.request('POST', '/v18.0/event_kinds', { body: { name, schema } });
+    const refusals = [
+      [{ event_kind: 'order.bare' }, 409, 'event_kind_conflict'],
+      [{ event_kind: 'order.wrong' }, 400, 'invalid_payload'],
+      [{ event_kind: 'order.none' }, 404, 'unknown_event_kind'],
+      [{ event_kind: 'endpoint.disabled' }, 404, 'unknown_event_kind'],
+      [{ event_kind: 'purchase', payload: {} }, 400, 'invalid_request'],
+    ] as const;
+    for (const [body, status, code] of refusals) {
+      const refused = await test(body);
+      assert.deepEqual([refused.status, refused.json.code], [status, code], refused.text);
+    }
+    assert.equal(
+      (await (await system.account()).request('POST', `/v18.0/endpoints/${json.id}/test`)).status,
+      404,
+    );
   });
 
   it('gets events of its kinds that meet its filter', async () => {

@@ -16,7 +16,7 @@ describe('filters of endpoints', () => {
   let system: SharedSystem;
   let client: ApiClient;
   before(async () => {
-    system = await sharedSystem({}, 'api');
+    system = await sharedSystem();
   });
   beforeEach(async () => {
     client = await system.account();

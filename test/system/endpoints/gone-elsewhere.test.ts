@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { incidentWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
-import type { ApiClient } from '../../support/api-client.js';
+import { type ApiClient, registering } from '../../support/api-client.js';
 import { promised } from '../../support/promised.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
@@ -15,8 +15,8 @@ describe('an answer 410 that comes after the endpoint has got another URL', () =
   let answerGone: () => void;
 
   beforeEach(async () => {
-    system = await sharedSystem({ HOOKLINE_RETRY_SCHEDULE: '500ms,1h', HOOKLINE_GROUP_COMMIT: 'off' });
-    client = await system.account();
+    system = await sharedSystem({ HOOKLINE_GROUP_COMMIT: 'off' });
+    client = registering(await system.account(), { retry_schedule: ['500ms', '1h'] });
     former = await startReceiver();
     present = await startReceiver();
   });

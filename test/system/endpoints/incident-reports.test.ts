@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Activities } from '../../../activities/index.js';
 import { newId } from '../../../src/domain/basics/ids.js';
-import type { EndpointKey } from '../../../src/domain/delivery/delivery.js';
+import type { EndpointKey } from '../../../src/domain/endpoint/endpoint-key.js';
 import { BACKOFF_AFTER_FAILURES, type FailingMark } from '../../../src/domain/endpoint/incident.js';
 import { incidentWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
-import { Incidents, MOST_FAILURE_REPORTS } from '../../../src/temporal/write/incidents.js';
+import { MOST_FAILURE_REPORTS } from '../../../src/temporal/write/incidents.js';
 import type { endpointIncident } from '../../../workflows/index.js';
+import { reporter } from '../../support/parts/incidents.js';
 import { startStubWorker } from '../../support/parts/stub-worker.js';
 import { promised } from '../../support/promised.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
@@ -66,8 +67,8 @@ describe('failures that several processes count', () => {
         return 'active';
       },
       closeIncident,
-      async releaseEndpoint({ retries }) {
-        releases.push(retries);
+      async releaseEndpoint(released) {
+        releases.push(released);
       },
     };
     stubs.set(endpoint.endpoint_id, stub);
@@ -75,10 +76,12 @@ describe('failures that several processes count', () => {
       stops.push(await startStubWorker(system.temporal, taskQueue, { ...UNUSED, ...stub }));
     };
     const settings = { client: system.temporal.client, taskQueue, disableAfterMs: 3_600_000 };
-    const all = Array.from({ length: count }, () => new Incidents({ ...settings, probeIntervalMs: 4_000 }));
+    const reporters = Array.from({ length: count }, () => reporter({ ...settings, probeIntervalMs: 4_000 }));
+    const all = reporters.map(({ incidents }) => incidents);
     const [first, second] = all;
+    const [{ conditions } = assert.fail()] = reporters;
     assert.ok(first && second);
-    return { all, first, second, endpoint, marks, releases, startWorker };
+    return { all, first, second, conditions, endpoint, marks, releases, startWorker };
   }
 
   /** The same, with a worker. */
@@ -133,14 +136,14 @@ describe('failures that several processes count', () => {
 
   it('are known to the incident before it ends, if deliveries wait because of them', async () => {
     const releases: boolean[] = [];
-    const { first, endpoint, startWorker } = await idleProcesses(2, async ({ release }) => {
+    const { first, conditions, endpoint, startWorker } = await idleProcesses(2, async ({ release }) => {
       releases.push(release);
     });
     await first.failed(endpoint, 'answered 500', Date.now());
     const reports = [];
     for (let failures = 1; failures < BACKOFF_AFTER_FAILURES; failures += 1)
       reports.push(first.failed(endpoint, 'answered 500', Date.now()));
-    assert.ok(first.mark(endpoint.endpoint_id), 'new deliveries wait');
+    assert.ok(conditions.heldBack(endpoint.endpoint_id, undefined), 'new deliveries wait');
     await first.succeeded(endpoint, Date.now());
     await Promise.all(reports);
     await startWorker();
@@ -207,7 +210,7 @@ describe('failures that several processes count', () => {
     await second.succeeded(endpoint, Date.now());
     finish();
     assert.equal((await handle.result()).outcome, 'recovered');
-    assert.deepEqual(releases, [true], 'retries go along');
+    assert.deepEqual(releases, [endpoint]);
     assert.equal(await second.get(endpoint), undefined);
   });
 
@@ -218,7 +221,7 @@ describe('failures that several processes count', () => {
     assert.equal((await handle.result()).outcome, 'disabled');
   });
 
-  it('begin their incident, whenever it is told of them', async () => {
+  it('begin their incident, whenever it hears of them', async () => {
     const { first, endpoint, marks, startWorker } = await idleProcesses(2);
     const before = Date.now();
     const reported = first.failed(endpoint, 'answered 500', before);

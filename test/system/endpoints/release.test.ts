@@ -128,12 +128,13 @@ describe('the release of a backlog', () => {
   });
 
   it('goes on slowly after failures that are too few for an incident to probe', async () => {
-    await park(COUNT);
+    const count = 2 * FEW;
+    await park(count);
     let answered = 0;
     receiver.handle((...exchange) => reply(answered++ < FEW ? 500 : 200)(...exchange));
     await act('resume');
     await until(parkedCount, (count) => count === 0);
-    await receiver.waitFor((all) => new Set(all.map(({ headers }) => headers['webhook-id'])).size === COUNT);
+    await receiver.waitFor((all) => new Set(all.map(({ headers }) => headers['webhook-id'])).size === count);
   });
 
   it('asks about the endpoint again soon, however much it has to give way to others', async () => {

@@ -78,14 +78,15 @@ describe('the code that the web application shows', () => {
       });
 
       it('takes a genuine request, and refuses one that is forged, signed otherwise, or old', async () => {
-        const [early, late] = [-301, 302].map((seconds) => now(seconds));
+        const early = now(-301);
         const signature = sign([newSigningSecret(), newSigningSecret('v1a')], 'evt_1', Number(now()), BODY);
         assert.equal(await post({}), 204);
         assert.equal(await post({}, BODY.replace('12.50', '99.00')), 400, 'another body');
         assert.equal(await post({}, ''), 400, 'no body');
         assert.equal(await post({ 'webhook-signature': signature }), 400, 'other secrets');
         assert.equal(await post({ 'webhook-timestamp': early }), 400, 'too old');
-        assert.equal(await post({ 'webhook-timestamp': late }), 400, 'of the future');
+        // Read now, and further ahead than a slow program takes to look at it.
+        assert.equal(await post({ 'webhook-timestamp': now(330) }), 400, 'of the future');
         assert.equal(await post({ 'webhook-id': 'evt_2' }), 400, 'another id');
       });
 

@@ -36,9 +36,8 @@ describe('encrypted secrets of endpoints', () => {
     box = new CountingBox(parseSecretKeys(environment['HOOKLINE_SECRET_KEYS'] ?? ''));
     database = await connectDatabase(uri, { box });
     const urls = Array.from({ length: ENDPOINTS }, (_, index) => `https://subscriber.example/${index}`);
-    await registerDirectly(database.endpoints, accountId, urls, {
-      authorization: 'Bearer of-the-subscriber',
-    });
+    const headers = { authorization: 'Bearer of-the-subscriber' };
+    await registerDirectly(database.endpoints, accountId, urls, { headers });
   });
   after(() => database.close());
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Accepted, type ApiClient, PURCHASE } from '../../support/api-client.js';
-import { runHookline } from '../../support/programs/process.js';
+import { runHere } from '../../support/programs/command.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
@@ -136,10 +136,7 @@ describe('business keys', () => {
       'hookline-key': 'customer=ada%40example.com',
     });
     await findUntil('events', 'customer:ada@example.com', 1);
-    const query = await runHookline('key', system.environment, [
-      client.accountId,
-      'customer:ada@example.com',
-    ]);
+    const query = await runHere('key', system.environment, [client.accountId, 'customer:ada@example.com']);
     assert.match(query, /^HooklineAccount = 'k:[\w-]{16}'$/);
     const found = [];
     for await (const execution of system.temporal.client.workflow.list({ query })) found.push(execution);

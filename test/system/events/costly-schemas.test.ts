@@ -41,15 +41,14 @@ describe('a schema that is costly to check', () => {
     return answer;
   }
 
-  for (const [index, { name, schema, payload, pointer }] of COSTLY.entries()) {
-    it(`is refused when it is registered, naming the construct, unless it is cheap by now: ${name}`, async () => {
+  // Each takes a thread for as long as a check may. That the bounds refuse all of them is for test/unit/event/payload-schema.test.ts.
+  for (const [index, { name, schema, payload, pointer = '' }] of COSTLY.filter(({ name }) =>
+    ['1,000 patterns of names', '1,500 alternatives for each item'].includes(name),
+  ).entries()) {
+    it(`is refused when it is registered, naming the construct: ${name}`, async () => {
       const { status, json, text } = await sendWhileHealthy(() =>
         client.request('POST', '/v18.0/event_kinds', { body: { name: `costly.k${index}`, schema } }),
       );
-      if (pointer === undefined) {
-        assert.equal(status, 201, text);
-        return;
-      }
       assert.deepEqual([status, json.code], [400, 'invalid_request'], text);
       assert.ok(json.errors[0].pointer.startsWith(pointer), text);
     });

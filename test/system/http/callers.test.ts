@@ -9,7 +9,7 @@ describe('a caller of the API', () => {
   let client: ApiClient;
 
   before(async () => {
-    system = await sharedSystem({}, 'api');
+    system = await sharedSystem();
     client = await system.account();
   });
 

@@ -32,7 +32,7 @@ describe('ids of impossible times', () => {
   let paths: [string, Record<string, Operation>][];
 
   before(async () => {
-    const system = await sharedSystem({}, 'api');
+    const system = await sharedSystem();
     client = await system.account(OPERATOR_SCOPES);
     const document = await (await fetch(`${system.url}/openapi.json`)).json();
     paths = Object.entries((document as { paths: Record<string, Record<string, Operation>> }).paths);

@@ -7,7 +7,7 @@ describe('the form of a request', () => {
   let client: ApiClient;
 
   before(async () => {
-    system = await sharedSystem({}, 'api');
+    system = await sharedSystem();
     client = await system.account();
   });
 

@@ -104,7 +104,7 @@ describe('processes that share their counts', () => {
     await first.sharing.stop();
     await second.sharing.start();
     const wait = second.ask();
-    assert.ok(wait > DAY_S - 10 && wait <= DAY_S, `${wait}`);
+    assert.ok(wait > DAY_S - 60 && wait <= DAY_S, `${wait}`);
     await second.sharing.stop();
   });
 
@@ -123,7 +123,7 @@ describe('processes that share their counts', () => {
         busy.ask();
         return busy.calls.tell;
       },
-      (times) => times === 4,
+      (times) => times >= 4,
     );
     await idle.sharing.stop();
     await busy.sharing.stop();

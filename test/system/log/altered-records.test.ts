@@ -9,7 +9,7 @@ import { keyIdOf } from '../../../src/domain/privacy/data-key.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { archived, forget, runArchive } from '../../support/parts/archive.js';
 import { newestChange, send } from '../../support/parts/changes.js';
-import { runHookline } from '../../support/programs/process.js';
+import { runHere } from '../../support/programs/command.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
@@ -55,7 +55,7 @@ describe('a record that somebody has altered in the database', () => {
       .map((line) => JSON.parse(line));
   };
   const verifyArchive = () =>
-    runHookline('archive', system.environment, ['verify']).then(
+    runHere('archive', system.environment, ['verify']).then(
       (output) => ({ code: 0, output }),
       ({ code, stdout }: { code: number; stdout: string }) => ({ code, output: stdout }),
     );

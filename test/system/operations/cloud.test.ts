@@ -5,14 +5,15 @@ import { generate } from 'selfsigned';
 import { connectTemporal } from '../../../src/temporal/server/connection.js';
 import { prepareNamespace } from '../../../src/temporal/server/namespace.js';
 import { type CloudFrontend, startCloudFrontend } from '../../support/outside/cloud-frontend.js';
-import { runHookline, startServiceProcess } from '../../support/programs/process.js';
+import { runHere } from '../../support/programs/command.js';
+import { startServiceProcess } from '../../support/programs/process.js';
 import { testAuthority, testCertificate } from '../../support/receiver.js';
 import { servers } from '../../support/servers.js';
 import { testEnvironment } from '../../support/system.js';
 
 /** What the command wrote to standard error when it failed. */
 async function failure(command: string, environment: Record<string, string>): Promise<string> {
-  return runHookline(command, environment).then(
+  return runHere(command, environment).then(
     () => {
       throw new Error('it did not fail');
     },
@@ -55,7 +56,7 @@ describe('Temporal Cloud', () => {
       tls: await testCertificate(),
     });
     const environment = await environmentOf({ HOOKLINE_RETENTION_DAYS: '14' });
-    const said = await runHookline('migrate', environment);
+    const said = await runHere('migrate', environment);
     // Other tests set it, too.
     match(said, /keeps what is closed for \d+ days, and HOOKLINE_RETENTION_DAYS is 14\. .*--retention 14d\n/);
     match(said, /Temporal and MongoDB are ready\.$/);
@@ -98,10 +99,7 @@ describe('Temporal Cloud', () => {
       match(absent, /temporal operator namespace create --namespace not-there --retention 30d\n/);
       // What the lines do, and nothing more.
       await prepareNamespace(direct, { name: namespace, retentionDays: 30, address: temporalAddress });
-      match(
-        await runHookline('migrate', await environmentOf({ TEMPORAL_NAMESPACE: namespace })),
-        /are ready\.$/,
-      );
+      match(await runHere('migrate', await environmentOf({ TEMPORAL_NAMESPACE: namespace })), /are ready\.$/);
     } finally {
       await direct.close();
     }
@@ -134,7 +132,7 @@ describe('Temporal Cloud', () => {
       TEMPORAL_TLS_CLIENT_CERT_PATH: certFile,
       TEMPORAL_TLS_CLIENT_KEY_PATH: keyFile,
     });
-    match(await runHookline('migrate', environment), /are ready\.$/);
+    match(await runHere('migrate', environment), /are ready\.$/);
     match(
       await failure('migrate', { ...environment, TEMPORAL_TLS_CLIENT_KEY_PATH: '' }),
       /Set TEMPORAL_TLS_CLIENT_CERT_PATH and TEMPORAL_TLS_CLIENT_KEY_PATH together/,

@@ -13,6 +13,9 @@ function processesWith(text: string): number[] {
   return found.map((line) => Number.parseInt(line, 10));
 }
 
+/** On a slow machine servers take a minute to start. */
+const START_MS = 150_000;
+
 describe('hookline dev', () => {
   let dataDir: string;
   let dev: CommandProcess | undefined;
@@ -34,6 +37,7 @@ describe('hookline dev', () => {
     until(
       async () => dev?.lines.filter((line) => pattern.test(line)).length,
       (found) => found !== 0,
+      START_MS,
     );
 
   beforeEach(async () => {

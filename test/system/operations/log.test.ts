@@ -33,7 +33,7 @@ describe('the log', () => {
       const account = await newAccount(database, service.url);
       await account.register(healthy.url);
       await Promise.all(Array.from({ length: 120 }, () => account.purchase()));
-      await healthy.waitFor((all) => all.length === 120);
+      await healthy.waitFor((all) => all.length >= 120);
     } finally {
       await healthy.close();
     }

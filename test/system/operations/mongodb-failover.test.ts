@@ -5,7 +5,7 @@ import { connectDatabase, type Database } from '../../../src/models/database.js'
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { atEnd } from '../../support/at-end.js';
 import { type Secantus, startSecantus } from '../../support/outside/secantus.js';
-import { runHookline } from '../../support/programs/process.js';
+import { runHere } from '../../support/programs/command.js';
 import { startSystem, type TestSystem, testEnvironment } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
@@ -132,7 +132,7 @@ describe('a MongoDB server that hands over to another', () => {
     });
 
     const connect = async () => {
-      const database = await connectDatabase(uri, { patience: 'unlimited' });
+      const database = await connectDatabase(uri, { operationTime: 'unlimited' });
       databases.push(database);
       return database;
     };
@@ -142,13 +142,13 @@ describe('a MongoDB server that hands over to another', () => {
     it('`hookline migrate` says that an index was not made, and ends with 1', async () => {
       const environment = await testEnvironment({ MONGODB_URI: uri });
       await server.fail({ failCommands: ['createIndexes'], errorCode: 13 });
-      await assert.rejects(runHookline('migrate', environment), (error: Error & { code: number }) => {
+      await assert.rejects(runHere('migrate', environment), (error: Error & { code: number }) => {
         assert.equal(error.code, 1);
         assert.match(error.message, /MongoDB has not made the indexes of .*idempotency_records/);
         return true;
       });
       await server.heal();
-      assert.match(await runHookline('migrate', environment), /are ready/);
+      assert.match(await runHere('migrate', environment), /are ready/);
     });
 
     it('an index that the server rejects while it hands over is a failure, and is made by the next run', async () => {
@@ -163,10 +163,23 @@ describe('a MongoDB server that hands over to another', () => {
       assert.equal(await database.hasIndexes(), true);
     });
 
+    it('an index that is there with other options is named, with what takes it away', async () => {
+      const database = await connect();
+      const changes = server.admin.db(new URL(uri).pathname.slice(1)).collection('changes');
+      await changes.createIndex({ outcome: 1 });
+      await assert.rejects(
+        database.createIndexes(),
+        /other options than Hookline's.*: db\.changes\.dropIndex\("outcome_1"\)\. Then run "hookline migrate" again\./,
+      );
+      await changes.dropIndex('outcome_1');
+      await database.createIndexes();
+      assert.equal(await database.hasIndexes(), true);
+    });
+
     it('an index that is still being built does not count', async () => {
       const [database, other] = [await connect(), await connect()];
       await server.fail(
-        { failCommands: ['createIndexes'], blockConnection: true, blockTimeMS: 500 },
+        { failCommands: ['createIndexes'], blockConnection: true, blockTimeMS: 3_000 },
         { times: 1 },
       );
       const made = database.createIndexes();

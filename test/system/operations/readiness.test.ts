@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { prepareNamespace } from '../../../src/temporal/server/namespace.js';
+import { runHere } from '../../support/programs/command.js';
 import { runHookline, startServiceProcess } from '../../support/programs/process.js';
 import { servers } from '../../support/servers.js';
 import { startSystem, type TestSystem, testEnvironment } from '../../support/system.js';
@@ -47,7 +48,7 @@ describe('readiness', () => {
 
   it('of a worker is served at its port, which serves nothing else', async () => {
     const environment = await testEnvironment();
-    await runHookline('migrate', environment);
+    await runHere('migrate', environment);
     system = await startSystem(environment, 'worker');
     const { status, checks } = await ready(system.url);
     assert.equal(status, 200);

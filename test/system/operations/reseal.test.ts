@@ -4,7 +4,7 @@ import { newId } from '../../../src/domain/basics/ids.js';
 import { OPERATOR } from '../../../src/domain/change/change.js';
 import { connectDatabase } from '../../../src/models/database.js';
 import type { EndpointInput } from '../../../src/models/endpoint/endpoint-document.js';
-import { runHookline } from '../../support/programs/process.js';
+import { runHere } from '../../support/programs/command.js';
 import { testEnvironment } from '../../support/system.js';
 
 const input: EndpointInput = {
@@ -38,14 +38,8 @@ describe('hookline reseal', () => {
     await before.close();
 
     const rotated = { ...environment, HOOKLINE_SECRET_KEYS: `${fresh},${old}` };
-    assert.match(
-      await runHookline('reseal', rotated),
-      /^Endpoints .* again: 2\n(.*\n)*Accounts .* again: 1$/m,
-    );
-    assert.match(
-      await runHookline('reseal', rotated),
-      /^Endpoints .* again: 0\n(.*\n)*Accounts .* again: 0$/m,
-    );
+    assert.match(await runHere('reseal', rotated), /^Endpoints .* again: 2\n(.*\n)*Accounts .* again: 1$/m);
+    assert.match(await runHere('reseal', rotated), /^Endpoints .* again: 0\n(.*\n)*Accounts .* again: 0$/m);
 
     const after = await open(fresh);
     assert.deepEqual(await after.keySecrets.tokensOf(accountId, keyed()), tokens);

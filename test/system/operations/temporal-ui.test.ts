@@ -130,8 +130,8 @@ describe('what Temporal UI shows', () => {
     }
   });
 
-  describe('each query of docs/operations.md', () => {
-    const table = readFileSync('docs/operations.md', 'utf8').matchAll(/^\| (.*\?) \| `(.*)` \|$/gm);
+  describe('each query of docs/temporal-ui.md', () => {
+    const table = readFileSync('docs/temporal-ui.md', 'utf8').matchAll(/^\| (.*\?) \| `(.*)` \|$/gm);
     const queries = [...table].map(([, question = '', query = '']) => ({ question, query }));
 
     it('is there', () => ok(queries.length > 10));

@@ -6,6 +6,7 @@ import { groupOf } from '../../support/parts/group-of.js';
 import { startStubWorker } from '../../support/parts/stub-worker.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
+import { withWarnings } from '../../support/warnings.js';
 
 describe('a workflow that fails while a test waits', () => {
   let system: SharedSystem;
@@ -27,8 +28,12 @@ describe('a workflow that fails while a test waits', () => {
     });
     try {
       const status = async () => (await handle.describe()).status.name;
+      await until(
+        () => withWarnings(''),
+        (said) => said.includes('TypeError'),
+      );
       await assert.rejects(
-        until(status, (name) => name === 'COMPLETED', 3_000),
+        until(status, (name) => name === 'COMPLETED', 0),
         /last seen: "RUNNING"\nWarnings meanwhile:[\s\S]*TypeError/,
       );
     } finally {

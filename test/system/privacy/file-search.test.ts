@@ -13,6 +13,8 @@ import { type CommandProcess, startCommand } from '../../support/programs/proces
 import { type Handler, inTurn, type Receiver, startReceiver, testAuthority } from '../../support/receiver.js';
 import { until } from '../../support/until.js';
 
+/** On a slow machine servers take a minute to start. */
+const START_MS = 150_000;
 /** In every personal value of the test, and nowhere else. */
 const NEEDLE = `quibble${randomBytes(6).toString('hex')}`;
 
@@ -60,6 +62,7 @@ describe('the files of the embedded servers', () => {
       until(
         async () => dev.lines.map((line) => pattern.exec(line)?.[1]).find((found) => found !== undefined),
         (found) => found !== undefined,
+        START_MS,
       );
     const url = (await printed(/ready at (http\S+),/)) ?? '';
     const key = (await printed(/^API key\s+(\S+)/)) ?? '';

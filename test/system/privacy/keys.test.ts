@@ -6,6 +6,7 @@ import { loadSettings } from '../../../src/config/load.js';
 import { connectDatabase } from '../../../src/models/database.js';
 import { ENCRYPTED_ENCODING } from '../../../src/temporal/server/payload-codec.js';
 import { type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
+import { listed } from '../../support/parts/replays.js';
 import { startServiceProcess } from '../../support/programs/process.js';
 import { type Receiver, reply, startReceiver } from '../../support/receiver.js';
 import { TEST_PAYLOAD_KEYS } from '../../support/servers.js';
@@ -155,7 +156,7 @@ describe('payload keys', () => {
     receiver.handle(reply(500));
     const event = await own.purchase();
     const id = event.deliveries[0]?.id ?? '';
-    await own.deliveryUntil(id, ({ status }) => status === 'retrying');
+    await listed(own, 'status=retrying', 1);
     const body = { subject: 'ada@example.com', open: 'finish' };
     const { status, json } = await own.request('POST', '/v18.0/subjects/erase', { body });
     assert.equal(status, 202);

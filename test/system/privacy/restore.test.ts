@@ -15,7 +15,7 @@ import { readStartedEvent } from '../../../src/temporal/read/history.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
 import { dump, restore } from '../../support/outside/dump.js';
 import { archived } from '../../support/parts/archive.js';
-import { runHookline } from '../../support/programs/process.js';
+import { runHere } from '../../support/programs/command.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { newAccount, SHORT_WAITS, startSystem, type TestSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
@@ -84,7 +84,7 @@ describe('erasures after a restore', () => {
     return { id, delivered: of('delivered'), retrying: of('retrying') };
   }
 
-  const privacy = (...args: string[]) => runHookline('privacy', system.environment, args);
+  const privacy = (...args: string[]) => runHere('privacy', system.environment, args);
   const payloadOf = async (name: string) => {
     const { payload } = (await client.request('GET', `/v18.0/events/${people[name]?.id}`)).json;
     return payload === null ? null : (payload.customer_email as string);

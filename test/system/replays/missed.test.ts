@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type ApiClient, PURCHASE } from '../../support/api-client.js';
+import { type ApiClient, PURCHASE, registering } from '../../support/api-client.js';
 import {
   dryRun,
   listed,
@@ -21,11 +21,11 @@ describe('a replay of what an endpoint missed', () => {
   let client: ApiClient;
 
   before(async () => {
-    system = await sharedSystem({ HOOKLINE_RETRY_SCHEDULE: '20ms' });
+    system = await sharedSystem();
   });
   beforeEach(async () => {
     receiver = await startReceiver();
-    client = await system.account();
+    client = registering(await system.account(), { retry_schedule: ['100ms'] });
   });
   afterEach(() => receiver.close());
 
@@ -89,6 +89,22 @@ describe('a replay of what an endpoint missed', () => {
     assert.ok(data.some(({ text }: { text: string }) => text.startsWith('Sent for the first time by key_')));
     // Nothing is missed any more.
     assert.equal((await dryRun(client, missed(late.id, since))).found, 0);
+  });
+
+  it('leaves out a test of another endpoint, whatever its kind, and so does the verdict', async () => {
+    const since = new Date().toISOString();
+    const tested = await client.register(`${receiver.url}/elsewhere`);
+    await purchases(client, 1);
+    const other = await client.register(receiver.url);
+    const path = `/v18.0/endpoints/${tested.id}/test`;
+    const test = await client.request('POST', path, { body: { event_kind: 'purchase' } });
+    assert.equal(test.status, 202, test.text);
+    await listed(client, 'status=delivered', 2);
+    await listedEvents(2);
+    assert.equal((await dryRun(client, missed(other.id, since))).found, 1);
+    const query = `event_id=${test.json.id}&endpoint_id=${other.id}`;
+    const { json } = await client.request('GET', `/v18.0/explain?${query}`);
+    assert.equal(json.code, 'test_of_another_endpoint');
   });
 
   it('goes by the registration of today, of then, or of a time', async () => {

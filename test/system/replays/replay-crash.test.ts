@@ -7,10 +7,10 @@ import { startServiceProcess } from '../../support/programs/process.js';
 import { type Receiver, startReceiver } from '../../support/receiver.js';
 import { startSystem, type TestSystem } from '../../support/system.js';
 
-const DELIVERIES = 60;
+const DELIVERIES = 40;
 const BEFORE_THE_CRASH = 20;
 /** Posted, and read, side by side. */
-const AT_ONCE = 30;
+const AT_ONCE = 20;
 
 describe(`a replay of ${DELIVERIES} deliveries`, () => {
   let system: TestSystem;
@@ -25,7 +25,7 @@ describe(`a replay of ${DELIVERIES} deliveries`, () => {
     await system.stop();
   });
 
-  it('survives the death of its process half-way, twice: each delivery has one more run, and the count is that of its dry run', async () => {
+  it('survives the death of its process half-way: each delivery has one more run, and the count is that of its dry run', async () => {
     const { accountId, key, keyId } = await system.account();
     const first = await startServiceProcess(system.environment);
     const client = apiClient(first.url, { accountId, key, keyId });
@@ -39,14 +39,11 @@ describe(`a replay of ${DELIVERIES} deliveries`, () => {
     const { id } = await replay(client, { ...body, rate: 30 });
     await receiver.waitFor((all) => all.length >= DELIVERIES + BEFORE_THE_CRASH);
     await first.kill();
-    const second = await startServiceProcess(system.environment);
-    await receiver.waitFor((all) => all.length >= DELIVERIES + 2 * BEFORE_THE_CRASH);
-    await second.kill();
 
     const heir = await startSystem(system.environment);
     try {
       const survivor = apiClient(heir.url, { accountId, key, keyId });
-      const over = await replayOver(survivor, id, 90_000);
+      const over = await replayOver(survivor, id, 150_000);
       assert.deepEqual(
         [over.state, over.found, over.done, over.skipped, over.failed],
         ['finished', preview.found, preview.found, 0, 0],

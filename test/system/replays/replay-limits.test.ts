@@ -11,6 +11,7 @@ import { type SharedSystem, sharedSystem, startSystem } from '../../support/syst
 import { until } from '../../support/until.js';
 
 const DAY_MS = 24 * 3_600_000;
+const DELIVERIES = 30;
 
 describe('replays', () => {
   let system: SharedSystem;
@@ -23,8 +24,8 @@ describe('replays', () => {
     receiver = await startReceiver();
     client = await system.account();
     endpointId = (await client.register(receiver.url)).id;
-    await purchases(client, 30);
-    await listed(client, 'status=delivered', 30);
+    await purchases(client, DELIVERIES);
+    await listed(client, 'status=delivered', DELIVERIES);
   });
   after(() => receiver.close());
 
@@ -77,6 +78,9 @@ describe('replays', () => {
       assert.deepEqual([status, json.code], [404, 'not_found'], `${method} ${path}`);
     }
     assert.equal((await client.request('POST', `/v18.0/replays/${id}/cancel`)).status, 200);
+    // What it has sent again by then may still be on its way.
+    const { done } = await replayOver(client, id);
+    await receiver.waitFor(({ length }) => length >= DELIVERIES + done);
     assert.deepEqual((await thief.request('GET', '/v18.0/replays')).json.data, []);
     const created_after = new Date(Date.now() - DAY_MS).toISOString();
     for (const body of [{ mode: 'all' }, { mode: 'all', filter: { endpoint_id: endpointId } }]) {

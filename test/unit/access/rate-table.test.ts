@@ -151,20 +151,23 @@ describe('a rate table', () => {
         const store = new Store();
         const tables = [0, 1, 2].map(() => shared(new RateTable('t', LIMIT, 9)));
         let passed = 0;
-        let untold = 0;
-        let mostUntold = 0;
+        let unshared = 0;
+        let mostUnshared = 0;
         for (const { at, share } of all) {
           if (tables[at]?.consume('ada', NOON).within) {
             passed += 1;
-            untold += 1;
+            unshared += 1;
           }
-          mostUntold = Math.max(mostUntold, untold);
+          mostUnshared = Math.max(mostUnshared, unshared);
           if (!share) continue;
           for (const table of tables) store.exchange(table, NOON);
           for (const table of tables) store.teach(table, NOON);
-          untold = 0;
+          unshared = 0;
         }
-        assert.ok(passed <= LIMIT.requests + mostUntold, `${passed} passed, ${mostUntold} were not told`);
+        assert.ok(
+          passed <= LIMIT.requests + mostUnshared,
+          `${passed} passed, ${mostUnshared} were not shared`,
+        );
       }),
     );
   });

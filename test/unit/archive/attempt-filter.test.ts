@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { isAsked, sumsOf } from '../../../src/domain/archive/attempt-filter.js';
 import { type Network, readNetwork } from '../../../src/domain/endpoint/networks.js';
+import { isAsked, sumsOf } from '../../../src/domain/list/attempt-filter.js';
 
 const networks = (...texts: string[]): Network[] =>
   texts.map((text) => readNetwork(text) ?? assert.fail(text));

@@ -25,6 +25,7 @@ describe('runs of one delivery that closed in one window', () => {
       if (kept.get(delivery.id)?.revision === revision) kept.set(delivery.id, delivery);
     },
     move: async () => {},
+    place: async () => {},
   } as unknown as ArchiveWrites;
 
   /** The execution of a run. @param read how long it takes to read, in turns of the event loop */
@@ -40,6 +41,7 @@ describe('runs of one delivery that closed in one window', () => {
     } as unknown as DeliveryToArchive;
     return {
       runs: [run],
+      heads: [],
       async read() {
         for (let turn = 0; turn < read; turn++) await new Promise((resolve) => setImmediate(resolve));
         return { deliveries: [delivery], events: [] };

@@ -87,7 +87,8 @@ describe('the client', () => {
       Response.json({ id: 'prof_1' }),
     );
     await hookline.get('/v18.0/me');
-    ok(Date.now() >= Date.parse(inOneSecond));
+    // By the clock of the day a timer may end a millisecond early.
+    ok(Date.now() >= Date.parse(inOneSecond) - 1);
   });
 
   it('takes a 404 for done if the answer to an earlier DELETE was lost', async () => {

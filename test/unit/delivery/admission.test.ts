@@ -19,11 +19,10 @@ function admission(startsInFlight = 1) {
   return { starts, subject: new Admission(new StartSlots(startsInFlight), startsOf) };
 }
 
-/** The same in two lanes: deliveries to the endpoint that fails are in the isolated one. */
-function lanes(failing: PendingDelivery['target']['endpoint_id']) {
+/** The same in two lanes. */
+function lanes() {
   const { starts, startsOf } = fakeStarts();
-  const isIsolated = ({ target }: PendingDelivery) => target.endpoint_id === failing;
-  return { starts, subject: new AdmissionLanes(new StartSlots(1), new StartSlots(1), startsOf, isIsolated) };
+  return { starts, subject: new AdmissionLanes(new StartSlots(1), new StartSlots(1), startsOf) };
 }
 
 describe('admission', () => {
@@ -254,11 +253,10 @@ describe('admission', () => {
 });
 
 describe('admission in two lanes', () => {
-  const failing = 'ep_failing';
-  const toFailing = () => ({ ...delivery(), target: { endpoint_id: failing } });
+  const toFailing = () => ({ ...delivery(), placement: { isolated: true } });
 
   it('does not let a delivery to a healthy endpoint wait for one to a failing endpoint', async () => {
-    const { subject, starts } = lanes(failing);
+    const { subject, starts } = lanes();
     const first = subject.submit([toFailing()]);
     await settled();
     const second = subject.submit([toFailing()]);
@@ -279,7 +277,7 @@ describe('admission in two lanes', () => {
   });
 
   it('answers an event with deliveries in both lanes when both are persisted', async () => {
-    const { subject, starts } = lanes(failing);
+    const { subject, starts } = lanes();
     let isDone = false;
     const both = subject.submit([delivery(), toFailing()]).then(() => {
       isDone = true;
@@ -293,7 +291,7 @@ describe('admission in two lanes', () => {
   });
 
   it('starts nothing of an event for which one lane has no room', async () => {
-    const { subject, starts } = lanes(failing);
+    const { subject, starts } = lanes();
     void subject.submit([toFailing()]);
     await settled();
     for (let waiting = 0; waiting < MAX_WAITING; waiting += 1) void subject.submit([toFailing()]);

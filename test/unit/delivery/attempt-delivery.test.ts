@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { createAttemptDelivery } from '../../../activities/delivery/attempt-delivery.js';
 import type { AttemptDependencies, HttpAnswer, HttpExchange } from '../../../activities/ports.js';
 import { attemptRequest } from '../../../src/domain/delivery/attempt-request.js';
-import { AttemptSlots, FIRST_IN_FLIGHT } from '../../../src/domain/endpoint/attempt-slots.js';
-import { EndpointHealth } from '../../../src/domain/endpoint/endpoint-health.js';
+import { FIRST_IN_FLIGHT } from '../../../src/domain/endpoint/endpoint-condition.js';
+import { EndpointConditions } from '../../../src/domain/endpoint/endpoint-conditions.js';
+import type { FailingMark } from '../../../src/domain/endpoint/incident.js';
 import { createPayloadSealer } from '../../../src/domain/privacy/payload-sealer.js';
+import { TIMINGS } from '../../../src/domain/timings.js';
 import { MemoryKeys } from '../../support/parts/memory-keys.js';
 
 const SLOW_MS = 2_000;
@@ -31,7 +33,7 @@ const failing = () => Promise.reject(new Error('the server cannot be reached'));
 /** Attempts at an endpoint that sends `authorization` along; `exchange` answers them. */
 function attempts(
   answer: Partial<HttpAnswer> | (() => Promise<HttpExchange>),
-  more: { incidents?: object; endpoints?: object } = {},
+  more: { incidents?: object; endpoints?: object; failing?: FailingMark } = {},
 ) {
   const posted: unknown[] = [];
   const exchange = async (request: unknown): Promise<HttpExchange> => {
@@ -40,7 +42,6 @@ function attempts(
     return { ...EMPTY_ANSWER, ...answer };
   };
   const incidents = {
-    mark: () => undefined,
     failed: async () => {},
     succeeded: async () => false,
     gone: async () => {},
@@ -52,6 +53,7 @@ function attempts(
       target_url: 'https://subscriber.example/hook',
       verification_revision: VERIFICATION_REVISION,
       status: 'active',
+      failing: more.failing,
       secrets: () => ({ headers: { authorization: TOKEN }, signing_keys: [] }),
     }),
     setFailing: async () => {},
@@ -64,8 +66,12 @@ function attempts(
     incidents,
     endpoints,
     turns: { take: async () => Date.now() },
-    slots: new AttemptSlots(SLOW_MS),
-    health: new EndpointHealth(SLOW_MS),
+    conditions: new EndpointConditions({
+      slowMs: SLOW_MS,
+      probeIntervalMs: 60_000,
+      timings: TIMINGS,
+      maxDirect: 1_000,
+    }),
     userAgent: 'Hookline/test',
   } as unknown as AttemptDependencies);
   return { attempt, posted };
@@ -141,19 +147,34 @@ describe('an attempt', () => {
     assert.ok(!JSON.stringify(await cut.attempt(FIRST)).includes(firstHalf));
   });
 
-  it('is not made if so many have failed that deliveries are about to wait, unless somebody or a release asks for it', async () => {
-    const mark = {
+  it('is not made if the endpoint keeps failing, unless a person or a release asks for it', async () => {
+    const failing = {
       since: '2026-11-24T12:00:00.000Z',
       backoff_until: new Date(Date.now() + 5_000).toISOString(),
     };
-    const { attempt, posted } = attempts({ statusCode: 200 }, { incidents: { mark: () => mark } });
+    const { attempt, posted } = attempts({ statusCode: 200 }, { failing });
     const report = await attempt(FIRST);
     assert.ok(report.kind === 'not_attempted');
     assert.equal(report.endpoint, 'failing');
-    assert.equal(report.since, mark.since);
+    assert.equal(report.since, failing.since);
+    assert.equal((await attempt({ ...FIRST, placed: true })).kind, 'not_attempted');
     assert.equal(posted.length, 0);
-    for (const trigger of ['manual', 'released'] as const)
-      assert.equal((await attempt({ ...FIRST, trigger })).kind, 'attempted');
+    for (const trigger of ['manual', 'released', 'probe'] as const)
+      assert.equal((await attempt({ ...FIRST, trigger, isolated: true })).kind, 'attempted');
+  });
+
+  it('is made in the isolated lane if the endpoint is failing, also if whoever placed it did not know that', async () => {
+    const { attempt } = attempts({ statusCode: 200 }, { failing: { since: '2026-11-24T12:00:00.000Z' } });
+    await assert.rejects(attempt(FIRST), /isolated lane/);
+    assert.equal((await attempt({ ...FIRST, isolated: true })).kind, 'attempted');
+    await assert.rejects(attempt({ ...FIRST, placed: true }), /isolated lane/);
+  });
+
+  it('is made in the direct lane if it has just been placed there, whatever this process has seen since', async () => {
+    const { attempt } = attempts({ statusCode: 500 });
+    await attempt(FIRST);
+    await assert.rejects(attempt(FIRST), /isolated lane/);
+    assert.equal((await attempt({ ...FIRST, placed: true })).kind, 'attempted');
   });
 
   it('waits if too many are in flight at the endpoint, which is not charged for the wait', async () => {

@@ -13,7 +13,7 @@ import {
   statusesOf,
   summarizeMembers,
 } from '../../../src/domain/delivery/group-summary.js';
-import { groupJitter } from '../../../src/domain/delivery/retry-schedule.js';
+import { groupJitter } from '../../../src/domain/endpoint/retry-schedule.js';
 import { groupStatus, groupStatusesWithout } from '../../../src/domain/ledger/search-attributes.js';
 
 const START = Date.parse('2026-03-01T12:00:00Z');

@@ -7,8 +7,8 @@ import {
   MAX_ATTEMPTS,
   MAX_INTERVENTIONS,
 } from '../../../src/domain/delivery/delivery-machine.js';
-import { DEFAULT_RETRY_SCHEDULE } from '../../../src/domain/delivery/retry-schedule.js';
 import { MOST_RELEASES_IN_A_ROW } from '../../../src/domain/endpoint/release.js';
+import { DEFAULT_RETRY_SCHEDULE } from '../../../src/domain/endpoint/retry-schedule.js';
 import { Bench, HOUR, PARK_LIMIT, START } from '../../support/parts/delivery-bench.js';
 
 const ACTIONS = ['retry', 'cancel', 'pause', 'resume'] as const satisfies Action[];

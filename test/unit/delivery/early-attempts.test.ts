@@ -3,8 +3,14 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { createAttemptActivities } from '../../../activities/delivery/attempts.js';
 import { EarlyAttempts } from '../../../activities/delivery/early-attempts.js';
+import type { LedgerWriter } from '../../../activities/ports.js';
 import type { AttemptReport } from '../../../src/domain/attempt/attempt-report.js';
+import { newId } from '../../../src/domain/basics/ids.js';
 import type { AttemptRequest } from '../../../src/domain/delivery/attempt-request.js';
+import type { DeliveryGroup } from '../../../src/domain/delivery/delivery.js';
+import { RecentGroups } from '../../../src/temporal/read/group/recent-groups.js';
+import type { PendingDelivery } from '../../../src/temporal/write/admission.js';
+import { type StartCallOptions, StartCalls } from '../../../src/temporal/write/start-calls.js';
 import { until } from '../../support/until.js';
 
 /** That an activity fails, as some do here, is no news. */
@@ -36,7 +42,7 @@ describe('early attempts', () => {
       return { kind: 'not_attempted', endpoint: 'disabled', reason: `attempt ${made.length}` };
     };
     const earlyAttempts = new EarlyAttempts(attempt);
-    const { attemptFirst } = createAttemptActivities({ attempt, earlyAttempts });
+    const { attemptFirst } = createAttemptActivities({ attempt, earlyAttempts, ledger: {} as LedgerWriter });
     const asWorkflow = (runId: string) =>
       new MockActivityEnvironment({ workflowExecution: { workflowId: 'delivery', runId } }, { logger });
     return {
@@ -51,32 +57,67 @@ describe('early attempts', () => {
 
   it('are made once, whether the start or the workflow comes first, as one asks for them', async () => {
     const { made, earlyAttempts, ask } = counted();
-    earlyAttempts.begin('run-1', ONE, 5_000);
+    earlyAttempts.begin('run-1', ONE, 5_000, true);
     const reports = [...(await ask('run-1')), ...(await ask('run-2'))];
-    earlyAttempts.begin('run-2', ONE, 5_000);
+    earlyAttempts.begin('run-2', ONE, 5_000, true);
     assert.deepEqual(
       reports.map((report) => report?.kind === 'not_attempted' && report.reason),
       ['attempt 1', 'attempt 2'],
     );
-    assert.deepEqual(made, [REQUEST, REQUEST]);
+    assert.deepEqual(made, [{ ...REQUEST, placed: true }, REQUEST], 'the lane is decided once');
+  });
+
+  it('are asked again about their lane, unless all of the execution were to be made in the direct one', async () => {
+    const begun: unknown[] = [];
+    const start = async (_type: string, { workflowId }: { workflowId: string }) => ({
+      workflowId,
+      eagerlyStarted: true,
+      firstExecutionRunId: workflowId,
+    });
+    const calls = new StartCalls({
+      client: { workflow: { start } },
+      settings: { schedule: [], attempt_timeout_ms: 5_000, park_limit_ms: 1_000 },
+      earlyAttempts: {
+        begin: (_run: string, { deliveries }: DeliveryGroup, _timeoutMs: number, placed: boolean) =>
+          begun.push([deliveries.length, placed]),
+      },
+      recentGroups: new RecentGroups(),
+    } as unknown as StartCallOptions);
+    const event = { ...EVENT, account_id: newId('account'), event_id: newId('event') };
+    const pending = (...lanes: boolean[]): PendingDelivery[] =>
+      lanes.map((isolated, index) => ({
+        event,
+        target: { endpoint_id: `ep_${index}` },
+        head: false,
+        placement: { isolated },
+      }));
+    await calls.startGroup(pending(false, false), 'direct');
+    await calls.startGroup(pending(false, true, false), 'mixed');
+    await calls.startGroup(pending(true, true), 'isolated');
+    await calls.startAlone(pending(true, false));
+    assert.deepEqual(begun, [
+      [2, true],
+      [3, false],
+      [1, true],
+    ]);
   });
 
   it('of a group are made once, and one that cannot be made takes nothing from the others', async () => {
     const { made, earlyAttempts, ask } = counted(({ endpoint_id }) => endpoint_id === 'ep_0');
-    earlyAttempts.begin('run-1', GROUP, 5_000);
+    earlyAttempts.begin('run-1', GROUP, 5_000, true);
     const [failed, report] = await ask('run-1', GROUP);
     assert.equal(failed, null);
     assert.equal(report?.kind, 'not_attempted');
     assert.deepEqual(
       made,
-      GROUP.deliveries.map(({ endpoint_id }) => ({ ...REQUEST, endpoint_id })),
+      GROUP.deliveries.map(({ endpoint_id }) => ({ ...REQUEST, endpoint_id, placed: true })),
     );
   });
 
   it('of a large group are begun a few at a time, so that nothing else waits for all of them', async () => {
     const { made, earlyAttempts } = counted();
     const deliveries = Array.from({ length: 60 }, (_, n) => ({ endpoint_id: `ep_${n}`, event: 0 }));
-    earlyAttempts.begin('run-1', { events: [EVENT], deliveries }, 5_000);
+    earlyAttempts.begin('run-1', { events: [EVENT], deliveries }, 5_000, true);
     await new Promise((resolve) => setImmediate(resolve));
     assert.ok(made.length < 60, `${made.length} were begun`);
     await until(
@@ -85,10 +126,10 @@ describe('early attempts', () => {
     );
   });
 
-  it('that cannot be made are told to the workflow alone', async () => {
+  it('that cannot be made are reported to the workflow alone', async () => {
     const { earlyAttempts, ask } = counted(() => true);
-    earlyAttempts.begin('run-1', ONE, 5_000);
-    earlyAttempts.begin('run-2', ONE, 5_000);
+    earlyAttempts.begin('run-1', ONE, 5_000, true);
+    earlyAttempts.begin('run-2', ONE, 5_000, true);
     // A rejection that nobody handles by then would end the process.
     await new Promise((resolve) => setImmediate(resolve));
     assert.deepEqual(await ask('run-1'), [null]);
@@ -97,8 +138,8 @@ describe('early attempts', () => {
   it('are not begun ahead any more once the worker stops', async () => {
     const { made, earlyAttempts, ask } = counted();
     earlyAttempts.stop();
-    earlyAttempts.begin('run-1', ONE, 5_000);
-    earlyAttempts.begin('run-2', GROUP, 5_000);
+    earlyAttempts.begin('run-1', ONE, 5_000, true);
+    earlyAttempts.begin('run-2', GROUP, 5_000, true);
     assert.equal(made.length, 0);
     await ask('run-1');
     assert.equal(made.length, 1);
@@ -106,7 +147,7 @@ describe('early attempts', () => {
 
   it('are made again if a workflow asks again', async () => {
     const { made, earlyAttempts, ask } = counted();
-    earlyAttempts.begin('run-1', ONE, 5_000);
+    earlyAttempts.begin('run-1', ONE, 5_000, true);
     await ask('run-1');
     assert.equal(made.length, 1);
     await ask('run-1');
@@ -115,7 +156,7 @@ describe('early attempts', () => {
 
   it('that nobody asks for are forgotten, oldest first', async () => {
     const { made, earlyAttempts, ask } = counted();
-    for (let run = 0; run <= 1_000; run += 1) earlyAttempts.begin(`run-${run}`, ONE, 5_000);
+    for (let run = 0; run <= 1_000; run += 1) earlyAttempts.begin(`run-${run}`, ONE, 5_000, true);
     await until(
       () => made.length,
       (count) => count === 1_001,

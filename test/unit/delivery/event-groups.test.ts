@@ -35,6 +35,7 @@ describe("groups of an event's deliveries", () => {
       event: EVENT,
       target: { endpoint_id: `ep_${index}` },
       head: index === 0,
+      placement: { isolated: false },
     }));
 
   it('have up to 120 deliveries, and are named after the event and the part', async () => {

@@ -7,7 +7,7 @@ import {
   MAX_WAITS,
   nextAttempt,
   parseRetrySchedule,
-} from '../../../src/domain/delivery/retry-schedule.js';
+} from '../../../src/domain/endpoint/retry-schedule.js';
 import { MAX_RETRY_AFTER_MS, parseRetryAfter } from '../../../src/domain/http/retry-after.js';
 
 const NOW = Date.UTC(2026, 0, 31, 12, 0, 0, 500);

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { Webhook } from 'standardwebhooks';
-import { liveSecrets, newSigningSecret, sign } from '../../../src/domain/delivery/signature.js';
+import {
+  liveSecrets,
+  newSigningSecret,
+  SIGNATURE_SCHEMES,
+  schemeOf,
+  sign,
+} from '../../../src/domain/delivery/signature.js';
 
 describe('signatures', () => {
   const headers = (id: string, timestamp: number, signature: string) => ({
@@ -66,6 +72,14 @@ describe('signatures', () => {
       { secret: 'ended', created_at: at(0), expires_at: at(0) },
     ];
     assert.deepEqual(liveSecrets(keys, 1_000), ['newest', 'overlaps']);
+  });
+
+  it('are of the scheme that their secret was made for', () => {
+    for (const scheme of SIGNATURE_SCHEMES) {
+      const secret = newSigningSecret(scheme);
+      assert.equal(schemeOf(secret), scheme);
+      assert.ok(sign([secret], 'evt_1', now(), '{}').startsWith(`${scheme},`));
+    }
   });
 
   it('are made with secrets of 32 random bytes', () => {

@@ -6,6 +6,7 @@ import { Webhook } from 'standardwebhooks';
 import { Agent, request } from 'undici';
 import { type Received, type Subscriber, startSubscriber } from '../../../src/demo/subscriber.js';
 import { testAuthority, testCertificate } from '../../support/receiver.js';
+import { WAIT_LIMIT_MS } from '../../support/until.js';
 
 const newSecret = () => `whsec_${randomBytes(24).toString('base64')}`;
 const BODY = '{"amount": 12.50, "name": "Zoë"}';
@@ -47,7 +48,7 @@ describe('demo subscriber', () => {
 
   it('verifies the signature over the raw body and answers 200', async () => {
     assert.equal((await post('evt_1')).status, 200);
-    await subscriber.waitFor((received) => received[0]?.answered === 200, 1000);
+    await subscriber.waitFor((received) => received[0]?.answered === 200, WAIT_LIMIT_MS);
     const { verified, verificationError, repeated, path, body, headers } = last();
     assert.deepEqual(
       { verified, verificationError, repeated, path },
@@ -137,7 +138,7 @@ describe('demo subscriber', () => {
     const start = performance.now();
     assert.equal((await post('evt_1')).status, 200);
     assert.ok(performance.now() - start >= 19);
-    await subscriber.waitFor((received) => received[0]?.answered === 200, 1000);
+    await subscriber.waitFor((received) => received[0]?.answered === 200, WAIT_LIMIT_MS);
 
     subscriber.behave({ slowMs: 60_000 });
     const reported = new Promise<Received>((resolve) => subscriber.onReceived(resolve));
@@ -145,7 +146,7 @@ describe('demo subscriber', () => {
     const gaveUp = assert.rejects(
       request(subscriber.url, { dispatcher: agent, method: 'POST', body: BODY, signal: caller.signal }),
     );
-    await subscriber.waitFor((received) => received.length === 2, 1000);
+    await subscriber.waitFor((received) => received.length === 2, WAIT_LIMIT_MS);
     caller.abort();
     await gaveUp;
     assert.equal((await reported).answered, undefined);
@@ -166,7 +167,7 @@ describe('demo subscriber', () => {
     const handshakeClosed = once(handshake, 'close').catch(() => {}); // a reset is as good an end
     await Promise.all([
       once(handshake, 'connect'),
-      subscriber.waitFor((received) => received.length === 1, 1000),
+      subscriber.waitFor((received) => received.length === 1, WAIT_LIMIT_MS),
     ]);
     await subscriber.close();
     await Promise.all([open, handshakeClosed]);

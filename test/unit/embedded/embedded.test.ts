@@ -14,6 +14,7 @@ import {
   startMongo,
   startTemporal,
 } from '../../../src/embedded/index.js';
+import { until } from '../../support/until.js';
 
 const VERSION_ONLY = '#!/bin/sh\necho 1.2.3\n';
 /** Listens where it is told to, like a server, until SIGTERM. */
@@ -287,11 +288,14 @@ require('node:fs').writeFileSync('PID', String(process.pid));`;
       `#!/bin/sh\nPATH=/usr/bin:/bin\necho half > "$TMPDIR/half"\necho $$ > "${'$'}{0%/*}/pid"; sleep 1000\n`,
     );
     const giveUp = new AbortController();
-    onLine = (line) => line.includes('building FerretDB') && setTimeout(() => giveUp.abort(), 500);
+    const pidOfBuild = () => readFile(join(bin, 'pid'), 'utf8').catch(() => '');
+    onLine = (line) =>
+      line.includes('building FerretDB') &&
+      void until(pidOfBuild, (pid) => pid.endsWith('\n')).then(() => giveUp.abort());
     const starting = startMongo({ dataDir: root, port: 0, report, cacheDir, signal: giveUp.signal });
     await assert.rejects(starting, { name: 'AbortError' });
     assert.deepEqual(await readdir(join(cacheDir, 'builds')), []);
-    const pid = Number(await readFile(join(bin, 'pid'), 'utf8'));
+    const pid = Number(await pidOfBuild());
     assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' });
     assert.ok(!lines.some((line) => line.includes('ready')));
   });

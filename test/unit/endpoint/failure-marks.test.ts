@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
+import type { EndpointConditions } from '../../../src/domain/endpoint/endpoint-conditions.js';
+import { MARKED_AFTER_MS } from '../../../src/domain/endpoint/failure-count.js';
 import { BACKOFF_AFTER_FAILURES } from '../../../src/domain/endpoint/incident.js';
-import { Incidents, MARKED_AFTER_MS } from '../../../src/temporal/write/incidents.js';
+import type { Incidents } from '../../../src/temporal/write/incidents.js';
+import { reporter } from '../../support/parts/incidents.js';
 import { promised } from '../../support/promised.js';
 import { until } from '../../support/until.js';
 
@@ -15,6 +18,7 @@ describe('what a process knows of failures before the endpoint is marked', () =>
   /** Counts of failures as they were reported, and successes. */
   let reported: (number | 'success')[];
   let incidents: Incidents;
+  let conditions: EndpointConditions;
   /** Temporal answers a report only when it is told to. */
   let isSlow: boolean;
   let answer: () => void;
@@ -34,35 +38,32 @@ describe('what a process knows of failures before the endpoint is marked', () =>
     const getHandle = () => ({ signal: async () => reported.push('success') });
     const client = { workflow: { signalWithStart, getHandle } } as unknown as Client;
     const settings = { client, taskQueue: 'q', disableAfterMs: 60_000, probeIntervalMs: PROBE_MS };
-    incidents = new Incidents(settings);
+    ({ incidents, conditions } = reporter(settings));
   });
   afterEach(() => mock.timers.reset());
 
   const fail = async (times: number, began = Date.now()) => {
     for (let time = 0; time < times; time += 1) await incidents.failed(ENDPOINT, 'answered 503', began);
   };
-  const mark = () => incidents.mark(ENDPOINT.endpoint_id);
+  const held = (id = ENDPOINT.endpoint_id) => conditions.heldBack(id, undefined);
 
-  it('is nothing until there are so many that deliveries wait, and then as the mark will be', async () => {
+  it('is nothing until there are so many that deliveries wait', async () => {
     await fail(BACKOFF_AFTER_FAILURES - 1);
-    assert.equal(mark(), undefined);
+    assert.equal(held(), undefined);
     mock.timers.tick(100);
     await fail(1);
-    assert.deepEqual(mark(), {
-      since: new Date(start).toISOString(),
-      backoff_until: new Date(start + PROBE_MS).toISOString(),
-    });
+    assert.equal(held()?.since, new Date(start).toISOString());
     assert.deepEqual(reported, [1, BACKOFF_AFTER_FAILURES - 1]);
-    assert.equal(incidents.mark('ep_2'), undefined);
+    assert.equal(held('ep_2'), undefined);
   });
 
   it('is left to the mark after some seconds, however many more there are', async () => {
     await fail(BACKOFF_AFTER_FAILURES);
     mock.timers.tick(MARKED_AFTER_MS);
-    assert.ok(mark());
+    assert.ok(held());
     await fail(BACKOFF_AFTER_FAILURES);
     mock.timers.tick(1);
-    assert.equal(mark(), undefined);
+    assert.equal(held(), undefined);
   });
 
   it('ends with a success, also for attempts that began before it', async () => {
@@ -70,9 +71,9 @@ describe('what a process knows of failures before the endpoint is marked', () =>
     const began = Date.now();
     mock.timers.tick(10);
     void incidents.succeeded(ENDPOINT, Date.now());
-    assert.equal(mark(), undefined);
+    assert.equal(held(), undefined);
     await fail(2 * BACKOFF_AFTER_FAILURES, began);
-    assert.equal(mark(), undefined);
+    assert.equal(held(), undefined);
   });
 
   it('is reported at once also if the failures come while an earlier report is under way', async () => {
@@ -87,6 +88,28 @@ describe('what a process knows of failures before the endpoint is marked', () =>
     answer();
     await first;
     assert.deepEqual(reported, [1, BACKOFF_AFTER_FAILURES - 1]);
+  });
+
+  it('is reported also if the endpoint is forgotten while the report waits for its turn', async () => {
+    const failures = fail(1);
+    for (let index = 0; index < 10_000; index += 1)
+      void conditions.take(`ep_other_${index}`, { isDirect: true });
+    const later = fail(1);
+    await Promise.all([failures, later]);
+    assert.deepEqual(
+      reported,
+      [1, 1],
+      'what came later is another count, which takes nothing from the first',
+    );
+  });
+
+  it('is not reported once the endpoint has answered, also if it was forgotten meanwhile', async () => {
+    const failures = fail(1);
+    for (let index = 0; index < 10_000; index += 1)
+      void conditions.take(`ep_other_${index}`, { isDirect: true });
+    assert.equal(await incidents.succeeded(ENDPOINT, Date.now(), false, true), false);
+    await failures;
+    assert.deepEqual(reported, []);
   });
 
   it('has been reported before a success is', async () => {

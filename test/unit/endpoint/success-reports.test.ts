@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { scaledTimings } from '../../../src/domain/timings.js';
-import { Incidents } from '../../../src/temporal/write/incidents.js';
+import { reporter } from '../../support/parts/incidents.js';
 import { promised } from '../../support/promised.js';
 
 const ENDPOINT = { account_id: 'acct_1', endpoint_id: 'ep_1' };
@@ -17,7 +17,7 @@ function slowIncidents() {
     return answered;
   };
   const client = { workflow: { getHandle: () => ({ signal }) } } as unknown as Client;
-  const incidents = new Incidents({
+  const { incidents } = reporter({
     client,
     taskQueue: 'q',
     disableAfterMs: 60_000,

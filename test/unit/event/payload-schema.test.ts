@@ -7,6 +7,7 @@ import {
   MAX_SCHEMA_DEPTH,
   MAX_SUBSCHEMAS,
 } from '../../../src/domain/event/schema-bounds.js';
+import { COSTLY } from '../../support/parts/costly-schemas.js';
 
 type Schema = Record<string, unknown>;
 
@@ -65,6 +66,12 @@ describe('a payload schema', () => {
       );
     });
   }
+
+  for (const { name, schema, pointer } of COSTLY)
+    it(`must not be costly to check, unless it is cheap by now: ${name}`, () => {
+      const pointers = checkPayloadSchema(schema).map((error) => error.pointer);
+      assert.equal(pointers[0]?.startsWith(pointer ?? ''), pointer === undefined ? undefined : true);
+    });
 
   it('is bounded in depth', () => {
     const nested = (depth: number): Schema => (depth === 0 ? {} : { items: nested(depth - 1) });

@@ -13,6 +13,7 @@ import {
   type ExplainedDelivery,
   explainDelivery,
 } from '../../../src/domain/explain/explain-delivery.js';
+import { explainFailing } from '../../../src/domain/explain/failing-task.js';
 
 const NOW = Date.parse('2026-11-21T12:00:00.000Z');
 const at = (ms: number) => new Date(NOW + ms).toISOString();
@@ -50,6 +51,11 @@ describe('the verdict on a delivery that is not there', () => {
     assert.equal(code(endpoint({ shortlyBefore: { state: 'absent' } })), 'changed_just_before');
   });
 
+  it('names a test of another endpoint, whatever its kind', () => {
+    assert.equal(code(endpoint(), { is_test: true }), 'test_of_another_endpoint');
+    assert.equal(code(endpoint(), { kind: 'endpoint.test' }), 'test_of_another_endpoint');
+  });
+
   it('names a delivery that is still to be started, or that is not kept', () => {
     assert.equal(code(endpoint(), { fan_out: { started: 600, total: 5_000 } }), 'not_started_yet');
     assert.equal(code(endpoint(), { fan_out: { started: 5_000, total: 5_000 } }), 'not_found');
@@ -75,6 +81,14 @@ describe('the verdict on a delivery that is not there', () => {
 
 describe('the verdict on a delivery', () => {
   const active: EndpointNow = { status: 'active', status_changed_at: at(-1_000) };
+  const incident = {
+    since: at(-60),
+    failures: 12,
+    last_failure: 'answered 500',
+    last_failure_at: at(-5),
+    next_probe_at: at(5),
+    disable_at: at(86_400),
+  };
   const attempt = {
     number: 1,
     at: at(-5_000),
@@ -111,16 +125,46 @@ describe('the verdict on a delivery', () => {
       'endpoint_paused',
     );
     const busy: Cause = { code: 'endpoint', status: 'busy', in_flight: 64 };
-    const incident = {
-      since: at(-60),
-      failures: 12,
-      last_failure: 'failed: no answer within 5s',
-      last_failure_at: at(-5),
-      disable_at: at(86_400),
-    };
     assert.equal(code({ cause: busy }), 'waits_its_turn');
     assert.equal(code({ cause: busy }, { ...active, incident }), 'endpoint_failing');
     assert.equal(code({ cause: busy }, { ...active, status: 'paused' }), 'endpoint_paused');
+  });
+
+  it('says that nothing comes of what an open delivery waits for while its workflow task fails', () => {
+    const failing_task = { failures: 12, since: at(-60_000) };
+    const open: [Partial<ExplainedDelivery>, EndpointNow?][] = [
+      [{ status: 'delivering' }],
+      [{ status: 'retrying', attempts: [attempt], next_attempt_at: at(10) }],
+      [{ status: 'retrying', attempts: [attempt], next_attempt_at: at(10), asked_to_wait: true }],
+      [
+        {
+          status: 'retrying',
+          attempts: [attempt],
+          next_attempt_at: at(10),
+          cause: { code: 'deferred', per_second: 1 },
+        },
+      ],
+      [{ cause: { code: 'paused', by: 'key_1' } }],
+      [{ cause: { code: 'endpoint', status: 'paused' } }],
+      [{ cause: { code: 'endpoint', status: 'paused' } }, { ...active, status: 'paused' }],
+      [{ cause: { code: 'endpoint', status: 'failing' } }, { ...active, incident }],
+    ];
+    for (const [delivery, endpoint] of open) {
+      assert.notEqual(code(delivery, endpoint), 'workflow_failing');
+      assert.equal(code({ ...delivery, failing_task }, endpoint), 'workflow_failing');
+    }
+    for (const status of ['delivered', 'exhausted', 'expired', 'cancelled', 'terminated'] as const)
+      assert.notEqual(code({ status, failing_task }), 'workflow_failing');
+    const { summary, since, ...verdict } = explainFailing(failing_task);
+    assert.deepEqual([since, verdict], [at(-60_000), { code: 'workflow_failing' }]);
+    assert.match(summary, /has failed since 2026-11-21T11:59:00.000Z, at least 12 times\. The operator/);
+  });
+
+  it('does not take a worker that was killed for code that cannot go on', () => {
+    const codes = [1, 2].map((failures) =>
+      code({ status: 'delivering', failing_task: { failures, since: at(-1) } }),
+    );
+    assert.deepEqual(codes, ['in_flight', 'workflow_failing']);
   });
 
   it('says who ended it, or that nobody is known', () => {

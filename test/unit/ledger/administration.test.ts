@@ -1,10 +1,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { SEARCH_ATTRIBUTES } from '../../../src/domain/ledger/search-attributes.js';
-import {
-  administrationLines,
-  isTemporalCloud,
-  retentionLine,
-} from '../../../src/temporal/server/namespace/administration.js';
+import { administrationLines, retentionLine } from '../../../src/temporal/server/namespace/administration.js';
+import { isTemporalCloud } from '../../../src/temporal/server/temporal-cloud.js';
 
 const CLOUD = 'hookline.a1b2c.tmprl.cloud:7233';
 const CLUSTER = 'temporal.example.com:7233';

@@ -8,7 +8,14 @@ import {
   EVENT_ATTRIBUTE,
   KIND_ATTRIBUTE,
 } from '../../../src/domain/ledger/search-attributes.js';
-import { clausesOf, type DeliveryFilter, matchingRows } from '../../../src/temporal/read/delivery-filter.js';
+import type { DeliveryFilter } from '../../../src/domain/list/delivery-filter.js';
+import {
+  asksForDeliveries,
+  clausesOf,
+  hasResult,
+  matchingRows,
+  needsRecords,
+} from '../../../src/temporal/read/delivery-filter.js';
 import type { DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
 import { indexMembers } from '../../../src/temporal/read/group/group-memo.js';
 import type { Execution } from '../../../src/temporal/read/visibility/visibility.js';
@@ -90,6 +97,30 @@ describe('the filters of a list of deliveries', () => {
       }
     }
     assert.deepEqual(matchingRows(group, newId('account'), {}), [], 'of another account');
+  });
+
+  it('have records read where only these tell, and deliveries looked at for a list of events', () => {
+    const ofEvents = ['event_id', 'event_kind', 'key_token', 'created_after', 'created_before'];
+    const ofRows = [...ofEvents, 'endpoint_id', 'statuses'];
+    for (const [filter] of [...FILTERS, [{ any_attempt: { status_code: 500 } }] as const]) {
+      const [name = ''] = Object.keys(filter);
+      assert.equal(needsRecords(filter), !ofRows.includes(name), name);
+      assert.equal(asksForDeliveries(filter), !ofEvents.includes(name), name);
+    }
+    assert.equal(asksForDeliveries({ event_kind: undefined, statuses: undefined }), false);
+  });
+
+  it('compare the latest attempt of a record', async () => {
+    const [row] = matchingRows(group, ACCOUNT, {});
+    assert.ok(row);
+    const matches = (filter: DeliveryFilter, ...attempts: object[]) =>
+      hasResult({ execution: group, row }, filter, { record: async () => ({ attempts }) as never });
+    const [refused, timedOut] = [{ status_code: 503 }, { error_code: 'timeout' }] as const;
+    assert.equal(await matches(refused, timedOut, refused), true);
+    assert.equal(await matches(refused, refused, timedOut), false);
+    assert.equal(await matches(timedOut, refused, timedOut), true);
+    assert.equal(await matches(timedOut, timedOut, refused), false);
+    assert.equal(await matches(refused), false, 'without an attempt');
   });
 
   it('make the query of all their clauses, or none where nothing can match', () => {

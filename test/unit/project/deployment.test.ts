@@ -41,6 +41,7 @@ describe('docker-compose.yml', () => {
     it(`configures ${name} with settings that exist and can be used`, () => {
       const environment = { ...service(name).environment };
       for (const secret of SECRET_SETTINGS) delete environment[`${secret}_FILE`];
+      for (const ofClients of ['HOOKLINE_URL', 'HOOKLINE_API_KEY']) delete environment[ofClients];
       const unknown = Object.keys(environment).filter((setting) => !(setting in settingsSchema.shape));
       deepEqual(unknown, []);
       const settings = loadSettings(environment);
@@ -139,6 +140,26 @@ describe('docker-compose.yml', () => {
     equal(dynamic['matching.enableFairness'][0].value, true);
     equal(dynamic['matching.numTaskqueueReadPartitions'][0].value, 1);
     equal(dynamic['matching.numTaskqueueWritePartitions'][0].value, 1);
+  });
+});
+
+describe('the unit of systemd', () => {
+  const unit = readFileSync('deploy/systemd/hookline@.service', 'utf8');
+  const values = (name: string) =>
+    [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value]) => value);
+
+  it('runs a command that is there, as no root, in each role', () => {
+    const [, script = '', command = ''] =
+      /node (\S+) (\w+) --role %i$/m.exec(values('ExecStart')[0] ?? '') ?? [];
+    equal(script, JSON.parse(readFileSync('package.json', 'utf8')).bin.hookline);
+    ok(command in COMMANDS);
+    deepEqual(values('User'), ['hookline']);
+    deepEqual(values('CapabilityBoundingSet'), ['']);
+  });
+
+  it('lets attempts in flight end before it kills', () => {
+    const seconds = Number(/^(\d+)s$/.exec(values('TimeoutStopSec')[0] ?? '')?.[1]);
+    ok(seconds * 1000 > loadSettings({}).HOOKLINE_ATTEMPT_TIMEOUT + 5_000);
   });
 });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { loadSettings, SettingsError } from '../../../src/config/load.js';
-import { DEFAULT_RETRY_SCHEDULE } from '../../../src/domain/delivery/retry-schedule.js';
+import { DEFAULT_RETRY_SCHEDULE } from '../../../src/domain/endpoint/retry-schedule.js';
 
 describe('settings', () => {
   it('have defaults that are safe', () => {

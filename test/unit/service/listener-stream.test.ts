@@ -58,7 +58,9 @@ describe('the stream of a listener', () => {
   });
 
   it('goes on when the budget allows it again, and loses nothing', async () => {
-    const { program, socket, stream } = await connect(new StreamBudget(1_000_000, 20 * MESSAGE_COST));
+    const { program, socket, stream } = await connect(
+      new StreamBudget(200 * MESSAGE_COST, 20 * MESSAGE_COST),
+    );
     let pauses = 0;
     const pause = socket.pause.bind(socket);
     socket.pause = () => {

@@ -4,9 +4,11 @@ import { ATTEMPT_ERROR_CODES } from '../../../src/domain/attempt/attempt.js';
 import { EVENT_KINDS } from '../../../src/domain/event/event-kinds.js';
 import { adviceFor } from '../../../web/src/pages/deliveries/advice.js';
 import { curlOf } from '../../../web/src/pages/deliveries/curl.js';
-import { titleOf } from '../../../web/src/pages/deliveries/title.js';
+import { headlineOf } from '../../../web/src/pages/deliveries/headline.js';
 import { groupChanges, sentenceOf } from '../../../web/src/pages/desk/change-groups.js';
-import { indentJson, payloadIn } from '../../../web/src/pages/events/payload-text.js';
+import { lastAttemptText } from '../../../web/src/parts/deliveries/attempt-text.js';
+import { titleOf } from '../../../web/src/parts/deliveries/title.js';
+import { indentJson, payloadIn } from '../../../web/src/parts/events/payload-text.js';
 import { targetOf } from '../../../web/src/shell/search-target.js';
 
 describe('what the web application says of deliveries', () => {
@@ -27,6 +29,19 @@ describe('what the web application says of deliveries', () => {
         assert.deepEqual(JSON.parse(indentJson(text)), JSON.parse(text));
         assert.equal(indentJson(text), JSON.stringify(JSON.parse(text), null, 2));
       }),
+    );
+  });
+
+  it('a delivery that stands still is not said to be on its way', () => {
+    assert.equal(headlineOf({ status: 'delivering', attempts: [] }, undefined), 'On its way.');
+    for (const status of ['delivering', 'retrying', 'parked'] as const)
+      assert.equal(
+        headlineOf({ status, attempts: [] }, 'workflow_failing'),
+        'It stands still: Hookline cannot go on with it.',
+      );
+    assert.equal(
+      headlineOf({ status: 'delivered', attempts: [] }, 'workflow_failing'),
+      'Delivered after 0 attempts.',
     );
   });
 
@@ -72,8 +87,8 @@ describe('what the web application says of deliveries', () => {
     assert.deepEqual(
       groups.map((group) => sentenceOf(group, 'first key')),
       [
-        'first key sent 2 deliveries again',
-        'first key sent a delivery again',
+        'first key replayed 2 deliveries',
+        'first key replayed a delivery',
         'first key sent a delivery again',
         'first key sent a delivery again',
       ],
@@ -82,6 +97,45 @@ describe('what the web application says of deliveries', () => {
       { ...(change('6', undefined, 'paused') as object), resource: 'endpoint:ep_1' } as never,
     ]);
     assert.equal(paused && sentenceOf(paused, 'Night shift'), 'Night shift paused an endpoint');
+  });
+
+  it('a change is a sentence, with the name of what was changed', () => {
+    const said = (resource: string, action: string, states: object) =>
+      sentenceOf({ change: { resource, action, ...states } as never, others: [] }, 'Ada');
+    const warehouse = { description: 'Warehouse', target_url: 'https://a.example/' };
+    assert.equal(said('endpoint:ep_1', 'paused', { after: warehouse }), 'Ada paused the endpoint Warehouse');
+    assert.equal(
+      said('endpoint:ep_1', 'deleted', { before: { ...warehouse, description: '' } }),
+      'Ada deleted the endpoint a.example',
+    );
+    assert.equal(
+      said('endpoint:ep_1', 'secret_rotated', { after: warehouse }),
+      'Ada rotated the secret of the endpoint Warehouse',
+    );
+    assert.equal(
+      said('api_key:key_1', 'created', { after: { name: '$& key' } }),
+      'Ada created the API key $& key',
+    );
+    assert.equal(said('oauth_client:client_1', 'updated', {}), 'Ada updated an OAuth client');
+  });
+
+  it('a row says how the latest attempt went', () => {
+    const row = (status: string, more: object = {}) => lastAttemptText({ status, ...more } as never);
+    const failed = { number: 3, status_code: 503 };
+    assert.equal(
+      row('delivered', { last_attempt: { number: 1, status_code: 204, duration_ms: 3 } }),
+      '204 · 3 ms',
+    );
+    assert.equal(row('retrying', { last_attempt: failed, max_attempts: 10 }), '503 · attempt 3 of 10');
+    assert.equal(
+      row('exhausted', {
+        last_attempt: { number: 10, error_code: 'connection_refused', duration_ms: 1_200 },
+      }),
+      'connection refused · 1.2 s · attempt 10',
+    );
+    // Retries by hand can go past the schedule.
+    assert.equal(row('parked', { last_attempt: { number: 12 }, max_attempts: 10 }), 'attempt 12');
+    assert.equal(row('delivering'), '');
   });
 
   it('a search leads to what has an id, or to the deliveries of a key', () => {

@@ -6,7 +6,6 @@ import { EVENT_KINDS } from '../../../src/domain/event/event-kinds.js';
 import { compilePayloadSchema } from '../../../src/domain/event/payload-schema.js';
 import { readRateLimits } from '../../../web/src/api/rate-limits.js';
 import { countLines, lastLine, WholeLines } from '../../../web/src/files/whole-lines.js';
-import { readDeliveryFilters } from '../../../web/src/pages/deliveries/filters.js';
 import { differences } from '../../../web/src/pages/desk/differences.js';
 import { isPrivateUrl, mistakeInUrl } from '../../../web/src/pages/endpoints/form/check-url.js';
 import { mergePatch } from '../../../web/src/pages/endpoints/form/merge-patch.js';
@@ -16,8 +15,9 @@ import {
   parseWaits,
 } from '../../../web/src/pages/endpoints/form/named-values.js';
 import { LANGUAGES, snippet } from '../../../web/src/pages/endpoints/secret/snippets.js';
-import { exampleOf } from '../../../web/src/pages/kinds/example.js';
-import { fieldsOf } from '../../../web/src/pages/kinds/fields.js';
+import { readDeliveryFilters } from '../../../web/src/parts/deliveries/filters.js';
+import { exampleOf } from '../../../web/src/parts/kinds/example.js';
+import { fieldsOf } from '../../../web/src/parts/kinds/fields.js';
 
 describe('the rules of the web application', () => {
   it('a patch makes one object into the other, by the rules of the service', () => {

@@ -1,45 +1,45 @@
 import assert from 'node:assert/strict';
 import {
-  type AttemptSlot,
-  AttemptSlots,
   FEWEST_IN_FLIGHT,
   FIRST_IN_FLIGHT,
+  type HeldBack,
   MOST_IN_FLIGHT,
   MOST_WHILE_SLOW,
-  type NoSlot,
-} from '../../../src/domain/endpoint/attempt-slots.js';
+} from '../../../src/domain/endpoint/endpoint-condition.js';
+import type { AttemptSlot } from '../../../src/domain/endpoint/endpoint-conditions.js';
 import { TIMINGS } from '../../../src/domain/timings.js';
-
-const SLOW_MS = 2_000;
+import { EndpointBench, QUICK_MS, SLOW_MS } from '../../support/parts/endpoint-bench.js';
 
 describe('the slots for attempts at an endpoint', () => {
-  let now = 0;
-  let slots: AttemptSlots;
+  let bench: EndpointBench;
   beforeEach(() => {
-    now = 1_000;
-    slots = new AttemptSlots(SLOW_MS, TIMINGS, () => now);
+    bench = new EndpointBench();
   });
+  const take = (waitMs = 0, id = 'ep_1', isChosen = false) =>
+    bench.conditions.take(id, { isDirect: true, waitMs, isChosen });
+  const refusal = () => bench.conditions.of('ep_1').refusal(bench.now);
 
-  async function takeAll(endpointId = 'ep_1'): Promise<AttemptSlot[]> {
+  async function takeAll(id = 'ep_1'): Promise<AttemptSlot[]> {
     const taken: AttemptSlot[] = [];
     for (;;) {
-      const slot = await slots.take(endpointId, 0);
-      if (slot.kind === 'full') return taken;
+      const slot = await take(0, id);
+      if (slot.kind !== 'slot') return taken;
       taken.push(slot);
     }
   }
   /** One round of attempts that begin together and end together. @returns how many there were */
   async function round(areTaken: boolean, ms: number): Promise<number> {
     const attempts = await takeAll();
-    now += ms;
-    for (const slot of attempts) slot.free(areTaken);
+    bench.now += ms;
+    for (const slot of attempts) slot.end(areTaken);
     return attempts.length;
   }
-  const full = async (): Promise<NoSlot> => {
-    const answer = await slots.take('ep_1', 0);
-    assert.ok(answer.kind === 'full');
+  const full = async (): Promise<HeldBack> => {
+    const answer = await take();
+    assert.ok(answer.kind === 'not_attempted');
     return answer;
   };
+  const askAgainAt = async () => Date.parse((await full()).look_again_at);
 
   /** As many rounds of quick answers as it takes until there are as many slots as there can be. */
   async function warmUp(): Promise<void> {
@@ -51,7 +51,7 @@ describe('the slots for attempts at an endpoint', () => {
     for (let index = 0; index < 4; index++) sizes.push(await round(true, 10));
     assert.deepEqual(sizes, [FIRST_IN_FLIGHT, 32, MOST_IN_FLIGHT, MOST_IN_FLIGHT]);
     await takeAll();
-    assert.equal((await full()).inFlight, MOST_IN_FLIGHT);
+    assert.equal((await full()).in_flight, MOST_IN_FLIGHT);
   });
 
   it('of one endpoint take none from another', async () => {
@@ -61,39 +61,38 @@ describe('the slots for attempts at an endpoint', () => {
 
   it('are as few as at first when the endpoint has rested, and stay fewer if it failed', async () => {
     await warmUp();
-    now += TIMINGS.slots_rested_ms - 1;
+    bench.now += TIMINGS.slots_rested_ms - 1;
     assert.equal(await round(true, 10), MOST_IN_FLIGHT);
-    now += TIMINGS.slots_rested_ms;
+    bench.now += TIMINGS.slots_rested_ms;
     assert.equal(await round(true, 10), FIRST_IN_FLIGHT);
     for (let index = 0; index < 6; index++) await round(false, 10);
-    now += TIMINGS.slots_rested_ms;
+    bench.now += TIMINGS.slots_rested_ms;
     assert.equal(await round(false, 10), FEWEST_IN_FLIGHT);
   });
 
   it('are refused without asking once they would have to be waited for too long', async () => {
-    assert.equal(slots.refusal('ep_1'), undefined);
-    assert.equal(slots.isClogged('ep_1'), false);
+    assert.equal(refusal(), undefined);
     const [first] = await takeAll();
-    now += 249;
-    assert.equal(slots.isClogged('ep_1'), false, 'there will be a slot soon');
-    now += 1;
-    assert.equal(slots.isClogged('ep_1'), true);
-    assert.equal(slots.refusal('ep_1'), undefined, 'one of many in flight will end within a second');
-    now += 60_000;
-    const { askAgainAt = 0, inFlight } = slots.refusal('ep_1') ?? {};
-    assert.equal(inFlight, FIRST_IN_FLIGHT);
-    assert.ok(askAgainAt > now);
-    first?.free(false);
-    assert.equal(slots.isClogged('ep_2'), false);
+    bench.now += QUICK_MS - 1;
+    assert.equal(bench.isIsolated(), false, 'there will be a slot soon');
+    bench.now += 1;
+    assert.equal(bench.isIsolated(), true, 'it is saturated');
+    assert.equal(refusal(), undefined, 'one of many in flight will end within a second');
+    bench.now += 60_000;
+    const { in_flight, look_again_at } = refusal() ?? assert.fail();
+    assert.equal(in_flight, FIRST_IN_FLIGHT);
+    assert.ok(Date.parse(look_again_at) > bench.now);
+    first?.end(true);
+    assert.equal(bench.isIsolated(), false, 'there is a slot, and nobody else was quicker');
   });
 
   it('are not waited for while the endpoint has been silent for long, even if nobody else waits', async () => {
     await warmUp();
     await takeAll();
-    now += 2_000;
-    const { askAgainAt = 0 } = slots.refusal('ep_1') ?? assert.fail('there is no slot soon');
-    assert.ok(askAgainAt >= now + 2_500, 'it may be silent for longer');
-    assert.equal((await slots.take('ep_1', 1_999)).kind, 'full');
+    bench.now += 2_000;
+    const { look_again_at } = refusal() ?? assert.fail('there is no slot soon');
+    assert.ok(Date.parse(look_again_at) >= bench.now + 2_500, 'it may be silent for longer');
+    assert.equal((await take(1_999)).kind, 'not_attempted');
   });
 
   it('are halved by a round of failures, once, and doubled by a round of quick answers', async () => {
@@ -118,23 +117,23 @@ describe('the slots for attempts at an endpoint', () => {
   it('are given to those who wait, first come first served', async () => {
     const [first] = await takeAll();
     const order: string[] = [];
-    const one = slots.take('ep_1', 60_000).then(({ kind }) => order.push(`one ${kind}`));
-    void slots.take('ep_1', 0).then(({ kind }) => order.push(`none ${kind}`));
-    first?.free(true);
+    const one = take(60_000).then(({ kind }) => order.push(`one ${kind}`));
+    void take().then(({ kind }) => order.push(`none ${kind}`));
+    first?.end(true);
     await one;
-    assert.deepEqual(order.sort(), ['none full', 'one slot']);
+    assert.deepEqual(order.sort(), ['none not_attempted', 'one slot']);
   });
 
   it('are waited for no longer than asked', async () => {
     await round(true, 10);
     await takeAll();
-    assert.equal((await slots.take('ep_1', 5)).kind, 'full');
+    assert.equal((await take(5)).kind, 'not_attempted');
   });
 
   it('are not waited for while those in flight take too long', async () => {
     await takeAll();
-    now += 60_000;
-    assert.equal((await slots.take('ep_1', 900)).kind, 'full');
+    bench.now += 60_000;
+    assert.equal((await take(900)).kind, 'not_attempted');
   });
 
   it('have those who find none ask again one after another, within a limit', async () => {
@@ -142,33 +141,33 @@ describe('the slots for attempts at an endpoint', () => {
     await round(true, 3_000);
     await takeAll();
     const times: number[] = [];
-    for (let index = 0; index < 4_000; index++) times.push((await full()).askAgainAt);
-    assert.ok(times[0] !== undefined && times[0] > now);
+    for (let index = 0; index < 4_000; index++) times.push(await askAgainAt());
+    assert.ok(times[0] !== undefined && times[0] > bench.now);
     assert.ok(times.every((time, index) => time >= (times[index - 1] ?? 0)));
     const first = times.filter((time) => time === times[0]).length;
     assert.ok(first <= MOST_IN_FLIGHT, `${first} in the first round`);
     assert.ok((times[MOST_IN_FLIGHT] ?? 0) >= (times[0] ?? 0) + 2_000);
-    assert.equal(times.at(-1), now + TIMINGS.slots_ask_at_last_ms);
+    assert.equal(times.at(-1), bench.now + TIMINGS.slots_ask_at_last_ms);
   });
 
   it('have them ask half as often while the endpoint has been silent for long', async () => {
     const between = async () => {
-      const first = (await full()).askAgainAt;
+      const first = await askAgainAt();
       for (let index = 1; index < MOST_IN_FLIGHT; index++) await full();
-      return (await full()).askAgainAt - first;
+      return (await askAgainAt()) - first;
     };
     await warmUp();
     await round(true, 1_500);
     await takeAll();
-    now += 2_000;
+    bench.now += 2_000;
     assert.equal(await between(), 2_000);
-    now += 8_000;
+    bench.now += 8_000;
     assert.equal(await between(), 20_000);
   });
 
   it('are more for attempts that somebody has chosen', async () => {
     await round(false, 5_000);
     await takeAll();
-    assert.equal((await slots.take('ep_1', 0, true)).kind, 'slot');
+    assert.equal((await take(0, 'ep_1', true)).kind, 'slot');
   });
 });

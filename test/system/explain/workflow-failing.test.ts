@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import type { Activities } from '../../../activities/index.js';
+import { newId } from '../../../src/domain/basics/ids.js';
+import { deliveryAttributes } from '../../../src/domain/ledger/search-attributes.js';
+import { DELIVERY_TYPE, deliveryWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
+import type { deliver } from '../../../workflows/index.js';
+import { release } from '../../../workflows/messages.js';
+import type { ApiClient } from '../../support/api-client.js';
+import { answered } from '../../support/parts/answered.js';
+import { groupOf } from '../../support/parts/group-of.js';
+import { startStubWorker } from '../../support/parts/stub-worker.js';
+import { type SharedSystem, sharedSystem } from '../../support/system.js';
+import { until } from '../../support/until.js';
+
+type Reports = Awaited<ReturnType<Activities['attemptMembers']>>;
+
+/** A report that no code makes: the workflow's code throws on it, and so does who reads it in the history. */
+const BROKEN = 'no report' as unknown as Reports;
+
+describe('explain, of a delivery whose workflow task fails', () => {
+  const taskQueue = `failing-${newId('event')}`;
+  let system: SharedSystem;
+  let client: ApiClient;
+  let stop = async () => {};
+  before(async () => {
+    system = await sharedSystem();
+    client = await system.account();
+  });
+  afterEach(() => stop());
+
+  const newKey = () => ({
+    account_id: client.accountId,
+    event_id: newId('event'),
+    endpoint_id: newId('endpoint'),
+  });
+  type Key = ReturnType<typeof newKey>;
+
+  const start = (key: Key) =>
+    system.temporal.client.workflow.start<typeof deliver>(DELIVERY_TYPE, {
+      workflowId: deliveryWorkflowId(key.account_id, key),
+      taskQueue,
+      // Of a try that fails after the first one Temporal is told nothing: the next one begins when the time for it is over.
+      workflowTaskTimeout: '1s',
+      typedSearchAttributes: deliveryAttributes({ ...key, event_kind: 'purchase' }, key.endpoint_id, {
+        isHead: true,
+      }),
+      args: [groupOf(key, { schedule: [1] })],
+    });
+
+  const explain = ({ endpoint_id, event_id }: Key) =>
+    client.request('GET', `/v18.0/explain?endpoint_id=${endpoint_id}&event_id=${event_id}`);
+
+  const verdictOn = async (key: Key, code: string) => {
+    const answer = await until(
+      () => explain(key),
+      ({ json }) => json.code === code,
+    );
+    assert.doesNotMatch(answer.text, /TypeError|no report/);
+    return answer.json;
+  };
+
+  it('says since when it stands still, and that the operator must act, and then how it went on', async () => {
+    let isMended = false;
+    stop = await startStubWorker(system.temporal, taskQueue, {
+      attemptFirst: async () => (isMended ? [answered(200)] : BROKEN),
+    });
+    const key = newKey();
+    const before = Date.now();
+    await start(key);
+    const { summary, since, event, delivery } = await verdictOn(key, 'workflow_failing');
+    assert.match(
+      summary,
+      /^Hookline cannot go on .* at least \d+ times\. The operator of the installation must act/,
+    );
+    assert.ok(Date.parse(since) >= before && Date.parse(since) <= Date.now(), since);
+    assert.equal(event.id, key.event_id);
+    assert.deepEqual([delivery.status, delivery.attempts], ['delivering', 0]);
+    isMended = true;
+    assert.equal((await verdictOn(key, 'delivered')).delivery.attempts, 1);
+  });
+
+  it('says so also while Temporal counts the tries from one again, because something has happened', async () => {
+    stop = await startStubWorker(system.temporal, taskQueue, { attemptFirst: async () => BROKEN });
+    const key = newKey();
+    const handle = await start(key);
+    const attempt = async () => (await handle.describe()).raw.pendingWorkflowTask?.attempt ?? 0;
+    try {
+      await verdictOn(key, 'workflow_failing');
+      await until(
+        async () => {
+          const before = await attempt();
+          if (before > 2) await handle.signal(release, { endpoint_id: newId('endpoint') });
+          const { json } = await explain(key);
+          return { before, code: json.code, after: await attempt() };
+        },
+        ({ before, code, after }) => before <= 2 && after <= 2 && code === 'workflow_failing',
+      );
+    } finally {
+      await handle.terminate('the end of the test');
+    }
+  });
+
+  it('says so also if the record cannot be read for the same reason', async () => {
+    let began = Number.POSITIVE_INFINITY;
+    stop = await startStubWorker(system.temporal, taskQueue, {
+      attemptFirst: async () => [answered(500)],
+      async attemptMembers() {
+        began = Date.now();
+        return BROKEN;
+      },
+    });
+    const key = newKey();
+    const handle = await start(key);
+    try {
+      const { since, event, delivery } = await verdictOn(key, 'workflow_failing');
+      assert.ok(Date.parse(since) >= began && Date.parse(since) <= Date.now(), since);
+      assert.deepEqual([event.id, event.kind, delivery], [key.event_id, 'purchase', undefined]);
+    } finally {
+      await handle.terminate('the end of the test');
+    }
+  });
+});

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Worker } from '@temporalio/worker';
+import type { Activities } from '../../activities/index.js';
+import { newId } from '../../src/domain/basics/ids.js';
+import { BACKOFF_AFTER_FAILURES } from '../../src/domain/endpoint/incident.js';
+import { TIMINGS } from '../../src/domain/timings.js';
+import { BUNDLE_PATH } from '../../src/temporal/server/bundle.js';
+import { connectTemporal, type TemporalConnection } from '../../src/temporal/server/connection.js';
+import { workflowSinks } from '../../src/temporal/server/sinks.js';
+import type { deliver, endpointIncident } from '../../workflows/index.js';
+import { attemptFailed, attemptSucceeded } from '../../workflows/messages.js';
+import { answered } from '../support/parts/answered.js';
+import { groupOf } from '../support/parts/group-of.js';
+import { startStubWorker } from '../support/parts/stub-worker.js';
+import { temporalOfRun } from '../support/servers.js';
+
+/** A task with a local activity is kept alive after four fifths of its time, by another task. */
+const TASK_TIMEOUT = '1s';
+const LONGER_MS = 1_500;
+/** Between what has passed since the first of the two tasks when the local activity ends, and since the second. */
+const BETWEEN_MS = 1_100;
+
+/**
+ * A replay takes tasks that were kept alive for one, with the time of the last from its beginning. So nothing that the workflow does may
+ * depend on when its first task began by the clock, or the execution can never go on in another process.
+ */
+describe('a workflow whose first task was kept alive', () => {
+  const taskQueue = `kept-alive-${newId('event')}`;
+  let temporal: TemporalConnection;
+  let stop = async () => {};
+  before(async () => {
+    temporal = await connectTemporal(temporalOfRun());
+  });
+  afterEach(() => stop());
+  after(() => temporal.close());
+
+  const start = async (activities: Partial<Activities>) => {
+    stop = await startStubWorker(temporal, taskQueue, activities);
+  };
+
+  /** @throws DeterminismViolationError */
+  async function replay(workflowId: string): Promise<void> {
+    const history = await temporal.client.workflow.getHandle(workflowId).fetchHistory();
+    const events = history.events ?? [];
+    const isKeptAlive = events.some(
+      ({ workflowTaskCompletedEventAttributes: ended }, index) =>
+        ended && events[index + 1]?.workflowTaskScheduledEventAttributes,
+    );
+    assert.ok(isKeptAlive, 'its first task was kept alive');
+    const options = {
+      workflowBundle: { codePath: BUNDLE_PATH },
+      sinks: workflowSinks(() => {}),
+      dataConverter: temporal.dataConverter,
+      // In the debug mode, workflows run in this thread, and the SDK's promise hooks slow all later tests of the process.
+      debugMode: false,
+    };
+    await Worker.runReplayHistory(options, history);
+  }
+
+  it('delivers what is left, and is replayed', async () => {
+    await start({
+      // The second could not be made, so it is under way when it is decided whether the first is shown.
+      attemptFirst: () => delay(LONGER_MS).then(() => [answered(200), null]),
+      attemptMembers: async ({ attempts }) => attempts.map((one) => answered(200, one)),
+    });
+    const key = { account_id: newId('account'), event_id: newId('event'), endpoint_id: newId('endpoint') };
+    const group = groupOf(key, {
+      deliveries: [key.endpoint_id, newId('endpoint')].map((endpoint_id) => ({ event: 0, endpoint_id })),
+      timings: { ...TIMINGS, group_shown_ms: BETWEEN_MS },
+    });
+    const workflowId = newId('event');
+    const result = await temporal.client.workflow.execute<typeof deliver>('deliver', {
+      workflowId,
+      taskQueue,
+      workflowTaskTimeout: TASK_TIMEOUT,
+      args: [group],
+    });
+    assert.equal(result.delivered, 2);
+    await replay(workflowId);
+  });
+
+  it('probes an endpoint that fails, and is replayed', async () => {
+    let probes = 0;
+    await start({
+      openIncident: () => delay(LONGER_MS).then(() => 'active' as const),
+      markEndpoint: async () => 'active' as const,
+      probeEndpoint: async () => {
+        probes += 1;
+        await handle.signal(attemptSucceeded);
+      },
+      closeIncident: async () => {},
+    });
+    const since = new Date().toISOString();
+    const failed = { count: BACKOFF_AFTER_FAILURES, said: 'answered 503', at: since };
+    const handle = await temporal.client.workflow.signalWithStart<typeof endpointIncident, [typeof failed]>(
+      'endpointIncident',
+      {
+        workflowId: newId('event'),
+        taskQueue,
+        workflowTaskTimeout: TASK_TIMEOUT,
+        args: [
+          {
+            endpoint: { account_id: newId('account'), endpoint_id: newId('endpoint') },
+            since,
+            disable_after_ms: 60_000,
+            probe_interval_ms: 60_000,
+            timings: { ...TIMINGS, early_probes_ms: [BETWEEN_MS, 60_000] },
+          },
+        ],
+        signal: attemptFailed,
+        signalArgs: [failed],
+      },
+    );
+    assert.equal((await handle.result()).outcome, 'recovered');
+    assert.equal(probes, 1);
+    await replay(handle.workflowId);
+  });
+});
