@@ -29,6 +29,7 @@ keep /keys/mongodb/hookline.password "$MONGODB" random
 
 keep /keys/hookline/secret.keys "$HOOKLINE" hookline secret-key
 keep /keys/hookline/payload.keys "$HOOKLINE" hookline secret-key
+keep /keys/hookline/wrapping.keys "$HOOKLINE" hookline secret-key
 keep /keys/hookline/mongodb.uri "$HOOKLINE" mongodb_uri
 
 keep /keys/temporal/postgresql.password "$POSTGRESQL" random

@@ -166,7 +166,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a test event to an endpoint, whatever kinds it is registered for
+         * Send a test event, or the example of a kind, to an endpoint, whatever kinds it is registered for
          * @description Requires the scope `endpoints:write`.
          */
         post: operations["testEndpoint"];
@@ -906,7 +906,7 @@ export interface paths {
         get: operations["listApiKeys"];
         put?: never;
         /**
-         * Create an API key, which is shown only in this answer
+         * Create an API key, which is shown only in this response
          * @description Requires the scope `keys:write`.
          */
         post: operations["createApiKey"];
@@ -954,7 +954,7 @@ export interface paths {
         get: operations["listOAuthClients"];
         put?: never;
         /**
-         * Register an OAuth client; its secret is shown only in this answer
+         * Register an OAuth client; its secret is shown only in this response
          * @description Requires the scope `keys:write`.
          */
         post: operations["createOAuthClient"];
@@ -1002,7 +1002,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Give an OAuth client a new secret, which is shown only in this answer
+         * Give an OAuth client a new secret, which is shown only in this response
          * @description Requires the scope `keys:write`.
          */
         post: operations["rotateOAuthClientSecret"];
@@ -1054,7 +1054,7 @@ export interface paths {
         get: operations["listAccounts"];
         put?: never;
         /**
-         * Create an account. For the operator with its first API key, which is shown only in this answer
+         * Create an account. For the operator with its first API key, which is shown only in this response
          * @description Requires the scope `platform` or `admin`.
          */
         post: operations["createAccount"];
@@ -1086,7 +1086,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change name, reference or limits of an account; limits take effect within two seconds
+         * Change name, reference, limits or the look of the portal of an account; limits take effect within two seconds
          * @description Requires the scope `platform` or `admin`.
          */
         patch: operations["updateAccount"];
@@ -1106,7 +1106,7 @@ export interface paths {
         get: operations["listPortalSessions"];
         put?: never;
         /**
-         * Create a link to the portal, for a subscriber of the account; its token is shown only in this answer
+         * Create a link to the portal, for a subscriber of the account; its token is shown only in this response
          * @description Requires the scope `keys:write`.
          */
         post: operations["createPortalSession"];
@@ -2003,6 +2003,15 @@ export interface components {
                 disable_at: string;
             };
         };
+        /**
+         * @example {
+         *       "event_kind": "purchase"
+         *     }
+         */
+        TestEndpointBody: {
+            /** @description A kind whose example is sent: the first of `examples` in its schema. It is an event of that kind, to this endpoint alone. Absent: a test event of the kind endpoint.test */
+            event_kind?: string;
+        };
         ReplaceEndpointBody: {
             target_url: string;
             event_kinds: string[];
@@ -2225,6 +2234,12 @@ export interface components {
             run_id: string;
             /** @description Present if the list is filtered by any_attempt_…: the attempts that match, of all runs, at most 100 */
             matching_attempts?: components["schemas"]["MatchingAttempt"][];
+            /** @description The latest attempt that has ended, if the list is asked for it. Absent if there is none, and of an open delivery whose reason is not an attempt */
+            last_attempt?: components["schemas"]["LastAttempt"];
+            /** @description How many attempts of an open delivery its schedule has, if the list is asked for last_attempt */
+            max_attempts?: number;
+            /** @description What the payload has at the properties that the schema of its kind marks as keys, if the list is asked for it. Absent if there is none, and if the payload cannot be read any more */
+            business_keys?: components["schemas"]["BusinessKey"][];
         };
         MatchingAttempt: {
             number: number;
@@ -2247,7 +2262,7 @@ export interface components {
             address?: string;
             /** @description Size of the body that was sent */
             request_bytes?: number;
-            /** @description Bytes of the answer's body that were read: all of it, or the first 16,384 */
+            /** @description Bytes of the response's body that were read: all of it, or the first 16,384 */
             response_bytes?: number;
             /** @description SHA-256 of these bytes, hexadecimal; absent if there are none */
             response_sha256?: string;
@@ -2269,6 +2284,17 @@ export interface components {
             /** @description So many tries of this attempt began before and were lost with the process that made them: their requests may have arrived, too */
             lost_tries?: number;
             run_id: string;
+        };
+        LastAttempt: {
+            number: number;
+            /** @description Of a closed delivery */
+            duration_ms?: number;
+            status_code?: number;
+            error_code?: string;
+        };
+        BusinessKey: {
+            name: string;
+            value: string;
         };
         Delivery: {
             id: string;
@@ -2369,12 +2395,12 @@ export interface components {
                 dns?: number;
                 connect?: number;
                 tls?: number;
-                /** @description From the request until the answer's headers */
+                /** @description From the request until the response's headers */
                 first_byte?: number;
             };
             /** @description Size of the body that was sent */
             request_bytes?: number;
-            /** @description Bytes of the answer's body that were read: all of it, or the first 16,384 */
+            /** @description Bytes of the response's body that were read: all of it, or the first 16,384 */
             response_bytes?: number;
             /** @description SHA-256 of these bytes, hexadecimal; absent if there are none */
             response_sha256?: string;
@@ -2545,7 +2571,7 @@ export interface components {
              * @description Stable: depend on it
              * @enum {string}
              */
-            code: "delivered" | "in_flight" | "retrying" | "retry_after" | "waits_its_turn" | "delivery_paused" | "endpoint_paused" | "endpoint_disabled" | "endpoint_failing" | "endpoint_pending" | "endpoint_gone" | "address_blocked" | "release_pending" | "exhausted" | "expired" | "cancelled" | "endpoint_deleted" | "subject_erased" | "terminated" | "event_unknown" | "endpoint_unknown" | "registered_later" | "deleted_before" | "pending_then" | "kind_not_registered" | "filter_not_met" | "test_of_another_endpoint" | "changed_just_before" | "not_started_yet" | "not_kept" | "not_found";
+            code: "delivered" | "in_flight" | "retrying" | "retry_after" | "waits_its_turn" | "delivery_paused" | "endpoint_paused" | "endpoint_disabled" | "endpoint_failing" | "endpoint_pending" | "endpoint_gone" | "address_blocked" | "release_pending" | "workflow_failing" | "exhausted" | "expired" | "cancelled" | "endpoint_deleted" | "subject_erased" | "terminated" | "event_unknown" | "endpoint_unknown" | "registered_later" | "deleted_before" | "pending_then" | "kind_not_registered" | "filter_not_met" | "test_of_another_endpoint" | "changed_just_before" | "not_started_yet" | "not_kept" | "not_found";
             /** @description Human-readable, with the evidence */
             summary: string;
             /**
@@ -2573,7 +2599,7 @@ export interface components {
             endpoint_id: string;
             /** @description Absent if there is no such event */
             event?: components["schemas"]["EventSummary"];
-            /** @description Absent if there is none */
+            /** @description Absent if there is none, and if its record cannot be read because its workflow fails */
             delivery?: {
                 id: string;
                 /**
@@ -2640,7 +2666,7 @@ export interface components {
                 key?: string;
                 status?: ("delivering" | "retrying" | "parked" | "delivered" | "exhausted" | "expired" | "cancelled" | "terminated")[];
                 /**
-                 * @description Why the latest attempt had no answer that counts
+                 * @description Why the latest attempt had no response that counts
                  * @enum {string}
                  */
                 error_code?: "timeout" | "connection_refused" | "connection_reset" | "connection_failed" | "dns_failure" | "tls_certificate_expired" | "tls_certificate_untrusted" | "tls_name_mismatch" | "tls_handshake_failed" | "malformed_response" | "blocked_address" | "proxy_failed" | "invalid_url" | "listener_disconnected";
@@ -2853,12 +2879,14 @@ export interface components {
                 type: "api_key" | "oauth_client" | "portal_session" | "operator" | "subscriber" | "system";
                 /** @description key_…, client_…, ps_…, operator, subscriber, incident, rotation or verification */
                 id: string;
+                /** @description What the account calls its API key, OAuth client or portal session; absent of those of other accounts, and of what was deleted */
+                name?: string;
                 /** @description The profile of the person for whom an OAuth client acted */
                 person?: string;
                 /** @description The actor's account, if it acted for this one: a platform, or the operator */
                 account_id?: string;
             };
-            /** @description From where: of a request its caller, of an answer of the endpoint the address that answered */
+            /** @description From where: of a request its caller, of a response of the endpoint the address that answered */
             address?: string;
             /** @description The x-request-id of the request that did it */
             request_id?: string;
@@ -3051,7 +3079,7 @@ export interface components {
              * @description ISO 8601, UTC
              */
             revoked_at?: string;
-            /** @description The key, hlk_…: shown only in this answer; Hookline keeps a hash */
+            /** @description The key, hlk_…: shown only in this response; Hookline keeps a hash */
             key: string;
         };
         ApiKeyPage: {
@@ -3140,7 +3168,7 @@ export interface components {
              * @description ISO 8601, UTC
              */
             created_at: string;
-            /** @description hlcs_…: shown only in this answer; a public client has none */
+            /** @description hlcs_…: shown only in this response; a public client has none */
             secret?: string;
         };
         OAuthClientPage: {
@@ -3232,6 +3260,15 @@ export interface components {
                 events_per_minute?: number;
                 max_endpoints?: number;
             };
+            /** @description How its portal looks */
+            portal?: {
+                /** @description What it calls itself */
+                name?: string;
+                /** @description A picture beside the name, from an origin that the installation allows (HOOKLINE_PORTAL_LOGO_ORIGINS) */
+                logo_url?: string;
+                /** @description Of links and buttons; shades with enough contrast are made of it */
+                color?: string;
+            };
             /**
              * @description Whether its first key is a platform’s, which makes accounts and acts for them: operator only
              * @default false
@@ -3252,6 +3289,15 @@ export interface components {
                 /** @description Of all tokens of the account together */
                 events_per_minute?: number;
                 max_endpoints?: number;
+            };
+            /** @description How its portal looks, each in place of what the installation has */
+            portal?: {
+                /** @description What it calls itself */
+                name?: string;
+                /** @description A picture beside the name, from an origin that the installation allows (HOOKLINE_PORTAL_LOGO_ORIGINS) */
+                logo_url?: string;
+                /** @description Of links and buttons; shades with enough contrast are made of it */
+                color?: string;
             };
             /** @enum {string} */
             status: "active" | "deleting" | "deleted";
@@ -3317,6 +3363,15 @@ export interface components {
                 events_per_minute?: number;
                 max_endpoints?: number;
             };
+            /** @description How its portal looks, each in place of what the installation has */
+            portal?: {
+                /** @description What it calls itself */
+                name?: string;
+                /** @description A picture beside the name, from an origin that the installation allows (HOOKLINE_PORTAL_LOGO_ORIGINS) */
+                logo_url?: string;
+                /** @description Of links and buttons; shades with enough contrast are made of it */
+                color?: string;
+            };
             /** @enum {string} */
             status: "active" | "deleting" | "deleted";
             /**
@@ -3370,6 +3425,12 @@ export interface components {
                 events_per_minute?: number | null;
                 max_endpoints?: number | null;
             };
+            /** @description How its portal looks; null: as the installation's */
+            portal?: {
+                name?: string | null;
+                logo_url?: string | null;
+                color?: string | null;
+            };
         };
         /**
          * @example {
@@ -3420,7 +3481,7 @@ export interface components {
              * @description ISO 8601, UTC
              */
             revoked_at?: string;
-            /** @description hlps_…: shown only in this answer; Hookline keeps a hash */
+            /** @description hlps_…: shown only in this response; Hookline keeps a hash */
             token: string;
             /** @description A link for the subscriber: the portal, with the token in the fragment */
             url: string;
@@ -3485,6 +3546,15 @@ export interface components {
                 id: string;
                 name: string;
                 reference?: string;
+                /** @description How its portal looks, if it has a look of its own */
+                portal?: {
+                    /** @description What it calls itself */
+                    name?: string;
+                    /** @description A picture beside the name, from an origin that the installation allows (HOOKLINE_PORTAL_LOGO_ORIGINS) */
+                    logo_url?: string;
+                    /** @description Of links and buttons; shades with enough contrast are made of it */
+                    color?: string;
+                };
             };
             /** @description The platform of the account */
             platform_id?: string;
@@ -3806,6 +3876,12 @@ export interface components {
             reason: string;
             workflow_id: string;
             run_id: string;
+            /** @description The latest attempt that has ended, if the list is asked for it. Absent if there is none, and of an open delivery whose reason is not an attempt */
+            last_attempt?: components["schemas"]["LastAttempt"];
+            /** @description How many attempts of an open delivery its schedule has, if the list is asked for last_attempt */
+            max_attempts?: number;
+            /** @description What the payload has at the properties that the schema of its kind marks as keys, if the list is asked for it. Absent if there is none, and if the payload cannot be read any more */
+            business_keys?: components["schemas"]["BusinessKey"][];
             /** @description Whose it is */
             account: {
                 id: string;
@@ -3939,12 +4015,14 @@ export interface components {
                 type: "api_key" | "oauth_client" | "portal_session" | "operator" | "subscriber" | "system";
                 /** @description key_…, client_…, ps_…, operator, subscriber, incident, rotation or verification */
                 id: string;
+                /** @description What the account calls its API key, OAuth client or portal session; absent of those of other accounts, and of what was deleted */
+                name?: string;
                 /** @description The profile of the person for whom an OAuth client acted */
                 person?: string;
                 /** @description The actor's account, if it acted for this one: a platform, or the operator */
                 account_id?: string;
             };
-            /** @description From where: of a request its caller, of an answer of the endpoint the address that answered */
+            /** @description From where: of a request its caller, of a response of the endpoint the address that answered */
             address?: string;
             /** @description The x-request-id of the request that did it */
             request_id?: string;
@@ -4869,8 +4947,35 @@ export interface components {
                 };
             };
         };
-        /** @description `account_state_conflict`: The account is in a state that does not allow this. `endpoint_state_conflict`: The endpoint is in a state that does not allow this */
-        "account_state_conflict.endpoint_state_conflict": {
+        /** @description `invalid_request`: The request is not valid. `ambiguous_token`: More than one access token was sent. `invalid_json`: The body is not valid JSON. `account_not_named`: The request does not name an account. `invalid_payload`: The payload does not match the schema of its event kind */
+        "invalid_request.ambiguous_token.invalid_json.account_not_named.invalid_payload": {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "https://hookline.example.com/errors/invalid_request",
+                 *       "title": "The request is not valid",
+                 *       "status": 400,
+                 *       "detail": "The request is not valid.",
+                 *       "code": "invalid_request",
+                 *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "invalid_request" | "ambiguous_token" | "invalid_json" | "account_not_named" | "invalid_payload";
+                    /** @enum {unknown} */
+                    status?: 400;
+                };
+            };
+        };
+        /** @description `account_state_conflict`: The account is in a state that does not allow this. `endpoint_state_conflict`: The endpoint is in a state that does not allow this. `event_kind_conflict`: The event kind cannot be changed in this way */
+        "account_state_conflict.endpoint_state_conflict.event_kind_conflict": {
             headers: {
                 "x-request-id": components["headers"]["x-request-id"];
                 RateLimit: components["headers"]["RateLimit"];
@@ -4890,7 +4995,7 @@ export interface components {
                  */
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
-                    code?: "account_state_conflict" | "endpoint_state_conflict";
+                    code?: "account_state_conflict" | "endpoint_state_conflict" | "event_kind_conflict";
                     /** @enum {unknown} */
                     status?: 409;
                 };
@@ -4918,6 +5023,33 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"] & {
                     /** @enum {unknown} */
                     code?: "account_state_conflict" | "endpoint_state_conflict" | "filter_limit_reached";
+                    /** @enum {unknown} */
+                    status?: 409;
+                };
+            };
+        };
+        /** @description `account_state_conflict`: The account is in a state that does not allow this. `endpoint_state_conflict`: The endpoint is in a state that does not allow this */
+        "account_state_conflict.endpoint_state_conflict": {
+            headers: {
+                "x-request-id": components["headers"]["x-request-id"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "https://hookline.example.com/errors/account_state_conflict",
+                 *       "title": "The account is in a state that does not allow this",
+                 *       "status": 409,
+                 *       "detail": "The account is in a state that does not allow this.",
+                 *       "code": "account_state_conflict",
+                 *       "request_id": "req_01M7Y2V07RS2Y47QBBGSV7HTCR"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "account_state_conflict" | "endpoint_state_conflict";
                     /** @enum {unknown} */
                     status?: 409;
                 };
@@ -6505,7 +6637,16 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "event_kind": "purchase"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TestEndpointBody"];
+            };
+        };
         responses: {
             /** @description Accepted: the delivery is persisted */
             202: {
@@ -6535,12 +6676,14 @@ export interface operations {
                     "application/json": components["schemas"]["Acceptance"];
                 };
             };
-            400: components["responses"]["invalid_request.ambiguous_token.account_not_named"];
+            400: components["responses"]["invalid_request.ambiguous_token.invalid_json.account_not_named.invalid_payload"];
             401: components["responses"]["missing_token.malformed_token.invalid_token.expired_token.revoked_token"];
             403: components["responses"]["missing_scope"];
-            404: components["responses"]["not_found"];
+            404: components["responses"]["not_found.unknown_event_kind"];
             406: components["responses"]["not_acceptable"];
-            409: components["responses"]["account_state_conflict.endpoint_state_conflict"];
+            409: components["responses"]["account_state_conflict.endpoint_state_conflict.event_kind_conflict"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal_error"];
             503: components["responses"]["unavailable"];
@@ -6987,6 +7130,7 @@ export interface operations {
                 any_attempt_longer_than?: string;
                 any_attempt_error_code?: "timeout" | "connection_refused" | "connection_reset" | "connection_failed" | "dns_failure" | "tls_certificate_expired" | "tls_certificate_untrusted" | "tls_name_mismatch" | "tls_handshake_failed" | "malformed_response" | "blocked_address" | "proxy_failed" | "invalid_url" | "listener_disconnected";
                 any_attempt_status_code?: number;
+                include?: ("last_attempt" | "business_keys")[];
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -8116,7 +8260,7 @@ export interface operations {
                 created_after: string;
                 created_before?: string;
                 event_kind?: string;
-                code?: ("delivered" | "in_flight" | "retrying" | "retry_after" | "waits_its_turn" | "delivery_paused" | "endpoint_paused" | "endpoint_disabled" | "endpoint_failing" | "endpoint_pending" | "endpoint_gone" | "address_blocked" | "release_pending" | "exhausted" | "expired" | "cancelled" | "endpoint_deleted" | "subject_erased" | "terminated" | "event_unknown" | "endpoint_unknown" | "registered_later" | "deleted_before" | "pending_then" | "kind_not_registered" | "filter_not_met" | "test_of_another_endpoint" | "changed_just_before" | "not_started_yet" | "not_kept" | "not_found")[];
+                code?: ("delivered" | "in_flight" | "retrying" | "retry_after" | "waits_its_turn" | "delivery_paused" | "endpoint_paused" | "endpoint_disabled" | "endpoint_failing" | "endpoint_pending" | "endpoint_gone" | "address_blocked" | "release_pending" | "workflow_failing" | "exhausted" | "expired" | "cancelled" | "endpoint_deleted" | "subject_erased" | "terminated" | "event_unknown" | "endpoint_unknown" | "registered_later" | "deleted_before" | "pending_then" | "kind_not_registered" | "filter_not_met" | "test_of_another_endpoint" | "changed_just_before" | "not_started_yet" | "not_kept" | "not_found")[];
             };
             header?: {
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
@@ -8619,7 +8763,7 @@ export interface operations {
                 format?: "ndjson";
             };
             header?: {
-                /** @description gzip: the answer is compressed */
+                /** @description gzip: the response is compressed */
                 "Accept-Encoding"?: string;
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -8741,7 +8885,7 @@ export interface operations {
                 fields?: ("id" | "username" | "name" | "biography" | "website" | "picture_url" | "followers_count" | "following_count" | "posts_count" | "created_at" | "updated_at")[];
             };
             header?: {
-                /** @description The ETag of an earlier answer: the answer is 304 if nothing has changed */
+                /** @description The ETag of an earlier response: the response is 304 if nothing has changed */
                 "If-None-Match"?: string;
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -8942,7 +9086,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of an earlier answer: the answer is 304 if nothing has changed */
+                /** @description The ETag of an earlier response: the response is 304 if nothing has changed */
                 "If-None-Match"?: string;
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -9008,7 +9152,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that was read: the answer is 412 if the profile has changed since */
+                /** @description The ETag that was read: the response is 412 if the profile has changed since */
                 "If-Match"?: string;
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -9077,7 +9221,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that was read: the answer is 412 if the profile has changed since */
+                /** @description The ETag that was read: the response is 412 if the profile has changed since */
                 "If-Match"?: string;
                 /** @description The account to act for, by id or reference: for tokens with the scope platform, which need it, or admin */
                 "Hookline-Account"?: string;
@@ -9937,7 +10081,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag of an earlier answer: the answer is 304 if nothing has changed */
+                /** @description The ETag of an earlier response: the response is 304 if nothing has changed */
                 "If-None-Match"?: string;
             };
             path: {
@@ -10048,7 +10192,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The ETag that was read: the answer is 412 if the account has changed since */
+                /** @description The ETag that was read: the response is 412 if the account has changed since */
                 "If-Match"?: string;
             };
             path: {
@@ -10956,6 +11100,7 @@ export interface operations {
                 open?: "true" | "false";
                 created_after?: string;
                 created_before?: string;
+                include?: ("last_attempt" | "business_keys")[];
             };
             header?: never;
             path?: never;
@@ -11252,7 +11397,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What was found. Each answer looks for a business key in some accounts, and can be empty: only one without after is the last */
+            /** @description What was found. Each response looks for a business key in some accounts, and can be empty: only one without after is the last */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -11456,7 +11601,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The event was received. The body of the answer is kept in part, and ignored. */
+            /** @description The event was received. The body of the response is kept in part, and ignored. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11526,7 +11671,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The event was received. The body of the answer is kept in part, and ignored. */
+            /** @description The event was received. The body of the response is kept in part, and ignored. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11596,7 +11741,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The event was received. The body of the answer is kept in part, and ignored. */
+            /** @description The event was received. The body of the response is kept in part, and ignored. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11666,7 +11811,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The event was received. The body of the answer is kept in part, and ignored. */
+            /** @description The event was received. The body of the response is kept in part, and ignored. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11736,7 +11881,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The event was received. The body of the answer is kept in part, and ignored. */
+            /** @description The event was received. The body of the response is kept in part, and ignored. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -11806,7 +11951,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description The event was received. The body of the answer is kept in part, and ignored. */
+            /** @description The event was received. The body of the response is kept in part, and ignored. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
