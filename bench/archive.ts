@@ -57,6 +57,7 @@ export async function fillArchive(
       return { ...delivery, key, record };
     });
     await archive.addDeliveries(await Promise.all(committed));
+    await archive.logKept(some.map(({ delivery }) => delivery.id));
     ids.push(...some.map(({ delivery }) => delivery.id));
   }
   return { ids, endpointIds };

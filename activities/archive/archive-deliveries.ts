@@ -18,6 +18,8 @@ import { whileSigning } from './while-signing.js';
 
 /** Executions that are read at once. */
 const READS_AT_ONCE = 4;
+/** Executions whose deliveries are kept before the log takes them. */
+const KEPT_AT_ONCE = 20;
 /** A part of a run ends after this, even if more is to be archived. Milliseconds. */
 const PART_TIME_MS = 20_000;
 const FIRST_WIDTH_MS = 60_000;
@@ -118,7 +120,9 @@ export async function archiveExecutions(
   executions: readonly ClosedExecution[],
 ): Promise<number> {
   const { first, later } = apart(executions);
-  const archived = await archiveTogether(writes, first);
+  let archived = 0;
+  for (let begin = 0; begin < first.length; begin += KEPT_AT_ONCE)
+    archived += await archiveTogether(writes, first.slice(begin, begin + KEPT_AT_ONCE));
   return later.length === 0 ? archived : archived + (await archiveExecutions(writes, later));
 }
 
@@ -141,7 +145,10 @@ function apart(executions: readonly ClosedExecution[]): Record<'first' | 'later'
 /** @param executions with one run of each delivery */
 async function archiveTogether(writes: Writes, executions: readonly ClosedExecution[]): Promise<number> {
   const { archive } = writes;
-  const known = await archive.known(executions.flatMap(({ runs }) => runs.map(({ id }) => id)));
+  const ids = executions.flatMap(({ runs }) => runs.map(({ id }) => id));
+  // What an interrupted run has left to do, before anything takes the place of that.
+  await archive.logKept(ids);
+  const known = await archive.known(ids);
   const positions = new Map<string, string>();
   const limit = pLimit(READS_AT_ONCE);
   const counts = await Promise.all(
@@ -160,6 +167,7 @@ async function archiveTogether(writes: Writes, executions: readonly ClosedExecut
       }),
     ),
   );
+  await archive.logKept(ids);
   await archive.move(positions);
   // An event can have been kept while what stands for it was open, and nothing else be wanted of that.
   await archive.place(new Map(executions.flatMap(({ heads }) => heads)));

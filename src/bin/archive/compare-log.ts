@@ -23,7 +23,7 @@ export interface LogCounts {
   changes: number;
   voids: number;
   events: number;
-  /** Changes that the log does not have yet. */
+  /** Deliveries and changes that the log does not have yet. */
   unlogged: number;
   leaves: number;
   /** Leaves without a record, and why. */
@@ -53,7 +53,7 @@ export interface LogSources {
   keys: readonly NoteVerifier[];
   /** Records are kept at least so long, days. */
   keptDays: number;
-  /** The log should have all changes that were made before this; absent: nobody knows. */
+  /** The log should have everything from before this; absent: nobody knows. */
   loggedBefore?: Date | undefined;
   /** What Temporal has of what closed in a period; absent: that is not compared. */
   ledger?: { held: Held; from: Date; to: Date } | undefined;
@@ -87,8 +87,11 @@ export async function* compareLog(sources: LogSources, counts: LogCounts): Async
   }
   const hasEvent = (name: string) => events.has(name);
   for await (const delivery of archive.audit.deliveries(hasEvent)) {
-    counts.deliveries += 1;
-    yield* markDelivery(delivery, marks, noteTime, leafless, sources.ledger);
+    if (delivery.leaf === undefined) yield* unloggedDelivery(delivery, sources.loggedBefore, counts);
+    else {
+      counts.deliveries += 1;
+      yield* markDelivery({ ...delivery, leaf: delivery.leaf }, marks, noteTime, leafless, sources.ledger);
+    }
   }
   for await (const some of changes.audit.changes()) {
     for (const one of some) yield* unlogged(one, sources.loggedBefore, counts);
@@ -137,7 +140,7 @@ async function* auditTree({ database: { log }, keys }: LogSources): AsyncIterabl
 }
 
 function* markDelivery(
-  { id, revision, leaf, replaced, record, how, isLeafless }: AuditedDelivery,
+  { id, revision, leaf, replaced, record, how, isLeafless }: AuditedDelivery & { leaf: number },
   marks: LeafMarks,
   noteTime: (leaf: number, at: string | undefined) => void,
   leafless: { id: string; leaf: number }[],
@@ -159,6 +162,17 @@ function* markDelivery(
   const at = new Date(closed_at);
   if (at >= ledger.from && at < ledger.to && !ledger.held.has(id))
     yield { id, what: `closed at ${closed_at}, but Temporal does not have it` };
+}
+
+/** A delivery that says that the log does not have it: a run was interrupted, or is at it. */
+function* unloggedDelivery(
+  { id, archivedAt }: AuditedDelivery,
+  loggedBefore: Date | undefined,
+  counts: LogCounts,
+): Iterable<Difference> {
+  counts.unlogged += 1;
+  if (!loggedBefore || archivedAt < loggedBefore.getTime())
+    yield { id, what: 'is kept, and is not in the log yet' };
 }
 
 /** A change that says that the log does not have it. */
@@ -230,13 +244,10 @@ async function* explainLeaves(
   if (missing) yield isMissing(missing);
 }
 
-/** A leaf is appended before its record is kept. If the delivery was sent again before the next run, the record of that is kept alone. */
-const NO_RECORD = 'removed before their time, or never kept, because an archive run was interrupted';
-
 function isMissing({ first, last }: { first: number; last: number }): Difference {
   return first === last
-    ? { id: `leaf ${first}`, what: `has no record: ${NO_RECORD}` }
-    : { id: `leaves ${first} to ${last}`, what: `have no records: ${NO_RECORD}` };
+    ? { id: `leaf ${first}`, what: 'has no record: it was removed before its time' }
+    : { id: `leaves ${first} to ${last}`, what: 'have no records: they were removed before their time' };
 }
 
 /** Records that were stored or moved while the pass went by. */
@@ -249,7 +260,7 @@ async function lookAgain(
   for (let first = 0; first < unknown.length; first += LEAVES_AT_ONCE) {
     const leaves = unknown.slice(first, first + LEAVES_AT_ONCE);
     for await (const { leaf, isLeafless } of archive.audit.deliveries(hasEvent, leaves))
-      if (!isLeafless) marks.set(leaf, RECORDED);
+      if (leaf !== undefined && !isLeafless) marks.set(leaf, RECORDED);
     for await (const some of changes.audit.changes(leaves)) {
       const numbered = some.map(({ leafIndex = -1, ...one }) => ({ ...one, leaf: leafIndex }));
       for (const { leaf, isLeaf } of await withLeaves(numbered, log)) if (isLeaf) marks.set(leaf, RECORDED);

@@ -96,7 +96,7 @@ function summary(
   const recorded = leaves - expired - replaced - again - missing;
   return [
     `Temporal: ${compared} of ${all} deliveries compared with the archive, of those that closed from ${start.toISOString()} until ${end.toISOString()}; ${inOpenGroups} of them in groups that are still open. Not compared: ${reasons.join(', ')}.`,
-    `Archive: ${deliveries} deliveries, ${events} events, ${changes} changes and ${voids} ranges of void numbers compared with the log. Not in the log yet: ${unlogged} changes.`,
+    `Archive: ${deliveries} deliveries, ${events} events, ${changes} changes and ${voids} ranges of void numbers compared with the log. Not in the log yet: ${unlogged}.`,
     `Log: ${recorded} of ${leaves} leaves have their record. Without one: ${expired} past the time that records are kept, ${replaced} replaced by the record of a later run, ${again} appended twice, ${missing} missing.`,
     differences === 0 ? 'No difference.' : `${differences} ${differences === 1 ? 'differs' : 'differ'}.`,
   ];

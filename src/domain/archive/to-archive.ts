@@ -82,10 +82,15 @@ export interface ArchiveWrites {
   saveEvents(events: readonly EventToArchive[]): Promise<Map<string, SealedEvent>>;
   /** The salts of a record; `undefined` if the key of its event was erased. @param key of a {@link SealedEvent} */
   saltsOf(event: PayloadContext, key: string, record: RecordKey): Promise<RecordSalts | undefined>;
-  /** Keeps deliveries that are not kept yet. */
+  /** Keeps deliveries that are not kept yet. Readers have them once the log has: {@link logKept}. */
   addDeliveries(deliveries: readonly SealableDelivery[]): Promise<void>;
-  /** Puts a later run in the place of an earlier one. */
+  /** Puts a later run in the place of an earlier one, which the log has. */
   replaceDelivery(delivery: SealableDelivery, before: RunKey & { revision: number }): Promise<void>;
+  /**
+   * Has the log take the records of deliveries that are kept, as they were kept: a run that is interrupted before leaves no leaf behind that is without
+   * its record, whatever the next one reads of the same deliveries.
+   */
+  logKept(ids: readonly string[]): Promise<void>;
   /** Moves deliveries in lists. @param positions by id */
   move(positions: ReadonlyMap<string, string>): Promise<void>;
   /** Puts events into lists, those that are kept: what stands for them has closed. @param positions by id */

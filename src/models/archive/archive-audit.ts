@@ -1,6 +1,6 @@
 import type { Model } from 'mongoose';
 import { together } from '../mongo/together.js';
-import type { DeliveryDocument, EventDocument } from './archive-documents.js';
+import { type DeliveryDocument, type EventDocument, UNLOGGED } from './archive-documents.js';
 import type { UnalteredReader } from './unaltered.js';
 
 /** Documents that are looked at together. */
@@ -11,8 +11,10 @@ const GOING_MS = 3_600_000;
 /** An archived delivery as it was looked at. */
 export interface AuditedDelivery {
   id: string;
-  /** Where the log has its record, as the document says. */
-  leaf: number;
+  /** When it was archived, milliseconds since the epoch. */
+  archivedAt: number;
+  /** Where the log has its record, as the document says; absent: it does not say that the log has it. */
+  leaf: number | undefined;
   /** Where it had records of earlier runs, which this one has replaced. */
   replaced: readonly number[];
   revision: number;
@@ -93,14 +95,16 @@ export class ArchiveAudit {
     const others = documents.filter((_, at) => records[at] && !isKnown[at]);
     const events = await this.eventsOf(others.map(({ event_id }) => event_id));
     return documents.map((document, at) => {
-      const { _id: id, event_id, revision, leaf_index: leaf, replaced_leaves } = document;
+      const { _id: id, event_id, revision, leaf_index, replaced_leaves } = document;
+      const leaf = leaf_index === UNLOGGED ? undefined : leaf_index;
+      const archivedAt = Number(document.archived_at);
       const isLeafless = wrong[at] !== undefined;
       const record = records[at];
       const how =
         opened[at]?.altered?.how ??
         (isKnown[at] ? undefined : wrongEvent(record, events.get(event_id), document));
       const replaced = replaced_leaves ?? [];
-      return { id, revision, leaf, replaced, record, how, isLeafless };
+      return { id, archivedAt, revision, leaf, replaced, record, how, isLeafless };
     });
   }
 

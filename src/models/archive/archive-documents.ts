@@ -2,6 +2,11 @@ import { Schema } from 'mongoose';
 import type { ArchivedDelivery, ArchivedEvent, ListedDelivery } from '../../domain/archive/archived.js';
 import { isSubjectMark } from '../../domain/ledger/sealed-event.js';
 
+/** In the place of a leaf's number: the record is kept, and not in the log yet. Readers do without it until it is. */
+export const UNLOGGED = -1;
+/** Records that readers have. */
+export const LOGGED = { leaf_index: { $gt: UNLOGGED } } as const;
+
 /** A closed delivery as it is stored. */
 export interface DeliveryDocument
   extends Omit<ArchivedDelivery, 'id' | 'keys' | 'error_code' | 'status_code'> {
@@ -13,7 +18,7 @@ export interface DeliveryDocument
   status_code?: number | null;
   archived_at: Date;
   expires_at: Date;
-  /** Number of this revision of the record in the log. */
+  /** Number of this revision of the record in the log, or {@link UNLOGGED}. */
   leaf_index: number;
   /** Numbers of the revisions before it, whose records it has replaced. Absent if there were none. */
   replaced_leaves?: number[] | null;

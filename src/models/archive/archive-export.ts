@@ -1,6 +1,6 @@
 import type { Model } from 'mongoose';
 import { idsBeginAt } from '../../domain/basics/ids.js';
-import type { DeliveryDocument, EventDocument } from './archive-documents.js';
+import { type DeliveryDocument, type EventDocument, LOGGED } from './archive-documents.js';
 import type { OpenedDelivery } from './open-delivery.js';
 import type { OpenedEvent, UnalteredReader } from './unaltered.js';
 
@@ -47,7 +47,7 @@ export class ArchiveExport {
       const last = events.at(-1);
       if (!last) return;
       const found = await this.deliveries
-        .find({ account_id: accountId, event_id: { $in: events.map(({ _id }) => _id) } })
+        .find({ account_id: accountId, event_id: { $in: events.map(({ _id }) => _id) }, ...LOGGED })
         .lean();
       const deliveries = await this.unaltered.opened(found);
       deliveries.sort((a, b) => (a.archived.id < b.archived.id ? -1 : 1));

@@ -18,6 +18,7 @@ import {
   type DeliveryDocument,
   type EventDocument,
   type ListedDocument,
+  LOGGED,
   toEvent,
 } from './archive-documents.js';
 import { ArchiveExport } from './archive-export.js';
@@ -61,7 +62,7 @@ export class ArchiveReader implements Omit<ArchiveReads, 'completeUntil'> {
 
   /** A delivery as it is stored, whether or not it is what was archived. */
   async stored(accountId: string, id: string): Promise<OpenedDelivery | undefined> {
-    const document = await this.deliveryModel.findOne({ _id: id }).lean();
+    const document = await this.deliveryModel.findOne({ _id: id, ...LOGGED }).lean();
     if (document?.account_id !== accountId) return undefined;
     const [opened] = await this.unaltered.opened([document]);
     return opened;
@@ -90,7 +91,7 @@ export class ArchiveReader implements Omit<ArchiveReads, 'completeUntil'> {
     id: string,
   ): Promise<{ text: string; leafIndex: number; eventId: string } | undefined> {
     const document = await this.deliveryModel
-      .findOne({ _id: id }, { account_id: 1, record: 1, leaf_index: 1, event_id: 1 })
+      .findOne({ _id: id, ...LOGGED }, { account_id: 1, record: 1, leaf_index: 1, event_id: 1 })
       .lean();
     if (document?.account_id !== accountId) return undefined;
     await this.unaltered.requireLeaves([document]);
@@ -104,7 +105,7 @@ export class ArchiveReader implements Omit<ArchiveReads, 'completeUntil'> {
     limit: number,
   ): Promise<ListedDelivery[]> {
     const found = await this.deliveryModel
-      .find({ account_id: accountId, event_id: { $in: [...eventIds] } }, UNLISTED)
+      .find({ account_id: accountId, event_id: { $in: [...eventIds] }, ...LOGGED }, UNLISTED)
       .limit(limit)
       .lean<ListedDocument[]>();
     return (await this.unaltered.listed(found)).sort((a, b) => (a.position < b.position ? 1 : -1));
@@ -113,7 +114,7 @@ export class ArchiveReader implements Omit<ArchiveReads, 'completeUntil'> {
   /** The ids of an event's archived deliveries, in order, whether somebody has altered them or not. */
   async deliveryIdsOf(accountId: string, eventId: string, limit: number): Promise<string[]> {
     const found = await this.deliveryModel
-      .find({ account_id: accountId, event_id: eventId }, { _id: 1 })
+      .find({ account_id: accountId, event_id: eventId, ...LOGGED }, { _id: 1 })
       .sort({ _id: 1 })
       .limit(limit)
       .lean();
@@ -155,6 +156,7 @@ export class ArchiveReader implements Omit<ArchiveReads, 'completeUntil'> {
           ...deliveryConditions({ ...asked, statuses: status && [status] }),
           ...(event_ids && { event_id: { $in: [...event_ids] } }),
           ...within(range),
+          ...LOGGED,
         },
         UNLISTED,
       )

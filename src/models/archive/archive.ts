@@ -21,6 +21,7 @@ import {
   eventSchema,
   stateSchema,
   storedKeys,
+  UNLOGGED,
 } from './archive-documents.js';
 import { ArchiveReader } from './archive-reader.js';
 import type { RecordLog } from './unaltered.js';
@@ -40,7 +41,7 @@ export interface ArchiveRetention {
 }
 
 /** What the archive has of a delivery. */
-type KnownDelivery = RunKey & { revision: number; leaf_index?: number };
+type KnownDelivery = RunKey & Pick<DeliveryDocument, 'revision' | 'leaf_index'>;
 
 /** Closed deliveries and their events, for as long as the operator keeps them. */
 export class ArchiveRepository extends ArchiveReader implements ArchiveReads, ArchiveWrites {
@@ -50,7 +51,7 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
 
   /**
    * @param sealer of what is kept besides the record
-   * @param log takes every record before it is kept, so that no record is without its leaf
+   * @param log takes every record once it is kept, so that none of its leaves is without a record
    */
   constructor(connection: Connection, retention: ArchiveRetention, sealer: PayloadSealer, log: RecordLog) {
     super(
@@ -106,12 +107,9 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
   /** What is known of some deliveries, by id. */
   async known(ids: readonly string[]): Promise<Map<string, KnownDelivery>> {
     const known = new Map<string, KnownDelivery>();
-    for (let first = 0; first < ids.length; first += IDS_AT_ONCE) {
+    for (const _id of inParts(ids)) {
       const found = await this.deliveryModel
-        .find(
-          { _id: { $in: ids.slice(first, first + IDS_AT_ONCE) } },
-          { run_id: 1, run_order: 1, revision: 1, position: 1, leaf_index: 1 },
-        )
+        .find({ _id }, { run_id: 1, run_order: 1, revision: 1, position: 1, leaf_index: 1 })
         .lean();
       for (const { _id: id, ...run } of found) known.set(id, { id, ...run });
     }
@@ -194,26 +192,21 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
   /** Keeps deliveries that are not kept yet. One that somebody else has kept meanwhile stays as it is. */
   async addDeliveries(deliveries: readonly SealableDelivery[]): Promise<void> {
     if (deliveries.length === 0) return;
-    const numbers = await this.log.append(deliveries.map(({ record }) => record));
     const documents = await Promise.all(
-      deliveries.map(async (delivery, at) => ({
-        _id: delivery.id,
-        ...(await this.toStored(delivery, numbers[at])),
-      })),
+      deliveries.map(async (delivery) => ({ _id: delivery.id, ...(await this.toStored(delivery)) })),
     );
     await insertMissing(this.deliveryModel, documents);
   }
 
   /** Puts a later run of a delivery in the place of an earlier one, unless somebody else has done that meanwhile. */
   async replaceDelivery(delivery: SealableDelivery, before: KnownDelivery): Promise<void> {
-    const { id, error_code, status_code } = delivery;
-    const [number] = await this.log.append([delivery.record]);
+    const { id: _id, error_code, status_code } = delivery;
     await this.deliveryModel.updateOne(
-      { _id: id, revision: before.revision },
+      { _id, revision: before.revision },
       {
-        $set: await this.toStored(delivery, number),
+        $set: await this.toStored(delivery),
         // Its leaf stays, without a record.
-        ...(before.leaf_index !== undefined && { $push: { replaced_leaves: before.leaf_index } }),
+        $push: { replaced_leaves: before.leaf_index },
         $unset: {
           ...(error_code === undefined && { error_code: 1 }),
           ...(status_code === undefined && { status_code: 1 }),
@@ -222,10 +215,35 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
     );
   }
 
-  private async toStored(
-    { id: _, keys, error_code, status_code, key, ...delivery }: SealableDelivery,
-    leaf_index = -1,
-  ): Promise<Omit<DeliveryDocument, '_id'>> {
+  async logKept(ids: readonly string[]): Promise<void> {
+    for (const _id of inParts(ids)) {
+      const found = await this.deliveryModel
+        .find({ _id, leaf_index: UNLOGGED }, { record: 1, revision: 1 })
+        .lean();
+      // Whatever else somebody has written in their place stays as it is.
+      const kept = found.filter(
+        ({ record, revision }) => typeof record === 'string' && Number.isInteger(revision),
+      );
+      if (kept.length === 0) continue;
+      const numbers = await this.log.append(kept.map(({ record }) => record));
+      const updates = kept.map(({ _id, revision }, at) => ({
+        updateOne: {
+          filter: { _id, revision, leaf_index: UNLOGGED },
+          update: { $set: { leaf_index: numbers[at] ?? UNLOGGED } },
+        },
+      }));
+      await this.deliveryModel.bulkWrite(updates, { ordered: false });
+    }
+  }
+
+  private async toStored({
+    id: _,
+    keys,
+    error_code,
+    status_code,
+    key,
+    ...delivery
+  }: SealableDelivery): Promise<Omit<DeliveryDocument, '_id'>> {
     const { account_id: accountId, event_id: eventId, detail, timeline, ...rest } = delivery;
     const seal = async (text: string | undefined) =>
       text === undefined ? undefined : this.sealer.sealBeside({ accountId, eventId }, key, text);
@@ -241,7 +259,7 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
       ...(sealedTimeline !== undefined && { timeline: sealedTimeline }),
       archived_at: new Date(),
       expires_at: this.expiryOf(delivery, closedAt(delivery.position)),
-      leaf_index,
+      leaf_index: UNLOGGED,
     };
   }
 
@@ -266,13 +284,8 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
   /** Puts events into lists: what stands for them has closed, which was open when they were archived. They are kept from then on. */
   async place(positions: ReadonlyMap<string, string>): Promise<void> {
     const ids = [...positions.keys()];
-    for (let first = 0; first < ids.length; first += IDS_AT_ONCE) {
-      const found = await this.eventModel
-        .find(
-          { _id: { $in: ids.slice(first, first + IDS_AT_ONCE) } },
-          { account_id: 1, event_kind: 1, position: 1 },
-        )
-        .lean();
+    for (const _id of inParts(ids)) {
+      const found = await this.eventModel.find({ _id }, { account_id: 1, event_kind: 1, position: 1 }).lean();
       const updates = found.flatMap((event) => {
         const position = positions.get(event._id);
         if (position === undefined || position === event.position) return [];
@@ -301,6 +314,12 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
       removed += modifiedCount;
     }
   }
+}
+
+/** Conditions that find ids, some at once. */
+function* inParts(ids: readonly string[]): Iterable<{ $in: string[] }> {
+  for (let first = 0; first < ids.length; first += IDS_AT_ONCE)
+    yield { $in: ids.slice(first, first + IDS_AT_ONCE) };
 }
 
 /** Where an event stands in lists, and how many deliveries it was to have, as far as that is known. */

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import mongoose, { type Connection } from 'mongoose';
+import { archiveExecutions } from '../../../activities/archive/archive-deliveries.js';
 import { compareLedger } from '../../../src/bin/archive/compare-ledger.js';
 import { Held } from '../../../src/bin/archive/held.js';
+import { parseKeptDays } from '../../../src/domain/archive/kept-days.js';
 import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
+import { ArchiveRepository } from '../../../src/models/archive/archive.js';
 import { ClosedExecutionFinder } from '../../../src/temporal/read/archive/closed-windows.js';
 import type { Delivery, DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
 import type { ApiClient } from '../../support/api-client.js';
@@ -149,6 +152,51 @@ describe('hookline archive verify', () => {
     assert.match((await verify()).found[leaf] ?? '', /has no record/);
     await restore(second);
     assert.deepEqual((await verify()).found, {});
+  });
+
+  it('misses nothing though a run was interrupted after it had kept a record, and its delivery was sent again', async () => {
+    const { deliveries: [sent] = [] } = await client.purchase();
+    const { id = '' } = sent ?? {};
+    await client.deliveryUntil(id, ({ status }) => status === 'delivered');
+    const { temporal, sealer, settings, database } = system;
+    const days = parseKeptDays('1');
+    const interrupted = new ArchiveRepository(connection, { records: days, payloads: days }, sealer, {
+      append: () => Promise.reject(new Error('killed')),
+      leavesAt: (numbers) => database.log.leavesAt(numbers),
+    });
+    const { client: ledger } = temporal;
+    const finder = new ClosedExecutionFinder(ledger, settings.HOOKLINE_TASK_QUEUE, sealer, database.archive);
+    const run = async () => {
+      const { executions } = await finder.closedFrom(new Date(Date.now() - 60_000), new Date(), 60_000);
+      const own = executions.filter(({ runs }) => runs.some((one) => one.id === id));
+      await archiveExecutions({ archive: interrupted, teller: { note: async () => {} } }, own);
+    };
+    const error = await until(
+      () =>
+        run().then(
+          () => undefined,
+          ({ message }: Error) => message,
+        ),
+      (message) => message !== undefined,
+    );
+    assert.equal(error, 'killed');
+    assert.equal((await copyOf(id))['leaf_index'], -1);
+    assert.equal(await database.archive.delivery(client.accountId, id), undefined);
+    assert.equal((await client.delivery(id)).status, 'delivered');
+
+    assert.equal((await client.request('POST', `/v18.0/deliveries/${id}/resend`)).status, 202);
+    const second = await until(
+      async () => {
+        await runArchive(system);
+        return copyOf(id);
+      },
+      ({ revision, leaf_index }) => revision === 2 && leaf_index !== -1,
+    );
+    const [first] = second['replaced_leaves'] as number[];
+    assert.ok(Number(first) >= 0 && Number(first) < Number(second['leaf_index']));
+    const { found, result } = await verify();
+    assert.deepEqual(found, {});
+    assert.equal(result.log.missing, 0);
   });
 
   it('names what was altered, removed and added in MongoDB, and so does the API once Temporal has forgotten it', async () => {
