@@ -67,19 +67,20 @@ export function explainAbsence(
     };
   const now = absenceAt(event, endpoint, endpoint.atAcceptance);
   if (now) return now;
-  const before = absenceAt(event, endpoint, endpoint.shortlyBefore);
+  // As long as some are still started, this may be one of them.
+  const { fan_out } = event;
+  if (fan_out && fan_out.started < fan_out.total)
+    return {
+      code: 'not_started_yet',
+      summary: `The event's deliveries are being started: ${fan_out.started} of ${fan_out.total} so far.`,
+    };
+  const before = absenceAt(event, endpoint, endpoint.shortlyBefore, NOTICED_WITHIN_MS);
   if (before)
     return {
       code: 'changed_just_before',
       summary:
         `The endpoint was changed less than ${NOTICED_WITHIN_MS / 1_000} s before the event was accepted, ` +
         `and the process that accepted it did not know yet. As it was before: ${before.summary}`,
-    };
-  const { fan_out } = event;
-  if (fan_out && fan_out.started < fan_out.total)
-    return {
-      code: 'not_started_yet',
-      summary: `The event's deliveries are being started: ${fan_out.started} of ${fan_out.total} so far.`,
     };
   return {
     code: 'not_found',
@@ -88,11 +89,16 @@ export function explainAbsence(
   };
 }
 
-/** Why an endpoint that was like this did not get the event; `undefined` if it was to get it. */
+/**
+ * Why an endpoint that was like this did not get the event; `undefined` if it was to get it.
+ *
+ * @param earlierMs how long before the event was accepted it was like this
+ */
 function absenceAt(
   event: ExplainedEvent,
   { id, deleted }: EndpointFacts,
   then: EndpointThen,
+  earlierMs = 0,
 ): Verdict | undefined {
   if (then.state === 'not_kept')
     return {
@@ -100,11 +106,18 @@ function absenceAt(
       summary: `What the endpoint was at ${event.created_at} is not kept any more.`,
     };
   if (then.state === 'absent') {
-    const registered = new Date(idTime(id)).toISOString();
+    const registeredAt = idTime(id);
+    const registered = new Date(registeredAt).toISOString();
     if (registered > event.created_at)
       return {
         code: 'registered_later',
         summary: `The endpoint was registered at ${registered}, after the event was accepted at ${event.created_at}.`,
+        since: registered,
+      };
+    if (registeredAt > Date.parse(event.created_at) - earlierMs)
+      return {
+        code: 'registered_later',
+        summary: `It was not there. It was registered at ${registered}; the event was accepted at ${event.created_at}.`,
         since: registered,
       };
     return {

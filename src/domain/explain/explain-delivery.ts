@@ -48,7 +48,8 @@ export function explainDelivery(
 ): Verdict {
   const { status, attempts, reason = '', closed_at, failing_task } = delivery;
   // Whatever else it waits for, it does not go on when that comes, and nothing that somebody does to it is done.
-  if (failing_task && keepsFailing(failing_task) && !isClosed(status)) return explainFailing(failing_task);
+  if (failing_task && keepsFailing(failing_task) && !isClosed(status))
+    return explainFailing(failing_task, 'delivery');
   const last = attempts.at(-1);
   const closed = closed_at === undefined ? {} : { since: closed_at };
   switch (status) {

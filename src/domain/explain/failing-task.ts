@@ -19,14 +19,20 @@ export function keepsFailing({ failures }: FailingTask): boolean {
   return failures >= FAILURES_OF_CODE;
 }
 
-/** Why a delivery stands still whose workflow task keeps failing. What makes it fail is the operator's to see, not the account's. */
-export function explainFailing({ failures, since }: FailingTask): Verdict {
+/** What stands still while a workflow task keeps failing. */
+const STANDS_STILL = {
+  delivery: 'the delivery',
+  fan_out: "starting the event's deliveries",
+} as const;
+
+/** Why something stands still whose workflow task keeps failing. What makes it fail is the operator's to see, not the account's. */
+export function explainFailing({ failures, since }: FailingTask, what: keyof typeof STANDS_STILL): Verdict {
   return {
     code: 'workflow_failing',
     summary:
-      `Hookline cannot go on with the delivery, which stands still: its workflow task has failed since ${since}, at least ${failures} times. ` +
+      `Hookline cannot go on with ${STANDS_STILL[what]}: the workflow task has failed since ${since}, at least ${failures} times. ` +
       'The operator of the installation must act: see the runbook of the alert HooklineWorkflowTasksFail. ' +
-      'Nothing is lost: the delivery stays as it is, and goes on once a worker runs with the code and the keys that it needs.',
+      'Nothing is lost: everything stays as it is, and goes on once a worker runs with the code and the keys that it needs.',
     since,
   };
 }

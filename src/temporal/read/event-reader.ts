@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { type ArchiveReads, positionAt } from '../../domain/archive/archived.js';
 import { createdAt } from '../../domain/basics/id-time.js';
+import { type FailingTask, keepsFailing } from '../../domain/explain/failing-task.js';
 import {
   ACCOUNT_ATTRIBUTE,
   EVENT_HEAD_ATTRIBUTE,
@@ -17,6 +18,7 @@ import { deliveriesOf, headsOf, isCurrent, isOpenOrClosedSince, sinceClauses } f
 import { newestRuns } from './earlier-runs.js';
 import type { EventSummary, EventWithPayload } from './event/event-view.js';
 import { fanOutProgress, findFanOut } from './event/fan-out-progress.js';
+import { readFailingTask } from './failing-task.js';
 import { sequencesIn } from './group/group-memo.js';
 import type { RecentGroups } from './group/recent-groups.js';
 import { readStartedEvent } from './history.js';
@@ -96,6 +98,13 @@ export class EventReader {
       ...{ payload, is_erased, fan_out, deliveries },
       ...(is_test && { is_test }),
     };
+  }
+
+  /** The workflow task that keeps failing, so that an event's deliveries are not started; `undefined` if there is none. */
+  async failingFanOut(accountId: string, eventId: string): Promise<FailingTask | undefined> {
+    const open = (await findFanOut(this.client, accountId, eventId)).filter(({ closeTime }) => !closeTime);
+    const tasks = await Promise.all(open.map((execution) => readFailingTask(this.client, execution)));
+    return tasks.find((task) => task && keepsFailing(task));
   }
 
   /** A page of an account's events: those that match what is asked of events, and have a delivery that matches all that is asked of deliveries. */

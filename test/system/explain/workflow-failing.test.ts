@@ -2,13 +2,17 @@ import assert from 'node:assert/strict';
 import type { Activities } from '../../../activities/index.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import { deliveryAttributes } from '../../../src/domain/ledger/search-attributes.js';
-import { DELIVERY_TYPE, deliveryWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
+import {
+  DELIVERY_TYPE,
+  deliveryWorkflowId,
+  fanOutWorkflowId,
+} from '../../../src/domain/ledger/workflow-ids.js';
 import type { deliver } from '../../../workflows/index.js';
 import { release } from '../../../workflows/messages.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { answered } from '../../support/parts/answered.js';
 import { groupOf } from '../../support/parts/group-of.js';
-import { startStubWorker } from '../../support/parts/stub-worker.js';
+import { startStubWorker, startStubWorkflows } from '../../support/parts/stub-worker.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
 import { until } from '../../support/until.js';
 
@@ -115,6 +119,30 @@ describe('explain, of a delivery whose workflow task fails', () => {
       const { since, event, delivery } = await verdictOn(key, 'workflow_failing');
       assert.ok(Date.parse(since) >= began && Date.parse(since) <= Date.now(), since);
       assert.deepEqual([event.id, event.kind, delivery], [key.event_id, 'purchase', undefined]);
+    } finally {
+      await handle.terminate('the end of the test');
+    }
+  });
+
+  it('says so of an event whose deliveries cannot be started', async () => {
+    const { id: endpoint_id } = await client.register('https://subscriber.example/hooks');
+    const key = { ...newKey(), endpoint_id };
+    const { account_id, event_id } = key;
+    stop = await startStubWorkflows(system.temporal, taskQueue, {});
+    // The workflow's code throws where it looks at the targets.
+    const [event] = groupOf(key).events;
+    const input = { ...event, targets: null };
+    const handle = await system.temporal.client.workflow.start('fanOutEvent', {
+      workflowId: fanOutWorkflowId(account_id, event_id),
+      taskQueue,
+      workflowTaskTimeout: '1s',
+      args: [input],
+      memo: { fan_out: { started: 0, total: 1 }, executions: 1 },
+    });
+    try {
+      const { summary, event: found, delivery } = await verdictOn(key, 'workflow_failing');
+      assert.match(summary, /^Hookline cannot go on with starting the event's deliveries: /);
+      assert.deepEqual([found.id, delivery], [event_id, undefined]);
     } finally {
       await handle.terminate('the end of the test');
     }

@@ -48,7 +48,10 @@ describe('the verdict on a delivery that is not there', () => {
     const verdict = explainAbsence(event, endpoint({ shortlyBefore }));
     assert.equal(verdict.code, 'changed_just_before');
     assert.match(verdict.summary, /\/total at_least 100 \(the payload has 12\.5\)/);
-    assert.equal(code(endpoint({ shortlyBefore: { state: 'absent' } })), 'changed_just_before');
+    const isNew = { id: newId('endpoint', NOW - 40), shortlyBefore: { state: 'absent' } } as const;
+    const { code, summary } = explainAbsence({ ...event, created_at: at(-30) }, endpoint(isNew));
+    assert.equal(code, 'changed_just_before');
+    assert.match(summary, /As it was before: It was not there\. It was registered at 2026-/);
   });
 
   it('names a test of another endpoint, whatever its kind', () => {
@@ -58,6 +61,9 @@ describe('the verdict on a delivery that is not there', () => {
 
   it('names a delivery that is still to be started, or that is not kept', () => {
     assert.equal(code(endpoint(), { fan_out: { started: 600, total: 5_000 } }), 'not_started_yet');
+    const isNew = endpoint({ shortlyBefore: { state: 'absent' } });
+    assert.equal(code(isNew, { fan_out: { started: 600, total: 5_000 } }), 'not_started_yet');
+    assert.equal(code(isNew, { fan_out: { started: 5_000, total: 5_000 } }), 'changed_just_before');
     assert.equal(code(endpoint(), { fan_out: { started: 5_000, total: 5_000 } }), 'not_found');
     assert.equal(code(endpoint()), 'not_found');
     assert.equal(code(endpoint({ atAcceptance: { state: 'not_kept' } })), 'not_kept');
@@ -155,7 +161,7 @@ describe('the verdict on a delivery', () => {
     }
     for (const status of ['delivered', 'exhausted', 'expired', 'cancelled', 'terminated'] as const)
       assert.notEqual(code({ status, failing_task }), 'workflow_failing');
-    const { summary, since, ...verdict } = explainFailing(failing_task);
+    const { summary, since, ...verdict } = explainFailing(failing_task, 'delivery');
     assert.deepEqual([since, verdict], [at(-60_000), { code: 'workflow_failing' }]);
     assert.match(summary, /has failed since 2026-11-21T11:59:00.000Z, at least 12 times\. The operator/);
   });

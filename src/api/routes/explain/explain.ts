@@ -108,8 +108,13 @@ async function explainOne(
     ...found,
     payload: found.payload === undefined ? undefined : valuesOf(found.payload),
   };
+  const absence = explainAbsence(event, endpoint);
+  const failing =
+    absence.code === 'not_started_yet'
+      ? await dependencies.events.failingFanOut(accountId, event_id)
+      : undefined;
   return {
-    ...explainAbsence(event, endpoint),
+    ...(failing ? explainFailing(failing, 'fan_out') : absence),
     endpoint_id,
     ...(event && { event: { id: event.id, kind: event.kind, created_at: event.created_at } }),
   };
@@ -121,7 +126,7 @@ async function explainUnreadable({ deliveries }: ApiDependencies, accountId: str
   const failing = located && (await deliveries.failingTask(located.execution));
   if (!failing || !keepsFailing(failing)) return undefined;
   const { event_id, endpoint_id, event_kind: kind, created_at } = located.row.summary;
-  return { ...explainFailing(failing), endpoint_id, event: { id: event_id, kind, created_at } };
+  return { ...explainFailing(failing, 'delivery'), endpoint_id, event: { id: event_id, kind, created_at } };
 }
 
 async function explainFound(dependencies: ApiDependencies, accountId: string, delivery: Delivery) {
