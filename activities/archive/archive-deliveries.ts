@@ -71,26 +71,54 @@ export function createArchiveClosed({
   };
 
   async function archivePart(request: ArchiveRequest): Promise<ArchivePart> {
-    const { cancellationSignal } = Context.current();
     const deadline = Date.now() + PART_TIME_MS;
     const end = new Date(Date.now() - (request.settled_after_ms ?? timings.archive_settles_ms));
     const upTo = await archive.upTo();
-    let from = new Date(upTo ? upTo.getTime() - LOOKED_AT_AGAIN_MS : end.getTime() - request.reach_ms);
-    let width = upTo ? Math.max(end.getTime() - from.getTime(), 1) : FIRST_WIDTH_MS;
+    const from = new Date(upTo ? upTo.getTime() - LOOKED_AT_AGAIN_MS : end.getTime() - request.reach_ms);
+    const width = upTo ? end.getTime() - from.getTime() : FIRST_WIDTH_MS;
+    const first = await archiveWindows({ from, end, width, deadline }, (to) => archive.advance(to));
+    let { archived } = first;
+    let is_last = first.to >= end;
+    if (is_last) {
+      archived += await archiveOpenGroups(writes, closed);
+      const second = await lookAgain(upTo ?? end, deadline);
+      archived += second.archived;
+      is_last = second.isDone;
+    }
+    await teller.tell();
+    return { archived, up_to: first.to.toISOString(), is_last };
+  }
+
+  /** Looks once more for what closed some time ago: visibility that has fallen behind lists it only now. @param since where the first of these looks begins */
+  async function lookAgain(since: Date, deadline: number) {
+    const end = new Date(Date.now() - timings.archive_second_look_ms);
+    const from = await archive.lookedAgainUpTo();
+    if (!from) await archive.advanceSecondLook(since);
+    if (!from || from >= end) return { archived: 0, isDone: true };
+    const part = { from, end, width: end.getTime() - from.getTime(), deadline };
+    const { archived, to } = await archiveWindows(part, (upTo) => archive.advanceSecondLook(upTo));
+    return { archived, isDone: to >= end };
+  }
+
+  /** Archives what closed from one time until before another, window by window, as far as it comes before a deadline. */
+  async function archiveWindows(
+    { from, end, width: firstWidth, deadline }: { from: Date; end: Date; width: number; deadline: number },
+    advance: (to: Date) => Promise<void>,
+  ): Promise<{ archived: number; to: Date }> {
+    const { cancellationSignal } = Context.current();
+    let to = from;
+    let width = Math.max(firstWidth, 1);
     let archived = 0;
-    while (from < end && Date.now() < deadline) {
+    while (to < end && Date.now() < deadline) {
       cancellationSignal.throwIfAborted();
-      const window = await closed.closedFrom(from, end, Math.min(width, MAX_WIDTH_MS));
+      const window = await closed.closedFrom(to, end, Math.min(width, MAX_WIDTH_MS));
       archived += await archiveExecutions(writes, window.executions);
-      await archive.advance(window.to);
+      await advance(window.to);
       width = window.to.getTime() - window.from.getTime();
       if (window.executions.length < FEW) width *= 4;
-      from = window.to;
+      to = window.to;
     }
-    const is_last = from >= end;
-    if (is_last) archived += await archiveOpenGroups(writes, closed);
-    await teller.tell();
-    return { archived, up_to: from.toISOString(), is_last };
+    return { archived, to };
   }
 }
 

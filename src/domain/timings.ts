@@ -80,6 +80,8 @@ export interface Timings {
   group_shown_ms: number;
   /** What closed later than this before now is left to the next run of the archive: an incident ends a moment after the attempt that ends it. */
   archive_settles_ms: number;
+  /** Visibility that has fallen behind lists what closed much later: what closed so long ago is looked for a second time. */
+  archive_second_look_ms: number;
   /** A log that seems to be altered is looked at again after this, before anybody is told. */
   log_looks_again_ms: number;
   /** How an act ended of which nobody has said so is found out after this: who recorded it does it no more by then. */
@@ -117,6 +119,7 @@ export const TIMINGS: Timings = {
   group_broken_ms: 10_000,
   group_shown_ms: 5_000,
   archive_settles_ms: 15_000,
+  archive_second_look_ms: 15 * 60_000,
   log_looks_again_ms: 2_000,
   acts_settle_ms: 60_000,
   listener_renewal_ms: 10_000,

@@ -76,6 +76,9 @@ export interface ArchiveWrites {
   /** Executions that closed before this have been archived; `undefined` if none has. */
   upTo(): Promise<Date | undefined>;
   advance(upTo: Date): Promise<void>;
+  /** What closed before this has been looked for a second time; `undefined` if nothing has. */
+  lookedAgainUpTo(): Promise<Date | undefined>;
+  advanceSecondLook(upTo: Date): Promise<void>;
   /** What is archived of some deliveries, by id. */
   known(ids: readonly string[]): Promise<Map<string, RunKey & { revision: number }>>;
   /** Keeps events. @returns what their deliveries need of them, by id */

@@ -50,6 +50,8 @@ export interface ArchiveStateDocument {
   _id: string;
   /** Executions that closed before this have been archived. */
   up_to?: Date | null;
+  /** What closed before this has been looked for a second time. */
+  second_look_up_to?: Date | null;
   /** Since when everything that is archived is kept for as long as Temporal keeps it; absent while it is not. */
   outlasts_since?: Date | null;
 }
@@ -125,7 +127,7 @@ eventSchema.index({ account_id: 1, sequence: 1 });
 eventSchema.index({ payload_expires_at: 1 });
 
 export const stateSchema = new Schema<ArchiveStateDocument>(
-  { _id: String, up_to: Date, outlasts_since: Date },
+  { _id: String, up_to: Date, second_look_up_to: Date, outlasts_since: Date },
   { versionKey: false },
 );
 

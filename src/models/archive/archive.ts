@@ -70,6 +70,15 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
     return (await this.state.findOne({ _id: STATE }).lean())?.up_to ?? undefined;
   }
 
+  async lookedAgainUpTo(): Promise<Date | undefined> {
+    return (await this.state.findOne({ _id: STATE }).lean())?.second_look_up_to ?? undefined;
+  }
+
+  /** Records how far the second look is. It never goes back either. */
+  async advanceSecondLook(second_look_up_to: Date): Promise<void> {
+    await this.state.updateOne({ _id: STATE }, { $max: { second_look_up_to } }, { upsert: true });
+  }
+
   async completeUntil(): Promise<Date | undefined> {
     const { ledgerDays } = this.retention;
     // What the archive has removed already, Temporal may have.
