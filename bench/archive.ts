@@ -56,8 +56,9 @@ export async function fillArchive(
       const record = committedRecord(account_id, { ...delivery, closed }, revision, commitment, salts);
       return { ...delivery, key, record };
     });
-    await archive.addDeliveries(await Promise.all(committed));
-    await archive.logKept(some.map(({ delivery }) => delivery.id));
+    const kept = await Promise.all(committed);
+    await archive.addDeliveries(kept);
+    await archive.logKept(kept);
     ids.push(...some.map(({ delivery }) => delivery.id));
   }
   return { ids, endpointIds };

@@ -6,6 +6,7 @@ import {
   type ClosedExecution,
   type ClosedExecutions,
   type DeliveryToArchive,
+  type KeptRecord,
   LOOKED_AT_AGAIN_MS,
   type RunKey,
   type SealableDelivery,
@@ -72,44 +73,53 @@ export function createArchiveClosed({
 
   async function archivePart(request: ArchiveRequest): Promise<ArchivePart> {
     const deadline = Date.now() + PART_TIME_MS;
+    await archive.logLeft();
     const end = new Date(Date.now() - (request.settled_after_ms ?? timings.archive_settles_ms));
     const upTo = await archive.upTo();
     const from = new Date(upTo ? upTo.getTime() - LOOKED_AT_AGAIN_MS : end.getTime() - request.reach_ms);
     const width = upTo ? end.getTime() - from.getTime() : FIRST_WIDTH_MS;
     const first = await archiveWindows({ from, end, width, deadline }, (to) => archive.advance(to));
-    let { archived } = first;
-    let is_last = first.to >= end;
+    let { archived, isDone: is_last } = first;
     if (is_last) {
-      archived += await archiveOpenGroups(writes, closed);
-      const second = await lookAgain(upTo ?? end, deadline);
+      const second = await lookAgain(first.to, deadline);
       archived += second.archived;
       is_last = second.isDone;
     }
+    if (is_last) archived += await archiveOpenGroups(writes, closed);
     await teller.tell();
     return { archived, up_to: first.to.toISOString(), is_last };
   }
 
-  /** Looks once more for what closed some time ago: visibility that has fallen behind lists it only now. @param since where the first of these looks begins */
-  async function lookAgain(since: Date, deadline: number) {
-    const end = new Date(Date.now() - timings.archive_second_look_ms);
-    const from = await archive.lookedAgainUpTo();
-    if (!from) await archive.advanceSecondLook(since);
-    if (!from || from >= end) return { archived: 0, isDone: true };
-    const part = { from, end, width: end.getTime() - from.getTime(), deadline };
-    const { archived, to } = await archiveWindows(part, (upTo) => archive.advanceSecondLook(upTo));
-    return { archived, isDone: to >= end };
+  /**
+   * Looks once more, some time after the first look, for what closed in a period: visibility that had fallen behind lists it now.
+   *
+   * @param upTo how far the first look is
+   */
+  async function lookAgain(upTo: Date, deadline: number) {
+    const now = new Date();
+    const look = (await archive.secondLook()) ?? { from: upTo, to: upTo, at: now };
+    const isDue = now.getTime() >= look.at.getTime() + timings.archive_second_look_ms;
+    const width = look.to.getTime() - look.from.getTime();
+    const { archived, isDone } = isDue
+      ? await archiveWindows({ from: look.from, end: look.to, width, deadline }, (from) =>
+          archive.setSecondLook({ ...look, from }),
+        )
+      : { archived: 0, isDone: true };
+    if (isDue && isDone) await archive.setSecondLook({ from: look.to, to: upTo, at: now });
+    else if (look.at === now) await archive.setSecondLook(look);
+    return { archived, isDone };
   }
 
-  /** Archives what closed from one time until before another, window by window, as far as it comes before a deadline. */
+  /** Archives what closed from one time until before another, window by window: one at least, and more until a deadline. */
   async function archiveWindows(
     { from, end, width: firstWidth, deadline }: { from: Date; end: Date; width: number; deadline: number },
     advance: (to: Date) => Promise<void>,
-  ): Promise<{ archived: number; to: Date }> {
+  ): Promise<{ archived: number; to: Date; isDone: boolean }> {
     const { cancellationSignal } = Context.current();
     let to = from;
     let width = Math.max(firstWidth, 1);
     let archived = 0;
-    while (to < end && Date.now() < deadline) {
+    while (to < end && (to === from || Date.now() < deadline)) {
       cancellationSignal.throwIfAborted();
       const window = await closed.closedFrom(to, end, Math.min(width, MAX_WIDTH_MS));
       archived += await archiveExecutions(writes, window.executions);
@@ -118,7 +128,7 @@ export function createArchiveClosed({
       if (window.executions.length < FEW) width *= 4;
       to = window.to;
     }
-    return { archived, to };
+    return { archived, to, isDone: to >= end };
   }
 }
 
@@ -173,33 +183,31 @@ function apart(executions: readonly ClosedExecution[]): Record<'first' | 'later'
 /** @param executions with one run of each delivery */
 async function archiveTogether(writes: Writes, executions: readonly ClosedExecution[]): Promise<number> {
   const { archive } = writes;
-  const ids = executions.flatMap(({ runs }) => runs.map(({ id }) => id));
-  // What an interrupted run has left to do, before anything takes the place of that.
-  await archive.logKept(ids);
-  const known = await archive.known(ids);
+  const known = await archive.known(executions.flatMap(({ runs }) => runs.map(({ id }) => id)));
+  const isNew = ({ id, run_order }: RunKey) => run_order > (known.get(id)?.run_order ?? '');
+  const wanted = executions.map(({ runs }) => new Set(runs.filter(isNew).map(({ id }) => id)));
   const positions = new Map<string, string>();
+  for (const run of executions.flatMap(({ runs }) => runs)) {
+    const before = known.get(run.id);
+    if (before?.run_id === run.run_id && before.position !== run.position)
+      positions.set(run.id, run.position);
+  }
+  await archive.beginKeeping(wanted.flatMap((ids) => [...ids]));
   const limit = pLimit(READS_AT_ONCE);
-  const counts = await Promise.all(
-    executions.map((execution) =>
+  const kept = await Promise.all(
+    executions.map((execution, at) =>
       limit(async () => {
-        const isNew = ({ id, run_order }: RunKey) => run_order > (known.get(id)?.run_order ?? '');
-        const wanted = execution.runs.filter(isNew);
-        for (const run of execution.runs) {
-          const before = known.get(run.id);
-          if (before?.run_id === run.run_id && before.position !== run.position)
-            positions.set(run.id, run.position);
-        }
+        const ids = wanted[at] ?? new Set();
         const isFanOut = execution.runs.length === 0;
-        if (wanted.length === 0 && !isFanOut) return 0;
-        return archiveOne(writes, execution, new Set(wanted.map(({ id }) => id)), known);
+        return ids.size > 0 || isFanOut ? archiveOne(writes, execution, ids, known) : [];
       }),
     ),
   );
-  await archive.logKept(ids);
+  await archive.logKept(kept.flat());
   await archive.move(positions);
   // An event can have been kept while what stands for it was open, and nothing else be wanted of that.
   await archive.place(new Map(executions.flatMap(({ heads }) => heads)));
-  return counts.reduce((sum, count) => sum + count, 0);
+  return kept.flat().length;
 }
 
 async function archiveOne(
@@ -207,7 +215,7 @@ async function archiveOne(
   execution: ClosedExecution,
   ids: ReadonlySet<string>,
   known: ReadonlyMap<string, RunKey & { revision: number }>,
-): Promise<number> {
+): Promise<KeptRecord[]> {
   const { deliveries, events } = await execution.read(ids);
   await teller.note(deliveries);
   const sealed = await archive.saveEvents(events);
@@ -220,11 +228,11 @@ async function archiveOne(
     const record = committedRecord(delivery.account_id, delivery, revision, commitment, salts);
     return { ...archived, revision, record, key };
   };
-  const added = deliveries.filter(({ id }) => !known.has(id));
-  await archive.addDeliveries(await Promise.all(added.map(toArchived)));
-  for (const delivery of deliveries) {
+  const sealable = await Promise.all(deliveries.map(toArchived));
+  await archive.addDeliveries(sealable.filter(({ id }) => !known.has(id)));
+  for (const delivery of sealable) {
     const before = known.get(delivery.id);
-    if (before) await archive.replaceDelivery(await toArchived(delivery), before);
+    if (before) await archive.replaceDelivery(delivery, before);
   }
-  return deliveries.length;
+  return sealable.map(({ id, record }) => ({ id, record }));
 }

@@ -80,7 +80,7 @@ export interface Timings {
   group_shown_ms: number;
   /** What closed later than this before now is left to the next run of the archive: an incident ends a moment after the attempt that ends it. */
   archive_settles_ms: number;
-  /** Visibility that has fallen behind lists what closed much later: what closed so long ago is looked for a second time. */
+  /** Visibility that has fallen behind lists an execution long after it closed: what the archive has looked for, it looks for once more after this. */
   archive_second_look_ms: number;
   /** A log that seems to be altered is looked at again after this, before anybody is told. */
   log_looks_again_ms: number;

@@ -8,6 +8,7 @@ import type {
   EventToArchive,
   RunKey,
 } from '../../domain/archive/to-archive.js';
+import { UNLOGGED } from '../../models/archive/archive-documents.js';
 import type { ClosedExecutionFinder } from '../../temporal/read/archive/closed-windows.js';
 import type { Servers } from '../service/servers.js';
 import type { Difference } from './difference.js';
@@ -37,6 +38,8 @@ export interface Period {
   start: Date;
   end: Date;
   upTo: Date;
+  /** What closed later is still looked for a second time; absent: nothing is. */
+  lookedAgainUpTo?: Date | undefined;
 }
 
 /**
@@ -48,12 +51,12 @@ export interface Period {
 export async function* compareLedger(
   finder: ClosedExecutionFinder,
   archive: Servers['database']['archive'],
-  { start, end, upTo }: Period,
+  { start, end, upTo, lookedAgainUpTo }: Period,
   counts: LedgerCounts,
   held: Held,
 ): AsyncIterable<Difference> {
   const settled = new Date(upTo.getTime() - LISTED_LATE_MS);
-  const before = settled < end ? settled : end;
+  const before = new Date(Math.min(...[settled, end, lookedAgainUpTo ?? end].map(Number)));
   const compare = (execution: ClosedExecution, isOpen = false) =>
     readable(() => compareOne(execution, archive, before, isOpen), counts, execution);
   for (let from = start; from < end; ) {
@@ -109,6 +112,11 @@ async function compareOne(
   for (const run of execution.runs) {
     const { id, run_id, run_order } = run;
     const found = known.get(id);
+    // What the log does not have yet, nobody reads: it is told with the log.
+    if (found?.leaf_index === UNLOGGED) {
+      later += 1;
+      continue;
+    }
     if (!found || (found.run_id !== run_id && found.run_order < run_order)) missing.push(run);
     if (!found || found.run_id === run_id || found.run_order < run_order) wanted.add(id);
   }
@@ -159,7 +167,7 @@ async function deliveryDifference(
   archive: Servers['database']['archive'],
 ): Promise<string | undefined> {
   const { archived, altered } = (await archive.stored(delivery.account_id, delivery.id)) ?? {};
-  if (!archived) return 'is archived as that of another account';
+  if (!archived) return 'is archived as that of another account, or is not in the log';
   const differs = differing(delivery, archived);
   if (!altered) return differs;
   return differs ? `was altered, and ${differs}` : altered.how;

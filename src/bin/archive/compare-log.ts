@@ -78,6 +78,8 @@ export async function* compareLog(sources: LogSources, counts: LogCounts): Async
     if (at !== undefined && times[tile] !== undefined) times[tile] = Math.max(times[tile], Date.parse(at));
   };
   const leafless: { id: string; leaf: number }[] = [];
+  /** Of records that the log does not have yet, as far as they say. */
+  const unloggedHashes = new Set<string>();
 
   const events = new Held();
   for await (const { id, how, name } of archive.audit.events()) {
@@ -87,8 +89,10 @@ export async function* compareLog(sources: LogSources, counts: LogCounts): Async
   }
   const hasEvent = (name: string) => events.has(name);
   for await (const delivery of archive.audit.deliveries(hasEvent)) {
-    if (delivery.leaf === undefined) yield* unloggedDelivery(delivery, sources.loggedBefore, counts);
-    else {
+    if (delivery.leaf === undefined) {
+      yield* unloggedDelivery(delivery, sources.loggedBefore, counts);
+      if (unloggedHashes.size < MAX_LEAFLESS) unloggedHashes.add(delivery.leafHash);
+    } else {
       counts.deliveries += 1;
       yield* markDelivery({ ...delivery, leaf: delivery.leaf }, marks, noteTime, leafless, sources.ledger);
     }
@@ -127,7 +131,7 @@ export async function* compareLog(sources: LogSources, counts: LogCounts): Async
     // It is told already that something is wrong with it.
     if (!isOthers) marks.set(leaf, ALTERED);
   }
-  yield* explainLeaves(sources, marks, times, counts, hasEvent);
+  yield* explainLeaves(sources, marks, times, counts, hasEvent, unloggedHashes);
 }
 
 async function* auditTree({ database: { log }, keys }: LogSources): AsyncIterable<Difference> {
@@ -164,14 +168,15 @@ function* markDelivery(
     yield { id, what: `closed at ${closed_at}, but Temporal does not have it` };
 }
 
-/** A delivery that says that the log does not have it: a run was interrupted, or is at it. */
+/** A delivery that is kept and not in the log: a run was interrupted, or is under way. */
 function* unloggedDelivery(
   { id, archivedAt }: AuditedDelivery,
   loggedBefore: Date | undefined,
   counts: LogCounts,
 ): Iterable<Difference> {
   counts.unlogged += 1;
-  if (!loggedBefore || archivedAt < loggedBefore.getTime())
+  // A time that no run can have written is none.
+  if (!(loggedBefore && archivedAt >= loggedBefore.getTime() && archivedAt <= Date.now()))
     yield { id, what: 'is kept, and is not in the log yet' };
 }
 
@@ -213,9 +218,10 @@ async function* explainLeaves(
   times: Float64Array,
   counts: LogCounts,
   hasEvent: HasEvent,
+  unloggedHashes: ReadonlySet<string>,
 ): AsyncIterable<Difference> {
   await lookAgain(database, marks, hasEvent);
-  await findAgain(database, marks);
+  await findAgain(database, marks, unloggedHashes);
   counts.replaced = marks.count(REPLACED);
   counts.again = marks.count(AGAIN);
   const keptSince = Date.now() - keptDays * DAY_MS;
@@ -259,8 +265,11 @@ async function lookAgain(
   const unknown = some(marks.with(UNKNOWN), MAX_UNKNOWN);
   for (let first = 0; first < unknown.length; first += LEAVES_AT_ONCE) {
     const leaves = unknown.slice(first, first + LEAVES_AT_ONCE);
-    for await (const { leaf, isLeafless } of archive.audit.deliveries(hasEvent, leaves))
-      if (leaf !== undefined && !isLeafless) marks.set(leaf, RECORDED);
+    for await (const { leaf, replaced, isLeafless } of archive.audit.deliveries(hasEvent, leaves)) {
+      if (leaf === undefined || isLeafless) continue;
+      marks.set(leaf, RECORDED);
+      for (const number of replaced) marks.set(number, REPLACED);
+    }
     for await (const some of changes.audit.changes(leaves)) {
       const numbered = some.map(({ leafIndex = -1, ...one }) => ({ ...one, leaf: leafIndex }));
       for (const { leaf, isLeaf } of await withLeaves(numbered, log)) if (isLeaf) marks.set(leaf, RECORDED);
@@ -268,19 +277,29 @@ async function lookAgain(
   }
 }
 
-/** Leaves of a record that was appended once more after a crash: the other one has it. */
-async function findAgain({ log }: LogSources['database'], marks: LeafMarks): Promise<void> {
+/**
+ * Leaves of a record that was appended once more after a crash, of which another leaf has the record, or had it; and of records that the log has, though
+ * they do not say so yet.
+ */
+async function findAgain(
+  { log }: LogSources['database'],
+  marks: LeafMarks,
+  unloggedHashes: ReadonlySet<string>,
+): Promise<void> {
   const unknown = new Map<string, number[]>();
   const leaves = some(marks.with(UNKNOWN), MAX_UNKNOWN);
   for (let first = 0; first < leaves.length; first += LEAVES_AT_ONCE)
-    for (const [leaf, hash] of await log.leavesAt(leaves.slice(first, first + LEAVES_AT_ONCE)))
-      unknown.set(hash.toString('latin1'), [...(unknown.get(hash.toString('latin1')) ?? []), leaf]);
+    for (const [leaf, hash] of await log.leavesAt(leaves.slice(first, first + LEAVES_AT_ONCE))) {
+      const key = hash.toString('latin1');
+      if (unloggedHashes.has(key)) marks.set(leaf, RECORDED);
+      else unknown.set(key, [...(unknown.get(key) ?? []), leaf]);
+    }
   if (unknown.size === 0) return;
   for (let first = 0; ; ) {
     const some = await log.leavesFrom(first);
     if (some.length === 0) return;
     for (const [at, hash] of some.entries())
-      if (marks.get(first + at) === RECORDED)
+      if ([RECORDED, REPLACED].includes(marks.get(first + at)))
         for (const leaf of unknown.get(hash.toString('latin1')) ?? []) marks.set(leaf, AGAIN);
     first += some.length;
   }

@@ -56,7 +56,8 @@ export async function verifyArchive(settings: Settings, values: Values): Promise
     const held = new Held();
     const { temporal, sealer } = servers;
     const finder = new ClosedExecutionFinder(temporal.client, settings.HOOKLINE_TASK_QUEUE, sealer, archive);
-    await tell(compareLedger(finder, archive, { start, end, upTo }, ledger, held));
+    const lookedAgainUpTo = (await archive.secondLook())?.from;
+    await tell(compareLedger(finder, archive, { start, end, upTo, lookedAgainUpTo }, ledger, held));
 
     const log: LogCounts = { ...NO_LOG_COUNTS };
     const edge = new Date(Date.now() - settings.HOOKLINE_RETENTION_DAYS * DAY_MS + RETENTION_EDGE_MS);

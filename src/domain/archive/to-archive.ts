@@ -38,6 +38,17 @@ export interface SealedEvent {
 /** A delivery to keep, with the key of its event. */
 export type SealableDelivery = ArchivedDelivery & Pick<SealedEvent, 'key'>;
 
+/** The record of a delivery, as this process has made it. */
+export type KeptRecord = Pick<ArchivedDelivery, 'id' | 'record'>;
+
+/** Executions that closed in a period are looked for a second time. */
+export interface SecondLook {
+  from: Date;
+  to: Date;
+  /** When they were looked for the first time. */
+  at: Date;
+}
+
 /** What is known of a run of a delivery before it is read. */
 export type RunKey = Pick<ArchivedDelivery, 'id' | 'run_id' | 'run_order' | 'position'>;
 
@@ -76,24 +87,28 @@ export interface ArchiveWrites {
   /** Executions that closed before this have been archived; `undefined` if none has. */
   upTo(): Promise<Date | undefined>;
   advance(upTo: Date): Promise<void>;
-  /** What closed before this has been looked for a second time; `undefined` if nothing has. */
-  lookedAgainUpTo(): Promise<Date | undefined>;
-  advanceSecondLook(upTo: Date): Promise<void>;
+  /** What is to be looked for a second time; `undefined` before the first run has ended. */
+  secondLook(): Promise<SecondLook | undefined>;
+  setSecondLook(look: SecondLook): Promise<void>;
   /** What is archived of some deliveries, by id. */
   known(ids: readonly string[]): Promise<Map<string, RunKey & { revision: number }>>;
   /** Keeps events. @returns what their deliveries need of them, by id */
   saveEvents(events: readonly EventToArchive[]): Promise<Map<string, SealedEvent>>;
   /** The salts of a record; `undefined` if the key of its event was erased. @param key of a {@link SealedEvent} */
   saltsOf(event: PayloadContext, key: string, record: RecordKey): Promise<RecordSalts | undefined>;
+  /** Notes that deliveries are about to be kept: what the log does not have of them if the run is interrupted, {@link logLeft} gives to it. */
+  beginKeeping(ids: readonly string[]): Promise<void>;
   /** Keeps deliveries that are not kept yet. Readers have them once the log has: {@link logKept}. */
   addDeliveries(deliveries: readonly SealableDelivery[]): Promise<void>;
-  /** Puts a later run in the place of an earlier one, which the log has. */
+  /** Puts a later run in the place of an earlier one. Readers have it at once. */
   replaceDelivery(delivery: SealableDelivery, before: RunKey & { revision: number }): Promise<void>;
+  /** Appends the records of deliveries that were kept, as they are stored, to the log, and notes their numbers. That ends what {@link beginKeeping} has begun. */
+  logKept(kept: readonly KeptRecord[]): Promise<void>;
   /**
-   * Has the log take the records of deliveries that are kept, as they were kept: a run that is interrupted before leaves no leaf behind that is without
-   * its record, whatever the next one reads of the same deliveries.
+   * Appends records that interrupted runs have kept, as they are stored: whatever this run reads of the same deliveries, no leaf is without its record.
+   * What somebody has altered meanwhile is left out.
    */
-  logKept(ids: readonly string[]): Promise<void>;
+  logLeft(): Promise<void>;
   /** Moves deliveries in lists. @param positions by id */
   move(positions: ReadonlyMap<string, string>): Promise<void>;
   /** Puts events into lists, those that are kept: what stands for them has closed. @param positions by id */

@@ -92,7 +92,7 @@ export function explainAbsence(
 /**
  * Why an endpoint that was like this did not get the event; `undefined` if it was to get it.
  *
- * @param earlierMs how long before the event was accepted it was like this
+ * @param earlierMs how long before the event was accepted `then` is
  */
 function absenceAt(
   event: ExplainedEvent,

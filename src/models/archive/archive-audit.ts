@@ -1,4 +1,5 @@
 import type { Model } from 'mongoose';
+import { leafHash } from '../../domain/log/merkle-tree.js';
 import { together } from '../mongo/together.js';
 import { type DeliveryDocument, type EventDocument, UNLOGGED } from './archive-documents.js';
 import type { UnalteredReader } from './unaltered.js';
@@ -15,6 +16,8 @@ export interface AuditedDelivery {
   archivedAt: number;
   /** Where the log has its record, as the document says; absent: it does not say that the log has it. */
   leaf: number | undefined;
+  /** Hash of its record, as bytes in Latin-1. */
+  leafHash: string;
   /** Where it had records of earlier runs, which this one has replaced. */
   replaced: readonly number[];
   revision: number;
@@ -57,11 +60,15 @@ export class ArchiveAudit {
    * Deliveries in the order in which they were archived, as far as the server keeps it: that is the order of their leaves, so each tile is read once or twice.
    *
    * @param hasEvent knows the events that were looked at before
-   * @param leaves only those that say they have these; absent: all
+   * @param leaves only those that say they have these, or had them; absent: all
    */
   async *deliveries(hasEvent: HasEvent, leaves?: readonly number[]): AsyncIterable<AuditedDelivery> {
     const found = this.deliveryModel
-      .find(leaves ? { leaf_index: { $in: [...leaves] } } : {})
+      .find(
+        leaves
+          ? { $or: [{ leaf_index: { $in: [...leaves] } }, { replaced_leaves: { $in: [...leaves] } }] }
+          : {},
+      )
       .lean<DeliveryDocument[]>();
     for await (const some of together(found.cursor({ batchSize: AT_ONCE }), AT_ONCE))
       yield* await this.lookAt(some, hasEvent);
@@ -98,13 +105,14 @@ export class ArchiveAudit {
       const { _id: id, event_id, revision, leaf_index, replaced_leaves } = document;
       const leaf = leaf_index === UNLOGGED ? undefined : leaf_index;
       const archivedAt = Number(document.archived_at);
+      const hash = leafHash(String(document.record)).toString('latin1');
       const isLeafless = wrong[at] !== undefined;
       const record = records[at];
       const how =
         opened[at]?.altered?.how ??
         (isKnown[at] ? undefined : wrongEvent(record, events.get(event_id), document));
       const replaced = replaced_leaves ?? [];
-      return { id, archivedAt, revision, leaf, replaced, record, how, isLeafless };
+      return { id, archivedAt, revision, leaf, leafHash: hash, replaced, record, how, isLeafless };
     });
   }
 

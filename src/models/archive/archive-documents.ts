@@ -1,11 +1,12 @@
 import { Schema } from 'mongoose';
 import type { ArchivedDelivery, ArchivedEvent, ListedDelivery } from '../../domain/archive/archived.js';
+import type { SecondLook } from '../../domain/archive/to-archive.js';
 import { isSubjectMark } from '../../domain/ledger/sealed-event.js';
 
 /** In the place of a leaf's number: the record is kept, and not in the log yet. Readers do without it until it is. */
 export const UNLOGGED = -1;
-/** Records that readers have. */
-export const LOGGED = { leaf_index: { $gt: UNLOGGED } } as const;
+/** Finds records that readers have, or that somebody has altered. */
+export const LOGGED = { leaf_index: { $ne: UNLOGGED } } as const;
 
 /** A closed delivery as it is stored. */
 export interface DeliveryDocument
@@ -50,8 +51,9 @@ export interface ArchiveStateDocument {
   _id: string;
   /** Executions that closed before this have been archived. */
   up_to?: Date | null;
-  /** What closed before this has been looked for a second time. */
-  second_look_up_to?: Date | null;
+  second_look?: SecondLook | null;
+  /** Deliveries that were to be kept by runs that are under way, or were interrupted. */
+  keeping?: string[] | null;
   /** Since when everything that is archived is kept for as long as Temporal keeps it; absent while it is not. */
   outlasts_since?: Date | null;
 }
@@ -127,7 +129,13 @@ eventSchema.index({ account_id: 1, sequence: 1 });
 eventSchema.index({ payload_expires_at: 1 });
 
 export const stateSchema = new Schema<ArchiveStateDocument>(
-  { _id: String, up_to: Date, second_look_up_to: Date, outlasts_since: Date },
+  {
+    _id: String,
+    up_to: Date,
+    second_look: { type: { from: Date, to: Date, at: Date, _id: false }, default: undefined },
+    keeping: { type: [String], default: undefined },
+    outlasts_since: Date,
+  },
   { versionKey: false },
 );
 

@@ -155,8 +155,8 @@ export class ArchiveReader implements Omit<ArchiveReads, 'completeUntil'> {
           account_id: accountId,
           ...deliveryConditions({ ...asked, statuses: status && [status] }),
           ...(event_ids && { event_id: { $in: [...event_ids] } }),
-          ...within(range),
           ...LOGGED,
+          ...within(range),
         },
         UNLISTED,
       )

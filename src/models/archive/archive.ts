@@ -5,10 +5,12 @@ import type { KeptDays } from '../../domain/archive/kept-days.js';
 import {
   type ArchiveWrites,
   type EventToArchive,
+  type KeptRecord,
   LOOKED_AT_AGAIN_MS,
   type RunKey,
   type SealableDelivery,
   type SealedEvent,
+  type SecondLook,
 } from '../../domain/archive/to-archive.js';
 import { commitTo, keyIdOf, nameKey } from '../../domain/privacy/data-key.js';
 import type { PayloadContext, PayloadSealer } from '../../domain/privacy/payload-sealer.js';
@@ -29,8 +31,11 @@ import type { RecordLog } from './unaltered.js';
 const DAY_MS = 24 * 3_600_000;
 /** Ids in one query. */
 const IDS_AT_ONCE = 500;
-/** The one document of {@link ArchiveStateDocument}. */
+/** The documents of {@link ArchiveStateDocument}: how far the archive is, which lists read too, and what runs are about. */
 const STATE = 'archive';
+const KEEPING = 'keeping';
+/** Whole deliveries that are read at once: each may have megabytes. */
+const WHOLE_AT_ONCE = 20;
 
 /** How long archived deliveries are kept, and how long the payloads of their events. */
 export interface ArchiveRetention {
@@ -70,13 +75,12 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
     return (await this.state.findOne({ _id: STATE }).lean())?.up_to ?? undefined;
   }
 
-  async lookedAgainUpTo(): Promise<Date | undefined> {
-    return (await this.state.findOne({ _id: STATE }).lean())?.second_look_up_to ?? undefined;
+  async secondLook(): Promise<SecondLook | undefined> {
+    return (await this.state.findOne({ _id: STATE }).lean())?.second_look ?? undefined;
   }
 
-  /** Records how far the second look is. It never goes back either. */
-  async advanceSecondLook(second_look_up_to: Date): Promise<void> {
-    await this.state.updateOne({ _id: STATE }, { $max: { second_look_up_to } }, { upsert: true });
+  async setSecondLook({ from, to, at }: SecondLook): Promise<void> {
+    await this.state.updateOne({ _id: STATE }, { $set: { second_look: { from, to, at } } }, { upsert: true });
   }
 
   async completeUntil(): Promise<Date | undefined> {
@@ -198,6 +202,16 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
     return details && view && { details, view };
   }
 
+  async beginKeeping(ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
+    const update = { $addToSet: { keeping: { $each: [...ids] } } };
+    await this.state.updateOne({ _id: KEEPING }, update, { upsert: true });
+  }
+
+  private async endKeeping(ids: string[]): Promise<void> {
+    await this.state.updateOne({ _id: KEEPING }, { $pullAll: { keeping: ids } });
+  }
+
   /** Keeps deliveries that are not kept yet. One that somebody else has kept meanwhile stays as it is. */
   async addDeliveries(deliveries: readonly SealableDelivery[]): Promise<void> {
     if (deliveries.length === 0) return;
@@ -208,41 +222,74 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
   }
 
   /** Puts a later run of a delivery in the place of an earlier one, unless somebody else has done that meanwhile. */
-  async replaceDelivery(delivery: SealableDelivery, before: KnownDelivery): Promise<void> {
+  async replaceDelivery(delivery: SealableDelivery, before: RunKey & { revision: number }): Promise<void> {
     const { id: _id, error_code, status_code } = delivery;
-    await this.deliveryModel.updateOne(
-      { _id, revision: before.revision },
+    // Another run may have kept the earlier one a moment ago.
+    await this.appendLeft([_id]);
+    const place = await this.deliveryModel
+      .findOne({ _id, revision: before.revision }, { leaf_index: 1 })
+      .lean();
+    if (!place) return;
+    const { leaf_index } = place;
+    const { matchedCount } = await this.deliveryModel.updateOne(
+      { _id, revision: before.revision, leaf_index },
       {
         $set: await this.toStored(delivery),
         // Its leaf stays, without a record.
-        $push: { replaced_leaves: before.leaf_index },
+        ...(leaf_index !== UNLOGGED && { $push: { replaced_leaves: leaf_index } }),
         $unset: {
           ...(error_code === undefined && { error_code: 1 }),
           ...(status_code === undefined && { status_code: 1 }),
         },
       },
     );
+    if (matchedCount > 0) await this.logKept([delivery]);
   }
 
-  async logKept(ids: readonly string[]): Promise<void> {
-    for (const _id of inParts(ids)) {
-      const found = await this.deliveryModel
+  async logKept(kept: readonly KeptRecord[]): Promise<void> {
+    const records = new Map(kept.map(({ id, record }) => [id, record]));
+    for (const _id of inParts([...records.keys()])) {
+      const unlogged = await this.deliveryModel
         .find({ _id, leaf_index: UNLOGGED }, { record: 1, revision: 1 })
         .lean();
-      // Whatever else somebody has written in their place stays as it is.
-      const kept = found.filter(
-        ({ record, revision }) => typeof record === 'string' && Number.isInteger(revision),
-      );
-      if (kept.length === 0) continue;
-      const numbers = await this.log.append(kept.map(({ record }) => record));
-      const updates = kept.map(({ _id, revision }, at) => ({
-        updateOne: {
-          filter: { _id, revision, leaf_index: UNLOGGED },
-          update: { $set: { leaf_index: numbers[at] ?? UNLOGGED } },
-        },
-      }));
-      await this.deliveryModel.bulkWrite(updates, { ordered: false });
+      // What another run has kept, that one gives to the log; and nobody else's is signed.
+      await this.append(unlogged.filter((one) => one.record === records.get(one._id)));
+      await this.endKeeping(_id.$in);
     }
+  }
+
+  async logLeft(): Promise<void> {
+    const { keeping } = (await this.state.findOne({ _id: KEEPING }).lean()) ?? {};
+    for (const { $in: ids } of inParts(keeping ?? [], WHOLE_AT_ONCE)) {
+      await this.appendLeft(ids);
+      await this.endKeeping(ids);
+    }
+  }
+
+  /** Appends those of some records that are kept and not in the log, if they are what was archived. */
+  private async appendLeft(ids: string[]): Promise<void> {
+    const unlogged = await this.deliveryModel.find({ _id: { $in: ids }, leaf_index: UNLOGGED }).lean();
+    if (unlogged.length === 0) return;
+    const opened = await this.unaltered.opened(
+      unlogged,
+      unlogged.map(() => undefined),
+    );
+    await this.append(unlogged.filter((_, at) => !opened[at]?.altered));
+  }
+
+  /** Appends records to the log, and notes their numbers. */
+  private async append(
+    unlogged: readonly Pick<DeliveryDocument, '_id' | 'record' | 'revision'>[],
+  ): Promise<void> {
+    if (unlogged.length === 0) return;
+    const numbers = await this.log.append(unlogged.map(({ record }) => record));
+    const updates = unlogged.map(({ _id, revision }, at) => ({
+      updateOne: {
+        filter: { _id, revision, leaf_index: UNLOGGED },
+        update: { $set: { leaf_index: numbers[at] ?? UNLOGGED } },
+      },
+    }));
+    await this.deliveryModel.bulkWrite(updates, { ordered: false });
   }
 
   private async toStored({
@@ -326,9 +373,8 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
 }
 
 /** Conditions that find ids, some at once. */
-function* inParts(ids: readonly string[]): Iterable<{ $in: string[] }> {
-  for (let first = 0; first < ids.length; first += IDS_AT_ONCE)
-    yield { $in: ids.slice(first, first + IDS_AT_ONCE) };
+function* inParts(ids: readonly string[], atOnce = IDS_AT_ONCE): Iterable<{ $in: string[] }> {
+  for (let first = 0; first < ids.length; first += atOnce) yield { $in: ids.slice(first, first + atOnce) };
 }
 
 /** Where an event stands in lists, and how many deliveries it was to have, as far as that is known. */

@@ -154,49 +154,78 @@ describe('hookline archive verify', () => {
     assert.deepEqual((await verify()).found, {});
   });
 
-  it('misses nothing though a run was interrupted after it had kept a record, and its delivery was sent again', async () => {
-    const { deliveries: [sent] = [] } = await client.purchase();
-    const { id = '' } = sent ?? {};
-    await client.deliveryUntil(id, ({ status }) => status === 'delivered');
-    const { temporal, sealer, settings, database } = system;
-    const days = parseKeptDays('1');
-    const interrupted = new ArchiveRepository(connection, { records: days, payloads: days }, sealer, {
-      append: () => Promise.reject(new Error('killed')),
-      leavesAt: (numbers) => database.log.leavesAt(numbers),
-    });
-    const { client: ledger } = temporal;
-    const finder = new ClosedExecutionFinder(ledger, settings.HOOKLINE_TASK_QUEUE, sealer, database.archive);
-    const run = async () => {
-      const { executions } = await finder.closedFrom(new Date(Date.now() - 60_000), new Date(), 60_000);
-      const own = executions.filter(({ runs }) => runs.some((one) => one.id === id));
-      await archiveExecutions({ archive: interrupted, teller: { note: async () => {} } }, own);
-    };
-    const error = await until(
-      () =>
+  describe('after a run that was interrupted between keeping a record and giving it to the log', () => {
+    let id = '';
+    beforeEach(async () => {
+      const { deliveries: [sent] = [] } = await client.purchase();
+      ({ id = '' } = sent ?? {});
+      await client.deliveryUntil(id, ({ status }) => status === 'delivered');
+      const { temporal, sealer, settings, database } = system;
+      const days = parseKeptDays('1');
+      const interrupted = new ArchiveRepository(connection, { records: days, payloads: days }, sealer, {
+        append: () => Promise.reject(new Error('killed')),
+        leavesAt: (numbers) => database.log.leavesAt(numbers),
+      });
+      const { HOOKLINE_TASK_QUEUE: queue } = settings;
+      const finder = new ClosedExecutionFinder(temporal.client, queue, sealer, database.archive);
+      const run = async () => {
+        const { executions } = await finder.closedFrom(new Date(Date.now() - 60_000), new Date(), 60_000);
+        const own = executions.filter(({ runs }) => runs.some((one) => one.id === id));
+        await archiveExecutions({ archive: interrupted, teller: { note: async () => {} } }, own);
+      };
+      const killed = () =>
         run().then(
           () => undefined,
           ({ message }: Error) => message,
-        ),
-      (message) => message !== undefined,
-    );
-    assert.equal(error, 'killed');
-    assert.equal((await copyOf(id))['leaf_index'], -1);
-    assert.equal(await database.archive.delivery(client.accountId, id), undefined);
-    assert.equal((await client.delivery(id)).status, 'delivered');
+        );
+      assert.equal(await until(killed, (message) => message !== undefined), 'killed');
+      assert.equal((await copyOf(id))['leaf_index'], -1);
+    });
 
-    assert.equal((await client.request('POST', `/v18.0/deliveries/${id}/resend`)).status, 202);
-    const second = await until(
-      async () => {
-        await runArchive(system);
-        return copyOf(id);
-      },
-      ({ revision, leaf_index }) => revision === 2 && leaf_index !== -1,
-    );
-    const [first] = second['replaced_leaves'] as number[];
-    assert.ok(Number(first) >= 0 && Number(first) < Number(second['leaf_index']));
-    const { found, result } = await verify();
-    assert.deepEqual(found, {});
-    assert.equal(result.log.missing, 0);
+    /** What is said of the delivery, and of leaves. */
+    const wrong = async () =>
+      Object.entries((await verify()).found).filter(([name]) => name === id || name.startsWith('lea'));
+
+    it('misses nothing, also if the delivery was sent again', async () => {
+      assert.equal(await system.database.archive.delivery(client.accountId, id), undefined);
+      assert.equal((await client.delivery(id)).status, 'delivered');
+      assert.deepEqual(await wrong(), []);
+      assert.equal((await client.request('POST', `/v18.0/deliveries/${id}/resend`)).status, 202);
+      const second = await until(
+        async () => {
+          await runArchive(system);
+          return copyOf(id);
+        },
+        ({ revision }) => revision === 2,
+      );
+      const [first] = second['replaced_leaves'] as number[];
+      assert.ok(Number(first) >= 0 && Number(first) < Number(second['leaf_index']));
+      assert.deepEqual(await wrong(), []);
+    });
+
+    it('accuses nobody if the log has taken the record, and its number was not noted', async () => {
+      await runArchive(system);
+      const logged = await copyOf(id);
+      assert.ok(Number(logged['leaf_index']) >= 0);
+      await deliveries().updateOne({ _id: id }, { $set: { leaf_index: -1 } });
+      assert.deepEqual(await wrong(), []);
+      await restore(logged);
+    });
+
+    it('gives nothing to the log that somebody has altered meanwhile', async () => {
+      const kept = await copyOf(id);
+      const record = String(kept['record']).replace(/"duration_ms":/, '"duration_ms":1');
+      await deliveries().updateOne({ _id: id }, { $set: { record } });
+      const { log } = system.database;
+      await runArchive(system);
+      assert.equal((await copyOf(id))['leaf_index'], -1);
+      assert.equal(await log.isLeaf(record, (await log.size()) - 1), false);
+      const long_ago = new Date(Date.now() - 3_600_000);
+      await deliveries().updateOne({ _id: id }, { $set: { archived_at: long_ago } });
+      assert.match((await verify()).found[id] ?? '', /is not in the log yet/);
+      await deliveries().deleteOne({ _id: id });
+      await archived(system, client, [id]);
+    });
   });
 
   it('names what was altered, removed and added in MongoDB, and so does the API once Temporal has forgotten it', async () => {

@@ -1,32 +1,39 @@
 import assert from 'node:assert/strict';
+import { mock } from 'node:test';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createArchiveClosed } from '../../../activities/archive/archive-deliveries.js';
 import type { ActivityDependencies } from '../../../activities/ports.js';
-import type { ClosedExecution } from '../../../src/domain/archive/to-archive.js';
+import type { ClosedExecution, SecondLook } from '../../../src/domain/archive/to-archive.js';
 import { TIMINGS } from '../../../src/domain/timings.js';
 
 const HOUR_MS = 3_600_000;
+const LATER_MS = TIMINGS.archive_second_look_ms;
 const ago = (ms: number) => new Date(Date.now() - ms);
 
 describe('the second look of the archive', () => {
   /** What visibility lists now, by when it closed. */
   const listed = new Map<Date, ClosedExecution>();
   let upTo: Date | undefined;
-  let lookedAgainUpTo: Date | undefined;
+  let look: SecondLook | undefined;
   let read = 0;
+  /** Milliseconds of a clock that the test sets. */
+  let readsTake = 0;
 
   const archive = {
     upTo: async () => upTo,
     advance: async (to: Date) => {
       upTo = to;
     },
-    lookedAgainUpTo: async () => lookedAgainUpTo,
-    advanceSecondLook: async (to: Date) => {
-      lookedAgainUpTo = to;
+    secondLook: async () => look,
+    setSecondLook: async (next: SecondLook) => {
+      look = next;
     },
     known: async () => new Map(),
     ...Object.fromEntries(
-      ['logKept', 'move', 'place', 'addDeliveries'].map((name) => [name, async () => {}]),
+      ['logLeft', 'beginKeeping', 'logKept', 'move', 'place', 'addDeliveries'].map((name) => [
+        name,
+        async () => {},
+      ]),
     ),
     saveEvents: async () => new Map(),
   };
@@ -55,38 +62,68 @@ describe('the second look of the archive', () => {
       heads: [],
       async read() {
         read += 1;
+        if (readsTake > 0) mock.timers.tick(readsTake);
         return { deliveries: [], events: [] };
       },
     });
 
   beforeEach(() => {
     listed.clear();
-    [upTo, lookedAgainUpTo, read] = [undefined, undefined, 0];
+    [upTo, look, read, readsTake] = [undefined, undefined, 0, 0];
+  });
+  afterEach(() => mock.timers.reset());
+
+  it('begins where the first run of the archive has ended, and is made a quarter of an hour later', async () => {
+    await run();
+    const first = upTo;
+    assert.deepEqual([look?.from, look?.to], [first, first]);
+    await run();
+    assert.deepEqual(look?.to, first);
+    look = { from: ago(HOUR_MS), to: ago(HOUR_MS), at: ago(LATER_MS) };
+    await run();
+    assert.deepEqual(look.to, upTo);
   });
 
-  it('begins where the first run of the archive has ended, and follows it', async () => {
+  it('finds what visibility listed late, once', async () => {
+    upTo = ago(60_000);
+    look = { from: ago(HOUR_MS), to: ago(20 * 60_000), at: ago(LATER_MS - 5_000) };
+    list(ago(40 * 60_000));
     await run();
-    assert.deepEqual(lookedAgainUpTo, upTo);
-    const before = lookedAgainUpTo;
-    await run();
-    assert.deepEqual(lookedAgainUpTo, before);
-  });
-
-  it('finds what visibility listed minutes late, once', async () => {
-    [upTo, lookedAgainUpTo] = [ago(5 * 60_000), ago(HOUR_MS)];
-    list(ago(20 * 60_000));
+    assert.equal(read, 0);
+    look = { ...look, at: ago(LATER_MS) };
+    const { to } = look;
     const { is_last } = await run();
     assert.deepEqual([is_last, read], [true, 1]);
-    const behind = Date.now() - TIMINGS.archive_second_look_ms - Number(lookedAgainUpTo);
-    assert.ok(behind >= 0 && behind < 60_000, `${behind}`);
+    assert.deepEqual([look.from, look.to], [to, upTo]);
     await run();
     assert.equal(read, 1);
   });
 
-  it('leaves to the next run what closed a moment ago', async () => {
-    [upTo, lookedAgainUpTo] = [ago(5 * 60_000), ago(HOUR_MS)];
-    list(ago(10 * 60_000));
+  it('is made of all that the first one went through at once, as after an outage', async () => {
+    const began = ago(HOUR_MS);
+    upTo = began;
+    look = { from: began, to: began, at: ago(LATER_MS) };
+    await run();
+    assert.deepEqual([look.from, look.to], [began, upTo]);
+    list(ago(50 * 60_000));
     await run();
     assert.equal(read, 0);
+    look = { ...look, at: ago(LATER_MS) };
+    await run();
+    assert.equal(read, 1);
+  });
+
+  it('goes on, a window at least, also if the first one has taken all the time of a part', async () => {
+    upTo = ago(60_000);
+    look = { from: ago(HOUR_MS), to: ago(20 * 60_000), at: ago(LATER_MS) };
+    const { to } = look;
+    // Longer than a part may take.
+    readsTake = 30_000;
+    list(ago(30_000));
+    list(ago(40 * 60_000));
+    mock.timers.enable({ apis: ['Date'], now: Date.now() });
+    const { is_last } = await run();
+    assert.deepEqual([is_last, read], [true, 2]);
+    assert.deepEqual([look.from, look.to], [to, upTo]);
   });
 });

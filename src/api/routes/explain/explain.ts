@@ -121,11 +121,19 @@ async function explainOne(
 }
 
 /** What a workflow cannot go on from may be what its record cannot be read from: the same rules make both. */
-async function explainUnreadable({ deliveries }: ApiDependencies, accountId: string, key: DeliveryKey) {
-  const located = await deliveries.locate(accountId, key);
-  const failing = located && (await deliveries.failingTask(located.execution));
+async function explainUnreadable(
+  { deliveries, events }: ApiDependencies,
+  accountId: string,
+  { event_id, endpoint_id }: DeliveryKey,
+) {
+  const located = await deliveries.locate(accountId, { event_id, endpoint_id });
+  if (!located) {
+    const failing = await events.failingFanOut(accountId, event_id);
+    return failing && { ...explainFailing(failing, 'fan_out'), endpoint_id };
+  }
+  const failing = await deliveries.failingTask(located.execution);
   if (!failing || !keepsFailing(failing)) return undefined;
-  const { event_id, endpoint_id, event_kind: kind, created_at } = located.row.summary;
+  const { event_kind: kind, created_at } = located.row.summary;
   return { ...explainFailing(failing, 'delivery'), endpoint_id, event: { id: event_id, kind, created_at } };
 }
 
