@@ -64,16 +64,20 @@ describe('Actions of Temporal Cloud', () => {
   it('are so many for a delivery that succeeds at the fourth attempt, and for the incident of its endpoint', async () => {
     const endpoint = await register(inTurn(reply(500), reply(500), reply(500), reply(200)));
     const id = await deliver();
-    const { TIMER_STARTED: timers = 0, ...others } = await actionsOf(workflowIdOf(client, id));
+    const {
+      TIMER_STARTED: timers = 0,
+      // That it waits, and that it does not any more.
+      UPSERT_WORKFLOW_SEARCH_ATTRIBUTES: upserts = 0,
+      ...others
+    } = await actionsOf(workflowIdOf(client, id));
     assert.deepEqual(others, {
       WORKFLOW_EXECUTION_STARTED: 1,
       MARKER_RECORDED: 1,
-      // That it waits, and that it does not any more.
-      UPSERT_WORKFLOW_SEARCH_ATTRIBUTES: 2,
       ACTIVITY_TASK_SCHEDULED: 3,
     });
-    // A busy machine starts none for a retry that is due before the workflow comes to it.
-    assert.ok(timers >= 1 && timers <= 3, `${timers} timers`);
+    // On a busy machine a retry can be due before the workflow comes to it: then it does not wait.
+    assert.ok(timers <= 3, `${timers} timers`);
+    assert.ok(upserts <= 2, `${upserts} upserts`);
     // Of the endpoint, however many deliveries fail; each probe is a timer and an activity more.
     const ofIncident = await actionsOf(incidentWorkflowId(client.accountId, endpoint));
     assert.equal(ofIncident['WORKFLOW_EXECUTION_STARTED'], 1);

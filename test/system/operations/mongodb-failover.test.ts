@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import { connectDatabase, type Database } from '../../../src/models/database.js';
 import { type ApiClient, PURCHASE } from '../../support/api-client.js';
-import { atEnd } from '../../support/at-end.js';
 import { type Secantus, startSecantus } from '../../support/outside/secantus.js';
 import { runHere } from '../../support/programs/command.js';
 import { startSystem, type TestSystem, testEnvironment } from '../../support/system.js';
@@ -36,9 +35,9 @@ describe('a MongoDB server that hands over to another', () => {
       this.skip();
     } else {
       server = started;
-      atEnd(() => started.stop());
     }
   });
+  after(() => server?.stop());
   afterEach(() => server?.heal());
 
   describe('while requests are made', () => {
