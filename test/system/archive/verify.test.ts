@@ -81,6 +81,17 @@ describe('hookline archive verify', () => {
     return sent;
   };
   const copyOf = async (id: string) => (await deliveries().findOne({ _id: id })) ?? assert.fail(id);
+  /** Sends a delivery again, and archives it. @returns its second revision */
+  const sendAgain = async (id: string) => {
+    assert.equal((await client.request('POST', `/v18.0/deliveries/${id}/resend`)).status, 202);
+    return until(
+      async () => {
+        await runArchive(system);
+        return copyOf(id);
+      },
+      ({ revision }) => revision === 2,
+    );
+  };
   const restore = (document: Document) =>
     deliveries().replaceOne({ _id: document._id }, document, { upsert: true });
 
@@ -139,14 +150,7 @@ describe('hookline archive verify', () => {
   it('names the leaf of a record in whose place an earlier one was put back', async () => {
     const [{ id = '' } = {}] = await send();
     const first = await copyOf(id);
-    assert.equal((await client.request('POST', `/v18.0/deliveries/${id}/resend`)).status, 202);
-    const second = await until(
-      async () => {
-        await runArchive(system);
-        return copyOf(id);
-      },
-      ({ revision }) => revision === 2,
-    );
+    const second = await sendAgain(id);
     await restore(first);
     const leaf = `leaf ${second['leaf_index']}`;
     assert.match((await verify()).found[leaf] ?? '', /has no record/);
@@ -190,14 +194,7 @@ describe('hookline archive verify', () => {
       assert.equal(await system.database.archive.delivery(client.accountId, id), undefined);
       assert.equal((await client.delivery(id)).status, 'delivered');
       assert.deepEqual(await wrong(), []);
-      assert.equal((await client.request('POST', `/v18.0/deliveries/${id}/resend`)).status, 202);
-      const second = await until(
-        async () => {
-          await runArchive(system);
-          return copyOf(id);
-        },
-        ({ revision }) => revision === 2,
-      );
+      const second = await sendAgain(id);
       const [first] = second['replaced_leaves'] as number[];
       assert.ok(Number(first) >= 0 && Number(first) < Number(second['leaf_index']));
       assert.deepEqual(await wrong(), []);
