@@ -97,16 +97,16 @@ export function createArchiveClosed({
    */
   async function lookAgain(upTo: Date, deadline: number) {
     const now = new Date();
-    const look = (await archive.secondLook()) ?? { from: upTo, to: upTo, at: now };
-    const isDue = now.getTime() >= look.at.getTime() + timings.archive_second_look_ms;
-    const width = look.to.getTime() - look.from.getTime();
-    const { archived, isDone } = isDue
-      ? await archiveWindows({ from: look.from, end: look.to, width, deadline }, (from) =>
-          archive.setSecondLook({ ...look, from }),
-        )
-      : { archived: 0, isDone: true };
-    if (isDue && isDone) await archive.setSecondLook({ from: look.to, to: upTo, at: now });
-    else if (look.at === now) await archive.setSecondLook(look);
+    const look = await archive.secondLook();
+    if (!look) await archive.setSecondLook({ from: upTo, to: upTo, at: now });
+    if (!look || now.getTime() < look.at.getTime() + timings.archive_second_look_ms)
+      return { archived: 0, isDone: true };
+    const { from, to: end } = look;
+    const part = { from, end, width: end.getTime() - from.getTime(), deadline };
+    const { archived, isDone } = await archiveWindows(part, (to) =>
+      archive.setSecondLook({ ...look, from: to }),
+    );
+    if (isDone) await archive.setSecondLook({ from: end, to: upTo, at: now });
     return { archived, isDone };
   }
 

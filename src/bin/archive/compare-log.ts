@@ -91,7 +91,8 @@ export async function* compareLog(sources: LogSources, counts: LogCounts): Async
   for await (const delivery of archive.audit.deliveries(hasEvent)) {
     if (delivery.leaf === undefined) {
       yield* unloggedDelivery(delivery, sources.loggedBefore, counts);
-      if (unloggedHashes.size < MAX_LEAFLESS) unloggedHashes.add(delivery.leafHash);
+      if (delivery.unloggedHash !== undefined && unloggedHashes.size < MAX_LEAFLESS)
+        unloggedHashes.add(delivery.unloggedHash);
     } else {
       counts.deliveries += 1;
       yield* markDelivery({ ...delivery, leaf: delivery.leaf }, marks, noteTime, leafless, sources.ledger);

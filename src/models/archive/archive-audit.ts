@@ -16,8 +16,8 @@ export interface AuditedDelivery {
   archivedAt: number;
   /** Where the log has its record, as the document says; absent: it does not say that the log has it. */
   leaf: number | undefined;
-  /** Hash of its record, as bytes in Latin-1. */
-  leafHash: string;
+  /** Hash of the record of one that does not say where, as bytes in Latin-1. */
+  unloggedHash: string | undefined;
   /** Where it had records of earlier runs, which this one has replaced. */
   replaced: readonly number[];
   revision: number;
@@ -105,14 +105,15 @@ export class ArchiveAudit {
       const { _id: id, event_id, revision, leaf_index, replaced_leaves } = document;
       const leaf = leaf_index === UNLOGGED ? undefined : leaf_index;
       const archivedAt = Number(document.archived_at);
-      const hash = leafHash(String(document.record)).toString('latin1');
+      const unloggedHash =
+        leaf === undefined ? leafHash(String(document.record)).toString('latin1') : undefined;
       const isLeafless = wrong[at] !== undefined;
       const record = records[at];
       const how =
         opened[at]?.altered?.how ??
         (isKnown[at] ? undefined : wrongEvent(record, events.get(event_id), document));
       const replaced = replaced_leaves ?? [];
-      return { id, archivedAt, revision, leaf, leafHash: hash, replaced, record, how, isLeafless };
+      return { id, archivedAt, revision, leaf, unloggedHash, replaced, record, how, isLeafless };
     });
   }
 
