@@ -17,7 +17,7 @@ const FLAGS = [
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** The Chromium of this machine: the one that `CHROMIUM` names, or one on `PATH`. */
-export function findChromium(): string | undefined {
+function findChromium(): string | undefined {
   const { CHROMIUM, PATH = '' } = process.env;
   if (CHROMIUM) return CHROMIUM;
   const paths = PATH.split(delimiter).flatMap((folder) => NAMES.map((name) => join(folder, name)));
@@ -35,9 +35,14 @@ function isExecutable(path: string): boolean {
 
 let shared: Promise<Browser> | undefined;
 
-/** The Chromium that all tests of this process share, with a profile of its own; it calls nobody by itself. Each tab knows nothing of others. */
-export function sharedBrowser(executablePath: string): Promise<Browser> {
+/**
+ * The Chromium that all tests of this process share, with a profile of its own; it calls nobody by itself. Each tab knows nothing of others. Where there
+ * is none, the tests are left out, before anything is started for them.
+ */
+export function sharedBrowser(tests: Mocha.Context): Promise<Browser> {
   if (!shared) {
+    const executablePath = findChromium();
+    if (!executablePath) return tests.skip();
     const launched = chromium.launch({ executablePath, args: FLAGS });
     atEnd(async () => (await launched).close());
     shared = launched;

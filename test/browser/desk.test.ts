@@ -5,7 +5,7 @@ import { PLATFORM_SCOPES, type Scope } from '../../src/domain/access/api-key.js'
 import { OPERATOR } from '../../src/domain/change/change.js';
 import { type ApiClient, apiClient } from '../support/api-client.js';
 import { until } from '../support/until.js';
-import { findBarriers, findChromium, openTab, sharedBrowser } from './chromium.js';
+import { findBarriers, openTab, sharedBrowser } from './chromium.js';
 import { purchaseOf, type Stage, startStage } from './stage.js';
 import { button, clickTwiceAtOnce, goTo, inDialog, pasteKey, says } from './steps.js';
 
@@ -13,9 +13,7 @@ describe('at the desk', () => {
   let stage: Stage;
   let browser: Browser;
   before(async function () {
-    const chromium = findChromium();
-    if (!chromium) return this.skip();
-    [stage, browser] = await Promise.all([startStage(), sharedBrowser(chromium)]);
+    [browser, stage] = await Promise.all([sharedBrowser(this), startStage()]);
   });
   after(() => stage?.stop());
 

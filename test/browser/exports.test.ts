@@ -8,7 +8,7 @@ import { OPERATOR } from '../../src/domain/change/change.js';
 import { archived } from '../support/parts/archive.js';
 import { promised } from '../support/promised.js';
 import { until } from '../support/until.js';
-import { findBarriers, findChromium, openTab, sharedBrowser } from './chromium.js';
+import { findBarriers, openTab, sharedBrowser } from './chromium.js';
 import { type Stage, startStage } from './stage.js';
 import { button, says } from './steps.js';
 
@@ -64,9 +64,7 @@ describe('an export in a browser', () => {
   let browser: Browser;
   let whole: string;
   before(async function () {
-    const chromium = findChromium();
-    if (!chromium) return this.skip();
-    [stage, browser] = await Promise.all([startStage(), sharedBrowser(chromium)]);
+    [browser, stage] = await Promise.all([sharedBrowser(this), startStage()]);
     const { shop, ids, system } = stage;
     const path = `/v18.0/deliveries?endpoint_id=${ids.warehouse}&status=delivered&limit=100`;
     const rows: { id: string }[] = await until(

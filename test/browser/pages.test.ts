@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import { until } from '../support/until.js';
-import { findBarriers, findChromium, openTab, sharedBrowser, type Tab } from './chromium.js';
+import { findBarriers, openTab, sharedBrowser, type Tab } from './chromium.js';
 import { purchaseOf, type Stage, startStage } from './stage.js';
 
 const PICTURES = 'docs/images';
@@ -23,9 +23,7 @@ describe('every page of the web application', () => {
   let deliveryId: string;
   let erasureId: string;
   before(async function () {
-    const chromium = findChromium();
-    if (!chromium) return this.skip();
-    [stage, browser] = await Promise.all([startStage(), sharedBrowser(chromium)]);
+    [browser, stage] = await Promise.all([sharedBrowser(this), startStage()]);
     const failed = `/v18.0/deliveries?endpoint_id=${stage.ids.loyalty}&status=retrying&limit=1`;
     const [row] = await until(
       async () => (await stage.shop.request('GET', failed)).json.data,

@@ -2,16 +2,14 @@ import assert from 'node:assert/strict';
 import type { Browser } from 'playwright-core';
 import { type ApiClient, PURCHASE } from '../support/api-client.js';
 import { type SharedSystem, sharedSystem } from '../support/system.js';
-import { findChromium, openTab, sharedBrowser } from './chromium.js';
+import { openTab, sharedBrowser } from './chromium.js';
 
 describe('the API reference in a browser', () => {
   let system: SharedSystem;
   let shop: ApiClient;
   let browser: Browser;
   before(async function () {
-    const chromium = findChromium();
-    if (!chromium) return this.skip();
-    [system, browser] = await Promise.all([sharedSystem(), sharedBrowser(chromium)]);
+    [browser, system] = await Promise.all([sharedBrowser(this), sharedSystem()]);
     shop = await system.account();
   });
 

@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import { newPerson } from '../support/oauth.js';
 import { type Receiver, reply, startReceiver } from '../support/receiver.js';
 import { until } from '../support/until.js';
-import { findBarriers, findChromium, openTab, sharedBrowser } from './chromium.js';
+import { findBarriers, openTab, sharedBrowser } from './chromium.js';
 import { purchaseOf, type Stage, startStage, unavailable, verified } from './stage.js';
 import { button, goTo, inDialog, pasteKey, says } from './steps.js';
 
@@ -16,9 +16,7 @@ describe('in a browser', () => {
   let browser: Browser;
   let receiver: Receiver;
   before(async function () {
-    const chromium = findChromium();
-    if (!chromium) return this.skip();
-    [stage, browser, receiver] = await Promise.all([startStage(), sharedBrowser(chromium), startReceiver()]);
+    [browser, stage, receiver] = await Promise.all([sharedBrowser(this), startStage(), startReceiver()]);
   });
   after(async () => {
     await stage?.stop();

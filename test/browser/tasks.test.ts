@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import type { ApiClient } from '../support/api-client.js';
 import { type Receiver, reply, startReceiver } from '../support/receiver.js';
 import { until } from '../support/until.js';
-import { findBarriers, findChromium, sharedBrowser } from './chromium.js';
+import { findBarriers, sharedBrowser } from './chromium.js';
 import { purchaseOf, type Stage, startStage, unavailable, verified } from './stage.js';
 import { button, inDialog, says } from './steps.js';
 import { SIZES, type Size, startWalk, type Walk } from './walk.js';
@@ -28,9 +28,7 @@ describe('what people come for', () => {
   let browser: Browser;
   let receiver: Receiver;
   before(async function () {
-    const chromium = findChromium();
-    if (!chromium) return this.skip();
-    [stage, browser, receiver] = await Promise.all([startStage(), sharedBrowser(chromium), startReceiver()]);
+    [browser, stage, receiver] = await Promise.all([sharedBrowser(this), startStage(), startReceiver()]);
     receiver.handle(verified(reply(200)));
   });
   after(async () => {
