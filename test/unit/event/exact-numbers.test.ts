@@ -72,7 +72,8 @@ describe('numbers of a payload', () => {
   it('are compared as the rational numbers that were written', () => {
     fc.assert(
       fc.property(written, double, (text, limit) => {
-        const order = Math.sign(compareNumbers(readNumber(text), limit));
+        // Of -0 the order is -0, which is 0: adding 0 makes it so.
+        const order = Math.sign(compareNumbers(readNumber(text), limit)) + 0;
         assert.equal(order, compare(rational(text), rational(String(limit))));
       }),
       { numRuns: 1_000 },
