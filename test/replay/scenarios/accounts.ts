@@ -1,6 +1,5 @@
 import { OPERATOR_SCOPES } from '../../../src/domain/access/api-key.js';
 import { accountDeletionWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
-import type { deleteAccount } from '../../../workflows/index.js';
 import { execution, firstRun, retrying, type Scenarios, SLOW, type Stage } from './stage.js';
 
 /** Every way through the workflow that deletes an account. */
@@ -26,27 +25,6 @@ export const ACCOUNTS: Scenarios = {
     async play(stage) {
       await stage.client.purchase();
       return execution(stage, await deleteClientsAccount(stage, '?payloads=erase'));
-    },
-  },
-  'delete-account-carried-on': {
-    async play(stage) {
-      const { system, client } = stage;
-      const account_id = client.accountId;
-      const workflowId = accountDeletionWorkflowId(account_id);
-      const deletion = {
-        stage: 'deliveries',
-        credentials_ended: 1,
-        endpoints_deleted: 1,
-        deliveries_ended: 1,
-      } as const;
-      const so_far = { deletion, closed_at: Date.now(), found: 1, passes: 1 };
-      const origin = { actor: { type: 'api_key', id: client.keyId } } as const;
-      await system.temporal.client.workflow.start<typeof deleteAccount>('deleteAccount', {
-        workflowId,
-        taskQueue: system.settings.HOOKLINE_TASK_QUEUE,
-        args: [{ account_id, origin, so_far }],
-      });
-      return execution(stage, workflowId);
     },
   },
 };

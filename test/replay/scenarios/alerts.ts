@@ -1,6 +1,5 @@
 import { deepEqual } from 'node:assert/strict';
 import type { WorkflowHandle } from '@temporalio/client';
-import { ApplicationFailure } from '@temporalio/common';
 import type { Alert } from '../../../src/domain/alert/alert.js';
 import { type AlertDigest, AlertInbox } from '../../../src/domain/alert/alert-inbox.js';
 import { newId } from '../../../src/domain/basics/ids.js';
@@ -67,14 +66,6 @@ async function play(
 export const ALERTS: Scenarios = {
   'alert-people-held-and-sent': {
     play: (stage) => play(stage, [alert('endpoint.disabled'), alert('endpoint.failing')], async () => {}),
-  },
-  'alert-people-given-up': {
-    async play(stage) {
-      const fail = async () => {
-        throw ApplicationFailure.nonRetryable('The chat webhook answered 404.');
-      };
-      return play(stage, [alert('endpoint.disabled')], fail);
-    },
   },
   'alert-people-cancelled-while-sending': {
     async play(stage) {

@@ -1,21 +1,13 @@
 import { registerDirectly } from '../../../bench/support/endpoints.js';
-import type { AttemptReport } from '../../../src/domain/attempt/attempt-report.js';
-import { newId } from '../../../src/domain/basics/ids.js';
 import { MOST_RELEASES_IN_A_ROW } from '../../../src/domain/endpoint/release.js';
-import { deliveryWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
-import type { deliver } from '../../../workflows/index.js';
 import { release } from '../../../workflows/messages.js';
 import { workflowIdOf } from '../../support/history.js';
-import { answered } from '../../support/parts/answered.js';
-import { groupOf } from '../../support/parts/group-of.js';
-import { startStubWorker } from '../../support/parts/stub-worker.js';
 import { hangUp, inTurn, reply } from '../../support/receiver.js';
 import { until } from '../../support/until.js';
 import {
   act,
   answerChallenge,
   closed,
-  firstRun,
   purchase,
   replaceEndpoint,
   retrying,
@@ -37,13 +29,6 @@ export const DELIVERIES: Scenarios = {
       return closed(stage, await start(stage));
     },
   },
-  'deliver-one-exhausted': {
-    settings: { HOOKLINE_RETRY_SCHEDULE: '20ms,20ms' },
-    async play(stage) {
-      stage.receiver.handle(reply(500));
-      return closed(stage, await start(stage));
-    },
-  },
   'deliver-one-retried-by-hand': {
     settings: SLOW,
     async play(stage) {
@@ -52,14 +37,6 @@ export const DELIVERIES: Scenarios = {
       await stage.client.deliveryUntil(id, ({ attempts }) => attempts.length === 2);
       stage.receiver.handle(reply(200));
       await act(stage, id, 'retry');
-      return closed(stage, id);
-    },
-  },
-  'deliver-one-cancelled-by-update': {
-    settings: SLOW,
-    async play(stage) {
-      const id = await retrying(stage);
-      await act(stage, id, 'cancel');
       return closed(stage, id);
     },
   },
@@ -89,14 +66,6 @@ export const DELIVERIES: Scenarios = {
       await untilParked(stage, id);
       await replaceEndpoint(stage, endpointId);
       return closed(stage, id);
-    },
-  },
-  'deliver-one-continued': {
-    settings: { HOOKLINE_RETRY_SCHEDULE: Array.from({ length: 8 }, () => '20ms').join(',') },
-    suggestAfter: 20,
-    async play(stage) {
-      stage.receiver.handle(reply(500));
-      return firstRun(stage, { workflowId: workflowIdOf(stage.client, await start(stage)) });
     },
   },
   'deliver-one-expired': {
@@ -171,18 +140,6 @@ export const DELIVERIES: Scenarios = {
       return closed(stage, id);
     },
   },
-  'deliver-one-retry-released': {
-    settings: { ...SLOW, HOOKLINE_PROBE_INTERVAL: '1s' },
-    async play(stage) {
-      const id = await retrying(stage);
-      const send = async () =>
-        stage.client.deliveryUntil(await purchase(stage), ({ status }) => status !== 'delivering');
-      await Promise.all(Array.from({ length: 12 }, send));
-      await until(send, ({ status }) => status === 'parked');
-      stage.receiver.handle(reply(200));
-      return closed(stage, id);
-    },
-  },
   'deliver-one-probed': {
     settings: SLOW,
     async play(stage) {
@@ -196,39 +153,6 @@ export const DELIVERIES: Scenarios = {
       return closed(stage, id);
     },
   },
-  'deliver-one-held-back': {
-    settings: { ...SLOW, HOOKLINE_PROBE_INTERVAL: '2s' },
-    async play(stage) {
-      await retrying(stage);
-      const send = async () =>
-        stage.client.deliveryUntil(await purchase(stage), ({ status }) => status !== 'delivering');
-      const { id } = await until(send, ({ status }) => status === 'parked');
-      stage.receiver.handle(reply(200));
-      return closed(stage, id);
-    },
-  },
-  'deliver-one-first-attempt-not-made': {
-    async play({ system }) {
-      const key = { event_id: newId('event'), endpoint_id: newId('endpoint') };
-      const accountId = newId('account');
-      const workflowId = deliveryWorkflowId(accountId, key);
-      const taskQueue = `stub-${key.event_id}`;
-      const stop = await startStubWorker(system.temporal, taskQueue, {
-        attemptFirst: async () => [null],
-        attemptMembers: failingOnce([answered(200)]),
-      });
-      try {
-        await system.temporal.client.workflow.execute<typeof deliver>('deliver', {
-          workflowId,
-          taskQueue,
-          args: [groupOf({ ...key, account_id: accountId })],
-        });
-      } finally {
-        await stop();
-      }
-      return { workflowId };
-    },
-  },
   'deliver-one-resent': {
     async play(stage) {
       const id = await start(stage);
@@ -238,12 +162,3 @@ export const DELIVERIES: Scenarios = {
     },
   },
 };
-
-function failingOnce(reports: AttemptReport[]): () => Promise<AttemptReport[]> {
-  let calls = 0;
-  return async () => {
-    calls += 1;
-    if (calls === 1) throw new Error('the endpoints cannot be read');
-    return reports;
-  };
-}

@@ -27,14 +27,6 @@ const ASKED_ONCE = {
 
 /** Every way through the workflows that look after an endpoint. */
 export const ENDPOINTS: Scenarios = {
-  'release-parked': {
-    async play(stage) {
-      const { id: endpointId } = await stage.client.register(stage.receiver.url, { status: 'paused' });
-      await untilParked(stage, await purchase(stage));
-      await replaceEndpoint(stage, endpointId);
-      return execution(stage, releaseWorkflowId(stage.client.accountId, endpointId));
-    },
-  },
   'release-parked-again': {
     async play(stage) {
       const { id } = await stage.client.register(stage.receiver.url, { status: 'paused' });
@@ -52,16 +44,6 @@ export const ENDPOINTS: Scenarios = {
       stage.receiver.handle(reply(500));
       await replaceEndpoint(stage, id);
       return execution(stage, releaseWorkflowId(stage.client.accountId, id));
-    },
-  },
-  'verify-endpoint-challenged': {
-    settings: { ...VERIFIED, HOOKLINE_VERIFICATION_SCHEDULE: '100ms,100ms,100ms' },
-    async play(stage) {
-      stage.receiver.handle(reply(503));
-      const { id } = await stage.client.register(stage.receiver.url);
-      await stage.receiver.waitFor((requests) => requests.length === 2);
-      stage.receiver.handle(answerChallenge);
-      return execution(stage, verificationWorkflowId(stage.client.accountId, id));
     },
   },
   'verify-endpoint-again': {
@@ -124,15 +106,6 @@ export const ENDPOINTS: Scenarios = {
     async play(stage) {
       const { id } = await stage.client.register(stage.receiver.url);
       await rotate(stage, id, '500ms');
-      return execution(stage, rotationWorkflowId(stage.client.accountId, id));
-    },
-  },
-  'secret-rotation-revoked': {
-    async play(stage) {
-      const { id } = await stage.client.register(stage.receiver.url);
-      await rotate(stage, id, '1h');
-      await rotate(stage, id, '2h');
-      await stage.client.request('DELETE', `/v18.0/endpoints/${id}/secret/previous`);
       return execution(stage, rotationWorkflowId(stage.client.accountId, id));
     },
   },

@@ -3,7 +3,7 @@ import { erasureWorkflowId } from '../../../src/domain/ledger/workflow-ids.js';
 import { PURCHASE } from '../../support/api-client.js';
 import { startGroup } from '../../support/parts/start-group.js';
 import { inTurn, reply } from '../../support/receiver.js';
-import { closed, execution, type Run, retrying, type Scenarios, SLOW, type Stage, start } from './stage.js';
+import { execution, type Run, type Scenarios, type Stage, start } from './stage.js';
 
 /** The person in `PURCHASE`. */
 const SUBJECT = 'ada@example.com';
@@ -21,27 +21,12 @@ function erasure(stage: Stage, id: string): Promise<Run> {
 
 /** Every way through `eraseSubject`, and of deliveries whose payload is erased. */
 export const ERASURES: Scenarios = {
-  'erase-subject-cancelling': {
-    settings: SLOW,
-    async play(stage) {
-      await retrying(stage);
-      return erasure(stage, await erase(stage, 'cancel'));
-    },
-  },
   'erase-subject-when-finished': {
     settings: { HOOKLINE_RETRY_SCHEDULE: '3s' },
     async play(stage) {
       stage.receiver.handle(inTurn(reply(500), reply(200)));
       await start(stage);
       return erasure(stage, await erase(stage, 'finish'));
-    },
-  },
-  'deliver-one-erased': {
-    settings: { HOOKLINE_RETRY_SCHEDULE: '15s' },
-    async play(stage) {
-      const id = await retrying(stage);
-      await eraseKey(stage);
-      return closed(stage, id);
     },
   },
   'deliver-many-erased': {

@@ -19,12 +19,6 @@ export const GROUPS: Scenarios = {
       return execution(stage, groupWorkflowId(`${range.series}:1`));
     },
   },
-  'fan-out-event-to-none': {
-    async play(stage) {
-      const event = await stage.client.purchase();
-      return execution(stage, fanOutWorkflowId(stage.client.accountId, event.id));
-    },
-  },
   'fan-out-event-to-many': {
     async play(stage) {
       await registerMany(stage, MAX_STARTED_AT_ONCE + 1);

@@ -22,20 +22,7 @@ import {
   type Scenarios,
   SLOW,
   type Stage,
-  start,
-  untilParked,
 } from './stage.js';
-
-/** An incident that ends before deliveries wait for a probe. */
-const BRIEF_INCIDENT: Scenario = {
-  settings: SLOW,
-  async play(stage) {
-    const id = await retrying(stage);
-    stage.receiver.handle(reply(200));
-    await act(stage, id, 'retry');
-    return incident(stage);
-  },
-};
 
 /** An incident with deliveries that wait, a probe and a release. */
 const LONG_INCIDENT: Scenario = {
@@ -54,7 +41,6 @@ const LONG_INCIDENT: Scenario = {
 
 /** Every way through the incidents of endpoints. */
 export const INCIDENTS: Scenarios = {
-  'endpoint-incident-brief': BRIEF_INCIDENT,
   'endpoint-incident-long': LONG_INCIDENT,
   'endpoint-incident-continued': {
     ...LONG_INCIDENT,
@@ -69,13 +55,6 @@ export const INCIDENTS: Scenarios = {
     },
     async play(stage) {
       await retrying(stage);
-      return incident(stage);
-    },
-  },
-  'endpoint-incident-gone': {
-    async play(stage) {
-      stage.receiver.handle(reply(410));
-      await untilParked(stage, await start(stage));
       return incident(stage);
     },
   },
@@ -111,10 +90,6 @@ export const INCIDENTS: Scenarios = {
       return incident(stage);
     },
   },
-  'endpoint-incident-failing-again-before-it-began': { play: failingAgainAtOnce },
-  'endpoint-incident-succeeding-while-it-ends': {
-    play: (stage) => whileItEnds(stage, (second, endpoint) => second.succeeded(endpoint, Date.now())),
-  },
   'endpoint-incident-failing-while-it-ends': {
     play: (stage) =>
       whileItEnds(stage, (second, endpoint) => second.failed(endpoint, 'answered 503', Date.now())),
@@ -130,16 +105,11 @@ export const INCIDENTS: Scenarios = {
   'endpoint-incident-gone-while-it-ends': {
     play: (stage) => whileItEnds(stage, (second, endpoint) => second.gone(endpoint, 'evt_1:1', 1)),
   },
-  'endpoint-incident-continued-as-new': {
-    play: async (stage) => (await failingAgain(stage)).first,
-  },
-  'endpoint-incident-continued-from-another': {
-    play: async (stage) => (await failingAgain(stage)).second,
-  },
+  'endpoint-incident-continued-as-new': { play: failingAgain },
 };
 
 /** An incident whose endpoint fails again while its recovery is being noted, so that it goes on as a new one; that one recovers. */
-async function failingAgain({ system }: Stage): Promise<{ first: Run; second: Run }> {
+async function failingAgain({ system }: Stage): Promise<Run> {
   const { workflow } = system.temporal.client;
   const endpoint = { account_id: newId('account'), endpoint_id: newId('endpoint') };
   const workflowId = incidentWorkflowId(endpoint.account_id, endpoint.endpoint_id);
@@ -176,37 +146,7 @@ async function failingAgain({ system }: Stage): Promise<{ first: Run; second: Ru
     const runId = await until(latest, (id) => id !== handle.signaledRunId);
     await workflow.getHandle(workflowId, runId).signal(attemptSucceeded);
     await workflow.getHandle(workflowId, runId).result();
-    return { first: { workflowId, runId: handle.signaledRunId }, second: { workflowId, runId } };
-  } finally {
-    await stop();
-  }
-}
-
-/** An incident that hears at once of a failure, a success and another failure, and of a success later. */
-async function failingAgainAtOnce({ system }: Stage): Promise<Run> {
-  const endpoint = { account_id: newId('account'), endpoint_id: newId('endpoint'), host: 'shop.example' };
-  const taskQueue = `stub-${endpoint.endpoint_id}`;
-  const settings = { client: system.temporal.client, disableAfterMs: 3_600_000, probeIntervalMs: 60_000 };
-  const { incidents } = reporter({ ...settings, taskQueue });
-  const began = Date.now();
-  await incidents.failed(endpoint, 'answered 500', began);
-  await incidents.succeeded(endpoint, began + 1);
-  await incidents.failed(endpoint, 'answered 503', began + 2);
-  const stop = await startStubWorker(system.temporal, taskQueue, {
-    openIncident: async () => 'active',
-    closeIncident: async () => {},
-  });
-  try {
-    await until(
-      () => incidents.get(endpoint),
-      (open) => open !== undefined,
-    );
-    await incidents.succeeded(endpoint, Date.now());
-    const handle = system.temporal.client.workflow.getHandle(
-      incidentWorkflowId(endpoint.account_id, endpoint.endpoint_id),
-    );
-    await handle.result();
-    return { workflowId: handle.workflowId, runId: (await handle.describe()).runId };
+    return { workflowId, runId: handle.signaledRunId };
   } finally {
     await stop();
   }

@@ -14,16 +14,7 @@ import { eventTypes, fetchHistory } from '../../support/history.js';
 import { startStubAttempts, startStubWorker, startStubWorkflows } from '../../support/parts/stub-worker.js';
 import { inTurn, reply } from '../../support/receiver.js';
 import { until } from '../../support/until.js';
-import {
-  act,
-  execution,
-  firstRun,
-  type Run,
-  replaceEndpoint,
-  type Scenarios,
-  SLOW,
-  type Stage,
-} from './stage.js';
+import { act, execution, firstRun, type Run, type Scenarios, SLOW, type Stage } from './stage.js';
 
 const ENDPOINTS = 12;
 const AT = '2026-01-31T12:00:00.000Z';
@@ -32,13 +23,6 @@ const AT = '2026-01-31T12:00:00.000Z';
 export const LIVE_GROUPS: Scenarios = {
   'deliver-many-all-delivered': {
     play: async (stage) => closed(stage, (await start(stage)).groupId),
-  },
-  'deliver-many-retry-then-success': {
-    settings: { HOOKLINE_RETRY_SCHEDULE: '20ms,20ms' },
-    async play(stage) {
-      failAt(stage, ['/3', '/7'], 500, 503);
-      return closed(stage, (await start(stage)).groupId);
-    },
   },
   'deliver-many-continued': {
     settings: { HOOKLINE_RETRY_SCHEDULE: Array.from({ length: 8 }, () => '20ms').join(',') },
@@ -59,13 +43,6 @@ export const LIVE_GROUPS: Scenarios = {
   'deliver-many-released-at-its-end': {
     play: ({ system }) => releasedAtItsEnd(system),
   },
-  'deliver-many-many-attempts': {
-    settings: { HOOKLINE_RETRY_SCHEDULE: Array.from({ length: 15 }, () => '20ms').join(',') },
-    async play(stage) {
-      failAt(stage, ['/3'], ...Array.from({ length: 16 }, () => 500));
-      return closed(stage, (await start(stage)).groupId);
-    },
-  },
   'deliver-many-acted-on': {
     settings: SLOW,
     async play(stage) {
@@ -77,41 +54,6 @@ export const LIVE_GROUPS: Scenarios = {
       await act(stage, first, 'resume');
       await act(stage, first, 'cancel');
       return closed(stage, groupId);
-    },
-  },
-  'deliver-many-parked-and-released': {
-    async play(stage) {
-      const { groupId, endpointIds, eventId } = await start(stage, 'paused');
-      await untilListed(stage, eventId, 'parked');
-      await replaceEndpoint(stage, endpointIds[0] ?? '');
-      return closed(stage, groupId);
-    },
-  },
-  'deliver-many-expired': {
-    settings: { HOOKLINE_PARK_LIMIT: '200ms' },
-    play: async (stage) => closed(stage, (await start(stage, 'paused')).groupId),
-  },
-  'deliver-many-held-back-and-deferred': {
-    async play({ system }) {
-      const turn = new Date(Date.now() + 500).toISOString();
-      const deferred: AttemptReport = { kind: 'deferred', turn, per_second: 1 };
-      return withStub(
-        { system },
-        [[deferred, null], [delivered()], [delivered()], [delivered()]],
-        async (group, run) => {
-          const [held] = group.deliveries;
-          const endpoint_id = held?.endpoint_id ?? '';
-          const look_again_at = new Date(Date.now() + 3_600_000).toISOString();
-          const handle = await run({
-            ...group,
-            isolated: true,
-            held: {
-              [endpoint_id]: { kind: 'not_attempted', endpoint: 'failing', since: AT, look_again_at },
-            },
-          });
-          await handle.signal(release, { endpoint_id });
-        },
-      );
     },
   },
   'deliver-many-probed': {

@@ -7,12 +7,6 @@ import { execution, firstRun, type Run, type Scenarios, type Stage } from './sta
 
 /** Every way through the workflow that acts on many deliveries. */
 export const REPLAYS: Scenarios = {
-  'replay-deliveries-finished': {
-    async play(stage) {
-      await delivered(stage, 3);
-      return over(stage, (await replay(stage.client, { mode: 'all', rate: 2 })).id);
-    },
-  },
   'replay-deliveries-continued': {
     suggestAfter: 20,
     async play(stage) {
