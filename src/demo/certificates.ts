@@ -19,13 +19,6 @@ export interface ServerCertificate {
   key: string;
 }
 
-/** The names a server certificate is good for; clients check one of them against the host of the URL. */
-export interface ServerNames {
-  dns: string[];
-  /** IPv4 or IPv6, without brackets. */
-  ips: string[];
-}
-
 const DAY_MS = 24 * 60 * 60 * 1000;
 const AUTHORITY_LIFE_MS = 730 * DAY_MS;
 /** An authority with less life than this is replaced: a demo must not expire while it runs. */
@@ -58,12 +51,13 @@ export async function createAuthority(commonName: string): Promise<CertificateAu
 /**
  * Signs a certificate for a TLS server. It passes Node's default checks for a client that trusts `ca.cert`.
  *
+ * @param names what it is good for; clients check one of them against the host of the URL, addresses without brackets
  * @param options.notBefore default: now
  * @param options.notAfter default: when the authority itself expires
  */
 export async function issueServerCertificate(
   ca: CertificateAuthority,
-  names: ServerNames,
+  names: { dns: readonly string[]; ips: readonly string[] },
   options: { notBefore?: Date; notAfter?: Date } = {},
 ): Promise<ServerCertificate> {
   const made = await generate([{ name: 'commonName', value: 'Hookline local server' }], {

@@ -76,9 +76,10 @@ export async function runPurchase(options: {
   const receipts = subscriber.received.filter((request) => request.headers['webhook-id'] === event.id);
   const last = receipts.at(-1);
   if (delivery.status === 'delivered' && last) {
-    const verified = last.verified
-      ? 'signature verified'
-      : `signature NOT verified: ${last.verificationError}`;
+    const verified =
+      last.verificationError === undefined
+        ? 'signature verified'
+        : `signature NOT verified: ${last.verificationError}`;
     step('Delivered', `${last.body.length} bytes, ${verified} by the standardwebhooks package`);
     step('', `webhook-id ${last.headers['webhook-id']}`);
     step('', `webhook-signature ${last.headers['webhook-signature']}`);
