@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import type { Settings } from '../../config/schema.js';
 import type { SecretKey } from '../../domain/access/secret-box.js';
-import { findTemporalCli } from '../../embedded/index.js';
+import { findTemporalCli } from '../../embedded/binaries/temporal-binary.js';
 import { LOOPBACK } from '../../embedded/servers/ports.js';
 import { loadOrCreateKeys } from '../process/secrets.js';
 import { startCodecServer } from './codec-server.js';
