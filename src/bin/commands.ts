@@ -249,7 +249,7 @@ const PROOF_COMMANDS = {
       if (options['complete'] === true) {
         const isComplete = path
           ? await (await import('./verify.js')).verifyComplete(paths, options)
-          : await (await import('./client/audit/complete.js')).askComplete(options);
+          : await (await import('./client/audit/questions.js')).askComplete(options);
         if (!isComplete) process.exitCode = 1;
         return;
       }
