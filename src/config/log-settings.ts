@@ -1,12 +1,10 @@
 import { z } from 'zod';
 import { readSigningKeys } from '../domain/log/signed-note.js';
-import { asIssue, list, optionalText } from './parse.js';
+import { list, optionalText, parsed } from './parse.js';
 
 /** Settings of the log that proves what is archived. */
 export const logSettings = {
-  HOOKLINE_LOG_KEY: z
-    .string()
-    .transform(asIssue(readSigningKeys))
+  HOOKLINE_LOG_KEY: parsed(readSigningKeys)
     .optional()
     .describe(
       'Key that signs the checkpoints of the log; `hookline log-key` makes one. Several, separated by commas, all sign. Default: one that is made when it is first needed, and kept in MongoDB, encrypted with `HOOKLINE_SECRET_KEYS`',

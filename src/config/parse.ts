@@ -38,3 +38,8 @@ export function asIssue<T>(parse: (text: string) => T) {
     }
   };
 }
+
+/** What a parser makes of a text, and of which text where none is given. */
+export const parsed = <T>(parse: (text: string) => T) => z.string().transform(asIssue(parse));
+export const parsedOr = <T>(fallback: string, parse: (text: string) => T) =>
+  z.string().default(fallback).transform(asIssue(parse));

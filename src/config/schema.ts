@@ -15,6 +15,8 @@ import {
   list,
   optionalBaseUrl,
   optionalText,
+  parsed,
+  parsedOr,
   splitList,
   text,
   webUrl,
@@ -22,13 +24,13 @@ import {
 } from './parse.js';
 import { temporalSettings } from './temporal-settings.js';
 
-const duration = (fallback: string) => z.string().default(fallback).transform(asIssue(parseDuration));
-const rateLimits = (fallback: string) => z.string().default(fallback).transform(asIssue(parseRateLimits));
+const duration = (fallback: string) => parsedOr(fallback, parseDuration);
+const rateLimits = (fallback: string) => parsedOr(fallback, parseRateLimits);
 const PORT = 'must be a port, a whole number from 0 to 65535';
 const port = (fallback: number) =>
   z.coerce.number(PORT).int(PORT).min(0, PORT).max(65_535, PORT).default(fallback);
-const keptDays = (fallback: string) => z.string().default(fallback).transform(asIssue(parseKeptDays));
-const secretKeys = z.string().transform(asIssue(parseSecretKeys)).optional();
+const keptDays = (fallback: string) => parsedOr(fallback, parseKeptDays);
+const secretKeys = parsed(parseSecretKeys).optional();
 
 /** An origin as a policy names it; nothing else gets into a header. */
 const ORIGIN = /^https?:\/\/(\*\.)?[a-z\d.-]+(:\d{1,5})?$/i;
@@ -165,11 +167,9 @@ export const settingsSchema = z.object({
   HOOKLINE_DENIED_NETWORKS: list.describe(
     'Networks that endpoints may not be in, although they are public or allowed, such as `198.51.100.0/24`',
   ),
-  HOOKLINE_ALLOWED_PORTS: z
-    .string()
-    .default('80,443,1024-65535')
-    .transform(splitList)
-    .describe('Ports that endpoints may be at: numbers and ranges'),
+  HOOKLINE_ALLOWED_PORTS: parsedOr('80,443,1024-65535', splitList).describe(
+    'Ports that endpoints may be at: numbers and ranges',
+  ),
   HOOKLINE_DNS_SERVERS: list.describe(
     'DNS servers that endpoints’ names are looked up with, such as `10.0.0.2`; the operating system’s where it is empty',
   ),
@@ -239,11 +239,9 @@ export const settingsSchema = z.object({
     .enum(['required', 'off'])
     .optional()
     .describe('Whether endpoints must show that they want events; `required` but for `hookline dev`'),
-  HOOKLINE_VERIFICATION_SCHEDULE: z
-    .string()
-    .default('10s,1m,5m,15m,1h,3h,6h,12h')
-    .transform(asIssue(parseRetrySchedule))
-    .describe('Waits between the attempts to verify an endpoint'),
+  HOOKLINE_VERIFICATION_SCHEDULE: parsedOr('10s,1m,5m,15m,1h,3h,6h,12h', parseRetrySchedule).describe(
+    'Waits between the attempts to verify an endpoint',
+  ),
   HOOKLINE_VERIFICATION_LIMIT: duration('1d').describe(
     'How long verification is tried before the endpoint is disabled',
   ),
@@ -290,11 +288,9 @@ export const settingsSchema = z.object({
   OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: webUrl
     .optional()
     .describe('The same with the whole path, where it is not `/v1/traces`'),
-  OTEL_EXPORTER_OTLP_HEADERS: z
-    .string()
-    .default('')
-    .transform(asIssue(parseOtlpHeaders))
-    .describe('Headers of these posts, `name=value` with commas between, values percent-encoded. A secret'),
+  OTEL_EXPORTER_OTLP_HEADERS: parsedOr('', parseOtlpHeaders).describe(
+    'Headers of these posts, `name=value` with commas between, values percent-encoded. A secret',
+  ),
   OTEL_SERVICE_NAME: text.default('hookline').describe('`service.name` of the traces'),
   OTEL_TRACES_SAMPLER_ARG: z.coerce
     .number()

@@ -3,14 +3,6 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
 
-/** A certificate authority of our own: whoever trusts `cert` trusts every certificate it signs. */
-export interface CertificateAuthority {
-  /** PEM, to be handed to whoever must trust the authority. */
-  cert: string;
-  /** PEM (PKCS #8), secret. */
-  key: string;
-}
-
 /** What an HTTPS server presents: pass it as `{ cert, key }` to `https.createServer`. */
 export interface ServerCertificate {
   /** PEM. */
@@ -18,6 +10,9 @@ export interface ServerCertificate {
   /** PEM (PKCS #8), secret. */
   key: string;
 }
+
+/** A certificate authority of our own: whoever trusts `cert` trusts every certificate it signs. */
+export type CertificateAuthority = ServerCertificate;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const AUTHORITY_LIFE_MS = 730 * DAY_MS;
