@@ -18,6 +18,7 @@ import { InstallationReader } from '../../temporal/read/installation/installatio
 import { isTemporalUnavailable } from '../../temporal/server/unavailable.js';
 import { EndpointWorkflows } from '../../temporal/write/endpoint-workflows.js';
 import { startErasure } from '../../temporal/write/privacy/erasures.js';
+import { repeat, warnUnlessOutage } from '../process/repeat.js';
 import { requireSecretBox } from '../process/secrets.js';
 import { createBacklogMetrics } from './counts/backlog-metrics.js';
 import { metricsPage } from './counts/metrics-page.js';
@@ -25,7 +26,6 @@ import type { Ledger } from './ledger.js';
 import { createLogSigners } from './log/signers.js';
 import { createOutages } from './outages.js';
 import type { Readiness } from './readiness.js';
-import { repeat, warnUnlessOutage } from './repeat.js';
 import type { Servers } from './servers.js';
 
 /** What the API takes part in besides the settings. */

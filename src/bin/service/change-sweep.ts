@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import type { ChangeRepository } from '../../models/change/changes.js';
 import { ActOutcomes } from '../../temporal/read/acts/act-outcomes.js';
+import { repeat, warnUnlessOutage } from '../process/repeat.js';
 import type { Ledger } from './ledger.js';
-import { repeat, warnUnlessOutage } from './repeat.js';
 import type { Servers } from './servers.js';
 
 /** How often what a crash left is looked for, milliseconds. */

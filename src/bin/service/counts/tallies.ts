@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { Tally } from '../../../domain/stats/tally.js';
 import { TIMINGS, type Timings } from '../../../domain/timings.js';
 import type { TallyRepository } from '../../../models/stats/tallies.js';
-import { repeat } from '../repeat.js';
+import { repeat } from '../../process/repeat.js';
 
 /** Writes in one call: FerretDB makes them one by one, 1 to 2 ms each. */
 const BATCH = 200;

@@ -3,7 +3,7 @@ import { systemOrigin } from '../../../domain/change/change.js';
 import { LISTENER_LIMIT_MS } from '../../../domain/listener/listener.js';
 import type { Database } from '../../../models/database.js';
 import type { DeliveryStarter } from '../../../temporal/write/delivery-starter.js';
-import { repeat, warnUnlessOutage } from '../repeat.js';
+import { repeat, warnUnlessOutage } from '../../process/repeat.js';
 
 const SWEEP_INTERVAL_MS = 60_000;
 
