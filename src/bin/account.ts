@@ -1,10 +1,9 @@
 import type { Settings } from '../config/schema.js';
 import { ACCOUNT_SCOPES, OPERATOR_SCOPES, PLATFORM_SCOPES } from '../domain/access/api-key.js';
 import { OPERATOR } from '../domain/change/change.js';
-import { connectDatabase } from '../models/database.js';
-import { say } from './process/output.js';
+import { print } from './client/terminal.js';
 import { requireSecretBox } from './process/secrets.js';
-import { requireServers } from './process/server-settings.js';
+import { withDatabase } from './process/with-database.js';
 
 /** Whose key an account's first key is. */
 const KEYS = {
@@ -15,23 +14,28 @@ const KEYS = {
   operator: OPERATOR_SCOPES,
 };
 
-/** Creates an account with an API key, and prints the key. */
-export async function createAccount(
+/** Creates an account with an API key. */
+export function createAccount(
   settings: Settings,
   name: string,
-  kind: keyof typeof KEYS,
-): Promise<void> {
-  const database = await connectDatabase(requireServers(settings).mongodbUri, {
+  keyName: string,
+  kind: keyof typeof KEYS = 'account',
+): Promise<{ account_id: string; api_key: string }> {
+  const options = () => ({
     box: requireSecretBox(settings),
     changesDays: settings.HOOKLINE_CHANGES_DAYS,
   });
-  try {
-    const account = await database.accounts.create(name, OPERATOR);
-    const { key } = await database.apiKeys.create(account.id, 'first key', KEYS[kind], OPERATOR);
-    say(`Account ${account.id} (${name})`);
-    say(`API key ${key}`);
-    say('The key is shown this once: only its hash is kept.');
-  } finally {
-    await database.close();
-  }
+  return withDatabase(settings, options, async ({ accounts, apiKeys }) => {
+    const { id } = await accounts.create(name, OPERATOR);
+    const { key } = await apiKeys.create(id, keyName, KEYS[kind], OPERATOR);
+    return { account_id: id, api_key: key };
+  });
+}
+
+/** {@link createAccount}, and prints the key. */
+export async function printAccount(settings: Settings, name: string, kind: keyof typeof KEYS): Promise<void> {
+  const { account_id, api_key } = await createAccount(settings, name, 'first key', kind);
+  print(`Account ${account_id} (${name})`);
+  print(`API key ${api_key}`);
+  print('The key is shown this once: only its hash is kept.');
 }

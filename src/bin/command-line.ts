@@ -58,7 +58,7 @@ HOOKLINE_URL and HOOKLINE_API_KEY, or the login that "hookline login" keeps (doc
 }
 
 /** One command and its options. */
-function helpOf(known: string, { summary, usage: more = '', help }: Command): string {
+function helpOf(known: string, { summary, usage: more = '', help = [] }: Command): string {
   const lines = help.map((line) => `  ${line}\n`);
   return [`hookline ${known} ${more}`.trimEnd(), `${summary}\n`, lines.join('')].join('\n');
 }

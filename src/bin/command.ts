@@ -9,14 +9,20 @@ export interface Command {
   /** What follows the name, such as `<kind> [options]`. */
   usage?: string;
   /** What it does and what its options do, a line each. */
-  help: readonly string[];
+  help?: readonly string[];
   /** The words that can come first after the name, for those commands that have such. */
   actions?: readonly string[];
-  options: NonNullable<ParseArgsConfig['options']>;
+  options?: ParseArgsConfig['options'];
   /** What follows the command is passed on as it was typed, options too. */
   isRaw?: boolean;
   run(values: Values, positionals: string[]): Promise<void>;
 }
+
+/** Options that several commands have, as `parseArgs` takes them, and what their help says. */
+export const text = { type: 'string' } as const;
+export const flag = { type: 'boolean' } as const;
+export const json = flag;
+export const JSON_HELP = '--json                  for programs: JSON, a line for each';
 
 /** A user's mistake, or something that a user can put right: shown as it is, without a stack. */
 export class CommandError extends Error {

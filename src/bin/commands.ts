@@ -1,5 +1,6 @@
 import { CLIENT_COMMANDS } from './client/commands.js';
-import { type Command, CommandError, type Values } from './command.js';
+import { print } from './client/terminal.js';
+import { type Command, CommandError, flag, json, text, type Values } from './command.js';
 
 /** Reading the settings takes time, and commands that need none must not complain about them. */
 async function loadSettings() {
@@ -23,12 +24,7 @@ async function loadServerSettings() {
 export const SERVICE_COMMANDS = {
   dev: {
     summary: 'run a whole system on this machine: finds or starts Temporal and MongoDB',
-    help: [],
-    options: {},
-    async run() {
-      const { dev } = await import('./dev.js');
-      await dev(await loadSettings());
-    },
+    run: async () => (await import('./dev.js')).dev(await loadSettings()),
   },
   demo: {
     summary: 'send one purchase through a running `hookline dev` and watch it arrive',
@@ -38,58 +34,41 @@ export const SERVICE_COMMANDS = {
       '--refuse          it closes every connection',
       '--schedule 1s,2s  the waits between attempts; by default 1s,2s,3s,4s',
     ],
-    options: {
-      fail: { type: 'string' },
-      slow: { type: 'string' },
-      refuse: { type: 'boolean' },
-      schedule: { type: 'string' },
-    },
-    async run(values) {
-      const { demo } = await import('./demo.js');
-      await demo(await loadSettings(), values);
-    },
+    options: { fail: text, slow: text, refuse: flag, schedule: text },
+    run: async (values) => (await import('./demo.js')).demo(await loadSettings(), values),
   },
   serve: {
     summary: 'run the service on the servers that TEMPORAL_ADDRESS and MONGODB_URI name',
     help: ['--role all        all, api or worker'],
     options: { role: { type: 'string', default: 'all' } },
-    async run(values) {
-      const { serve } = await import('./serve.js');
-      await serve(await loadSettings(), String(values['role']));
-    },
+    run: async (values) => (await import('./serve.js')).serve(await loadSettings(), String(values['role'])),
   },
   migrate: {
     summary: 'prepare those servers for this version; needed once before `serve`',
-    help: [],
-    options: {},
     async run() {
       const settings = await loadSettings();
-      const [{ createLogger, say }, { migrate }] = await Promise.all([
+      const [{ createLogger }, { migrate }] = await Promise.all([
         import('./process/output.js'),
         import('./migrate.js'),
       ]);
       createLogger(settings);
-      await migrate(settings, say);
-      say('Temporal and MongoDB are ready.');
+      await migrate(settings, print);
+      print('Temporal and MongoDB are ready.');
     },
   },
   'secret-key': {
     summary: 'make a key for HOOKLINE_SECRET_KEYS',
-    help: [],
-    options: {},
     async run() {
       const { newSecretKey } = await import('../domain/access/secret-box.js');
-      process.stdout.write(`${newSecretKey()}\n`);
+      print(newSecretKey());
     },
   },
   'log-key': {
     summary: 'make a key for HOOKLINE_LOG_KEY: hookline log-key <name>, such as hooks.example.com/log',
-    help: [],
-    options: {},
     async run(_values, [name]) {
       if (!name) throw new Error('Name the log: hookline log-key hooks.example.com/log');
       const { newSigningKey } = await import('../domain/log/signed-note.js');
-      process.stdout.write(`${newSigningKey(name)}\n`);
+      print(newSigningKey(name));
     },
   },
   archive: {
@@ -102,12 +81,7 @@ export const SERVICE_COMMANDS = {
       '--json             for programs: JSON, a line each',
     ],
     actions: ['verify'],
-    options: {
-      from: { type: 'string' },
-      to: { type: 'string' },
-      'kept-days': { type: 'string' },
-      json: { type: 'boolean' },
-    },
+    options: { from: text, to: text, 'kept-days': text, json },
     async run(values, [action]) {
       if (action !== 'verify') throw new CommandError('Say what to do: hookline archive verify');
       const { verifyArchive } = await import('./archive/verify.js');
@@ -125,7 +99,6 @@ export const SERVICE_COMMANDS = {
       'rotate         wraps all data keys with the first of HOOKLINE_WRAPPING_KEYS, so that the former ones can be destroyed',
     ],
     actions: ['export', 'reapply', 'rotate'],
-    options: {},
     async run(_values, [action, path]) {
       const { exportErasures, reapplyErasures, rotateWrapping } = await import('./privacy/privacy.js');
       if (action === 'export') return exportErasures(await loadServerSettings(), path);
@@ -141,12 +114,7 @@ export const SERVICE_COMMANDS = {
   reseal: {
     summary:
       'encrypt stored secrets with the first of HOOKLINE_SECRET_KEYS, so that the others can be dropped',
-    help: [],
-    options: {},
-    async run() {
-      const { reseal } = await import('./reseal.js');
-      await reseal(await loadServerSettings());
-    },
+    run: async () => (await import('./reseal.js')).reseal(await loadServerSettings()),
   },
   account: {
     summary: 'create an account and an API key: hookline account <name>',
@@ -154,16 +122,13 @@ export const SERVICE_COMMANDS = {
       '--platform   the key makes accounts of its own, and acts for them',
       '--operator   the key manages all accounts, and acts for them',
     ],
-    options: {
-      platform: { type: 'boolean', default: false },
-      operator: { type: 'boolean', default: false },
-    },
+    options: { platform: flag, operator: flag },
     async run({ platform, operator }, [name]) {
       if (!name) throw new Error('Name the account: hookline account <name>');
-      const { createAccount } = await import('./account.js');
+      const { printAccount } = await import('./account.js');
       if (platform && operator)
         throw new Error('Choose --platform or --operator: a key is one or the other.');
-      await createAccount(
+      await printAccount(
         await loadServerSettings(),
         name,
         operator ? 'operator' : platform ? 'platform' : 'account',
@@ -172,8 +137,6 @@ export const SERVICE_COMMANDS = {
   },
   key: {
     summary: 'print the query that finds a business key in Temporal UI: hookline key <account> <name:value>',
-    help: [],
-    options: {},
     async run(_values, [accountId, key]) {
       if (!accountId || !key) throw new Error('Name account and key: hookline key <account> order_id:1001');
       const { printKeyQuery } = await import('./key.js');
@@ -186,21 +149,14 @@ export const SERVICE_COMMANDS = {
       'HOOKLINE_ALERT_MAIL_TO    the addresses; with HOOKLINE_ALERT_MAIL_FROM and HOOKLINE_SMTP_URL',
       'HOOKLINE_ALERT_CHAT_URL   the chat',
     ],
-    options: {},
-    async run() {
-      const { testAlert } = await import('./operator/test-alert.js');
-      await testAlert(await loadSettings());
-    },
+    run: async () => (await import('./operator/test-alert.js')).testAlert(await loadSettings()),
   },
   temporal: {
     summary: "run Temporal's own command line on Hookline's server and namespace",
     help: ['hookline temporal workflow list --query "HooklineStatus = \'retrying\'"'],
-    options: {},
     isRaw: true,
-    async run(_values, args) {
-      const { temporal } = await import('./operator/temporal.js');
-      await temporal(await loadSettings(), args);
-    },
+    run: async (_values, args) =>
+      (await import('./operator/temporal.js')).temporal(await loadSettings(), args),
   },
 } as const satisfies Record<string, Command>;
 
@@ -210,7 +166,6 @@ const SHELL_COMMANDS = {
     usage: 'bash|zsh|fish',
     help: ['source <(hookline completion bash)'],
     actions: ['bash', 'zsh', 'fish'],
-    options: {},
     async run(_values: Values, [shell]: string[]) {
       const { completion } = await import('./client/completion.js');
       process.stdout.write(completion(shell, COMMANDS));
@@ -234,22 +189,22 @@ const PROOF_COMMANDS = {
       '--consistency proof.json  what GET /log/proofs answered, if that checkpoint is of another size',
     ],
     options: {
-      key: { type: 'string' },
+      key: text,
       witness: { type: 'string', multiple: true },
-      payload: { type: 'string' },
-      'timestamp-ca': { type: 'string' },
-      checkpoint: { type: 'string' },
-      consistency: { type: 'string' },
-      complete: { type: 'boolean' },
-      from: { type: 'string' },
-      to: { type: 'string' },
+      payload: text,
+      'timestamp-ca': text,
+      checkpoint: text,
+      consistency: text,
+      complete: flag,
+      from: text,
+      to: text,
     },
     async run(options, paths) {
       const [path] = paths;
       if (options['complete'] === true) {
         const isComplete = path
           ? await (await import('./verify.js')).verifyComplete(paths, options)
-          : await (await import('./client/audit/complete.js')).askComplete(options);
+          : await (await import('./client/audit/questions.js')).askComplete(options);
         if (!isComplete) process.exitCode = 1;
         return;
       }
@@ -267,30 +222,15 @@ const PROOF_COMMANDS = {
       '--log KEY           the public key of a log (GET /log/key); several times for several',
       '--listen HOST:PORT  by default 127.0.0.1:8091',
     ],
-    options: {
-      key: { type: 'string' },
-      state: { type: 'string' },
-      log: { type: 'string', multiple: true },
-      listen: { type: 'string', default: '127.0.0.1:8091' },
-    },
-    async run({ key, state, log, listen }) {
-      const { runWitness } = await import('./witness/run-witness.js');
-      await runWitness({
-        key: key as string | undefined,
-        state: state as string | undefined,
-        log: log as string[] | undefined,
-        listen: String(listen),
-      });
-    },
+    options: { key: text, state: text, log: { type: 'string', multiple: true }, listen: text },
+    run: async (options) => (await import('./witness/run-witness.js')).runWitness(options),
   },
   'witness-key': {
     summary: 'make the private key of a witness: hookline witness-key <name>, such as witness.example.com',
-    help: [],
-    options: {},
     async run(_values, [name]) {
       if (!name) throw new Error('Name the witness: hookline witness-key witness.example.com');
       const { newWitnessKey } = await import('../domain/log/cosignature.js');
-      process.stdout.write(`${newWitnessKey(name)}\n`);
+      print(newWitnessKey(name));
     },
   },
 } as const satisfies Record<string, Command>;

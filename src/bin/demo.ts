@@ -1,12 +1,12 @@
 import { join, resolve } from 'node:path';
+import { Hookline } from '../../clients/typescript/src/index.js';
 import type { Settings } from '../config/schema.js';
-import { callApi } from '../demo/api.js';
 import { loadOrCreateAuthority } from '../demo/certificates.js';
 import { runPurchase } from '../demo/purchase.js';
 import { registerSubscriber } from '../demo/resident.js';
 import { readDemoState } from '../demo/state.js';
 import { parseDuration } from '../domain/basics/duration.js';
-import { say } from './process/output.js';
+import { print } from './client/terminal.js';
 
 /** So that retries can be watched: much shorter than the default. */
 const DEMO_SCHEDULE = ['1s', '2s', '3s', '4s'];
@@ -18,18 +18,19 @@ const DEMO_SCHEDULE = ['1s', '2s', '3s', '4s'];
 export async function demo(settings: Settings, values: Record<string, unknown>): Promise<void> {
   const dataDir = resolve(settings.HOOKLINE_DATA_DIR);
   const state = await readDemoState(dataDir);
-  if (!state?.api_url)
+  if (!state)
     throw new Error('No system has been started here yet. Run `npm start` first, and leave it running.');
-  const access = { apiUrl: state.api_url, apiKey: state.api_key };
-  await fetch(`${access.apiUrl}/healthz`).catch(() => {
-    throw new Error(`Nothing answers at ${access.apiUrl}. Run \`npm start\` first, and leave it running.`);
+  const { api_url: apiUrl, api_key: token } = state;
+  await fetch(`${apiUrl}/healthz`).catch(() => {
+    throw new Error(`Nothing answers at ${apiUrl}. Run \`npm start\` first, and leave it running.`);
   });
 
   const failFirst = values['fail'] === undefined ? undefined : Number(values['fail']);
   if (failFirst !== undefined && !(Number.isInteger(failFirst) && failFirst >= 0))
     throw new Error('--fail takes a number of attempts, such as --fail 2');
+  const hookline = new Hookline({ url: apiUrl, token });
   const subscriber = await registerSubscriber({
-    ...access,
+    hookline,
     authority: await loadOrCreateAuthority(join(dataDir, 'demo')),
     description: 'npm run demo',
     behaviour: {
@@ -41,14 +42,16 @@ export async function demo(settings: Settings, values: Record<string, unknown>):
   });
   try {
     await runPurchase({
-      ...access,
+      hookline,
+      apiUrl,
       temporalUiUrl: state.temporal_ui_url,
       namespace: settings.TEMPORAL_NAMESPACE,
       subscriber,
-      say,
+      say: print,
     });
   } finally {
-    await callApi(access, 'DELETE', `/v18.0/endpoints/${subscriber.registration.endpoint_id}`);
+    const params = { path: { id: subscriber.registration.endpoint_id } };
+    await hookline.delete('/v18.0/endpoints/{id}', { params });
     await subscriber.close();
   }
 }

@@ -1,20 +1,22 @@
 import { join, resolve } from 'node:path';
+import { Hookline } from '../../clients/typescript/src/index.js';
 import type { Settings } from '../config/schema.js';
 import { loadOrCreateAuthority, trustedFile } from '../demo/certificates.js';
 import { runPurchase } from '../demo/purchase.js';
-import { startDemoSubscriber } from '../demo/resident.js';
+import { registerSubscriber, startRegistered } from '../demo/resident.js';
 import { readDemoState, writeDemoState } from '../demo/state.js';
-import { ACCOUNT_SCOPES } from '../domain/access/api-key.js';
 import { SignInCodes, signInUrl } from '../domain/access/sign-in-codes.js';
-import { OPERATOR } from '../domain/change/change.js';
-import { startMongo, startTemporal } from '../embedded/index.js';
-import { connectDatabase } from '../models/database.js';
+import { startMongo } from '../embedded/servers/mongo.js';
+import { startTemporal } from '../embedded/servers/temporal.js';
+import { createAccount } from './account.js';
+import { print } from './client/terminal.js';
 import { migrate } from './migrate.js';
 import { keepHeapsSmall } from './process/garbage.js';
-import { createLogger, say, shortPath } from './process/output.js';
+import { createLogger, shortPath } from './process/output.js';
 import { withSdkMetrics } from './process/sdk-metrics.js';
-import { loadOrCreateKeys, requireSecretBox } from './process/secrets.js';
+import { loadOrCreateKeys } from './process/secrets.js';
 import { aborted, stopSignal } from './process/stop.js';
+import { Stops } from './service/stops.js';
 import { startService } from './service.js';
 
 /** What the development default may connect to besides public addresses. */
@@ -29,15 +31,12 @@ export async function dev(given: Settings): Promise<void> {
   const dataDir = resolve(configured.HOOKLINE_DATA_DIR);
   const logFile = join(dataDir, 'logs', 'hookline.log');
   const logger = createLogger(configured, logFile);
-  const stops: (() => Promise<void>)[] = [];
-  const stopAll = async () => {
-    for (const stop of stops.reverse()) await stop();
-  };
+  const stops = new Stops();
   let serves = false;
   const stopped = stopSignal();
   stopped.addEventListener('abort', () => {
-    say();
-    say('Stopping: finishing the attempts in flight, then the servers.');
+    print();
+    print('Stopping: finishing the attempts in flight, then the servers.');
   });
 
   try {
@@ -66,74 +65,69 @@ export async function dev(given: Settings): Promise<void> {
     const signIns = new SignInCodes();
     const development = { signIns, temporalUiUrl: temporal.uiUrl };
     const service = await startService(settings, 'all', logger, { development });
-    stops.push(() => service.stop());
+    stops.add(() => service.stop());
     serves = true;
-    const apiUrl = service.url ?? '';
-    say(`Hookline: ready at ${apiUrl}, log in ${shortPath(logFile)}.`);
-    say("For development, endpoints may be on this machine, and the demo's certificates are trusted.");
+    const apiUrl = service.url;
+    print(`Hookline: ready at ${apiUrl}, log in ${shortPath(logFile)}.`);
+    print("For development, endpoints may be on this machine, and the demo's certificates are trusted.");
     if (settings.HOOKLINE_ENDPOINT_VERIFICATION === 'off')
-      say(
+      print(
         'Endpoints are not verified before they receive events; set HOOKLINE_ENDPOINT_VERIFICATION=required to change that.',
       );
 
     stopped.throwIfAborted();
     const known = await readDemoState(dataDir);
-    const state = known ?? (await createAccount(settings));
-    const subscriber = await startDemoSubscriber({ state, authority, apiUrl, firstTime: !known });
-    stops.push(() => subscriber.close());
-    await writeDemoState(dataDir, {
-      ...state,
-      ...subscriber.registration,
-      api_url: apiUrl,
-      temporal_ui_url: settings.TEMPORAL_UI_URL,
-    });
+    const account = known ?? (await createAccount(settings, 'demo', 'demo'));
+    const { account_id, api_key } = account;
+    const hookline = new Hookline({ url: apiUrl, token: api_key });
+    const subscriber = known
+      ? await startRegistered(known, authority)
+      : await registerSubscriber({ hookline, authority, description: 'demo subscriber' });
+    stops.add(() => subscriber.close());
+    const places = { api_url: apiUrl, temporal_ui_url: settings.TEMPORAL_UI_URL };
+    await writeDemoState(dataDir, { account_id, api_key, ...subscriber.registration, ...places });
     if (!known) {
-      say();
-      say('The first start: an account for you, and one purchase on its way to a demo subscriber.');
-      say();
-      say(`Account     ${state.account_id}`);
-      say(`API key     ${state.api_key}`);
-      say(`            shown this once; ${shortPath(join(demoDir, 'state.json'))} keeps it for the demo`);
+      print();
+      print('The first start: an account for you, and one purchase on its way to a demo subscriber.');
+      print();
+      print(`Account     ${account_id}`);
+      print(`API key     ${api_key}`);
+      print(`            shown this once; ${shortPath(join(demoDir, 'state.json'))} keeps it for the demo`);
       await runPurchase({
+        hookline,
         apiUrl,
-        apiKey: state.api_key,
         temporalUiUrl: settings.TEMPORAL_UI_URL,
         namespace: settings.TEMPORAL_NAMESPACE,
         subscriber,
-        say,
+        say: print,
         signal: stopped,
       });
     } else if (settings.TEMPORAL_UI_URL) {
-      say(`Temporal UI: ${settings.TEMPORAL_UI_URL}/namespaces/${settings.TEMPORAL_NAMESPACE}/workflows`);
+      print(`Temporal UI: ${settings.TEMPORAL_UI_URL}/namespaces/${settings.TEMPORAL_NAMESPACE}/workflows`);
     }
-    say();
-    say('In the browser, signed in; each link works once, for an hour:');
+    print();
+    print('In the browser, signed in; each link works once, for an hour:');
     for (const role of ['portal', 'desk'] as const)
-      say(`  ${signInUrl(apiUrl, role, signIns.issue({ role, account_id: state.account_id }))}`);
-    say();
-    say('Running until Ctrl-C, which keeps the data. Next, in another terminal:');
-    say('  npm run demo               another purchase');
-    say('  npm run demo -- --fail 2   a subscriber that fails twice, so that you can watch the retries');
+      print(`  ${signInUrl(apiUrl, role, signIns.issue({ role, account_id }))}`);
+    print();
+    print('Running until Ctrl-C, which keeps the data. Next, in another terminal:');
+    print('  npm run demo               another purchase');
+    print('  npm run demo -- --fail 2   a subscriber that fails twice, so that you can watch the retries');
 
     await Promise.race([aborted(stopped), service.failed, temporal.failed, mongo.failed]);
   } catch (error) {
     // Whatever was being done was ended for this reason.
     if (!stopped.aborted) throw error;
   } finally {
-    await stopAll();
+    await stops.run();
   }
-  say('Stopped.');
+  print('Stopped.');
   // Temporal's runtime, once installed, keeps a process alive that never came to use it.
   if (!serves) process.exit(0);
 }
 
-async function startServers(
-  settings: Settings,
-  dataDir: string,
-  stops: (() => Promise<void>)[],
-  signal: AbortSignal,
-) {
-  const common = { dataDir, report: say, restart: true, signal };
+async function startServers(settings: Settings, dataDir: string, stops: Stops, signal: AbortSignal) {
+  const common = { dataDir, report: print, restart: true, signal };
   const starting = await Promise.allSettled([
     startTemporal({
       ...common,
@@ -145,7 +139,7 @@ async function startServers(
     }),
     startMongo({ ...common, uri: settings.MONGODB_URI, port: settings.HOOKLINE_MONGODB_PORT }),
   ]);
-  for (const started of starting) if (started.status === 'fulfilled') stops.push(() => started.value.stop());
+  for (const started of starting) if (started.status === 'fulfilled') stops.add(() => started.value.stop());
   const [temporal, mongo] = starting;
   if (temporal.status === 'rejected') throw temporal.reason;
   if (mongo.status === 'rejected') throw mongo.reason;
@@ -155,18 +149,4 @@ async function startServers(
 /** Where the browser finds the API, if that can be said before it listens. */
 function codecUrlOf({ HOOKLINE_HOST: host, HOOKLINE_PORT: port }: Settings): string | undefined {
   return host === '127.0.0.1' && port !== 0 ? `http://${host}:${port}/codec` : undefined;
-}
-
-async function createAccount(settings: Settings): Promise<{ account_id: string; api_key: string }> {
-  const database = await connectDatabase(settings.MONGODB_URI ?? '', {
-    box: requireSecretBox(settings),
-    changesDays: settings.HOOKLINE_CHANGES_DAYS,
-  });
-  try {
-    const account = await database.accounts.create('demo', OPERATOR);
-    const { key } = await database.apiKeys.create(account.id, 'demo', ACCOUNT_SCOPES, OPERATOR);
-    return { account_id: account.id, api_key: key };
-  } finally {
-    await database.close();
-  }
 }

@@ -1,10 +1,9 @@
 import type { Settings } from '../config/schema.js';
-import { connectDatabase } from '../models/database.js';
 import { connectTemporal } from '../temporal/server/connection.js';
 import { prepareNamespace } from '../temporal/server/namespace.js';
-import { prepareArchiveSchedule } from '../temporal/write/archive/archive-schedule.js';
 import { requireServers } from './process/server-settings.js';
-import { archiveScheduleOf } from './service/archive/schedule.js';
+import { withDatabase } from './process/with-database.js';
+import { prepareSchedule } from './service/archive/schedule.js';
 
 /**
  * Brings both servers to what this version needs: Temporal's namespace with retention and search attributes and
@@ -27,17 +26,18 @@ export async function migrate(settings: Settings, report: (line: string) => void
       },
       report,
     );
-    await prepareArchiveSchedule(archiveScheduleOf(settings, temporal.client));
+    await prepareSchedule(settings, temporal.client);
   } finally {
     await temporal.close();
   }
   const { keysUri } = servers;
-  const database = await connectDatabase(servers.mongodbUri, { keysUri, operationTime: 'unlimited' });
-  try {
-    const moved = await database.dataKeyHome.move();
-    if (moved > 0) report(`Data keys that were moved to their own MongoDB: ${moved}`);
-    await database.createIndexes();
-  } finally {
-    await database.close();
-  }
+  await withDatabase(
+    settings,
+    () => ({ keysUri, operationTime: 'unlimited' }),
+    async (database) => {
+      const moved = await database.dataKeyHome.move();
+      if (moved > 0) report(`Data keys that were moved to their own MongoDB: ${moved}`);
+      await database.createIndexes();
+    },
+  );
 }

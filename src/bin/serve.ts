@@ -3,9 +3,7 @@ import { keepHeapsSmall } from './process/garbage.js';
 import { createLogger } from './process/output.js';
 import { withSdkMetrics } from './process/sdk-metrics.js';
 import { untilStopped } from './process/stop.js';
-import { type Role, startService } from './service.js';
-
-const ROLES = ['all', 'api', 'worker'] as const satisfies Role[];
+import { ROLES, startService } from './service.js';
 
 /** Runs the service until it is told to stop. */
 export async function serve(configured: Settings, roleName: string): Promise<void> {

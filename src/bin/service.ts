@@ -5,21 +5,19 @@ import type { Development } from '../api/http/context.js';
 import type { Settings } from '../config/schema.js';
 import type { Closing } from '../domain/stats/closing.js';
 import { BUNDLE_PATH } from '../temporal/server/bundle.js';
-import { prepareArchiveSchedule } from '../temporal/write/archive/archive-schedule.js';
 import type { Api, ApiParts } from './service/api.js';
-import { archiveScheduleOf } from './service/archive/schedule.js';
+import { prepareSchedule } from './service/archive/schedule.js';
 import { createAttempts } from './service/attempts.js';
 import { keepChanges } from './service/change-sweep.js';
 import { createDeliveryMetrics } from './service/counts/attempt-metrics.js';
+import { createStartMetrics, createVisibilityMetrics } from './service/counts/call-metrics.js';
 import { metricsPage } from './service/counts/metrics-page.js';
 import { keepMinutes } from './service/counts/minutes.js';
-import { createStartMetrics } from './service/counts/start-metrics.js';
 import { keepTallies } from './service/counts/tallies.js';
-import { createVisibilityMetrics } from './service/counts/visibility-metrics.js';
 import { addressPolicyOf, portsOf } from './service/egress.js';
 import { healthListener } from './service/health-listener.js';
 import { type HttpServer, listen } from './service/http-server.js';
-import { createKnowledge, createStarter } from './service/ledger.js';
+import { createKnowledge, createLedger, createStarter } from './service/ledger.js';
 import { createListenerExchange } from './service/listeners/listener-exchange.js';
 import { createListeners, type Listeners } from './service/listeners/listeners.js';
 import { createLogWatch } from './service/log/log-watch.js';
@@ -34,7 +32,8 @@ import { startTracing } from './service/watch/tracing.js';
 import { runWorker } from './service/worker.js';
 
 /** What a process does: serve the API, run the worker, or both on one connection, which is the fastest. */
-export type Role = 'all' | 'api' | 'worker';
+export const ROLES = ['all', 'api', 'worker'] as const;
+export type Role = (typeof ROLES)[number];
 
 /** A running service. */
 export interface Service {
@@ -113,14 +112,15 @@ async function startParts(
     role === 'api'
       ? undefined
       : await createAttempts(settings, servers, {
-          ...{ knowledge, observer, tracing, addressPolicy, listenerExchange, ownPorts },
+          ...{ ...knowledge, observer, tracing, addressPolicy, listenerExchange, ownPorts },
         });
   stops.add(() => attempts?.poster.close());
 
   const earlyAttempts = role === 'all' ? attempts?.earlyAttempts : undefined;
   const starter = createStarter(settings, servers, knowledge, earlyAttempts, createStartMetrics(registry));
+  const ledger = createLedger(settings, servers, starter);
   stops.add(listeners?.start(starter) ?? (() => {}));
-  stops.add(keepChanges(servers, starter, logger));
+  stops.add(keepChanges(servers, ledger, logger));
 
   const tallies =
     attempts && keepTallies(servers.database.tallies, logger, settings.HOOKLINE_TEST_TIME_SCALE);
@@ -146,7 +146,7 @@ async function startParts(
           createLogWatch(logger, registry, alerts.raiser, parseWitnesses(settings.HOOKLINE_LOG_WITNESSES)),
         ),
       },
-      starter,
+      ledger,
       bundlePath,
       closed,
     );
@@ -161,18 +161,15 @@ async function startParts(
       : serveApi(
           settings,
           servers,
-          { addressPolicy, starter, incidents, readiness, registry, tracing, logger, development },
+          { addressPolicy, ledger, incidents, readiness, registry, tracing, logger, development },
           listeners,
           stops,
         );
-  const [running, http] = await Promise.all([worker, serving, worker && prepareSchedule(settings, servers)]);
+  const archives = worker && settings.HOOKLINE_ARCHIVE_INTERVAL !== undefined;
+  const schedule = archives && prepareSchedule(settings, servers.temporal.client);
+  const [running, http] = await Promise.all([worker, serving, schedule]);
   ownPorts.add(http.port);
   return { url: http.url, failed: new Promise((_, reject) => running?.done.catch(reject)) };
-}
-
-async function prepareSchedule(settings: Settings, { temporal }: Servers): Promise<void> {
-  if (settings.HOOKLINE_ARCHIVE_INTERVAL !== undefined)
-    await prepareArchiveSchedule(archiveScheduleOf(settings, temporal.client));
 }
 
 /** Says how a worker is, for those that start it and watch it. */

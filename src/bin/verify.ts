@@ -3,6 +3,7 @@ import { type Evidence, type VerifiedCertificate, verifyCertificate } from '../d
 import { statementOf } from '../domain/log/statement.js';
 import { CertificateError } from '../domain/log/strict-text.js';
 import { missingIn, type NumberRange } from '../domain/sequence/ranges.js';
+import { print } from './client/terminal.js';
 
 /** Files that go with a certificate, and the log's key. */
 export interface VerifyOptions {
@@ -28,8 +29,7 @@ export async function verify(
   const evidence: Evidence = { key, opening, checkpoint: other, consistency: proof, witnesses: witness };
   const verified = verifyCertificate(certificate ?? '', evidence);
   const stamped = authorities === undefined ? undefined : await stampOf(verified, authorities);
-  // Not by `say`, whose module loads what talks to servers.
-  process.stdout.write(`${statementOf({ ...verified, stamped }, evidence)}\n`);
+  print(statementOf({ ...verified, stamped }, evidence));
 }
 
 async function stampOf({ note, timestamp }: VerifiedCertificate, authorities: string) {
@@ -64,10 +64,10 @@ export async function verifyComplete(
     last: Math.max(...ranges.map(({ last }) => last)),
   };
   const missing = missingIn(range, ranges);
-  process.stdout.write(
+  print(
     missing.length === 0
-      ? `All numbers from ${range.first} to ${range.last} are there, each in the log.\n`
-      : `Of the numbers from ${range.first} to ${range.last} there is no certificate of ${missing.map(({ first, last }) => (first === last ? first : `${first} to ${last}`)).join(', ')}.\n`,
+      ? `All numbers from ${range.first} to ${range.last} are there, each in the log.`
+      : `Of the numbers from ${range.first} to ${range.last} there is no certificate of ${missing.map(({ first, last }) => (first === last ? first : `${first} to ${last}`)).join(', ')}.`,
   );
   return missing.length === 0;
 }

@@ -1,23 +1,17 @@
 import { z } from 'zod';
 import { readSigningKeys } from '../domain/log/signed-note.js';
-import { asIssue, splitList } from './parse.js';
+import { list, optionalText, parsed } from './parse.js';
 
 /** Settings of the log that proves what is archived. */
 export const logSettings = {
-  HOOKLINE_LOG_KEY: z
-    .string()
-    .transform(asIssue(readSigningKeys))
+  HOOKLINE_LOG_KEY: parsed(readSigningKeys)
     .optional()
     .describe(
       'Key that signs the checkpoints of the log; `hookline log-key` makes one. Several, separated by commas, all sign. Default: one that is made when it is first needed, and kept in MongoDB, encrypted with `HOOKLINE_SECRET_KEYS`',
     ),
-  HOOKLINE_LOG_COPY: z
-    .string()
-    .min(1)
-    .optional()
-    .describe(
-      'Where the last checkpoint of the log is kept outside MongoDB and Temporal: a path of a file that all workers share, or an `https` URL that answers GET and takes PUT. Nothing is signed that does not continue it',
-    ),
+  HOOKLINE_LOG_COPY: optionalText.describe(
+    'Where the last checkpoint of the log is kept outside MongoDB and Temporal: a path of a file that all workers share, or an `https` URL that answers GET and takes PUT. Nothing is signed that does not continue it',
+  ),
   HOOKLINE_LOG_WITNESSES: z
     .string()
     .default('')
@@ -30,11 +24,7 @@ export const logSettings = {
     .describe(
       'Time-stamping service (RFC 3161) that is asked about each checkpoint of the log, such as `https://timestamp.example.com`; user and password may stand in it. Its certificate may be signed by `HOOKLINE_EXTRA_CA_FILE`',
     ),
-  HOOKLINE_LOG_ABANDONED: z
-    .string()
-    .default('')
-    .transform(splitList)
-    .describe(
-      'Names of logs that were lost and are given up, after a restore from an old backup: checkpoints of them do not keep the log of `HOOKLINE_LOG_KEY`, whose name is another, from beginning again',
-    ),
+  HOOKLINE_LOG_ABANDONED: list.describe(
+    'Names of logs that were lost and are given up, after a restore from an old backup: checkpoints of them do not keep the log of `HOOKLINE_LOG_KEY`, whose name is another, from beginning again',
+  ),
 };

@@ -9,16 +9,28 @@ import { DEFAULT_RETRY_SCHEDULE, parseRetrySchedule } from '../domain/endpoint/r
 import { isLogoOrigin, logoOrigin, PORTAL_COLOR, PORTAL_NAME } from '../domain/look/portal-look.js';
 import { scaledTimings } from '../domain/timings.js';
 import { logSettings } from './log-settings.js';
-import { asIssue, flag, splitList } from './parse.js';
+import {
+  asIssue,
+  flag,
+  list,
+  optionalBaseUrl,
+  optionalText,
+  parsed,
+  parsedOr,
+  splitList,
+  text,
+  webUrl,
+  wholeOr,
+} from './parse.js';
 import { temporalSettings } from './temporal-settings.js';
 
-const duration = (fallback: string) => z.string().default(fallback).transform(asIssue(parseDuration));
-const rateLimits = (fallback: string) => z.string().default(fallback).transform(asIssue(parseRateLimits));
+const duration = (fallback: string) => parsedOr(fallback, parseDuration);
+const rateLimits = (fallback: string) => parsedOr(fallback, parseRateLimits);
 const PORT = 'must be a port, a whole number from 0 to 65535';
 const port = (fallback: number) =>
   z.coerce.number(PORT).int(PORT).min(0, PORT).max(65_535, PORT).default(fallback);
-const keptDays = (fallback: string) => z.string().default(fallback).transform(asIssue(parseKeptDays));
-const list = z.string().default('').transform(splitList);
+const keptDays = (fallback: string) => parsedOr(fallback, parseKeptDays);
+const secretKeys = parsed(parseSecretKeys).optional();
 
 /** An origin as a policy names it; nothing else gets into a header. */
 const ORIGIN = /^https?:\/\/(\*\.)?[a-z\d.-]+(:\d{1,5})?$/i;
@@ -34,13 +46,9 @@ export const settingsSchema = z.object({
     .describe(
       'How long an idle connection of a caller is kept. It must be longer than a load balancer before the API keeps its own, or requests are lost that it sends at that moment',
     ),
-  HOOKLINE_PUBLIC_URL: z
-    .url({ protocol: /^https?$/ })
-    .transform((text) => text.replace(/\/+$/, ''))
-    .optional()
-    .describe(
-      'Address of the API as its callers see it, such as `https://hooks.example.com`: the OAuth issuer. Default: where it listens',
-    ),
+  HOOKLINE_PUBLIC_URL: optionalBaseUrl.describe(
+    'Address of the API as its callers see it, such as `https://hooks.example.com`: the OAuth issuer. Default: where it listens',
+  ),
   HOOKLINE_PORTAL_FRAME_ANCESTORS: list
     .refine(
       (origins) => origins.every((origin) => ORIGIN.test(origin)),
@@ -73,56 +81,34 @@ export const settingsSchema = z.object({
       'must be origins such as https://cdn.example.com, with commas between',
     )
     .describe('Origins that logos of accounts may come from, besides that of `HOOKLINE_PORTAL_LOGO_URL`'),
-  HOOKLINE_INTERNAL_URL: z
-    .url({ protocol: /^https?$/ })
-    .transform((text) => text.replace(/\/+$/, ''))
-    .optional()
-    .describe(
-      'Where other processes of this installation reach this one, such as `http://10.0.3.7:8080`: workers hand deliveries for `hookline listen` to it. Default: `HOOKLINE_HOST`, or the name of the machine, with the port',
-    ),
-  HOOKLINE_PROXY_HOPS: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(10)
-    .default(0)
-    .describe('How many proxies stand before the API, whose `X-Forwarded-For` and `-Proto` are believed'),
+  HOOKLINE_INTERNAL_URL: optionalBaseUrl.describe(
+    'Where other processes of this installation reach this one, such as `http://10.0.3.7:8080`: workers hand deliveries for `hookline listen` to it. Default: `HOOKLINE_HOST`, or the name of the machine, with the port',
+  ),
+  HOOKLINE_PROXY_HOPS: wholeOr(0, 0, 10).describe(
+    'How many proxies stand before the API, whose `X-Forwarded-For` and `-Proto` are believed',
+  ),
   HOOKLINE_LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
     .default('info')
     .describe('Least severe log line that is written'),
-  HOOKLINE_DATA_DIR: z
-    .string()
-    .min(1)
+  HOOKLINE_DATA_DIR: text
     .default('.hookline')
     .describe('Where the embedded servers keep their data (`hookline dev`)'),
   ...temporalSettings,
-  MONGODB_URI: z.string().min(1).optional().describe('MongoDB; `hookline dev` starts one where it is absent'),
-  HOOKLINE_KEYS_MONGODB_URI: z
-    .string()
-    .min(1)
-    .optional()
-    .describe(
-      'MongoDB of the data keys that payloads are encrypted with, if they are to live apart: a server, or at least a database, with backups of its own ([backups](tasks/backup.md)). `hookline migrate` moves them there',
-    ),
+  MONGODB_URI: optionalText.describe('MongoDB; `hookline dev` starts one where it is absent'),
+  HOOKLINE_KEYS_MONGODB_URI: optionalText.describe(
+    'MongoDB of the data keys that payloads are encrypted with, if they are to live apart: a server, or at least a database, with backups of its own ([backups](tasks/backup.md)). `hookline migrate` moves them there',
+  ),
   HOOKLINE_TEMPORAL_PORT: port(7233).describe('Port of the embedded Temporal; 0 for any free one'),
   HOOKLINE_TEMPORAL_UI_PORT: port(8233).describe('Port of the embedded Temporal UI; 0 for any free one'),
   HOOKLINE_MONGODB_PORT: port(27017).describe('Port of the embedded MongoDB; 0 for any free one'),
-  HOOKLINE_TASK_QUEUE: z.string().min(1).default('hookline').describe('Task queue of the workers'),
-  HOOKLINE_RETENTION_DAYS: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(3_650)
-    .default(30)
-    .describe('How long closed deliveries stay in Temporal, days'),
-  HOOKLINE_CHANGES_DAYS: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(3_650)
-    .default(DEFAULT_CHANGES_DAYS)
-    .describe('How long it is kept who changed what (`GET /changes`), days'),
+  HOOKLINE_TASK_QUEUE: text.default('hookline').describe('Task queue of the workers'),
+  HOOKLINE_RETENTION_DAYS: wholeOr(30, 1, 3_650).describe(
+    'How long closed deliveries stay in Temporal, days',
+  ),
+  HOOKLINE_CHANGES_DAYS: wholeOr(DEFAULT_CHANGES_DAYS, 1, 3_650).describe(
+    'How long it is kept who changed what (`GET /changes`), days',
+  ),
   HOOKLINE_ARCHIVE_INTERVAL: z
     .string()
     .default('1m')
@@ -163,47 +149,27 @@ export const settingsSchema = z.object({
     .describe(
       'Whether deliveries that arrive while Temporal is busy are committed in groups; `off`: strictly one workflow each',
     ),
-  HOOKLINE_STARTS_IN_FLIGHT: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(64)
-    .default(1)
-    .describe(
-      'Start calls to Temporal in flight at once, for healthy endpoints and for others each; what arrives meanwhile is committed in a group',
-    ),
-  HOOKLINE_MAX_FIRST_ATTEMPTS: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(100_000)
-    .default(1_000)
-    .describe(
-      'First attempts in flight in a process, beyond which further ones are made in the isolated lane',
-    ),
+  HOOKLINE_STARTS_IN_FLIGHT: wholeOr(1, 1, 64).describe(
+    'Start calls to Temporal in flight at once, for healthy endpoints and for others each; what arrives meanwhile is committed in a group',
+  ),
+  HOOKLINE_MAX_FIRST_ATTEMPTS: wholeOr(1_000, 1, 100_000).describe(
+    'First attempts in flight in a process, beyond which further ones are made in the isolated lane',
+  ),
   HOOKLINE_SLOW_ANSWER: duration('2s').describe(
     'An endpoint that has not answered after so long is a slow one: its attempts are isolated from others',
   ),
-  HOOKLINE_ISOLATED_ATTEMPTS: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(10_000)
-    .default(100)
-    .describe(
-      'Attempts under way at once in a process to endpoints that are slow or failing, and of retries',
-    ),
+  HOOKLINE_ISOLATED_ATTEMPTS: wholeOr(100, 1, 10_000).describe(
+    'Attempts under way at once in a process to endpoints that are slow or failing, and of retries',
+  ),
   HOOKLINE_ALLOWED_NETWORKS: list.describe(
     'Networks that endpoints may be in although they are not public, such as `10.0.0.0/8`',
   ),
   HOOKLINE_DENIED_NETWORKS: list.describe(
     'Networks that endpoints may not be in, although they are public or allowed, such as `198.51.100.0/24`',
   ),
-  HOOKLINE_ALLOWED_PORTS: z
-    .string()
-    .default('80,443,1024-65535')
-    .transform(splitList)
-    .describe('Ports that endpoints may be at: numbers and ranges'),
+  HOOKLINE_ALLOWED_PORTS: parsedOr('80,443,1024-65535', splitList).describe(
+    'Ports that endpoints may be at: numbers and ranges',
+  ),
   HOOKLINE_DNS_SERVERS: list.describe(
     'DNS servers that endpoints’ names are looked up with, such as `10.0.0.2`; the operating system’s where it is empty',
   ),
@@ -216,22 +182,16 @@ export const settingsSchema = z.object({
     .describe(
       'HTTP proxy that connections to endpoints leave through, by CONNECT to an address checked here',
     ),
-  HOOKLINE_CLIENT_CERT_FILE: z
-    .string()
-    .min(1)
-    .optional()
-    .describe('PEM file of the certificate that is shown to endpoints which ask for one (mutual TLS)'),
-  HOOKLINE_CLIENT_KEY_FILE: z.string().min(1).optional().describe('PEM file of its private key'),
+  HOOKLINE_CLIENT_CERT_FILE: optionalText.describe(
+    'PEM file of the certificate that is shown to endpoints which ask for one (mutual TLS)',
+  ),
+  HOOKLINE_CLIENT_KEY_FILE: optionalText.describe('PEM file of its private key'),
   HOOKLINE_ALLOW_HTTP: flag
     .default(false)
     .describe('Whether endpoints may be plain http; for closed networks and benchmarks only'),
-  HOOKLINE_EXTRA_CA_FILE: z
-    .string()
-    .min(1)
-    .optional()
-    .describe(
-      'PEM file of authorities that certificates of endpoints, and of the mail server, may be signed by, besides the public ones',
-    ),
+  HOOKLINE_EXTRA_CA_FILE: optionalText.describe(
+    'PEM file of authorities that certificates of endpoints, and of the mail server, may be signed by, besides the public ones',
+  ),
   HOOKLINE_RATE_LIMIT_TOKEN: rateLimits('600/1m,20000/1h').describe(
     'Requests per token, events excepted: `requests/window`, several separated by commas, or `off`',
   ),
@@ -252,27 +212,15 @@ export const settingsSchema = z.object({
     .describe(
       'How requests are counted: `mongodb` for all processes together, which tell each other there, `memory` for each alone; `hookline dev` uses memory',
     ),
-  HOOKLINE_SECRET_KEYS: z
-    .string()
-    .transform(asIssue(parseSecretKeys))
-    .optional()
-    .describe(
-      'Keys that stored secrets are encrypted with, `id:base64`, the newest first; `hookline secret-key` makes one, `hookline dev` keeps one in its data folder',
-    ),
-  HOOKLINE_PAYLOAD_KEYS: z
-    .string()
-    .transform(asIssue(parseSecretKeys))
-    .optional()
-    .describe(
-      'Keys that payloads are encrypted with, written like HOOKLINE_SECRET_KEYS; without it payloads stay plain in Temporal and cannot be erased; `hookline dev` keeps one in its data folder',
-    ),
-  HOOKLINE_WRAPPING_KEYS: z
-    .string()
-    .transform(asIssue(parseSecretKeys))
-    .optional()
-    .describe(
-      'Keys that wrap the data keys of accounts and subjects and nothing else, written like HOOKLINE_SECRET_KEYS: once a former one is destroyed, erasures from before are final in every copy ([rotation](privacy.md#rotating-the-wrapping-key)). Without it HOOKLINE_PAYLOAD_KEYS wrap them',
-    ),
+  HOOKLINE_SECRET_KEYS: secretKeys.describe(
+    'Keys that stored secrets are encrypted with, `id:base64`, the newest first; `hookline secret-key` makes one, `hookline dev` keeps one in its data folder',
+  ),
+  HOOKLINE_PAYLOAD_KEYS: secretKeys.describe(
+    'Keys that payloads are encrypted with, written like HOOKLINE_SECRET_KEYS; without it payloads stay plain in Temporal and cannot be erased; `hookline dev` keeps one in its data folder',
+  ),
+  HOOKLINE_WRAPPING_KEYS: secretKeys.describe(
+    'Keys that wrap the data keys of accounts and subjects and nothing else, written like HOOKLINE_SECRET_KEYS: once a former one is destroyed, erasures from before are final in every copy ([rotation](privacy.md#rotating-the-wrapping-key)). Without it HOOKLINE_PAYLOAD_KEYS wrap them',
+  ),
   ...logSettings,
   HOOKLINE_CODEC_TOKEN: z
     .string()
@@ -281,8 +229,7 @@ export const settingsSchema = z.object({
     .describe(
       'Token of the codec server at `/codec`, with which Temporal’s command line and UI show what is encrypted; together with HOOKLINE_CODEC_ORIGIN',
     ),
-  HOOKLINE_CODEC_ORIGIN: z
-    .url({ protocol: /^https?$/ })
+  HOOKLINE_CODEC_ORIGIN: webUrl
     .transform((text) => new URL(text).origin)
     .optional()
     .describe(
@@ -292,20 +239,15 @@ export const settingsSchema = z.object({
     .enum(['required', 'off'])
     .optional()
     .describe('Whether endpoints must show that they want events; `required` but for `hookline dev`'),
-  HOOKLINE_VERIFICATION_SCHEDULE: z
-    .string()
-    .default('10s,1m,5m,15m,1h,3h,6h,12h')
-    .transform(asIssue(parseRetrySchedule))
-    .describe('Waits between the attempts to verify an endpoint'),
+  HOOKLINE_VERIFICATION_SCHEDULE: parsedOr('10s,1m,5m,15m,1h,3h,6h,12h', parseRetrySchedule).describe(
+    'Waits between the attempts to verify an endpoint',
+  ),
   HOOKLINE_VERIFICATION_LIMIT: duration('1d').describe(
     'How long verification is tried before the endpoint is disabled',
   ),
-  HOOKLINE_MAX_ENDPOINTS: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .default(1_000)
-    .describe('Endpoints that one account may have'),
+  HOOKLINE_MAX_ENDPOINTS: wholeOr(1_000, 1, Number.MAX_SAFE_INTEGER).describe(
+    'Endpoints that one account may have',
+  ),
   HOOKLINE_ALERT_MAIL_TO: list.describe(
     'Addresses that are alerted by e-mail when an endpoint is failing, recovers or is disabled ([alerts](alerts.md)); nobody where it is empty',
   ),
@@ -338,35 +280,27 @@ export const settingsSchema = z.object({
   HOOKLINE_ALERT_INTERVAL: duration('5m').describe(
     'At most one message per channel in this time; what happens meanwhile is in the next one',
   ),
-  OTEL_EXPORTER_OTLP_ENDPOINT: z
-    .url({ protocol: /^https?$/ })
+  OTEL_EXPORTER_OTLP_ENDPOINT: webUrl
     .optional()
     .describe(
       'OpenTelemetry collector that traces are posted to (OTLP over HTTP), such as `http://localhost:4318`; without it nothing is traced ([tracing](tracing.md))',
     ),
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: z
-    .url({ protocol: /^https?$/ })
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: webUrl
     .optional()
     .describe('The same with the whole path, where it is not `/v1/traces`'),
-  OTEL_EXPORTER_OTLP_HEADERS: z
-    .string()
-    .default('')
-    .transform(asIssue(parseOtlpHeaders))
-    .describe('Headers of these posts, `name=value` with commas between, values percent-encoded. A secret'),
-  OTEL_SERVICE_NAME: z.string().min(1).default('hookline').describe('`service.name` of the traces'),
+  OTEL_EXPORTER_OTLP_HEADERS: parsedOr('', parseOtlpHeaders).describe(
+    'Headers of these posts, `name=value` with commas between, values percent-encoded. A secret',
+  ),
+  OTEL_SERVICE_NAME: text.default('hookline').describe('`service.name` of the traces'),
   OTEL_TRACES_SAMPLER_ARG: z.coerce
     .number()
     .min(0)
     .max(1)
     .default(1)
     .describe('Part of the traces that is recorded, also of those that a producer began; by trace id'),
-  OTEL_BSP_SCHEDULE_DELAY: z.coerce
-    .number()
-    .int()
-    .min(10)
-    .max(60_000)
-    .default(5_000)
-    .describe('Time between two posts of traces, milliseconds'),
+  OTEL_BSP_SCHEDULE_DELAY: wholeOr(5_000, 10, 60_000).describe(
+    'Time between two posts of traces, milliseconds',
+  ),
   HOOKLINE_TEST_TIME_SCALE: z.coerce
     .number()
     .gt(0)
@@ -376,13 +310,9 @@ export const settingsSchema = z.object({
     .describe(
       'For Hookline’s own tests only: the part of the time that it waits where a rule fixes the wait and no setting, such as between the first probes of an endpoint. A service that is not in a test must wait all of it; one that does not warns of that when it starts',
     ),
-  HOOKLINE_TEMPORAL_METRICS_ADDRESS: z
-    .string()
-    .min(1)
-    .optional()
-    .describe(
-      'Where the Temporal SDK serves its own metrics, `host:port`; without it, on a free port of this machine. `/metrics` has them in any case',
-    ),
+  HOOKLINE_TEMPORAL_METRICS_ADDRESS: optionalText.describe(
+    'Where the Temporal SDK serves its own metrics, `host:port`; without it, on a free port of this machine. `/metrics` has them in any case',
+  ),
 });
 
 export type Settings = z.output<typeof settingsSchema>;

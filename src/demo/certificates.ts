@@ -3,14 +3,6 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
 
-/** A certificate authority of our own: whoever trusts `cert` trusts every certificate it signs. */
-export interface CertificateAuthority {
-  /** PEM, to be handed to whoever must trust the authority. */
-  cert: string;
-  /** PEM (PKCS #8), secret. */
-  key: string;
-}
-
 /** What an HTTPS server presents: pass it as `{ cert, key }` to `https.createServer`. */
 export interface ServerCertificate {
   /** PEM. */
@@ -19,12 +11,8 @@ export interface ServerCertificate {
   key: string;
 }
 
-/** The names a server certificate is good for; clients check one of them against the host of the URL. */
-export interface ServerNames {
-  dns: string[];
-  /** IPv4 or IPv6, without brackets. */
-  ips: string[];
-}
+/** A certificate authority of our own: whoever trusts `cert` trusts every certificate it signs. */
+export type CertificateAuthority = ServerCertificate;
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const AUTHORITY_LIFE_MS = 730 * DAY_MS;
@@ -58,12 +46,13 @@ export async function createAuthority(commonName: string): Promise<CertificateAu
 /**
  * Signs a certificate for a TLS server. It passes Node's default checks for a client that trusts `ca.cert`.
  *
+ * @param names what it is good for; clients check one of them against the host of the URL, addresses without brackets
  * @param options.notBefore default: now
  * @param options.notAfter default: when the authority itself expires
  */
 export async function issueServerCertificate(
   ca: CertificateAuthority,
-  names: ServerNames,
+  names: { dns: readonly string[]; ips: readonly string[] },
   options: { notBefore?: Date; notAfter?: Date } = {},
 ): Promise<ServerCertificate> {
   const made = await generate([{ name: 'commonName', value: 'Hookline local server' }], {

@@ -1,19 +1,10 @@
+import type { Hookline } from '../../clients/typescript/src/index.js';
 import type { Attempt } from '../domain/attempt/attempt.js';
 import { describeAttempt } from '../domain/attempt/outcome.js';
 import { formatDuration } from '../domain/basics/duration.js';
-import type { ShownStatus } from '../domain/delivery/delivery.js';
-import { callApi } from './api.js';
+import { isClosed, type ShownStatus } from '../domain/delivery/delivery.js';
 import type { DemoSubscriber } from './resident.js';
 
-interface Delivery {
-  status: ShownStatus;
-  workflow_id: string;
-  reason?: string;
-  next_attempt_at?: string;
-  attempts: Attempt[];
-}
-
-const CLOSED: readonly ShownStatus[] = ['delivered', 'exhausted', 'expired', 'cancelled', 'terminated'];
 const POLL_MS = 100;
 
 /**
@@ -22,8 +13,8 @@ const POLL_MS = 100;
  * @returns the delivery's last status
  */
 export async function runPurchase(options: {
+  hookline: Hookline;
   apiUrl: string;
-  apiKey: string;
   temporalUiUrl: string | undefined;
   namespace: string;
   subscriber: DemoSubscriber;
@@ -31,7 +22,7 @@ export async function runPurchase(options: {
   /** Ends the watching, with its reason as the rejection. */
   signal?: AbortSignal;
 }): Promise<ShownStatus> {
-  const { apiUrl, subscriber, say } = options;
+  const { hookline, apiUrl, subscriber, say } = options;
   const { endpoint_id } = subscriber.registration;
   const step = (name: string, text: string) => say(`${name.padEnd(12)}${text}`);
 
@@ -44,30 +35,26 @@ export async function runPurchase(options: {
     created_at: new Date().toISOString(),
   };
   const began = performance.now();
-  const event = await callApi<{ id: string; deliveries: { id: string; endpoint_id: string }[] }>(
-    options,
-    'POST',
-    '/v18.0/events/purchase',
-    purchase,
-  );
+  const event = await hookline.postEvent('purchase', purchase);
   step('Event', `${event.id}, accepted with 202 in ${formatDuration(performance.now() - began)}`);
 
-  const deliveryId = event.deliveries.find((delivery) => delivery.endpoint_id === endpoint_id)?.id;
+  const deliveryId = event.deliveries?.find((delivery) => delivery.endpoint_id === endpoint_id)?.id;
   if (!deliveryId) throw new Error('the event has no delivery to the demo subscriber');
-  const read = () => callApi<Delivery>(options, 'GET', `/v18.0/deliveries/${deliveryId}`);
+  const params = { path: { id: deliveryId } };
+  const read = () => hookline.get('/v18.0/deliveries/{id}', { params });
   let told = 0;
   let delivery = await read();
   for (;;) {
     for (const attempt of delivery.attempts.slice(told)) {
       step(
         `Attempt ${attempt.number}`,
-        `${attempt.at.slice(11, 23)} ${describeAttempt(attempt)} after ${formatDuration(attempt.duration_ms)}`,
+        `${attempt.at.slice(11, 23)} ${describeAttempt(attempt as Attempt)} after ${formatDuration(attempt.duration_ms)}`,
       );
     }
     const waits = delivery.attempts.length > told && delivery.next_attempt_at;
     if (waits) step('', `the next one at ${delivery.next_attempt_at?.slice(11, 23)}`);
     told = delivery.attempts.length;
-    if (CLOSED.includes(delivery.status)) break;
+    if (isClosed(delivery.status)) break;
     options.signal?.throwIfAborted();
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     delivery = await read();
@@ -76,9 +63,10 @@ export async function runPurchase(options: {
   const receipts = subscriber.received.filter((request) => request.headers['webhook-id'] === event.id);
   const last = receipts.at(-1);
   if (delivery.status === 'delivered' && last) {
-    const verified = last.verified
-      ? 'signature verified'
-      : `signature NOT verified: ${last.verificationError}`;
+    const verified =
+      last.verificationError === undefined
+        ? 'signature verified'
+        : `signature NOT verified: ${last.verificationError}`;
     step('Delivered', `${last.body.length} bytes, ${verified} by the standardwebhooks package`);
     step('', `webhook-id ${last.headers['webhook-id']}`);
     step('', `webhook-signature ${last.headers['webhook-signature']}`);

@@ -1,15 +1,19 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-/** What the demo remembers between starts: its own account's key, and where its subscriber is registered. */
-export interface DemoState {
+/** Where the demo's subscriber is registered. */
+export interface Registration {
+  subscriber_port: number;
+  endpoint_id: string;
+  secret: string;
+}
+
+/** What the demo remembers between starts: that, and its own account's key. */
+export interface DemoState extends Registration {
   account_id: string;
   api_key: string;
-  api_url?: string;
-  temporal_ui_url?: string;
-  subscriber_port?: number;
-  endpoint_id?: string;
-  secret?: string;
+  api_url: string;
+  temporal_ui_url: string | undefined;
 }
 
 const fileIn = (dataDir: string) => join(dataDir, 'demo', 'state.json');

@@ -1,38 +1,29 @@
 /** No way to get a server worked; the message names every way that was tried and why it failed. */
 export class EmbeddedUnavailableError extends Error {
   override readonly name = 'EmbeddedUnavailableError';
-  readonly code = 'embedded_unavailable';
-  /** One entry per way, in the order they were tried. */
-  readonly reasons: readonly string[];
 
+  /** @param reasons one per way, in the order they were tried */
   constructor(service: string, reasons: readonly string[]) {
     const list = reasons.map((reason, index) => `  ${index + 1}. ${reason}`).join('\n');
     super(`${service} cannot be started here. Tried, in this order:\n${list}`);
-    this.reasons = reasons;
   }
 }
 
 /** A port that a server needs is in use, or may not be used; the message names the setting that moves it. */
 export class PortTakenError extends Error {
   override readonly name = 'PortTakenError';
-  readonly code = 'port_taken';
-  readonly port: number;
-  /** The environment variable to change. */
-  readonly setting: string;
 
+  /** @param setting the environment variable to change */
   constructor(port: number, setting: string, purpose: string, cause: unknown) {
     const denied = (cause as NodeJS.ErrnoException).code === 'EACCES';
     const problem = denied ? 'may not be used by this user' : 'is already in use';
     super(`Port ${port} (${purpose}) ${problem}. Choose another one with ${setting}.`, { cause });
-    this.port = port;
-    this.setting = setting;
   }
 }
 
 /** A server was found and started, but ended or did not answer in time; the message shows the end of its log. */
 export class EmbeddedStartError extends Error {
   override readonly name = 'EmbeddedStartError';
-  readonly code = 'embedded_start_failed';
 }
 
 /** The text of any thrown value, in one line of at most 200 characters. */

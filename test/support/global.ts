@@ -5,12 +5,8 @@ import { Runtime } from '@temporalio/worker';
 import { pino } from 'pino';
 import { migrate } from '../../src/bin/migrate.js';
 import { loadSettings } from '../../src/config/load.js';
-import {
-  type EmbeddedMongo,
-  type EmbeddedTemporal,
-  startMongo,
-  startTemporal,
-} from '../../src/embedded/index.js';
+import { type EmbeddedMongo, startMongo } from '../../src/embedded/servers/mongo.js';
+import { type EmbeddedTemporal, startTemporal } from '../../src/embedded/servers/temporal.js';
 import { installRuntime } from '../../src/temporal/server/connection.js';
 import { CLOUD_VISIBILITY_PER_SECOND } from '../../src/temporal/server/temporal-cloud.js';
 import { endShared } from './at-end.js';

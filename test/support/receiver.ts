@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
@@ -12,7 +13,7 @@ import {
   loadOrCreateAuthority,
   type ServerCertificate,
 } from '../../src/demo/certificates.js';
-import { listenLocally, plainHeaders, RequestLog } from '../../src/demo/local-server.js';
+import { listenLocally, plainHeaders } from '../../src/demo/local-server.js';
 import { WAIT_LIMIT_MS } from './until.js';
 import { withWarnings } from './warnings.js';
 
@@ -119,6 +120,38 @@ export async function startReceiver(
     },
     close,
   };
+}
+
+/** What has been received so far, and a way to wait for more without polling. */
+class RequestLog<T> {
+  readonly entries: T[] = [];
+  readonly #events = new EventEmitter().setMaxListeners(0);
+
+  add(entry: T): void {
+    this.entries.push(entry);
+    this.changed();
+  }
+
+  /** To be called after an entry was altered: conditions are looked at again. */
+  changed(): void {
+    this.#events.emit('changed');
+  }
+
+  /** Resolves with a copy of the entries once `predicate` accepts them. @throws after `timeoutMs` */
+  async waitFor(predicate: (entries: readonly T[]) => boolean, timeoutMs: number): Promise<T[]> {
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), timeoutMs);
+    try {
+      while (!predicate(this.entries)) {
+        await once(this.#events, 'changed', { signal: late.signal }).catch(() => {
+          throw new Error(`Waited ${timeoutMs} ms in vain; ${this.entries.length} requests received`);
+        });
+      }
+      return [...this.entries];
+    } finally {
+      clearTimeout(timer);
+    }
+  }
 }
 
 /** Answers at once. */

@@ -59,25 +59,16 @@ export async function* compareLedger(
   const before = new Date(Math.min(...[settled, end, lookedAgainUpTo ?? end].map(Number)));
   const compare = (execution: ClosedExecution, isOpen = false) =>
     readable(() => compareOne(execution, archive, before, isOpen), counts, execution);
-  for (let from = start; from < end; ) {
-    const window = await finder.closedFrom(from, end, WIDTH_MS);
-    for (const execution of window.executions) {
-      for (const { id } of execution.runs) held.add(id);
-      const { compared, later, differences } = await compare(execution);
-      counts.compared += compared;
-      counts.later += later;
-      yield* differences;
-    }
-    from = window.to;
+  for await (const execution of closedBetween(finder, start, end)) {
+    for (const { id } of execution.runs) held.add(id);
+    const { compared, later, differences } = await compare(execution);
+    counts.compared += compared;
+    counts.later += later;
+    yield* differences;
   }
-  const now = new Date();
-  for (let from = end; from < now; ) {
-    const window = await finder.closedFrom(from, now, WIDTH_MS);
-    for (const { runs } of window.executions) {
-      counts.later += runs.length;
-      for (const { id } of runs) held.add(id);
-    }
-    from = window.to;
+  for await (const { runs } of closedBetween(finder, end, new Date())) {
+    counts.later += runs.length;
+    for (const { id } of runs) held.add(id);
   }
   for await (const { open, closed } of finder.running()) {
     counts.open += open;
@@ -88,6 +79,18 @@ export async function* compareLedger(
     counts.inOpenGroups += compared;
     counts.later += later;
     yield* differences;
+  }
+}
+
+async function* closedBetween(
+  finder: ClosedExecutionFinder,
+  from: Date,
+  to: Date,
+): AsyncIterable<ClosedExecution> {
+  while (from < to) {
+    const window = await finder.closedFrom(from, to, WIDTH_MS);
+    yield* window.executions;
+    from = window.to;
   }
 }
 

@@ -1,4 +1,4 @@
-import { canonicalJson, changeRecord, type SaltedChange, voidRecord } from '../../domain/archive/record.js';
+import { canonicalJson, changeRecord, voidRecord } from '../../domain/archive/record.js';
 import { LogAlteredError } from '../../domain/log/log-altered.js';
 import { leafHash } from '../../domain/log/merkle-tree.js';
 import type { NoteVerifier } from '../../domain/log/signed-note.js';
@@ -17,35 +17,23 @@ const LEAVES_AT_ONCE = 500;
 /** Records without a leaf that are told one by one. */
 const MAX_LEAFLESS = 10_000;
 
-/** What was compared with the log. */
-export interface LogCounts {
-  deliveries: number;
-  changes: number;
-  voids: number;
-  events: number;
-  /** Deliveries and changes that the log does not have yet. */
-  unlogged: number;
-  leaves: number;
-  /** Leaves without a record, and why. */
-  replaced: number;
-  again: number;
-  expired: number;
-  missing: number;
-}
-
-/** Nothing has been compared yet. */
-export const NO_LOG_COUNTS: Readonly<LogCounts> = {
+/** What was compared with the log: nothing yet. */
+export const NO_LOG_COUNTS = {
   deliveries: 0,
   changes: 0,
   voids: 0,
   events: 0,
+  /** Deliveries and changes that the log does not have yet. */
   unlogged: 0,
   leaves: 0,
+  // Leaves without a record, and why.
   replaced: 0,
   again: 0,
   expired: 0,
   missing: 0,
 };
+
+export type LogCounts = typeof NO_LOG_COUNTS;
 
 /** What is compared, and with what. */
 export interface LogSources {
@@ -78,6 +66,15 @@ export async function* compareLog(sources: LogSources, counts: LogCounts): Async
     if (at !== undefined && times[tile] !== undefined) times[tile] = Math.max(times[tile], Date.parse(at));
   };
   const leafless: { id: string; leaf: number }[] = [];
+  const mark = async (records: readonly LoggedRecord[]): Promise<void> => {
+    for (const { id, leaf, at, isLeaf } of await withLeaves(records, log)) {
+      if (!isLeaf) leafless.push({ id, leaf });
+      else {
+        marks.set(leaf, RECORDED);
+        noteTime(leaf, at);
+      }
+    }
+  };
   /** Of records that the log does not have yet, as far as they say. */
   const unloggedHashes = new Set<string>();
 
@@ -100,26 +97,17 @@ export async function* compareLog(sources: LogSources, counts: LogCounts): Async
   }
   for await (const some of changes.audit.changes()) {
     for (const one of some) yield* unlogged(one, sources.loggedBefore, counts);
-    const logged = some.flatMap((one) =>
-      one.leafIndex === undefined ? [] : { ...one, leaf: one.leafIndex },
-    );
+    const logged = some.filter(({ leafIndex }) => leafIndex !== undefined);
     counts.changes += logged.length;
-    for (const { id, leaf, at, isLeaf } of await withLeaves(logged, log)) {
-      if (!isLeaf) leafless.push({ id, leaf });
-      else {
-        marks.set(leaf, RECORDED);
-        noteTime(leaf, at);
-      }
-    }
+    await mark(logged.map(recordOfChange));
   }
   for await (const some of sequences.recorded()) {
     counts.voids += some.length;
-    const leaves = await log.leavesAt(some.map(({ leafIndex }) => leafIndex));
-    for (const { leafIndex: leaf, id, ...numbers } of some) {
-      const hash = leafHash(canonicalJson(voidRecord(numbers)));
-      if (leaves.get(leaf)?.equals(hash)) marks.set(leaf, RECORDED);
-      else leafless.push({ id: `void numbers ${id}`, leaf });
-    }
+    await mark(
+      some.map(({ leafIndex: leaf, id, ...numbers }) => {
+        return { id: `void numbers ${id}`, leaf, record: voidRecord(numbers) };
+      }),
+    );
   }
   for (const { id, leaf } of leafless) {
     const isOthers = !marks.has(leaf) || marks.get(leaf) === RECORDED;
@@ -194,21 +182,25 @@ function* unlogged(
     yield { id, what: `was made at ${at}, and is not in the log yet` };
 }
 
-/** Changes, and whether the log has the leaf of each where it says. */
-async function withLeaves(
-  changes: readonly (SaltedChange & { accountId: string; leaf: number })[],
-  log: Database['log'],
-): Promise<{ id: string; leaf: number; at: string; isLeaf: boolean }[]> {
-  const leaves = await log.leavesAt(changes.map(({ leaf }) => leaf));
-  return changes.map(({ accountId, leaf, ...salted }) => {
-    const { change } = salted;
-    const record = canonicalJson(changeRecord(accountId, salted));
-    return {
-      id: change.id,
-      leaf,
-      at: change.at,
-      isLeaf: leaves.get(leaf)?.equals(leafHash(record)) === true,
-    };
+/** A record, the leaf that it says it has, and since when it is there. */
+interface LoggedRecord {
+  id: string;
+  leaf: number;
+  record: object;
+  at?: string;
+}
+
+function recordOfChange({ accountId, leafIndex: leaf = -1, ...salted }: LoggableChange): LoggedRecord {
+  const { id, at } = salted.change;
+  return { id, leaf, at, record: changeRecord(accountId, salted) };
+}
+
+/** Records, and whether the log has the leaf of each where it says. */
+async function withLeaves(records: readonly LoggedRecord[], log: Database['log']) {
+  const leaves = await log.leavesAt(records.map(({ leaf }) => leaf));
+  return records.map(({ record, ...rest }) => {
+    const isLeaf = leaves.get(rest.leaf)?.equals(leafHash(canonicalJson(record))) === true;
+    return { ...rest, isLeaf };
   });
 }
 
@@ -263,18 +255,15 @@ async function lookAgain(
   marks: LeafMarks,
   hasEvent: HasEvent,
 ): Promise<void> {
-  const unknown = some(marks.with(UNKNOWN), MAX_UNKNOWN);
-  for (let first = 0; first < unknown.length; first += LEAVES_AT_ONCE) {
-    const leaves = unknown.slice(first, first + LEAVES_AT_ONCE);
+  for (const leaves of unknownIn(marks)) {
     for await (const { leaf, replaced, isLeafless } of archive.audit.deliveries(hasEvent, leaves)) {
       if (leaf === undefined || isLeafless) continue;
       marks.set(leaf, RECORDED);
       for (const number of replaced) marks.set(number, REPLACED);
     }
-    for await (const some of changes.audit.changes(leaves)) {
-      const numbered = some.map(({ leafIndex = -1, ...one }) => ({ ...one, leaf: leafIndex }));
-      for (const { leaf, isLeaf } of await withLeaves(numbered, log)) if (isLeaf) marks.set(leaf, RECORDED);
-    }
+    for await (const some of changes.audit.changes(leaves))
+      for (const { leaf, isLeaf } of await withLeaves(some.map(recordOfChange), log))
+        if (isLeaf) marks.set(leaf, RECORDED);
   }
 }
 
@@ -288,9 +277,8 @@ async function findAgain(
   unloggedHashes: ReadonlySet<string>,
 ): Promise<void> {
   const unknown = new Map<string, number[]>();
-  const leaves = some(marks.with(UNKNOWN), MAX_UNKNOWN);
-  for (let first = 0; first < leaves.length; first += LEAVES_AT_ONCE)
-    for (const [leaf, hash] of await log.leavesAt(leaves.slice(first, first + LEAVES_AT_ONCE))) {
+  for (const leaves of unknownIn(marks))
+    for (const [leaf, hash] of await log.leavesAt(leaves)) {
       const key = hash.toString('latin1');
       if (unloggedHashes.has(key)) marks.set(leaf, RECORDED);
       else unknown.set(key, [...(unknown.get(key) ?? []), leaf]);
@@ -306,11 +294,8 @@ async function findAgain(
   }
 }
 
-function some(numbers: Iterable<number>, most: number): number[] {
-  const taken: number[] = [];
-  for (const number of numbers) {
-    if (taken.length === most) break;
-    taken.push(number);
-  }
-  return taken;
+/** Leaves of which nothing is known now, some at a time; they may be marked meanwhile. */
+function* unknownIn(marks: LeafMarks): Iterable<number[]> {
+  const unknown = [...marks.with(UNKNOWN, MAX_UNKNOWN)];
+  while (unknown.length > 0) yield unknown.splice(0, LEAVES_AT_ONCE);
 }

@@ -2,21 +2,15 @@ import type { ChangeAudit, CurrentVersion } from '../../models/change/change-aud
 import type { Difference } from './difference.js';
 import { Held } from './held.js';
 
-/** Of which versions there must be a change: those of this time. */
-export interface VersionPeriod {
-  /** Of older ones it may be past the time that changes are kept. */
-  from: Date;
-  /** Younger ones may still be written. */
-  to: Date;
-}
-
 /**
  * Looks for the change of each version that a resource has or had: one that was removed before the log had it leaves no leaf, but a gap. Two passes over all
  * changes; what is held is 40 bytes for each.
+ *
+ * @param period of which versions there must be a change: of older ones it may be past the time that changes are kept, younger ones may still be written
  */
 export async function* compareVersions(
   audit: Pick<ChangeAudit, 'steps' | 'resources'>,
-  { from, to }: VersionPeriod,
+  { from, to }: { from: Date; to: Date },
 ): AsyncIterable<Difference> {
   const made = new Held();
   for await (const step of audit.steps()) made.add(nameOf(step));

@@ -37,8 +37,12 @@ export class LeafMarks {
     return this.marks.reduce((sum, one) => sum + (one === mark ? 1 : 0), 0);
   }
 
-  /** Numbers of the leaves with a mark, in order. */
-  *with(mark: Mark): Iterable<number> {
-    for (let leaf = 0; leaf < this.marks.length; leaf += 1) if (this.marks[leaf] === mark) yield leaf;
+  /** Numbers of the leaves with a mark, in order. @param most of them */
+  *with(mark: Mark, most = Number.POSITIVE_INFINITY): Iterable<number> {
+    for (let leaf = 0, found = 0; leaf < this.marks.length && found < most; leaf += 1)
+      if (this.marks[leaf] === mark) {
+        found += 1;
+        yield leaf;
+      }
   }
 }

@@ -1,8 +1,8 @@
 import type { Settings } from '../../config/schema.js';
 import { ClosedExecutionFinder } from '../../temporal/read/archive/closed-windows.js';
-import { printJson } from '../client/terminal.js';
+import { print, printJson } from '../client/terminal.js';
 import { CommandError, type Values } from '../command.js';
-import { createLogger, say } from '../process/output.js';
+import { createLogger } from '../process/output.js';
 import { createLogSigners } from '../service/log/signers.js';
 import { connectServers } from '../service/servers.js';
 import { compareLedger, type LedgerCounts } from './compare-ledger.js';
@@ -48,7 +48,7 @@ export async function verifyArchive(settings: Settings, values: Values): Promise
         if (told.size < MAX_TOLD) told.add(id);
         differences += 1;
         if (isJson) printJson({ type: 'difference', id, what });
-        else say(`${id}  ${what}`);
+        else print(`${id}  ${what}`);
       }
     };
 
@@ -72,7 +72,7 @@ export async function verifyArchive(settings: Settings, values: Values): Promise
     await tell(compareVersions(database.changes.audit, { from: kept, to: begun }));
 
     if (isJson) printJson({ type: 'result', from: start, to: end, ledger, log, differences });
-    else for (const line of summary(start, end, ledger, log, differences)) say(line);
+    else for (const line of summary(start, end, ledger, log, differences)) print(line);
     return differences === 0;
   } finally {
     await servers.temporal.close();

@@ -3,6 +3,7 @@ import { CommandError, type Values } from '../command.js';
 import { client, connection } from './connection.js';
 import { showFacts, showList } from './listing.js';
 import { note, print, printJson, style, time } from './terminal.js';
+import { textOf } from './values.js';
 
 /** Says whom the key or login stands for, and what it may do. */
 export async function whoami({ json }: Values): Promise<void> {
@@ -24,7 +25,7 @@ export async function whoami({ json }: Values): Promise<void> {
 
 /** Lists API keys, makes one, or ends one. */
 export async function keys(values: Values, [action = 'list', second]: string[]): Promise<void> {
-  const { scopes, expires, json } = values;
+  const { scopes, json } = values;
   const hookline = await client();
   switch (action) {
     case 'list':
@@ -46,7 +47,7 @@ export async function keys(values: Values, [action = 'list', second]: string[]):
           name: second,
           // The server knows the scopes, and says which there are.
           scopes: String(scopes).split(/[ ,]+/) as Schemas['CreateApiKeyBody']['scopes'],
-          ...(expires !== undefined && { expires_at: String(expires) }),
+          expires_at: textOf(values, 'expires'),
         },
       });
       if (json === true) return printJson(made);
@@ -65,7 +66,7 @@ export async function keys(values: Values, [action = 'list', second]: string[]):
 /** Lists the accounts of a platform, or of all, makes one, or shows one. */
 export async function accounts(values: Values, [first = 'list', second]: string[]): Promise<void> {
   const hookline = await client();
-  const { reference, json } = values;
+  const { json } = values;
   if (first === 'list')
     return showList(hookline.list('/v18.0/accounts', { query: { limit: 100 } }), values, {
       none: 'No accounts.',
@@ -76,7 +77,7 @@ export async function accounts(values: Values, [first = 'list', second]: string[
     });
   if (first === 'create') {
     if (!second) throw new CommandError('Name the account: hookline accounts create "Acme Ltd"');
-    const body = { name: second, ...(reference !== undefined && { reference: String(reference) }) };
+    const body = { name: second, reference: textOf(values, 'reference') };
     const made = await hookline.post('/v18.0/accounts', { body });
     return json === true ? printJson(made) : print(made.id);
   }

@@ -1,6 +1,8 @@
 import { CommandError, type Values } from '../command.js';
 import { client } from './connection.js';
+import { showFacts } from './listing.js';
 import { plain, print, printJson, style, time } from './terminal.js';
+import { textOf } from './values.js';
 
 /** Everything that happened to a delivery, oldest first. */
 export async function timeline({ json }: Values, [id]: string[]): Promise<void> {
@@ -17,33 +19,23 @@ export async function timeline({ json }: Values, [id]: string[]): Promise<void> 
 }
 
 /** Why an endpoint got an event, or did not. The event is named by its id or by a business key. */
-export async function explain({ json, kind }: Values, [endpointId, event]: string[]): Promise<void> {
-  if (!endpointId || !event)
+export async function explain(values: Values, [endpoint_id, event]: string[]): Promise<void> {
+  if (!endpoint_id || !event)
     throw new CommandError(
       'Name endpoint and event: hookline explain ep_… evt_…, or a key: hookline explain ep_… order_id:1001',
     );
   const hookline = await client();
+  const named = event.includes(':') ? { key: event } : { event_id: event };
   const verdict = await hookline.get('/v18.0/explain', {
-    params: {
-      query: {
-        endpoint_id: endpointId,
-        ...(event.includes(':') ? { key: event } : { event_id: event }),
-        ...(kind !== undefined && { event_kind: String(kind) }),
-      },
-    },
+    params: { query: { endpoint_id, ...named, event_kind: textOf(values, 'kind') } },
   });
-  if (json === true) {
-    printJson(verdict);
-    return;
-  }
+  if (values['json'] === true) return printJson(verdict);
   print(`${style('bold', verdict.code)}  ${plain(verdict.summary)}`);
-  const facts = {
+  showFacts({
     Since: verdict.since && time(verdict.since),
     By: verdict.by,
     'Next attempt': verdict.next_attempt_at && time(verdict.next_attempt_at),
     Event: verdict.event && `${verdict.event.id} (${verdict.event.kind})`,
     Delivery: verdict.delivery && `${verdict.delivery.id} (${verdict.delivery.status})`,
-  };
-  for (const [name, value] of Object.entries(facts))
-    if (value) print(`${style('dim', name.padEnd(14))}${plain(value)}`);
+  });
 }

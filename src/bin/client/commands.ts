@@ -1,6 +1,5 @@
-import type { Command } from '../command.js';
+import { type Command, flag, JSON_HELP, json, text } from '../command.js';
 import { AUDIT_COMMANDS } from './audit/commands.js';
-import { JSON_HELP, json, text } from './options.js';
 
 const FILTER = { endpoint: text, event: text, kind: text, key: text, status: text };
 const FILTER_HELP = [
@@ -18,20 +17,12 @@ export const CLIENT_COMMANDS = {
       '--scope "a b"           what the login may do; by default what these commands need',
       '--no-browser            only prints the address to open',
     ],
-    options: { url: text, client: text, scope: text, 'no-browser': { type: 'boolean' } },
-    async run(values) {
-      const { login } = await import('./login/login.js');
-      await login(values);
-    },
+    options: { url: text, client: text, scope: text, 'no-browser': flag },
+    run: async (values) => (await import('./login/login.js')).login(values),
   },
   logout: {
     summary: 'end that login, here and at the server',
-    help: [],
-    options: {},
-    async run() {
-      const { logout } = await import('./login/login.js');
-      await logout();
-    },
+    run: async () => (await import('./login/login.js')).logout(),
   },
   listen: {
     summary: 'bring deliveries to a receiver on this machine, without a public address',
@@ -42,10 +33,7 @@ export const CLIENT_COMMANDS = {
       JSON_HELP,
     ],
     options: { forward: text, kinds: text, json },
-    async run(values) {
-      const { listen } = await import('./listen/listen.js');
-      await listen(values);
-    },
+    run: async (values) => (await import('./listen/listen.js')).listen(values),
   },
   trigger: {
     summary: 'post an event of a kind, by default its example',
@@ -60,14 +48,11 @@ export const CLIENT_COMMANDS = {
     options: {
       set: { type: 'string', multiple: true },
       data: text,
-      wait: { type: 'boolean' },
+      wait: flag,
       'idempotency-key': text,
       json,
     },
-    async run(values, positionals) {
-      const { trigger } = await import('./trigger/trigger.js');
-      await trigger(values, positionals);
-    },
+    run: async (values, positionals) => (await import('./trigger/trigger.js')).trigger(values, positionals),
   },
   deliveries: {
     summary: 'list deliveries, show one with its attempts, or act on one',
@@ -80,30 +65,21 @@ export const CLIENT_COMMANDS = {
     ],
     actions: ['list', 'retry', 'cancel', 'pause', 'resume', 'resend'],
     options: { ...FILTER, limit: text, reason: text, json },
-    async run(values, positionals) {
-      const { deliveries } = await import('./deliveries.js');
-      await deliveries(values, positionals);
-    },
+    run: async (values, positionals) => (await import('./deliveries.js')).deliveries(values, positionals),
   },
   timeline: {
     summary: 'show everything that happened to a delivery',
     usage: 'dlv_…',
     help: [JSON_HELP],
     options: { json },
-    async run(values, positionals) {
-      const { timeline } = await import('./answers.js');
-      await timeline(values, positionals);
-    },
+    run: async (values, positionals) => (await import('./answers.js')).timeline(values, positionals),
   },
   explain: {
     summary: 'say why an endpoint got an event, or did not',
     usage: 'ep_… <evt_… or order_id:1001>',
     help: ['--kind purchase         of events with the same key, those of this kind', JSON_HELP],
     options: { kind: text, json },
-    async run(values, positionals) {
-      const { explain } = await import('./answers.js');
-      await explain(values, positionals);
-    },
+    run: async (values, positionals) => (await import('./answers.js')).explain(values, positionals),
   },
   ...AUDIT_COMMANDS,
   export: {
@@ -117,27 +93,14 @@ export const CLIENT_COMMANDS = {
       '--gzip                  compresses what is written',
       '--after CURSOR          goes on behind the line that has it as "after"',
     ],
-    options: {
-      from: text,
-      to: text,
-      changes: { type: 'boolean' },
-      format: text,
-      gzip: { type: 'boolean' },
-      after: text,
-    },
-    async run(values) {
-      const { exportArchive } = await import('./export.js');
-      await exportArchive(values);
-    },
+    options: { from: text, to: text, changes: flag, format: text, gzip: flag, after: text },
+    run: async (values) => (await import('./export.js')).exportArchive(values),
   },
   whoami: {
     summary: 'say whom the key or login stands for, and what it may do',
     help: [JSON_HELP],
     options: { json },
-    async run(values) {
-      const { whoami } = await import('./access.js');
-      await whoami(values);
-    },
+    run: async (values) => (await import('./access.js')).whoami(values),
   },
   events: {
     summary: 'list events, or show one with its payload and deliveries',
@@ -145,10 +108,7 @@ export const CLIENT_COMMANDS = {
     help: ['--kind purchase, --key order_id:1001', '--limit 25              how many of them', JSON_HELP],
     actions: ['list', 'show'],
     options: { kind: text, key: text, limit: text, json },
-    async run(values, positionals) {
-      const { events } = await import('./events.js');
-      await events(values, positionals);
-    },
+    run: async (values, positionals) => (await import('./events.js')).events(values, positionals),
   },
   kinds: {
     summary: 'list event kinds, or show one with its schema',
@@ -156,10 +116,7 @@ export const CLIENT_COMMANDS = {
     help: [JSON_HELP],
     actions: ['list', 'show'],
     options: { json },
-    async run(values, positionals) {
-      const { kinds } = await import('./events.js');
-      await kinds(values, positionals);
-    },
+    run: async (values, positionals) => (await import('./events.js')).kinds(values, positionals),
   },
   accounts: {
     summary: 'list the accounts of a platform, show one, or make one',
@@ -167,10 +124,7 @@ export const CLIENT_COMMANDS = {
     help: ['--reference TEXT        your own name for the account', JSON_HELP],
     actions: ['list', 'show', 'create'],
     options: { reference: text, json },
-    async run(values, positionals) {
-      const { accounts } = await import('./access.js');
-      await accounts(values, positionals);
-    },
+    run: async (values, positionals) => (await import('./access.js')).accounts(values, positionals),
   },
   keys: {
     summary: 'list API keys, make one, or revoke one',
@@ -182,10 +136,7 @@ export const CLIENT_COMMANDS = {
     ],
     actions: ['list', 'create', 'revoke'],
     options: { scopes: text, expires: text, json },
-    async run(values, positionals) {
-      const { keys } = await import('./access.js');
-      await keys(values, positionals);
-    },
+    run: async (values, positionals) => (await import('./access.js')).keys(values, positionals),
   },
   endpoints: {
     summary: 'list endpoints, show one, register one, or change one',
@@ -199,10 +150,7 @@ export const CLIENT_COMMANDS = {
     ],
     actions: ['list', 'create', 'show', 'pause', 'resume', 'rotate', 'test', 'verify', 'delete'],
     options: { kinds: text, description: text, reason: text, overlap: text, json },
-    async run(values, positionals) {
-      const { endpoints } = await import('./endpoints.js');
-      await endpoints(values, positionals);
-    },
+    run: async (values, positionals) => (await import('./endpoints.js')).endpoints(values, positionals),
   },
   replay: {
     summary: 'send many deliveries again, and show how far it is',
@@ -226,14 +174,11 @@ export const CLIENT_COMMANDS = {
       action: text,
       rate: text,
       reason: text,
-      'dry-run': { type: 'boolean' },
-      detach: { type: 'boolean' },
+      'dry-run': flag,
+      detach: flag,
       json,
     },
-    async run(values, positionals) {
-      const { replay } = await import('./replay.js');
-      await replay(values, positionals);
-    },
+    run: async (values, positionals) => (await import('./replay.js')).replay(values, positionals),
   },
   profiles: {
     summary: 'keep keys of several servers under names, and choose which one commands use',
@@ -245,20 +190,14 @@ export const CLIENT_COMMANDS = {
     ],
     actions: ['list', 'save', 'use', 'remove'],
     options: { json },
-    async run(values, positionals) {
-      const { profiles } = await import('./profiles.js');
-      await profiles(values, positionals);
-    },
+    run: async (values, positionals) => (await import('./profiles.js')).profiles(values, positionals),
   },
   mcp: {
     summary:
       'let an AI model look into deliveries: a server of the Model Context Protocol on standard input and output',
     usage: '[--write]',
     help: ['--write                 it may also retry, resend and replay; by default it can only read'],
-    options: { write: { type: 'boolean' } },
-    async run(values) {
-      const { mcp } = await import('./mcp/mcp.js');
-      await mcp(values);
-    },
+    options: { write: flag },
+    run: async (values) => (await import('./mcp/mcp.js')).mcp(values),
   },
 } as const satisfies Record<string, Command>;

@@ -1,11 +1,7 @@
-import { CommandError } from '../command.js';
+import { type Command, CommandError } from '../command.js';
 
 /** What can be typed after a command. */
-export interface Completable {
-  summary: string;
-  actions?: readonly string[];
-  options: Record<string, unknown>;
-}
+type Completable = Pick<Command, 'summary' | 'actions' | 'options'>;
 
 type Commands = Readonly<Record<string, Completable>>;
 
@@ -22,7 +18,7 @@ export function completion(shell: string | undefined, commands: Commands): strin
   return write(commands);
 }
 
-function wordsOf({ actions = [], options }: Completable): string {
+function wordsOf({ actions = [], options = {} }: Completable): string {
   return [...actions, ...Object.keys(options).map((name) => `--${name}`), '--help'].join(' ');
 }
 
@@ -62,7 +58,7 @@ compdef _hookline hookline
 }
 
 function fish(commands: Commands): string {
-  const lines = Object.entries(commands).flatMap(([name, { summary, actions = [], options }]) => {
+  const lines = Object.entries(commands).flatMap(([name, { summary, actions = [], options = {} }]) => {
     const after = `complete -c hookline -n '__fish_seen_subcommand_from ${name}'`;
     return [
       `complete -c hookline -f -n __fish_use_subcommand -a ${name} -d '${quoted(summary)}'`,

@@ -3,8 +3,9 @@ import { attemptCount } from '../../domain/explain/attempt-count.js';
 import { cutText } from '../../domain/text/unicode.js';
 import { CommandError, type Values } from '../command.js';
 import { client } from './connection.js';
-import { limitOf, showFacts, showList } from './listing.js';
+import { showFacts, showList } from './listing.js';
 import { plain, print, printJson, status, table, time } from './terminal.js';
+import { limitOf, textOf } from './values.js';
 
 const ACTS = ['retry', 'cancel', 'pause', 'resume', 'resend'] as const;
 
@@ -20,9 +21,8 @@ export async function deliveries(values: Values, [first, second]: string[]): Pro
 }
 
 async function list(hookline: Hookline, values: Values): Promise<void> {
-  const query = filterOf(values);
   const limit = limitOf(values);
-  const page = Math.min(limit, 100);
+  const query = { ...filterOf(values), limit: Math.min(limit, 100) };
   const listing = {
     none: 'No deliveries.',
     header: ['ACCEPTED', 'STATUS', 'KIND', 'DELIVERY', 'REASON'],
@@ -30,25 +30,18 @@ async function list(hookline: Hookline, values: Values): Promise<void> {
       ...[time(created_at), state, event_kind, id, reason],
     ],
   };
-  await showList(
-    hookline.list('/v18.0/deliveries', { query: { ...query, limit: page } }),
-    values,
-    listing,
-    limit,
-  );
+  await showList(hookline.list('/v18.0/deliveries', { query }), values, listing, limit);
 }
 
 /** The filters of a list, checked by the server. */
 export function filterOf(values: Values): NonNullable<QueryOf<'/v18.0/deliveries'>> {
-  const text = (name: string) => (values[name] === undefined ? undefined : String(values[name]));
-  const query = {
-    endpoint_id: text('endpoint'),
-    event_id: text('event'),
-    event_kind: text('kind'),
-    key: text('key'),
-    status: text('status')?.split(','),
+  return {
+    endpoint_id: textOf(values, 'endpoint'),
+    event_id: textOf(values, 'event'),
+    event_kind: textOf(values, 'kind'),
+    key: textOf(values, 'key'),
+    status: textOf(values, 'status')?.split(',') as 'delivered'[] | undefined,
   };
-  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
 }
 
 /** Of an attempt that was made again because its process died. */
@@ -56,20 +49,16 @@ const LOST = '(an earlier try may have arrived) ';
 
 async function show(hookline: Hookline, id: string, { json }: Values): Promise<void> {
   const delivery = await hookline.get('/v18.0/deliveries/{id}', { params: { path: { id } } });
-  if (json === true) {
-    printJson(delivery);
-    return;
-  }
-  const facts = {
+  if (json === true) return printJson(delivery);
+  print(`${status(delivery.status)}  ${plain(delivery.reason)}\n`);
+  showFacts({
     Delivery: delivery.id,
     Event: `${delivery.event_id} (${delivery.event_kind})`,
     Endpoint: delivery.endpoint_id,
     Accepted: time(delivery.created_at),
     Attempts: attemptCount(delivery.attempts),
-    ...(delivery.next_attempt_at && { 'Next attempt': time(delivery.next_attempt_at) }),
-  };
-  print(`${status(delivery.status)}  ${plain(delivery.reason)}\n`);
-  showFacts(facts);
+    'Next attempt': delivery.next_attempt_at && time(delivery.next_attempt_at),
+  });
   if (delivery.attempts.length === 0) return;
   const rows = delivery.attempts.map(
     ({ number, at, duration_ms, status_code, error_code, error, response_snippet, lost_tries }) => [
@@ -84,15 +73,15 @@ async function steer(
   hookline: Hookline,
   act: (typeof ACTS)[number],
   id: string | undefined,
-  { json, reason }: Values,
+  values: Values,
 ): Promise<void> {
   if (!id) throw new CommandError(`Name the delivery: hookline deliveries ${act} dlv_…`);
-  const init = { params: { path: { id } }, body: reason === undefined ? {} : { reason: String(reason) } };
+  const init = { params: { path: { id } }, body: { reason: textOf(values, 'reason') } };
   // The four acts on an open delivery take and answer the same.
   const done =
     act === 'resend'
       ? await hookline.post('/v18.0/deliveries/{id}/resend', init)
       : await hookline.post(`/v18.0/deliveries/{id}/${act}` as '/v18.0/deliveries/{id}/retry', init);
-  if (json === true) printJson(done);
+  if (values['json'] === true) printJson(done);
   else print('status' in done ? `${status(done.status)}  ${done.id}` : `Sent again: ${done.id}`);
 }

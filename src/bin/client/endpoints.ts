@@ -3,26 +3,16 @@ import { CommandError, type Values } from '../command.js';
 import { client } from './connection.js';
 import { showFacts, showList } from './listing.js';
 import { plain, print, printJson, status, style } from './terminal.js';
+import { textOf } from './values.js';
 
-export const ENDPOINT_ACTIONS = [
-  'list',
-  'show',
-  'create',
-  'pause',
-  'resume',
-  'rotate',
-  'test',
-  'verify',
-  'delete',
-] as const;
-type Action = (typeof ENDPOINT_ACTIONS)[number];
+const ACTIONS = 'list, show, create, pause, resume, rotate, test, verify, delete';
 
 /** Lists endpoints, or shows or changes one. */
 export async function endpoints(values: Values, [first = 'list', second]: string[]): Promise<void> {
   const isId = first.startsWith('ep_');
-  const action = isId ? 'show' : ENDPOINT_ACTIONS.find((known) => known === first);
-  if (!action)
-    throw new CommandError(`There is no action "${first}"; use one of: ${ENDPOINT_ACTIONS.join(', ')}.`);
+  const action = isId ? 'show' : first;
+  if (!ACTIONS.split(', ').includes(action))
+    throw new CommandError(`There is no action "${first}"; use one of: ${ACTIONS}.`);
   const hookline = await client();
   if (action === 'list') return list(hookline, values);
   if (action === 'create') return create(hookline, second, values);
@@ -44,7 +34,7 @@ function list(hookline: Hookline, values: Values): Promise<void> {
 
 /** Registers an endpoint, and shows the secret that its deliveries are signed with. */
 async function create(hookline: Hookline, url: string | undefined, values: Values): Promise<void> {
-  const { kinds, description, json } = values;
+  const kinds = textOf(values, 'kinds');
   if (!url || kinds === undefined)
     throw new CommandError(
       'Say where and what: hookline endpoints create https://shop.example.com/hooks --kinds purchase',
@@ -52,38 +42,33 @@ async function create(hookline: Hookline, url: string | undefined, values: Value
   const made = await hookline.post('/v18.0/endpoints', {
     body: {
       target_url: url,
-      event_kinds: String(kinds).split(','),
-      ...(description !== undefined && { description: String(description) }),
+      event_kinds: kinds.split(','),
+      description: textOf(values, 'description'),
     },
   });
-  if (json === true) return printJson(made);
+  if (values['json'] === true) return printJson(made);
   show(made, false);
   if (made.secret) showFacts({ Secret: made.secret });
 }
 
-async function act(hookline: Hookline, action: Action, id: string, values: Values): Promise<void> {
+async function act(hookline: Hookline, action: string, id: string, values: Values): Promise<void> {
   const params = { path: { id } };
   const json = values['json'] === true;
   switch (action) {
     case 'pause': {
-      const { reason } = values;
-      return show(
-        reason === undefined
-          ? await hookline.post('/v18.0/endpoints/{id}/pause', { params })
-          : await hookline.patch('/v18.0/endpoints/{id}', {
-              params,
-              body: { status: 'paused', status_reason: String(reason) },
-            }),
-        json,
-      );
+      const status_reason = textOf(values, 'reason');
+      if (status_reason === undefined)
+        return show(await hookline.post('/v18.0/endpoints/{id}/pause', { params }), json);
+      const body = { status: 'paused' as const, status_reason };
+      return show(await hookline.patch('/v18.0/endpoints/{id}', { params, body }), json);
     }
     case 'resume':
       return show(await hookline.post('/v18.0/endpoints/{id}/resume', { params }), json);
     case 'verify':
       return show(await hookline.post('/v18.0/endpoints/{id}/verify', { params }), json);
     case 'rotate': {
-      const overlap = values['overlap'] === undefined ? {} : { overlap: String(values['overlap']) };
-      const keys = await hookline.post('/v18.0/endpoints/{id}/secret/rotate', { params, body: overlap });
+      const body = { overlap: textOf(values, 'overlap') };
+      const keys = await hookline.post('/v18.0/endpoints/{id}/secret/rotate', { params, body });
       if (json) return printJson(keys);
       print(keys.secret ?? keys.public_key);
       if (keys.previous_expires_at)
@@ -110,14 +95,13 @@ function show(endpoint: Schemas['Endpoint'] | Schemas['EndpointWithIncident'], j
   const reason = endpoint.status_reason ? `  ${plain(endpoint.status_reason)}` : '';
   print(`${status(endpoint.status)}  ${endpoint.id}${reason}`);
   const incident = 'incident' in endpoint ? endpoint.incident : undefined;
-  const facts = {
+  showFacts({
     URL: whereTo(endpoint),
     Kinds: endpoint.event_kinds.join(', '),
     Description: endpoint.description,
     Failing:
       incident && `since ${incident.since}, ${incident.failures} failures, the last ${incident.last_failure}`,
-  };
-  showFacts(facts);
+  });
 }
 
 function whereTo({ listener, target_url }: Pick<Schemas['Endpoint'], 'listener' | 'target_url'>): string {

@@ -1,18 +1,18 @@
 import { CommandError, type Values } from '../command.js';
 import { client } from './connection.js';
-import { limitOf, showFacts, showList } from './listing.js';
+import { showFacts, showList } from './listing.js';
 import { plain, print, printJson, table, time } from './terminal.js';
+import { limitOf, textOf } from './values.js';
 
 /** Lists events, or shows one with its payload and its deliveries. */
 export async function events(values: Values, [first = 'list', second]: string[]): Promise<void> {
-  const { json, kind, key } = values;
   const hookline = await client();
   if (first === 'list') {
     const limit = limitOf(values);
     const query = {
       limit: Math.min(limit, 100),
-      ...(kind !== undefined && { kind: String(kind) }),
-      ...(key !== undefined && { key: String(key) }),
+      kind: textOf(values, 'kind'),
+      key: textOf(values, 'key'),
     };
     const listing = {
       none: 'No events.',
@@ -27,7 +27,7 @@ export async function events(values: Values, [first = 'list', second]: string[])
   if (!id?.startsWith('evt_'))
     throw new CommandError(`"${first}" is neither an event's id nor one of: list, show.`);
   const event = await hookline.get('/v18.0/events/{kind_or_id}', { params: { path: { kind_or_id: id } } });
-  if (json === true) return printJson(event);
+  if (values['json'] === true) return printJson(event);
   showFacts({ Event: event.id, Kind: event.kind, Accepted: event.created_at });
   if (event.deliveries.length > 0) {
     const rows = event.deliveries.map(({ id: delivery, status, endpoint_id }) => [

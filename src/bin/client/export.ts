@@ -4,29 +4,22 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { CommandError, type Values } from '../command.js';
 import { type Connection, connection } from './connection.js';
-import { timeOf } from './replay.js';
 import { note } from './terminal.js';
+import { textOf, timeOf } from './values.js';
 
 /** How often a stream that broke off is continued without a line in between. */
 const TRIES = 5;
 
 /** Writes the archive of a period to standard output. A stream that breaks off is continued behind its last whole line. */
-export async function exportArchive({
-  from,
-  to,
-  changes,
-  format = 'ndjson',
-  gzip,
-  after,
-}: Values): Promise<void> {
+export async function exportArchive(values: Values): Promise<void> {
+  const { changes, format = 'ndjson', gzip } = values;
+  const from = timeOf(values, 'from');
   if (from === undefined) throw new CommandError('Say from when: hookline export --from 2026-01-01');
   if (format !== 'ndjson') throw new CommandError(`There is no format "${String(format)}"; use ndjson.`);
-  const query = new URLSearchParams({
-    from: timeOf('from', String(from)),
-    to: to === undefined ? new Date().toISOString() : timeOf('to', String(to)),
-  });
+  const query = new URLSearchParams({ from, to: timeOf(values, 'to') ?? new Date().toISOString() });
   if (changes === true) query.set('include', 'changes');
-  if (after !== undefined) query.set('after', String(after));
+  const after = textOf(values, 'after');
+  if (after !== undefined) query.set('after', after);
   const lines = Readable.from(linesOf(await connection(), query));
   // Standard output is not ended: it is not ours.
   if (gzip === true) await pipeline(lines, createGzip(), toStandardOutput);

@@ -1,14 +1,5 @@
-import { CommandError, type Values } from '../command.js';
+import type { Values } from '../command.js';
 import { plain, print, printJson, style, table } from './terminal.js';
-
-const DEFAULT_LIMIT = 25;
-
-/** How many rows of a list are asked for. @throws CommandError */
-export function limitOf(values: Values): number {
-  const limit = Number(values['limit'] ?? DEFAULT_LIMIT);
-  if (!Number.isInteger(limit) || limit < 1) throw new CommandError('--limit must be a number above 0.');
-  return limit;
-}
 
 /** How the rows of a list are shown. */
 interface Listing<Row> {
@@ -20,7 +11,7 @@ interface Listing<Row> {
 
 /** Shows a list: as a table for a person, or each row as it comes for a program. @param most rows */
 export async function showList<Row extends object>(
-  rows: AsyncIterable<Row>,
+  rows: AsyncIterable<Row> | Iterable<Row>,
   { json }: Values,
   { none, header, cells }: Listing<Row>,
   most = Number.POSITIVE_INFINITY,

@@ -1,7 +1,8 @@
 import { CommandError, type Values } from '../command.js';
 import { namedConnection } from './connection.js';
+import { showList } from './listing.js';
 import { keepProfiles, type Profiles, profileNamed, profilesFile, readProfiles } from './login/profiles.js';
-import { print, printJson, table } from './terminal.js';
+import { print } from './terminal.js';
 
 const NAME = /^[\w.-]{1,64}$/;
 
@@ -37,20 +38,13 @@ export async function profiles(values: Values, [action = 'list', name = '']: str
   }
 }
 
-function list({ current, profiles: all }: Profiles, { json }: Values): void {
+function list({ current, profiles: all }: Profiles, values: Values): Promise<void> {
   const rows = Object.entries(all).map(([name, { url, account }]) => ({
-    name,
-    url,
-    account,
-    current: name === current,
+    ...{ name, url, account, current: name === current },
   }));
-  if (json === true) for (const row of rows) printJson(row);
-  else if (rows.length === 0) print('No profiles.');
-  else
-    print(
-      table(
-        ['', 'PROFILE', 'SERVER', 'ACCOUNT'],
-        rows.map((row) => [row.current ? '*' : '', row.name, row.url, row.account ?? '']),
-      ),
-    );
+  return showList(rows, values, {
+    none: 'No profiles.',
+    header: ['', 'PROFILE', 'SERVER', 'ACCOUNT'],
+    cells: (row) => [row.current ? '*' : '', row.name, row.url, row.account ?? ''],
+  });
 }

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Hookline, Schemas } from '../../../clients/typescript/src/index.js';
-import { parseDuration } from '../../domain/basics/duration.js';
 import { CommandError, type Values } from '../command.js';
 import { client } from './connection.js';
 import { filterOf } from './deliveries.js';
-import { note, plain, print, printJson, status } from './terminal.js';
+import { deliveryCount, note, plain, print, printJson, status } from './terminal.js';
+import { periodOf, textOf } from './values.js';
 
 const POLL_MS = 500;
 const BAR_WIDTH = 30;
@@ -26,13 +26,8 @@ async function start(
   hookline: Hookline,
   values: Values,
 ): Promise<Schemas['Replay'] | Schemas['ReplayPreview']> {
-  const { since, until, mode, rate, reason, action } = values;
-  const filter = {
-    ...filterOf(values),
-    ...(since !== undefined && { created_after: timeOf('since', String(since)) }),
-    ...(until !== undefined && { created_before: timeOf('until', String(until)) }),
-  };
-  if (Object.keys(filter).length === 0)
+  const filter = { ...filterOf(values), ...periodOf(values) };
+  if (Object.values(filter).every((value) => value === undefined))
     throw new CommandError(
       'Say what to send again: --endpoint ep_…, --since 2h, --status exhausted, --kind purchase, …',
     );
@@ -40,22 +35,13 @@ async function start(
     body: {
       filter,
       // The server says what is wrong with a value that it does not know.
-      ...(action !== undefined && { action: String(action) as Schemas['Replay']['action'] }),
-      ...(mode !== undefined && { mode: String(mode) as 'failed' }),
-      ...(rate !== undefined && { rate: Number(rate) }),
-      ...(reason !== undefined && { reason: String(reason) }),
-      ...(values['dry-run'] === true && { dry_run: true }),
+      action: textOf(values, 'action') as Schemas['Replay']['action'] | undefined,
+      mode: textOf(values, 'mode') as 'failed' | undefined,
+      rate: values['rate'] === undefined ? undefined : Number(values['rate']),
+      reason: textOf(values, 'reason'),
+      dry_run: values['dry-run'] === true || undefined,
     },
   });
-}
-
-/** `2h` ago, or the time itself. @throws CommandError if it is neither */
-export function timeOf(option: string, text: string): string {
-  if (/^\d+(\.\d+)?(ms|s|m|h|d)$/.test(text)) return new Date(Date.now() - parseDuration(text)).toISOString();
-  if (/^\d{4}-/.test(text)) return text;
-  throw new CommandError(
-    `--${option} must be a time before now, such as 2h, or a time such as 2026-01-31T12:00:00Z.`,
-  );
 }
 
 function showPreview(preview: Schemas['ReplayPreview'], { json }: Values): void {
@@ -65,7 +51,7 @@ function showPreview(preview: Schemas['ReplayPreview'], { json }: Values): void 
   }
   const { found, skipped, complete, sample, up_to } = preview;
   const gone = skipped === 0 ? '' : `, ${skipped} of them to endpoints that were deleted`;
-  print(`${complete ? '' : 'At least '}${found === 1 ? '1 delivery' : `${found} deliveries`}${gone}`);
+  print(`${complete ? '' : 'At least '}${deliveryCount(found)}${gone}`);
   if (!complete) print(`Counting took too long; it came up to ${up_to}.`);
   for (const one of sample) print(`  ${one}`);
   note('Nothing was sent. Leave --dry-run out to send them.');

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters, styleText } from 'node:util';
 import { toJson } from '../../domain/text/unicode.js';
 
-type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
+type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow';
 
 /** Whether a person reads it: a terminal, and no NO_COLOR (no-color.org). */
 const isColourful = (): boolean =>
@@ -30,8 +30,6 @@ export function note(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-const DIM_HEADER: Style = 'dim';
-
 /** Columns as wide as they need to be; the last one is not filled up. */
 export function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [header, ...rows].map((row) => row.map(plain));
@@ -39,36 +37,31 @@ export function table(header: readonly string[], rows: readonly (readonly string
   const lines = all.map((row, index) => {
     const cells = row.map((cell, column) => {
       const padded = column === header.length - 1 ? cell : cell.padEnd(widths[column] ?? 0);
-      return index === 0 ? style(DIM_HEADER, padded) : colouredStatus(padded);
+      return index === 0 ? style('dim', padded) : colouredStatus(padded);
     });
     return cells.join('  ').trimEnd();
   });
   return lines.join('\n');
 }
 
-const STATUS_STYLES: Record<string, Style> = {
-  delivered: 'green',
-  active: 'green',
-  completed: 'green',
-  exhausted: 'red',
-  expired: 'red',
-  disabled: 'red',
-  failed: 'red',
-  retrying: 'yellow',
-  parked: 'yellow',
-  paused: 'yellow',
-  pending: 'yellow',
-  cancelled: 'dim',
-};
+const STATUSES = [
+  ['green', ['delivered', 'active', 'completed']],
+  ['red', ['exhausted', 'expired', 'disabled', 'failed']],
+  ['yellow', ['retrying', 'parked', 'paused', 'pending']],
+  ['dim', ['cancelled']],
+] as const satisfies [Style, string[]][];
 
 function colouredStatus(cell: string): string {
-  const found = STATUS_STYLES[cell.trimEnd()];
+  const [found] = STATUSES.find(([, statuses]) => statuses.some((one) => one === cell.trimEnd())) ?? [];
   return found ? style(found, cell) : cell;
 }
 
 export function status(text: string): string {
   return colouredStatus(plain(text));
 }
+
+/** `1 delivery`, `2 deliveries`. */
+export const deliveryCount = (count: number) => (count === 1 ? '1 delivery' : `${count} deliveries`);
 
 /** A time as the reader's clock shows it: the time of day if it is today, the date before it otherwise. */
 export function time(iso: string, now = new Date()): string {

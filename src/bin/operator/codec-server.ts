@@ -10,20 +10,13 @@ import { EncryptionCodec } from '../../temporal/server/payload-codec.js';
 
 const { Payloads } = proto.temporal.api.common.v1;
 
-/** A codec server that is running. */
-export interface CodecServer {
-  /** `http://127.0.0.1:PORT` */
-  url: string;
-  /** What `Authorization` must be. */
-  authorization: string;
-  close(): void;
-}
-
 /**
  * Decrypts for Temporal's command line what Hookline has encrypted in Temporal, while a command runs: on this machine, for whoever knows the
  * token. The protocol is Temporal's: https://docs.temporal.io/production-deployment/data-encryption#codec-server-setup
+ *
+ * @returns its address, and what `Authorization` must be
  */
-export async function startCodecServer(keys: readonly SecretKey[]): Promise<CodecServer> {
+export async function startCodecServer(keys: readonly SecretKey[]) {
   const codec = new EncryptionCodec(keys);
   const authorization = `Bearer ${randomBytes(24).toString('base64url')}`;
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

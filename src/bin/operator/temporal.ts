@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import type { Settings } from '../../config/schema.js';
 import type { SecretKey } from '../../domain/access/secret-box.js';
-import { findTemporalCli } from '../../embedded/index.js';
+import { findTemporalCli } from '../../embedded/binaries/temporal-binary.js';
 import { LOOPBACK } from '../../embedded/servers/ports.js';
 import { loadOrCreateKeys } from '../process/secrets.js';
 import { startCodecServer } from './codec-server.js';
@@ -44,20 +44,10 @@ async function keysOfDev({
   return loadOrCreateKeys(HOOKLINE_DATA_DIR, 'payload.keys');
 }
 
-/** How Temporal's command line finds its server: https://docs.temporal.io/cli#environment-variables */
+/** How Temporal's command line finds its server, by settings of the same names: https://docs.temporal.io/cli#environment-variables */
 function temporalEnvironment(settings: Settings): Record<string, string> {
-  const { TEMPORAL_ADDRESS = `${LOOPBACK}:${settings.HOOKLINE_TEMPORAL_PORT}`, TEMPORAL_TLS } = settings;
-  const given = {
-    TEMPORAL_ADDRESS,
-    TEMPORAL_NAMESPACE: settings.TEMPORAL_NAMESPACE,
-    TEMPORAL_API_KEY: settings.TEMPORAL_API_KEY,
-    TEMPORAL_TLS: TEMPORAL_TLS === undefined ? undefined : String(TEMPORAL_TLS),
-    TEMPORAL_TLS_CLIENT_CERT_PATH: settings.TEMPORAL_TLS_CLIENT_CERT_PATH,
-    TEMPORAL_TLS_CLIENT_KEY_PATH: settings.TEMPORAL_TLS_CLIENT_KEY_PATH,
-    TEMPORAL_TLS_SERVER_CA_CERT_PATH: settings.TEMPORAL_TLS_SERVER_CA_CERT_PATH,
-    TEMPORAL_TLS_SERVER_NAME: settings.TEMPORAL_TLS_SERVER_NAME,
-  };
-  return Object.fromEntries(
-    Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  );
+  const { TEMPORAL_ADDRESS = `${LOOPBACK}:${settings.HOOKLINE_TEMPORAL_PORT}` } = settings;
+  const given = Object.entries({ ...settings, TEMPORAL_ADDRESS, TEMPORAL_UI_URL: undefined });
+  const named = given.filter(([name, value]) => name.startsWith('TEMPORAL_') && value !== undefined);
+  return Object.fromEntries(named.map(([name, value]) => [name, String(value)]));
 }

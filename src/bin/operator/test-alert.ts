@@ -1,6 +1,6 @@
 import { createPoster } from '../../../activities/http/poster.js';
 import type { Settings } from '../../config/schema.js';
-import { say } from '../process/output.js';
+import { print } from '../client/terminal.js';
 import { addressPolicyOf, connectorOptions, portsOf } from '../service/egress.js';
 import { alertSenders } from '../service/watch/alerts.js';
 
@@ -18,7 +18,7 @@ export async function testAlert(settings: Settings): Promise<void> {
         { subject: 'Hookline: a test', text: 'This is a test. Alerts will come here.\n' },
         `test.${Date.now()}`,
       );
-      say(`${channel}: sent.`);
+      print(`${channel}: sent.`);
     }
   } finally {
     await poster.close();

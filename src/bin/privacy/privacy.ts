@@ -1,25 +1,26 @@
 import type { Settings } from '../../config/schema.js';
-import { connectDatabase, type Database } from '../../models/database.js';
+import { OPERATOR } from '../../domain/change/change.js';
+import type { Erasure, ErasurePlan } from '../../domain/privacy/erasure.js';
+import type { Database } from '../../models/database.js';
 import { startErasure } from '../../temporal/write/privacy/erasures.js';
+import { print } from '../client/terminal.js';
 import { CommandError } from '../command.js';
-import { createLogger, say } from '../process/output.js';
+import { createLogger } from '../process/output.js';
 import { requireBoxes, requireTagBox } from '../process/secrets.js';
-import { requireServers } from '../process/server-settings.js';
-import { type Reapplied, reapply } from '../service/privacy/reapply.js';
+import { withDatabase } from '../process/with-database.js';
 import { connectServers } from '../service/servers.js';
-import { ErasureFile, type SomeErasure, writeErasureFile } from './erasure-file.js';
+import { readErasureFile, type SomeErasure, writeErasureFile } from './erasure-file.js';
 
 /** Writes the erasures of all accounts into a file, to be done again after a restore. Who reads the file finds a whole one. */
 export async function exportErasures(settings: Settings, path: string | undefined): Promise<void> {
   if (!path) throw new CommandError('Name the file: hookline privacy export erasures.ndjson');
   const box = requireTagBox(settings);
-  const database = await connectDatabase(requireServers(settings).mongodbUri);
-  try {
-    const lines = await writeErasureFile(path, linesOf(database), box);
-    say(`Erasures in ${path}: ${lines}. Keep it apart from the backups; it names nobody.`);
-  } finally {
-    await database.close();
-  }
+  const lines = await withDatabase(
+    settings,
+    () => ({}),
+    (database) => writeErasureFile(path, linesOf(database), box),
+  );
+  print(`Erasures in ${path}: ${lines}. Keep it apart from the backups; it names nobody.`);
 }
 
 /**
@@ -32,29 +33,25 @@ export async function reapplyErasures(settings: Settings, path: string | undefin
   const box = requireTagBox(settings);
   const { database, temporal } = await connectServers(settings);
   const { HOOKLINE_TASK_QUEUE: queue, HOOKLINE_TEST_TIME_SCALE: timings } = settings;
-  const ports = {
-    database,
-    start: (plan: Parameters<typeof startErasure>[3]) =>
-      startErasure(temporal.client, queue, timings, plan, true),
-  };
+  const start = (plan: ErasurePlan) => startErasure(temporal.client, queue, timings, plan, true);
   const counts: Record<Reapplied, number> = { applied: 0, begun: 0, already_applied: 0, unknown: 0 };
-  const read = path ? new ErasureFile(path, box, say) : undefined;
+  const read = path ? readErasureFile(path, box, print) : undefined;
   try {
-    for await (const line of read ?? linesOf(database)) {
-      const result = await reapply(line, ports);
+    for await (const line of read?.lines() ?? linesOf(database)) {
+      const result = await reapply(line, database, start);
       counts[result] += 1;
       if (line.type === 'account' && (await database.accounts.get(line.account_id))?.status === 'active')
-        say(`${line.account_id} was deleted, and is active again: delete it again with payloads=erase.`);
+        print(`${line.account_id} was deleted, and is active again: delete it again with payloads=erase.`);
     }
   } finally {
     await temporal.close();
     await database.close();
   }
   const waiting = counts.begun > 0 ? `, ${counts.begun} wait for open deliveries` : '';
-  say(
+  print(
     `Erasures: ${counts.applied} applied${waiting}, ${counts.already_applied} applied already, ${counts.unknown} unknown here.`,
   );
-  if (counts.applied > 0) say('Processes that run read nothing of it any more within 10 seconds.');
+  if (counts.applied > 0) print('Processes that run read nothing of it any more within 10 seconds.');
   return read?.isWhole() ?? true;
 }
 
@@ -69,22 +66,19 @@ export async function rotateWrapping(settings: Settings): Promise<boolean> {
     throw new CommandError(
       'Set HOOKLINE_WRAPPING_KEYS, the new key first. "hookline secret-key" makes one. The keys that wrap data keys without it encrypt other things, too, so they cannot be destroyed.',
     );
-  const { mongodbUri, keysUri } = requireServers(settings);
-  const database = await connectDatabase(mongodbUri, { ...requireBoxes(settings), keysUri });
-  try {
+  const options = () => ({ ...requireBoxes(settings), keysUri: settings.HOOKLINE_KEYS_MONGODB_URI });
+  return withDatabase(settings, options, async (database) => {
     await database.dataKeyHome.require();
     const wrapped = await database.dataKeys.resealAll();
     const left = await database.dataKeys.countOutdated();
-    say(`Data keys that were wrapped again: ${wrapped}. Still wrapped by another key: ${left}.`);
-    say(
+    print(`Data keys that were wrapped again: ${wrapped}. Still wrapped by another key: ${left}.`);
+    print(
       left === 0
         ? 'Take the former keys out of HOOKLINE_WRAPPING_KEYS of every process, restart them, and run this again. If it says 0 then, destroy every copy of the former keys: what was erased before is final from then on, in copies that they had wrapped.'
         : 'A process still wraps with a former key: restart it with the new key first, and run this again.',
     );
     return left === 0;
-  } finally {
-    await database.close();
-  }
+  });
 }
 
 async function* linesOf({
@@ -95,4 +89,63 @@ async function* linesOf({
     yield { type: 'erasure', account_id: accountId, erasure };
   for await (const { id, erasure_requested_at = '' } of accounts.erased())
     yield { type: 'account', account_id: id, erasure_requested_at };
+}
+
+/**
+ * What became of an erasure that was to be done again. `applied`: its key was there and is deleted; `begun`: it waited for open deliveries to end, and does so
+ * again; `already_applied`; `unknown`: neither the key nor the erasure was there, so nothing had come back.
+ */
+type Reapplied = 'applied' | 'begun' | 'already_applied' | 'unknown';
+
+const ORIGIN = { ...OPERATOR, reason: 'Done again after a restore.' };
+
+/**
+ * Does one erasure again. It can be repeated, and goes on wherever it was cut off.
+ *
+ * @param start starts the workflow that erases a subject, also if it has been done before
+ */
+export async function reapply(
+  line: SomeErasure,
+  { dataKeys, erasures }: Pick<Database, 'dataKeys' | 'erasures'>,
+  start: (plan: ErasurePlan) => Promise<void>,
+): Promise<Reapplied> {
+  const { account_id } = line;
+  if (line.type === 'account')
+    return (await dataKeys.eraseAll(account_id)) > 0 ? 'applied' : 'already_applied';
+  const { erasure } = line;
+  const hasKey = await dataKeys.has(account_id, erasure.key.id);
+  if (erasure.erased_at === undefined && hasKey) {
+    // It had not come to deleting the key yet: it waits for what is open, as it was asked to.
+    await start(planOf(account_id, erasure));
+    return 'begun';
+  }
+  if (hasKey) {
+    await erasures.reapply(account_id, erasure, ORIGIN);
+    await dataKeys.erase(account_id, erasure.key.id);
+    await start(planOf(account_id, erasure));
+    return 'applied';
+  }
+  const known = await erasures.get(account_id, erasure.id);
+  if (!known) {
+    await erasures.restore(account_id, erasure, ORIGIN);
+    // One that waited for open deliveries comes to its end.
+    if (erasure.status !== 'complete') await start(planOf(account_id, erasure));
+    return 'unknown';
+  }
+  // Something was cut off between the deletion of the key and the end of what is open.
+  if (known.status !== 'complete') await start(planOf(account_id, erasure));
+  return 'already_applied';
+}
+
+function planOf(account_id: string, erasure: Erasure): ErasurePlan {
+  const { id, key, open, requested_at } = erasure;
+  return {
+    account_id,
+    erasure_id: id,
+    key_id: key.id,
+    key_created_at: key.created_at,
+    open: erasure.erased_at === undefined ? open : 'cancel',
+    requested_at,
+    origin: ORIGIN,
+  };
 }

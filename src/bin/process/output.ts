@@ -5,11 +5,6 @@ import type { Settings } from '../../config/schema.js';
 import { openPrivateFile } from '../../embedded/servers/private-folder.js';
 import { installRuntime } from '../../temporal/server/connection.js';
 
-/** Writes one line for the person at the terminal. */
-export function say(line = ''): void {
-  process.stdout.write(`${line}\n`);
-}
-
 /** A path as it is shown: seen from the current folder, where it lies in it. */
 export function shortPath(path: string): string {
   const seen = relative('', path);

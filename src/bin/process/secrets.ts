@@ -3,24 +3,26 @@ import { join } from 'node:path';
 import type { Settings } from '../../config/schema.js';
 import { dataKeyBox, newSecretKey, parseSecretKeys, SecretBox } from '../../domain/access/secret-box.js';
 
-/** What seals stored secrets. @throws Error that says how to get a key, where the settings name none */
-export function requireSecretBox({ HOOKLINE_SECRET_KEYS: keys }: Settings): SecretBox {
+/** @throws Error that says how to get a key, where the settings name none */
+function requireKeys({ HOOKLINE_SECRET_KEYS: keys }: Settings): NonNullable<typeof keys> {
   if (!keys) {
     throw new Error(
       'Set HOOKLINE_SECRET_KEYS: stored secrets are encrypted with it. "hookline secret-key" makes one; keep it apart from the database.',
     );
   }
-  return new SecretBox(keys);
+  return keys;
+}
+
+/** What seals stored secrets. @throws Error that says how to get a key */
+export function requireSecretBox(settings: Settings): SecretBox {
+  return new SecretBox(requireKeys(settings));
 }
 
 /** What seals stored secrets, and what wraps the data keys of payloads. @throws Error that says how to get a key */
 export function requireBoxes(settings: Settings): { box: SecretBox; keyBox: SecretBox } {
-  const box = requireSecretBox(settings);
-  const { HOOKLINE_SECRET_KEYS: secretKeys, HOOKLINE_PAYLOAD_KEYS: payloadKeys } = settings;
-  return {
-    box,
-    keyBox: secretKeys ? dataKeyBox(payloadKeys, secretKeys, settings.HOOKLINE_WRAPPING_KEYS) : box,
-  };
+  const keys = requireKeys(settings);
+  const keyBox = dataKeyBox(settings.HOOKLINE_PAYLOAD_KEYS, keys, settings.HOOKLINE_WRAPPING_KEYS);
+  return { box: new SecretBox(keys), keyBox };
 }
 
 /** What tags the list of erasures. Not a wrapping key: those are destroyed, and the list is read for as long as there are backups. */

@@ -1,16 +1,13 @@
 import type { Settings } from '../../config/schema.js';
 import type { TemporalSettings } from '../../temporal/server/connection.js';
 
-/** How to connect to the servers that a process uses. */
-export interface ServerSettings {
+/** How to connect to the servers that the settings name. @throws Error naming the setting that is missing */
+export function requireServers(settings: Settings): {
   temporal: TemporalSettings;
   mongodbUri: string;
   /** Where data keys live apart. */
-  keysUri?: string | undefined;
-}
-
-/** The servers that the settings name. @throws Error naming the setting that is missing */
-export function requireServers(settings: Settings): ServerSettings {
+  keysUri: string | undefined;
+} {
   const { TEMPORAL_ADDRESS: address, MONGODB_URI: mongodbUri } = settings;
   const missing = [...(address ? [] : ['TEMPORAL_ADDRESS']), ...(mongodbUri ? [] : ['MONGODB_URI'])];
   if (!address || !mongodbUri) {

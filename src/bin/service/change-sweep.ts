@@ -1,10 +1,8 @@
 import type { Logger } from 'pino';
 import type { ChangeRepository } from '../../models/change/changes.js';
-import { isDatabaseUnavailable } from '../../models/mongo/unavailable.js';
 import { ActOutcomes } from '../../temporal/read/acts/act-outcomes.js';
-import { isTemporalUnavailable } from '../../temporal/server/unavailable.js';
-import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
-import { createLedger } from './ledger.js';
+import { repeat, warnUnlessOutage } from '../process/repeat.js';
+import type { Ledger } from './ledger.js';
 import type { Servers } from './servers.js';
 
 /** How often what a crash left is looked for, milliseconds. */
@@ -16,37 +14,35 @@ const SWEEP_INTERVAL_MS = 60_000;
  * @returns stops it
  */
 export function sweepChanges(changes: ChangeRepository, logger: Logger): () => void {
-  let isSweeping = false;
   let isStopped = false;
+  const warn = warnUnlessOutage(
+    logger,
+    'Changes could not be moved to their collection, or it could not be found out how they ended. This is tried again in a minute.',
+  );
   const sweep = async (): Promise<void> => {
-    if (isSweeping) return;
-    isSweeping = true;
     try {
       await changes.collect();
       await changes.settle();
     } catch (error) {
-      // An outage is logged once, by who notices it first, and not each minute.
-      if (!isStopped && !isDatabaseUnavailable(error) && !isTemporalUnavailable(error))
-        logger.warn(
-          { err: error },
-          'Changes could not be moved to their collection, or it could not be found out how they ended. This is tried again in a minute.',
-        );
-    } finally {
-      isSweeping = false;
+      if (!isStopped) warn(error);
     }
   };
   void sweep();
-  const timer = setInterval(sweep, SWEEP_INTERVAL_MS);
+  const stop = repeat(SWEEP_INTERVAL_MS, sweep);
   return () => {
     isStopped = true;
-    clearInterval(timer);
+    void stop();
   };
 }
 
 /** {@link sweepChanges} of a service, which finds out from Temporal how acts ended. @returns stops it */
-export function keepChanges(servers: Servers, starter: DeliveryStarter, logger: Logger): () => void {
-  const { changes } = servers.database;
-  const outcomes = new ActOutcomes(servers.temporal.client, createLedger(servers, starter).deliveries);
+export function keepChanges(
+  { database, temporal }: Servers,
+  { deliveries }: Ledger,
+  logger: Logger,
+): () => void {
+  const { changes } = database;
+  const outcomes = new ActOutcomes(temporal.client, deliveries);
   changes.findOutcomesBy((accountId, change) => outcomes.of(accountId, change));
   return sweepChanges(changes, logger);
 }

@@ -17,17 +17,10 @@ export function endpointDirectory(endpoints: EndpointRepository): EndpointDirect
   return {
     load: async (...key) => forAttempt(await endpoints.get(...key)),
     loadFresh: async (...key) => forAttempt(await endpoints.getFresh(...key)),
-    disable: (accountId, endpointId, reason, cause, verificationRevision, attempt) =>
-      endpoints.disable(
-        ...[
-          accountId,
-          endpointId,
-          reason,
-          cause,
-          disabledBy(reason, endpointId, attempt),
-          verificationRevision,
-        ],
-      ),
+    disable(accountId, endpointId, reason, cause, verificationRevision, attempt) {
+      const by = disabledBy(reason, endpointId, attempt);
+      return endpoints.disable(accountId, endpointId, reason, cause, by, verificationRevision);
+    },
     setFailing: (...args) => endpoints.setFailing(...args),
     watchers: async (accountId, kind, payload) =>
       recipientsOf(await endpoints.watchersOf(accountId), kind, payload),

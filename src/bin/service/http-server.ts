@@ -14,31 +14,7 @@ const HEADERS_MARGIN_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 300_000;
 
 /** A server that has its port and answers once it is told how. */
-export interface HttpServer {
-  /** Where it is, without a trailing slash. */
-  url: string;
-  port: number;
-  /** Answers requests, those that came before included. */
-  answer(listener: RequestListener): void;
-  /** Gives connections that ask for WebSocket to a handler. */
-  upgrade(handler: (request: IncomingMessage, socket: Duplex, head: Buffer) => void): void;
-  /**
-   * Resolves when every request under way has been answered. A connection is closed when it is idle, or with its next answer: by itself
-   * Node.js would serve a busy client for ever.
-   */
-  close(): Promise<void>;
-}
-
-/** The port cannot be listened on. */
-export class PortError extends Error {
-  constructor(port: number, cause: Error) {
-    super(
-      `Port ${port} (the API) cannot be listened on: ${cause.message}. Choose another one with HOOKLINE_PORT.`,
-      { cause },
-    );
-    this.name = 'PortError';
-  }
-}
+export type HttpServer = Awaited<ReturnType<typeof listen>>;
 
 /**
  * A request that asks for another protocol only if that is WebSocket. Node.js would give each that offers one to the handler, and none would be
@@ -67,33 +43,42 @@ export function timeLimits(keepAliveMs: number) {
   };
 }
 
-/** Listens on the host and port of the settings. @throws PortError */
+/** Listens on the host and port of the settings. @throws Error if that cannot be */
 export async function listen({
   HOOKLINE_HOST,
   HOOKLINE_PORT,
   HOOKLINE_KEEP_ALIVE,
-}: Pick<Settings, 'HOOKLINE_HOST' | 'HOOKLINE_PORT' | 'HOOKLINE_KEEP_ALIVE'>): Promise<HttpServer> {
+}: Pick<Settings, 'HOOKLINE_HOST' | 'HOOKLINE_PORT' | 'HOOKLINE_KEEP_ALIVE'>) {
   const server = createServer({ IncomingMessage: OwnRequest, ...timeLimits(HOOKLINE_KEEP_ALIVE) });
   const early: Parameters<RequestListener>[] = [];
   const keep = (...exchange: Parameters<RequestListener>) => void early.push(exchange);
   server.on('request', keep);
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(new PortError(HOOKLINE_PORT, error)));
+    server.once('error', (cause) => {
+      const problem = `Port ${HOOKLINE_PORT} (the API) cannot be listened on: ${cause.message}.`;
+      reject(new Error(`${problem} Choose another one with HOOKLINE_PORT.`, { cause }));
+    });
     server.listen(HOOKLINE_PORT, HOOKLINE_HOST, resolve);
   });
   const { port } = server.address() as AddressInfo;
-  // An IPv6 address stands in brackets in a URL (RFC 3986, section 3.2.2).
-  const host = HOOKLINE_HOST.includes(':') ? `[${HOOKLINE_HOST}]` : HOOKLINE_HOST;
   return {
-    url: `http://${host}:${port}`,
+    /** Where it is, without a trailing slash. */
+    url: urlAt(HOOKLINE_HOST, port),
     port,
-    answer(listener) {
+    /** Answers requests, those that came before included. */
+    answer(listener: RequestListener): void {
       server.off('request', keep);
       server.on('request', listener);
       for (const exchange of early.splice(0)) listener(...exchange);
     },
-    upgrade: (handler) => void server.on('upgrade', handler),
-    async close() {
+    /** Gives connections that ask for WebSocket to a handler. */
+    upgrade: (handler: (request: IncomingMessage, socket: Duplex, head: Buffer) => void) =>
+      void server.on('upgrade', handler),
+    /**
+     * Resolves when every request under way has been answered. A connection is closed when it is idle, or with its next answer: by itself
+     * Node.js would serve a busy client for ever.
+     */
+    async close(): Promise<void> {
       server.prependListener('request', (_request, response) => response.setHeader('connection', 'close'));
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       const closeIdle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
@@ -102,3 +87,7 @@ export async function listen({
     },
   };
 }
+
+/** An IPv6 address stands in brackets in a URL (RFC 3986, section 3.2.2). */
+export const urlAt = (host: string, port: number) =>
+  `http://${host.includes(':') ? `[${host}]` : host}:${port}`;

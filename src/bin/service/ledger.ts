@@ -9,38 +9,29 @@ import { Registrations } from '../../models/endpoint/registrations.js';
 import { DeliveryReader } from '../../temporal/read/delivery-reader.js';
 import { ReplayFinder } from '../../temporal/read/replay/replay-finder.js';
 import type { ReplayCursor } from '../../temporal/read/replay/replay-page.js';
+import { ReplayReader } from '../../temporal/read/replay/replay-reader.js';
+import { AccountDeletions } from '../../temporal/write/account/account-deletions.js';
 import { DeliveryControl } from '../../temporal/write/delivery-control.js';
 import { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
 import { Incidents } from '../../temporal/write/incidents.js';
 import { ReplayActs } from '../../temporal/write/replay/replay-acts.js';
+import { Replays } from '../../temporal/write/replay/replays.js';
 import type { StartObserver } from '../../temporal/write/start-calls.js';
 import type { Servers } from './servers.js';
 
 /** What a process knows of endpoints by its own attempts, and the incidents of those that fail. */
-export interface EndpointKnowledge {
-  conditions: EndpointConditions;
-  incidents: Incidents;
-}
+export type EndpointKnowledge = ReturnType<typeof createKnowledge>;
 
-export function createKnowledge(
-  settings: Settings,
-  { temporal: { client } }: Pick<Servers, 'temporal'>,
-): EndpointKnowledge {
-  const waits = {
-    probeIntervalMs: settings.HOOKLINE_PROBE_INTERVAL,
-    timings: settings.HOOKLINE_TEST_TIME_SCALE,
-  };
+export function createKnowledge(settings: Settings, { temporal: { client } }: Pick<Servers, 'temporal'>) {
+  const { HOOKLINE_PROBE_INTERVAL: probeIntervalMs, HOOKLINE_TEST_TIME_SCALE: timings } = settings;
+  const { HOOKLINE_TASK_QUEUE: taskQueue, HOOKLINE_DISABLE_AFTER: disableAfterMs } = settings;
   const conditions = new EndpointConditions({
-    ...waits,
+    probeIntervalMs,
+    timings,
     slowMs: settings.HOOKLINE_SLOW_ANSWER,
     maxDirect: settings.HOOKLINE_MAX_FIRST_ATTEMPTS,
   });
-  const reports = {
-    ...waits,
-    client,
-    taskQueue: settings.HOOKLINE_TASK_QUEUE,
-    disableAfterMs: settings.HOOKLINE_DISABLE_AFTER,
-  };
+  const reports = { probeIntervalMs, timings, client, taskQueue, disableAfterMs };
   return { conditions, incidents: new Incidents(reports, conditions) };
 }
 
@@ -70,32 +61,39 @@ export function createStarter(
   });
 }
 
-/** What starts, reads and steers deliveries. The API and the worker of a process have one each. */
-export interface Ledger {
-  starter: DeliveryStarter;
-  deliveries: DeliveryReader;
-  control: DeliveryControl;
-}
+/** What starts, reads and steers deliveries, replays and the deletion of accounts. A process has one. */
+export type Ledger = ReturnType<typeof createLedger>;
 
 export function createLedger(
-  { database, temporal: { client }, sealer }: Pick<Servers, 'database' | 'temporal' | 'sealer'>,
+  settings: Settings,
+  { database, temporal: { client }, sealer }: Servers,
   starter: DeliveryStarter,
-): Ledger {
+) {
+  const taskQueue = settings.HOOKLINE_TASK_QUEUE;
   const deliveries = new DeliveryReader(client, starter.recentGroups, sealer, database.archive);
-  return { starter, deliveries, control: new DeliveryControl(client, starter, deliveries) };
+  const replayReader = new ReplayReader(client);
+  const registrations = new Registrations(database);
+  return {
+    starter,
+    deliveries,
+    control: new DeliveryControl(client, starter, deliveries),
+    replays: new Replays({ client, taskQueue, reader: replayReader, started: database.startedReplays }),
+    replayReader,
+    replayFinder: new ReplayFinder(client, registrations, sealer),
+    registrations,
+    accountDeletions: new AccountDeletions(client, taskQueue, settings.HOOKLINE_TEST_TIME_SCALE),
+  };
 }
 
 /** What replays find and do, for their activities. */
 export function createReplayLedger(
-  { database, temporal: { client }, sealer }: Pick<Servers, 'database' | 'temporal' | 'sealer'>,
-  { starter, control }: Pick<Ledger, 'starter' | 'control'>,
+  { database, temporal: { client } }: Servers,
+  { starter, control, replayFinder, registrations }: Ledger,
 ): ReplayLedger {
-  const registrations = new Registrations(database);
-  const finder = new ReplayFinder(client, registrations, sealer);
   const acts = new ReplayActs(client, starter, control);
   return {
     async find(plan, cursor) {
-      const { found, ...rest } = await finder.page(plan, cursor as ReplayCursor | undefined);
+      const { found, ...rest } = await replayFinder.page(plan, cursor as ReplayCursor | undefined);
       const items = found.filter(({ is_gone }) => !is_gone).map(({ item }) => item);
       return { ...rest, items, gone: found.length - items.length };
     },

@@ -18,69 +18,60 @@ export interface WatchedServer {
   check(): Promise<void>;
 }
 
+export type Outages = ReturnType<typeof createOutages>;
+
 /**
  * Recognizes errors of servers that are out of reach, and logs an outage instead of each error: one line when it is noticed, one when
  * it is over.
  */
-export class Outages {
-  private readonly servers: readonly WatchedServer[];
-  private readonly logger: Logger;
-  private readonly waits: { checkMs: number; quietMs: number };
+export function createOutages(
+  servers: readonly WatchedServer[],
+  logger: Logger,
+  { checkMs, quietMs } = { checkMs: CHECK_INTERVAL_MS, quietMs: QUIET_MS },
+) {
   /** Those that are out of reach, with when something failed last. */
-  private readonly under = new Map<WatchedServer, number>();
-  private readonly stopping = new AbortController();
+  const under = new Map<WatchedServer, number>();
+  const stopping = new AbortController();
 
-  constructor(
-    servers: readonly WatchedServer[],
-    logger: Logger,
-    waits = { checkMs: CHECK_INTERVAL_MS, quietMs: QUIET_MS },
-  ) {
-    this.servers = servers;
-    this.logger = logger;
-    this.waits = waits;
-  }
-
-  /** Whether an error means that a server is out of reach for the moment. */
-  recognize(error: unknown): boolean {
-    const server = this.servers.find((one) => one.isUnavailable(error));
-    if (server) this.note(server.name, error);
-    return server !== undefined;
-  }
-
-  /** Notes that a server was found to be out of reach. */
-  note(name: string, error: unknown): void {
-    const server = this.servers.find((one) => one.name === name);
-    if (!server) return;
-    const isNew = !this.under.has(server);
-    this.under.set(server, Date.now());
-    if (isNew) void this.watch(server, error);
-  }
-
-  stop(): void {
-    this.stopping.abort();
-  }
-
-  private async watch(server: WatchedServer, error: unknown): Promise<void> {
-    const { signal } = this.stopping;
+  const watch = async (server: WatchedServer, error: unknown): Promise<void> => {
+    const { signal } = stopping;
     const began = Date.now();
     const reason = error instanceof Error ? error.message : String(error);
-    this.logger.error(
+    logger.error(
       { reason },
       `${server.name} does not answer, or refuses: requests that need it are answered with 503`,
     );
     while (!signal.aborted) {
-      await delay(this.waits.checkMs, undefined, { signal, ref: false }).catch(() => {});
+      await delay(checkMs, undefined, { signal, ref: false }).catch(() => {});
       const isBack = await server.check().then(
         () => true,
         () => false,
       );
-      const failedAt = this.under.get(server) ?? began;
-      if (!isBack) this.under.set(server, Date.now());
-      else if (Date.now() - failedAt >= this.waits.quietMs) {
-        this.under.delete(server);
-        this.logger.info({ outage_ms: failedAt - began }, `${server.name} answers again`);
+      const failedAt = under.get(server) ?? began;
+      if (!isBack) under.set(server, Date.now());
+      else if (Date.now() - failedAt >= quietMs) {
+        under.delete(server);
+        logger.info({ outage_ms: failedAt - began }, `${server.name} answers again`);
         return;
       }
     }
-  }
+  };
+
+  /** Notes that a server was found to be out of reach. */
+  const note = (server: WatchedServer, error: unknown): void => {
+    const isNew = !under.has(server);
+    under.set(server, Date.now());
+    if (isNew) void watch(server, error);
+  };
+
+  return {
+    note,
+    /** Whether an error means that a server is out of reach for the moment. */
+    recognize(error: unknown): boolean {
+      const server = servers.find((one) => one.isUnavailable(error));
+      if (server) note(server, error);
+      return server !== undefined;
+    },
+    stop: () => stopping.abort(),
+  };
 }

@@ -1,11 +1,7 @@
 import type { Settings } from '../../config/schema.js';
 import { createPayloadSealer, type PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import { connectDatabase, type Database } from '../../models/database.js';
-import {
-  connectTemporal,
-  type TemporalConnection,
-  type TemporalSettings,
-} from '../../temporal/server/connection.js';
+import { connectTemporal, type TemporalConnection } from '../../temporal/server/connection.js';
 import { requirePreparedNamespace } from '../../temporal/server/namespace.js';
 import { requireBoxes } from '../process/secrets.js';
 import { requireServers } from '../process/server-settings.js';
@@ -25,23 +21,27 @@ export interface Servers {
  */
 export async function connectServers(settings: Settings): Promise<Servers> {
   const { mongodbUri, keysUri, temporal: temporalSettings } = requireServers(settings);
+  const encryptsPayloads = settings.HOOKLINE_PAYLOAD_KEYS !== undefined;
+  const options = {
+    ...requireBoxes(settings),
+    keysUri,
+    changesDays: settings.HOOKLINE_CHANGES_DAYS,
+    archive: {
+      records: settings.HOOKLINE_ARCHIVE_DAYS,
+      payloads: settings.HOOKLINE_PAYLOAD_DAYS,
+      ledgerDays: settings.HOOKLINE_RETENTION_DAYS,
+    },
+    encryptsPayloads,
+    timings: settings.HOOKLINE_TEST_TIME_SCALE,
+  };
   const [database, temporal] = await Promise.allSettled([
-    connectWithKeys(mongodbUri, {
-      ...requireBoxes(settings),
-      keysUri,
-      changesDays: settings.HOOKLINE_CHANGES_DAYS,
-      archive: {
-        records: settings.HOOKLINE_ARCHIVE_DAYS,
-        payloads: settings.HOOKLINE_PAYLOAD_DAYS,
-        ledgerDays: settings.HOOKLINE_RETENTION_DAYS,
-      },
-      encryptsPayloads: settings.HOOKLINE_PAYLOAD_KEYS !== undefined,
-      timings: settings.HOOKLINE_TEST_TIME_SCALE,
-    }),
-    connectPrepared(temporalSettings),
+    checked(connectDatabase(mongodbUri, options), ({ dataKeyHome }) => dataKeyHome.require()),
+    checked(connectTemporal(temporalSettings), (connection) =>
+      requirePreparedNamespace(connection, temporalSettings.namespace),
+    ),
   ]);
   if (database.status === 'fulfilled' && temporal.status === 'fulfilled') {
-    const sealer = createPayloadSealer(database.value.dataKeys, settings.HOOKLINE_PAYLOAD_KEYS !== undefined);
+    const sealer = createPayloadSealer(database.value.dataKeys, encryptsPayloads);
     return { database: database.value, temporal: temporal.value, sealer };
   }
   for (const connected of [database, temporal]) {
@@ -50,24 +50,17 @@ export async function connectServers(settings: Settings): Promise<Servers> {
   throw [database, temporal].find((connected) => connected.status === 'rejected')?.reason;
 }
 
-async function connectWithKeys(...given: Parameters<typeof connectDatabase>): Promise<Database> {
-  const database = await connectDatabase(...given);
+/** What is connected, and passes a check; otherwise it is closed. */
+async function checked<T extends { close(): Promise<void> }>(
+  connecting: Promise<T>,
+  check: (connected: T) => Promise<void>,
+): Promise<T> {
+  const connected = await connecting;
   try {
-    await database.dataKeyHome.require();
-    return database;
+    await check(connected);
+    return connected;
   } catch (error) {
-    await database.close();
-    throw error;
-  }
-}
-
-async function connectPrepared(settings: TemporalSettings): Promise<TemporalConnection> {
-  const temporal = await connectTemporal(settings);
-  try {
-    await requirePreparedNamespace(temporal, settings.namespace);
-    return temporal;
-  } catch (error) {
-    await temporal.close();
+    await connected.close();
     throw error;
   }
 }

@@ -1,14 +1,13 @@
-import type { ActivityDependencies } from '../../../activities/ports.js';
+import type { ActivityDependencies, SubjectErasures } from '../../../activities/ports.js';
 import type { Settings } from '../../config/schema.js';
 import type { Closing } from '../../domain/stats/closing.js';
 import { ClosedExecutionFinder } from '../../temporal/read/archive/closed-windows.js';
 import { type RunningWorker, startWorker, type WorkerSettings } from '../../temporal/server/worker.js';
-import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
+import { SubjectDeliveries } from '../../temporal/write/privacy/subject-deliveries.js';
 import { createAccountRemoval } from './account/account-removal.js';
 import { type Attempts, USER_AGENT } from './attempts.js';
 import { endpointDirectory, pendingEndpoints } from './endpoint-ports.js';
-import { createLedger, createReplayLedger } from './ledger.js';
-import { createErasures } from './privacy/erasures.js';
+import { createReplayLedger, type Ledger } from './ledger.js';
 import type { Servers } from './servers.js';
 import type { AlertPorts } from './watch/alerts.js';
 
@@ -20,12 +19,11 @@ export function runWorker(
   settings: Settings,
   servers: Servers,
   ports: Attempts & AlertPorts & Pick<ActivityDependencies, 'log'>,
-  starter: DeliveryStarter,
+  ledger: Ledger,
   bundlePath: string,
   closed: (closings: readonly Closing[]) => void,
 ): Promise<RunningWorker> {
   const { database, temporal } = servers;
-  const ledger = createLedger(servers, starter);
   return startWorker(
     temporal,
     {
@@ -39,13 +37,13 @@ export function runWorker(
     },
     {
       endpoints: endpointDirectory(database.endpoints),
-      pending: pendingEndpoints(database.endpoints, starter),
+      pending: pendingEndpoints(database.endpoints, ledger.starter),
       publicUrl: settings.HOOKLINE_PUBLIC_URL,
       ...ports,
-      ledger: starter,
+      ledger: ledger.starter,
       timings: settings.HOOKLINE_TEST_TIME_SCALE,
       replays: createReplayLedger(servers, ledger),
-      accounts: createAccountRemoval(settings, servers, ledger.control),
+      accounts: createAccountRemoval(database, ledger),
       archive: database.archive,
       ends: database.ends,
       closed: new ClosedExecutionFinder(
@@ -54,7 +52,7 @@ export function runWorker(
         servers.sealer,
         database.archive,
       ),
-      erasures: createErasures(servers, ledger.control),
+      erasures: createErasures(servers, ledger),
       userAgent: USER_AGENT,
     },
   );
@@ -63,4 +61,22 @@ export function runWorker(
 function deploymentOf(settings: Settings): WorkerSettings['deployment'] {
   const { HOOKLINE_WORKER_DEPLOYMENT: name, HOOKLINE_BUILD_ID: buildId } = settings;
   return name === undefined ? undefined : { name, buildId };
+}
+
+/** What erasures do, for their activities. */
+function createErasures(
+  { database: { dataKeys, erasures }, temporal: { client } }: Servers,
+  { control }: Ledger,
+): SubjectErasures {
+  const deliveries = new SubjectDeliveries(client, control);
+  return {
+    begin: async (plan) => erasures.begin(plan, await deliveries.scope(plan)),
+    countOpen: (plan) => deliveries.countOpen(plan),
+    async eraseKey(plan) {
+      await dataKeys.erase(plan.account_id, plan.key_id);
+      await erasures.erased(plan);
+    },
+    cancelOpen: (plan, onProgress) => deliveries.cancelOpen(plan, onProgress),
+    complete: (plan, cancelled) => erasures.complete(plan, cancelled),
+  };
 }

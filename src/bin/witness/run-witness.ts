@@ -5,23 +5,25 @@ import { readWitnessSigner } from '../../domain/log/cosignature.js';
 import { readVerifierKey } from '../../domain/log/signed-note.js';
 import { CommandError } from '../command.js';
 import { untilStopped } from '../process/stop.js';
-import { prepareState, Witness, witnessServer } from './witness.js';
+import { createWitness, prepareState, witnessServer } from './witness.js';
 
-/** Options of `hookline witness`. */
-export interface RunWitnessOptions {
+/** Runs a witness until it is told to stop. @throws CommandError if an option is missing */
+export async function runWitness({
+  key,
+  log = [],
+  state,
+  listen = '127.0.0.1:8091',
+}: {
   key?: string | undefined;
   log?: readonly string[] | undefined;
   state?: string | undefined;
-  listen: string;
-}
-
-/** Runs a witness until it is told to stop. @throws CommandError if an option is missing */
-export async function runWitness({ key, log = [], state, listen }: RunWitnessOptions): Promise<void> {
+  listen?: string | undefined;
+}): Promise<void> {
   if (!key || !state || log.length === 0)
     throw new CommandError('Say --key FILE, --state FILE and --log KEY, the public key of a log.');
   const signer = readWitnessSigner((await readFile(key, 'utf8')).trim());
   await prepareState(state);
-  const witness = new Witness({ signer, state, logs: log.map((text) => readVerifierKey(text.trim())) });
+  const witness = createWitness({ signer, state, logs: log.map((text) => readVerifierKey(text.trim())) });
   const server = witnessServer(witness, (error) => {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   });

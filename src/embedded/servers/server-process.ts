@@ -87,7 +87,7 @@ async function launch(command: ServerCommand, signal: AbortSignal | undefined): 
   const server = startGuarded(program[0] ?? binary, program.slice(1), {
     output: log.fd,
     signal,
-    ...(graceMs !== undefined && { graceMs }),
+    graceMs,
   });
   closeSync(log.fd);
   try {

@@ -6,37 +6,23 @@ import { findBinary } from '../binaries/find-binary.js';
 import { requireUnix } from '../binaries/platform.js';
 import { waysToTemporal } from '../binaries/temporal-binary.js';
 import { userCacheDir } from '../cache-dir.js';
-import type { How, Report } from '../types.js';
+import { CONFIGURED, type EmbeddedOptions, type EmbeddedServer } from '../types.js';
 import { claimPort, LOOPBACK } from './ports.js';
 import { makePrivateFolder } from './private-folder.js';
 import { startServer, THROW_AWAY_SERVER } from './server-process.js';
 
 const SERVICE = 'Temporal';
 
-/** What {@link startTemporal} needs to know. */
-export interface EmbeddedTemporalOptions {
-  /** Folder of the project's data; `temporal/` and `logs/` are made in it. */
-  dataDir: string;
+/** What {@link startTemporal} needs to know besides. */
+interface TemporalOptions {
   /** The server to use instead of starting one: `host:port`. */
   address?: string;
   /** Created if it does not exist. */
   namespace: string;
-  /** Port of the gRPC frontend; 0 chooses a free one. */
-  port: number;
   /** Port of Temporal UI; 0 chooses a free one, undefined starts without it. */
   uiPort: number | undefined;
   /** Where Temporal UI has payloads decrypted; undefined shows them as they are stored. */
   codecUrl?: string | undefined;
-  /** Receives one line for each thing that is done, and progress where it takes long. */
-  report: Report;
-  /** Folder of downloads and builds. Default: `hookline` in the user's cache folder. */
-  cacheDir?: string;
-  /** true to start a server that ends by itself again, once, with its data. Default: false. */
-  restart?: boolean;
-  /** Ends the start, and whatever is being downloaded or built for it. */
-  signal?: AbortSignal;
-  /** false for a database that is thrown away by `stop()`, for tests. Default: true. */
-  persistent?: boolean;
   /** The length of a history, in events, from which Temporal suggests to continue in a new run. Default: its own, 4,096. */
   suggestContinueAsNewAfter?: number | undefined;
   /** What a namespace may do. Default: {@link WIDE_LIMITS}. */
@@ -58,16 +44,11 @@ export interface NamespaceLimits {
 const WIDE_LIMITS: NamespaceLimits = { visibilityPerSecond: 100_000, searchAttributeBytes: 4_096 };
 
 /** A Temporal server to work with. */
-export interface EmbeddedTemporal {
+export interface EmbeddedTemporal extends EmbeddedServer {
   /** `host:port` of the gRPC frontend. */
   address: string;
   /** Address of Temporal UI, where we started one. */
   uiUrl: string | undefined;
-  how: How;
-  /** Rejects when what was started here has ended by itself, and is not started again or did not start again. */
-  failed: Promise<never>;
-  /** Stops what was started here, and waits for it; may be called again. Does nothing for a configured server. */
-  stop(): Promise<void>;
 }
 
 /**
@@ -77,17 +58,11 @@ export interface EmbeddedTemporal {
  * @throws PortTakenError when a port is in use
  * @throws EmbeddedStartError when the server ends or stays silent
  */
-export async function startTemporal(options: EmbeddedTemporalOptions): Promise<EmbeddedTemporal> {
+export async function startTemporal(options: EmbeddedOptions & TemporalOptions): Promise<EmbeddedTemporal> {
   const { address: configured, namespace, report, persistent = true } = options;
   if (configured !== undefined) {
     report(`${SERVICE}: using the server at ${configured}, from TEMPORAL_ADDRESS.`);
-    return {
-      address: configured,
-      uiUrl: undefined,
-      how: 'configured',
-      failed: new Promise(() => {}),
-      stop: async () => {},
-    };
+    return { ...CONFIGURED, address: configured, uiUrl: undefined };
   }
   requireUnix(SERVICE, 'TEMPORAL_ADDRESS');
 
@@ -96,14 +71,8 @@ export async function startTemporal(options: EmbeddedTemporalOptions): Promise<E
     options.uiPort === undefined
       ? undefined
       : await claimPort(options.uiPort, 'HOOKLINE_TEMPORAL_UI_PORT', 'Temporal UI');
-  const ways = waysToTemporal(options.cacheDir ?? userCacheDir(), report);
-  const { how, binary } = await findBinary(
-    SERVICE,
-    'TEMPORAL_ADDRESS is not set',
-    ways,
-    report,
-    options.signal,
-  );
+  const ways = waysToTemporal(userCacheDir());
+  const { binary } = await findBinary(SERVICE, 'TEMPORAL_ADDRESS is not set', ways, report, options.signal);
 
   const dataDir = resolve(options.dataDir);
   const database = await openDatabase(dataDir, persistent);
@@ -134,7 +103,6 @@ export async function startTemporal(options: EmbeddedTemporalOptions): Promise<E
   return {
     address,
     uiUrl,
-    how,
     failed: server.failed,
     async stop() {
       await server.stop();
@@ -167,16 +135,9 @@ function numbered(names: readonly string[], count: number): string[] {
 }
 
 /** The arguments of Temporal's CLI. */
-export function serverArguments(server: {
-  port: number;
-  uiPort: number | undefined;
-  namespace: string;
-  codecUrl?: string | undefined;
-  databaseFile: string;
-  persistent: boolean;
-  suggestContinueAsNewAfter?: number | undefined;
-  limits?: NamespaceLimits | undefined;
-}): string[] {
+export function serverArguments(
+  server: Omit<TemporalOptions, 'address'> & { port: number; databaseFile: string; persistent: boolean },
+): string[] {
   // The metrics, HTTP and internal ports are left alone: the dev server chooses free ones for each of them.
   const args = ['server', 'start-dev', '--ip', LOOPBACK, '--port', String(server.port)];
   args.push(...(server.uiPort === undefined ? ['--headless'] : ['--ui-port', String(server.uiPort)]));

@@ -8,7 +8,8 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import mongoose from 'mongoose';
-import { startMongo, startTemporal } from '../../../src/embedded/index.js';
+import { startMongo } from '../../../src/embedded/servers/mongo.js';
+import { startTemporal } from '../../../src/embedded/servers/temporal.js';
 import { isListening } from '../../support/programs/ports.js';
 
 const namespace = 'hookline-test';
@@ -129,9 +130,10 @@ describe('embedded servers', function () {
   });
 
   it('do not outlive a parent that is killed', async () => {
-    const module = new URL('../../../src/embedded/index.ts', import.meta.url).href;
+    const servers = new URL('../../../src/embedded/servers/', import.meta.url).href;
     const script = `
-      import { startMongo, startTemporal } from ${JSON.stringify(module)};
+      import { startMongo } from ${JSON.stringify(`${servers}mongo.ts`)};
+      import { startTemporal } from ${JSON.stringify(`${servers}temporal.ts`)};
       const options = { dataDir: process.argv[1], port: 0, report() {} };
       const [mongo, temporal] = await Promise.all([
         startMongo(options),

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { reapply } from '../../../src/bin/privacy/privacy.js';
 import { requireBoxes } from '../../../src/bin/process/secrets.js';
-import { reapply } from '../../../src/bin/service/privacy/reapply.js';
 import { OPERATOR_SCOPES } from '../../../src/domain/access/api-key.js';
 import {
   type ErasureLine,
@@ -220,14 +220,14 @@ describe('erasures after a restore', () => {
     const cut = async () => {
       throw new Error('cut off');
     };
-    await assert.rejects(reapply(line, { database, start: cut }), /cut off/);
+    await assert.rejects(reapply(line, database, cut), /cut off/);
     const start = async ({ erasure_id }: { erasure_id: string }) => void started.push(erasure_id);
-    assert.equal(await reapply(line, { database, start }), 'already_applied');
+    assert.equal(await reapply(line, database, start), 'already_applied');
     assert.deepEqual(started, [line.erasure.id]);
     // Another account, whose key it is not.
     const other = { ...line, account_id: gone.accountId };
     assert.equal(
-      await reapply({ ...other, erasure: { ...line.erasure, id: erasure.id } }, { database, start }),
+      await reapply({ ...other, erasure: { ...line.erasure, id: erasure.id } }, database, start),
       'unknown',
     );
   });

@@ -22,7 +22,11 @@ describe('an act of a replay', () => {
   const ledgerOf = (of: SharedSystem) =>
     createReplayLedger(
       of,
-      createLedger(of, createStarter(of.settings, of, createKnowledge(of.settings, of), undefined)),
+      createLedger(
+        of.settings,
+        of,
+        createStarter(of.settings, of, createKnowledge(of.settings, of), undefined),
+      ),
     );
   const planOf = (replay_id: string): ReplayPlan => ({
     account_id: client.accountId,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { Registry } from 'prom-client';
 import { requireServers } from '../../../src/bin/process/server-settings.js';
-import { BacklogMetrics } from '../../../src/bin/service/counts/backlog-metrics.js';
+import { createBacklogMetrics } from '../../../src/bin/service/counts/backlog-metrics.js';
 import { loadSettings } from '../../../src/config/load.js';
 import { newWitnessKey, readWitnessSigner } from '../../../src/domain/log/cosignature.js';
 import { spansWithin } from '../../../src/domain/stats/tally.js';
@@ -195,7 +195,7 @@ describe('metrics of the backlog', () => {
       if (isDown) throw new Error('out of reach');
     };
     const open = { at: Date.now(), overdueBefore: 0, deliveries: [], isComplete: true };
-    const backlog = new BacklogMetrics(
+    const refresh = createBacklogMetrics(
       registry,
       { read: () => fail().then(() => open), openIncidents: () => fail().then(() => 3) },
       0,
@@ -203,7 +203,7 @@ describe('metrics of the backlog', () => {
     const unknown = /^hookline_(incidents|backlog_(deliveries|overdue|oldest|complete))/m;
     assert.doesNotMatch(await registry.metrics(), unknown);
     const shown = async () => {
-      await backlog.refresh();
+      await refresh();
       return registry.metrics();
     };
     await until(shown, (text) => /^hookline_incidents_open 3$/m.test(text));

@@ -2,7 +2,11 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ErasureFile, type SomeErasure, writeErasureFile } from '../../../src/bin/privacy/erasure-file.js';
+import {
+  readErasureFile,
+  type SomeErasure,
+  writeErasureFile,
+} from '../../../src/bin/privacy/erasure-file.js';
 import { newSecretKey, parseSecretKeys, SecretBox } from '../../../src/domain/access/secret-box.js';
 import { MAX_ERASURE_LINE } from '../../../src/domain/archive/erasure-line.js';
 import { newId } from '../../../src/domain/basics/ids.js';
@@ -55,9 +59,9 @@ describe('a file of erasures', () => {
   async function read(text: string, by = box) {
     await writeFile(path, text);
     const said: string[] = [];
-    const file = new ErasureFile(path, by, (line) => void said.push(line));
+    const file = readErasureFile(path, by, (line) => void said.push(line));
     const found: SomeErasure[] = [];
-    for await (const line of file) found.push(line);
+    for await (const line of file.lines()) found.push(line);
     return { found, isWhole: file.isWhole(), said: said.join('\n') };
   }
 

@@ -63,7 +63,7 @@ describe('the download of MongoDB, from a mirror', () => {
     });
   }
   const find = async () => {
-    const ways = waysToMongo(join(root, 'cache'), () => {});
+    const ways = waysToMongo(join(root, 'cache'));
     return findBinary(
       'MongoDB',
       'not configured',

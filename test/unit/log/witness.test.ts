@@ -6,7 +6,12 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createCosign, parseWitnesses } from '../../../src/bin/service/log/witnesses.js';
-import { prepareState, Witness, witnessServer } from '../../../src/bin/witness/witness.js';
+import {
+  createWitness,
+  prepareState,
+  type Witness,
+  witnessServer,
+} from '../../../src/bin/witness/witness.js';
 import { writeAddCheckpoint } from '../../../src/domain/log/add-checkpoint.js';
 import { verifyCertificate } from '../../../src/domain/log/certificate.js';
 import { signCheckpoint } from '../../../src/domain/log/checkpoint.js';
@@ -36,14 +41,14 @@ describe('a witness', () => {
     signCheckpoint(size, await rootHash(size, of.read), [by]);
   const submit = async (from: number, size: number, of = tree, by = log) => {
     const proof = from > 0 && from < size ? await consistencyProof(from, size, of.read) : [];
-    return witness.addCheckpoint(writeAddCheckpoint({ from, proof, note: await checkpoint(size, of, by) }));
+    return witness(writeAddCheckpoint({ from, proof, note: await checkpoint(size, of, by) }));
   };
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'hookline-witness-'));
     state = join(folder, 'state.json');
     await prepareState(state);
-    witness = new Witness({ signer, state, logs: [log.verifier] });
+    witness = createWitness({ signer, state, logs: [log.verifier] });
   });
   afterEach(() => rm(folder, { recursive: true }));
 
@@ -53,7 +58,7 @@ describe('a witness', () => {
     const [cosigned] = cosignaturesBy(signer.verifier, await checkpoint(10), first.body);
     assert.ok(Math.abs((cosigned?.at.getTime() ?? 0) - Date.now()) < 60_000);
     assert.equal((await submit(10, 10)).status, 200);
-    witness = new Witness({ signer, state, logs: [log.verifier] });
+    witness = createWitness({ signer, state, logs: [log.verifier] });
     assert.deepEqual(await submit(0, 30), { status: 409, type: 'text/x.tlog.size', body: '10\n' });
     assert.equal((await submit(10, 30)).status, 200);
     assert.deepEqual((await submit(10, 20)).body, '30\n');
@@ -81,9 +86,9 @@ describe('a witness', () => {
       `old 10\nAAAA\n\n${note}`,
       `old 10\n\nx`,
     ])
-      statuses.push((await witness.addCheckpoint(body)).status);
+      statuses.push((await witness(body)).status);
     assert.deepEqual(statuses, [400, 400, 400, 400, 400, 400]);
-    assert.equal((await witness.addCheckpoint(`old 10\n\n${note}`)).status, 422);
+    assert.equal((await witness(`old 10\n\n${note}`)).status, 422);
     assert.equal(await readFile(state, 'utf8'), before);
   });
 
@@ -149,10 +154,8 @@ describe('a witness', () => {
       () => verifyCertificate(text(certificate.checkpoint), evidence),
       /the witness witness\.example\.com has not cosigned the checkpoint/,
     );
-    const own = new Witness({ signer, state, logs: [readVerifierKey(sample.key)] });
-    const { body } = await own.addCheckpoint(
-      writeAddCheckpoint({ from: 0, proof: [], note: certificate.checkpoint }),
-    );
+    const own = createWitness({ signer, state, logs: [readVerifierKey(sample.key)] });
+    const { body } = await own(writeAddCheckpoint({ from: 0, proof: [], note: certificate.checkpoint }));
     const cosigned = text(certificate.checkpoint + body);
     const verified = verifyCertificate(cosigned, evidence);
     assert.match(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { pino } from 'pino';
-import { Outages } from '../../../src/bin/service/outages.js';
+import { createOutages, type Outages } from '../../../src/bin/service/outages.js';
 import { until } from '../../support/until.js';
 
 describe('an outage of a server', () => {
@@ -18,7 +18,7 @@ describe('an outage of a server', () => {
     };
     const logger = pino({ level: 'info' }, { write: (line: string) => void log.push(JSON.parse(line)) });
     // Longer than a busy machine lets this process stand still between two errors.
-    outages = new Outages([server], logger, { checkMs: 1, quietMs: 500 });
+    outages = createOutages([server], logger, { checkMs: 1, quietMs: 500 });
   });
   afterEach(() => outages.stop());
 

@@ -8,7 +8,7 @@ import { createChatSender } from '../../../activities/alert/chat.js';
 import { createSend } from '../../../activities/delivery/send-attempt.js';
 import type { HttpRequest } from '../../../activities/ports.js';
 import { invalidRequest } from '../../../src/api/http/body.js';
-import { Forwarder } from '../../../src/bin/client/listen/forward.js';
+import { createForwarder } from '../../../src/bin/client/listen/forward.js';
 import { printJson } from '../../../src/bin/client/terminal.js';
 import { renderAlerts } from '../../../src/domain/alert/alert-text.js';
 import { toLine } from '../../../src/domain/archive/payload-line.js';
@@ -87,7 +87,7 @@ async function chatMessage(text: string): Promise<string> {
 async function forwarded(text: string): Promise<string> {
   const server = createServer((_, response) => void response.end(text));
   await once(server.listen(0, '127.0.0.1'), 'listening');
-  const forwarder = new Forwarder(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const forwarder = createForwarder(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   const request = { type: 'delivery', number: 0, headers: {}, body: '{}', timeout_ms: 10_000 } as const;
   const answer = await forwarder.post(request);
   await forwarder.close();

@@ -1,5 +1,4 @@
-import type { Command } from '../../command.js';
-import { JSON_HELP, json, text } from '../options.js';
+import { type Command, JSON_HELP, json, text } from '../../command.js';
 
 const PERIOD = { since: text, until: text };
 
@@ -33,10 +32,7 @@ export const AUDIT_COMMANDS = {
       limit: text,
       json,
     },
-    async run(values) {
-      const { attempts } = await import('./questions.js');
-      await attempts(values);
-    },
+    run: async (values) => (await import('./questions.js')).attempts(values),
   },
   missed: {
     summary: 'list what an endpoint did not get of a period, and why',
@@ -49,10 +45,7 @@ export const AUDIT_COMMANDS = {
       JSON_HELP,
     ],
     options: { ...PERIOD, code: text, kind: text, limit: text, json },
-    async run(values, positionals) {
-      const { missed } = await import('./questions.js');
-      await missed(values, positionals);
-    },
+    run: async (values, positionals) => (await import('./questions.js')).missed(values, positionals),
   },
   changes: {
     summary: 'list who changed what, from where and because of what',
@@ -66,19 +59,13 @@ export const AUDIT_COMMANDS = {
       JSON_HELP,
     ],
     options: { endpoint: text, resource: text, action: text, actor: text, ...PERIOD, limit: text, json },
-    async run(values) {
-      const { changes } = await import('./questions.js');
-      await changes(values);
-    },
+    run: async (values) => (await import('./questions.js')).changes(values),
   },
   integrity: {
     summary: 'say whether a delivery, an event or a change has been altered since it was recorded',
     usage: 'dlv_…, evt_… or chg_…',
     help: ['It ends with 1 if it was altered.', JSON_HELP],
     options: { json },
-    async run(values, positionals) {
-      const { integrity } = await import('./questions.js');
-      await integrity(values, positionals);
-    },
+    run: async (values, positionals) => (await import('./questions.js')).integrity(values, positionals),
   },
 } as const satisfies Record<string, Command>;

@@ -1,68 +1,60 @@
-import type { QueryOf, Schemas } from '../../../../clients/typescript/src/index.js';
+import type { ItemOf, QueryOf, Schemas } from '../../../../clients/typescript/src/index.js';
 import { CommandError, type Values } from '../../command.js';
 import { client } from '../connection.js';
 import { filterOf } from '../deliveries.js';
-import { limitOf, showList } from '../listing.js';
-import { timeOf } from '../replay.js';
+import { showList } from '../listing.js';
 import { note, plain, print, printJson, style, table, time } from '../terminal.js';
+import { limitOf, periodOf, textOf, timeOf } from '../values.js';
 
 const PAGE = 100;
-
-const text = (values: Values, name: string) =>
-  values[name] === undefined ? undefined : String(values[name]);
-const named = <T extends object>(query: T): T =>
-  Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined)) as T;
-
-function periodOf(values: Values) {
-  const [since, until] = [text(values, 'since'), text(values, 'until')];
-  return {
-    created_after: since === undefined ? undefined : timeOf('since', since),
-    created_before: until === undefined ? undefined : timeOf('until', until),
-  };
-}
 
 /** Lists attempts, by where they went, how long they took and how they ended. */
 export async function attempts(values: Values): Promise<void> {
   const hookline = await client();
-  const code = Number(text(values, 'status-code') ?? Number.NaN);
-  const asked = named({
-    any_attempt_address: text(values, 'within'),
-    any_attempt_not_address: text(values, 'outside'),
-    any_attempt_longer_than: text(values, 'longer-than'),
-    any_attempt_error_code: text(values, 'error-code'),
-    any_attempt_status_code: Number.isNaN(code) ? text(values, 'status-code') : code,
-  });
-  if (Object.keys(asked).length === 0)
+  const asked = {
+    any_attempt_address: textOf(values, 'within'),
+    any_attempt_not_address: textOf(values, 'outside'),
+    any_attempt_longer_than: textOf(values, 'longer-than'),
+    any_attempt_error_code: textOf(values, 'error-code'),
+    any_attempt_status_code: textOf(values, 'status-code'),
+  };
+  if (Object.values(asked).every((value) => value === undefined))
     throw new CommandError(
       'Say which: --within 10.0.0.0/8, --outside 10.0.0.0/8, --longer-than 5s, --error-code timeout, --status-code 503.',
     );
   const limit = limitOf(values);
   // The server says what is wrong with a value that it does not know.
-  const query = { ...filterOf(values), ...asked, ...named(periodOf(values)), limit: PAGE } as NonNullable<
-    QueryOf<'/v18.0/deliveries'>
-  >;
-  const rows: string[][] = [];
+  const query = {
+    ...filterOf(values),
+    ...asked,
+    ...periodOf(values),
+    limit: PAGE,
+  } as QueryOf<'/v18.0/deliveries'>;
   let found = 0;
-  for await (const { id, event_id, endpoint_id, matching_attempts = [] } of hookline.list(
-    '/v18.0/deliveries',
-    { query },
-  )) {
-    for (const attempt of matching_attempts.slice(0, limit - found)) {
+  const listing = {
+    none: 'No such attempts.',
+    header: ['AT', 'TOOK', 'RESULT', 'ADDRESS', 'ATTEMPT', 'DELIVERY', 'URL'],
+    cells: (attempt: Matching) => {
       found += 1;
-      if (values['json'] === true) printJson({ delivery_id: id, event_id, endpoint_id, ...attempt });
-      const { number, at, duration_ms, address, status_code, error_code, url, lost_tries } = attempt;
-      const which = lost_tries ? `${number}, may have arrived before` : String(number);
-      rows.push([
+      const { number, at, duration_ms, address, status_code, error_code } = attempt;
+      const which = attempt.lost_tries ? `${number}, may have arrived before` : String(number);
+      return [
         ...[time(at), `${duration_ms} ms`, String(status_code ?? error_code), address ?? '-', which],
-        ...[id, url ?? ''],
-      ]);
-    }
-    if (found >= limit) break;
-  }
-  if (values['json'] === true) return;
-  if (rows.length === 0) print('No such attempts.');
-  else print(table(['AT', 'TOOK', 'RESULT', 'ADDRESS', 'ATTEMPT', 'DELIVERY', 'URL'], rows));
-  if (found >= limit) note(`The first ${limit}. More: --limit`);
+        ...[attempt.delivery_id, attempt.url ?? ''],
+      ];
+    },
+  };
+  await showList(matchingOf(hookline.list('/v18.0/deliveries', { query })), values, listing, limit);
+  if (found >= limit && values['json'] !== true) note(`The first ${limit}. More: --limit`);
+}
+
+type Listed = Schemas['ListedDelivery'];
+type Matching = { delivery_id: string } & Pick<Listed, 'event_id' | 'endpoint_id'> &
+  Schemas['MatchingAttempt'];
+
+async function* matchingOf(deliveries: AsyncIterable<Listed>): AsyncIterable<Matching> {
+  for await (const { id, event_id, endpoint_id, matching_attempts = [] } of deliveries)
+    for (const attempt of matching_attempts) yield { delivery_id: id, event_id, endpoint_id, ...attempt };
 }
 
 /** Lists what an endpoint did not get of a period, and why. */
@@ -71,46 +63,41 @@ export async function missed(values: Values, [id]: string[]): Promise<void> {
   const { created_after, created_before } = periodOf(values);
   if (created_after === undefined) throw new CommandError('Say since when: hookline missed ep_… --since 2d');
   const hookline = await client();
-  const query = named({
+  const query = {
     created_after,
     created_before,
-    event_kind: text(values, 'kind'),
-    code: text(values, 'code')?.split(','),
+    event_kind: textOf(values, 'kind'),
+    code: textOf(values, 'code')?.split(','),
     limit: PAGE,
-  }) as NonNullable<QueryOf<'/v18.0/endpoints/{id}/missed'>>;
+  } as QueryOf<'/v18.0/endpoints/{id}/missed'>;
   const limit = values['limit'] === undefined ? Number.POSITIVE_INFINITY : limitOf(values);
   const counts = new Map<string, number>();
-  const rows: string[][] = [];
-  let found = 0;
-  for await (const verdict of hookline.list('/v18.0/endpoints/{id}/missed', {
-    path: { id },
-    query,
-  })) {
-    const { code, summary, event } = verdict;
-    found += 1;
-    counts.set(code, (counts.get(code) ?? 0) + 1);
-    if (values['json'] === true) printJson(verdict);
-    rows.push([event ? time(event.created_at) : '', event?.kind ?? '', event?.id ?? '', code, summary]);
-    if (found >= limit) break;
-  }
+  const listing = {
+    none: 'Nothing: it got every event.',
+    header: ['ACCEPTED', 'KIND', 'EVENT', 'WHY', 'BECAUSE'],
+    cells: ({ code, summary, event }: ItemOf<'/v18.0/endpoints/{id}/missed'>) => {
+      counts.set(code, (counts.get(code) ?? 0) + 1);
+      return [event ? time(event.created_at) : '', event?.kind ?? '', event?.id ?? '', code, summary];
+    },
+  };
+  const rows = hookline.list('/v18.0/endpoints/{id}/missed', { path: { id }, query });
+  await showList(rows, values, listing, limit);
   if (values['json'] === true) return;
-  if (rows.length === 0) print('Nothing: it got every event.');
-  else print(table(['ACCEPTED', 'KIND', 'EVENT', 'WHY', 'BECAUSE'], rows));
   for (const [code, count] of [...counts].sort(([, a], [, b]) => b - a)) note(`${count}  ${code}`);
 }
 
 /** Lists who changed what. */
 export async function changes(values: Values): Promise<void> {
   const hookline = await client();
-  const endpoint = text(values, 'endpoint');
+  const endpoint = textOf(values, 'endpoint');
   const limit = limitOf(values);
-  const query = named({
-    resource: endpoint === undefined ? text(values, 'resource') : `endpoint:${endpoint}`,
-    actor: text(values, 'actor'),
-    action: text(values, 'action'),
+  const query = {
+    resource: endpoint === undefined ? textOf(values, 'resource') : `endpoint:${endpoint}`,
+    actor: textOf(values, 'actor'),
+    action: textOf(values, 'action'),
     ...periodOf(values),
     limit: Math.min(limit, PAGE),
-  }) as NonNullable<QueryOf<'/v18.0/changes'>>;
+  } as QueryOf<'/v18.0/changes'>;
   const listing = {
     none: 'No changes.',
     header: ['AT', 'WHAT', 'RESOURCE', 'BY', 'FROM', 'BECAUSE OF'],
@@ -140,10 +127,7 @@ export async function integrity({ json }: Values, [id = '']: string[]): Promise<
   if (!read) throw new CommandError('Name what to check: hookline integrity dlv_…, evt_… or chg_…');
   const found = await read();
   if (found.verdict === 'altered') process.exitCode = 1;
-  if (json === true) {
-    printJson(found);
-    return;
-  }
+  if (json === true) return printJson(found);
   print(`${style(INTEGRITY_STYLE[found.verdict], found.verdict)}  ${found.id}\n`);
   const rows = found.checks.map(({ check, result, detail, delivery_id }) => [
     ...[check, result, delivery_id ? `${delivery_id}: ${detail}` : detail],
@@ -154,4 +138,23 @@ export async function integrity({ json }: Values, [id = '']: string[]): Promise<
       rows.map((row) => row.map(plain)),
     ),
   );
+}
+
+/** Asks the server whether events of a period are missing, and prints what it answers. @returns whether none is */
+export async function askComplete(values: Values): Promise<boolean> {
+  const hookline = await client();
+  const query = { from: timeOf(values, 'from'), to: timeOf(values, 'to') };
+  const found = await hookline.get('/v18.0/sequence', { params: { query } });
+  if (found.first === undefined) print('There are no events with a number.');
+  else
+    print(
+      `Numbers ${found.first} to ${found.last}: ${found.event_count} events, ${found.void_count} void, ${found.open_count} open, ${found.missing_count} missing.`,
+    );
+  for (const [name, ranges] of [
+    ['missing', found.missing],
+    ['open', found.open],
+    ['void, but an event has it:', found.contradicted],
+  ] as const)
+    for (const { first, last } of ranges) print(`${name}  ${first === last ? first : `${first} to ${last}`}`);
+  return found.missing_count + found.contradicted_count === 0;
 }

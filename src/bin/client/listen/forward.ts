@@ -9,44 +9,31 @@ import {
 import { cutText } from '../../../domain/text/unicode.js';
 
 /** Posts deliveries to a receiver on this machine, as Hookline would: no redirects, connections kept. */
-export class Forwarder {
-  private readonly agent = new Agent({ connections: 128 });
-  private readonly url: string;
-
-  constructor(url: string) {
-    this.url = url;
-  }
-
-  /** Posts it, headers and body as they were signed. It reports failures; it does not throw them. */
-  async post({ number, headers, body, timeout_ms }: DeliveryMessage): Promise<AnswerMessage> {
-    const limit = AbortSignal.timeout(timeout_ms);
-    try {
-      const response = await request(this.url, {
-        method: 'POST',
-        headers,
-        body,
-        dispatcher: this.agent,
-        signal: limit,
-      });
-      const text = await response.body.text();
-      const answered = Object.entries(response.headers).slice(0, MAX_ANSWER_HEADERS);
-      return {
-        type: 'answer',
-        number,
-        status_code: response.statusCode,
-        headers: Object.fromEntries(
-          answered.map(([name, value]) => [name, cutText([value].flat().join(', '), 8_192)]),
-        ),
-        body: cutText(text, MAX_ANSWER_BODY),
-      };
-    } catch (error) {
-      return { type: 'failure', number, error_code: limit.aborted ? 'timeout' : reasonOf(error) };
-    }
-  }
-
-  close(): Promise<void> {
-    return this.agent.destroy();
-  }
+export function createForwarder(url: string) {
+  const dispatcher = new Agent({ connections: 128 });
+  return {
+    /** Posts it, headers and body as they were signed. It reports failures; it does not throw them. */
+    async post({ number, headers, body, timeout_ms }: DeliveryMessage): Promise<AnswerMessage> {
+      const limit = AbortSignal.timeout(timeout_ms);
+      try {
+        const response = await request(url, { method: 'POST', headers, body, dispatcher, signal: limit });
+        const text = await response.body.text();
+        const answered = Object.entries(response.headers).slice(0, MAX_ANSWER_HEADERS);
+        return {
+          type: 'answer',
+          number,
+          status_code: response.statusCode,
+          headers: Object.fromEntries(
+            answered.map(([name, value]) => [name, cutText([value].flat().join(', '), 8_192)]),
+          ),
+          body: cutText(text, MAX_ANSWER_BODY),
+        };
+      } catch (error) {
+        return { type: 'failure', number, error_code: limit.aborted ? 'timeout' : reasonOf(error) };
+      }
+    },
+    close: () => dispatcher.destroy(),
+  };
 }
 
 function reasonOf(error: unknown): ReceiverError {

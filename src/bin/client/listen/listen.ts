@@ -5,7 +5,7 @@ import { cutText } from '../../../domain/text/unicode.js';
 import { CommandError, type Values } from '../../command.js';
 import { connection } from '../connection.js';
 import { note, plain, print, printJson, style, time } from '../terminal.js';
-import { Forwarder } from './forward.js';
+import { createForwarder } from './forward.js';
 import { onKey } from './keys.js';
 import { holdStream } from './stream.js';
 
@@ -21,8 +21,10 @@ export async function listen({ forward, kinds = '*', json }: Values): Promise<vo
   const endpoint = await hookline.post('/v18.0/listeners', {
     body: { event_kinds, description: 'hookline listen' },
   });
-  const forwarder = receiver === undefined ? undefined : new Forwarder(receiver);
-  const stop = stopSignal();
+  const forwarder = receiver === undefined ? undefined : createForwarder(receiver);
+  const stop = new AbortController();
+  // A second one ends the process at once.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop.abort());
   const show = json === true ? showJson : showLine;
   let last: DeliveryMessage | undefined;
 
@@ -131,11 +133,4 @@ function showJson({ delivery: { headers, body }, answer, again, ms }: Exchange):
     ms,
     answer: answered,
   });
-}
-
-/** Aborted by SIGINT, SIGTERM and SIGHUP; a second one ends the process at once. */
-function stopSignal(): AbortController {
-  const stop = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop.abort());
-  return stop;
 }

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import * as oauth from 'oauth4webapi';
 import { CommandError, type Values } from '../../command.js';
 import { checkUrl, DEFAULT_URL } from '../connection.js';
 import { note, print } from '../terminal.js';
-import { clientOf, discover } from './server.js';
+import { discover } from './server.js';
 import { loginFile, readLogin, removeLogin, writeLogin } from './store.js';
 import { loginFrom } from './tokens.js';
 
@@ -25,8 +26,7 @@ export async function login(values: Values): Promise<void> {
       'Name the OAuth client of your account: hookline login --client client_… (docs/command-line.md says how to make one)',
     );
   }
-  const { as, options } = await discover(url);
-  const { client, auth } = clientOf(client_id);
+  const { as, options, client, auth } = await discover({ url, client_id });
   const callback = await listenForRedirect();
   try {
     const verifier = oauth.generateRandomCodeVerifier();
@@ -65,8 +65,7 @@ export async function logout(): Promise<void> {
   await removeLogin();
   if (!kept) return print('There was no login.');
   try {
-    const { as, options } = await discover(kept.url);
-    const { client, auth } = clientOf(kept.client_id);
+    const { as, options, client, auth } = await discover(kept);
     const token = kept.refresh_token ?? kept.access_token;
     await oauth.processRevocationResponse(await oauth.revocationRequest(as, client, auth, token, options));
   } catch (error) {
@@ -77,10 +76,7 @@ export async function logout(): Promise<void> {
 
 /** Waits on this machine for the browser to come back, at a port that the system chooses. */
 async function listenForRedirect(): Promise<{ uri: string; redirect: Promise<URL>; close(): void }> {
-  let came = (_url: URL): void => {};
-  const arrived = new Promise<URL>((resolve) => {
-    came = resolve;
-  });
+  const came = new EventEmitter<{ redirect: [URL] }>();
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', uri);
     const isCallback = url.pathname === '/callback' && request.method === 'GET';
@@ -90,25 +86,18 @@ async function listenForRedirect(): Promise<{ uri: string; redirect: Promise<URL
       connection: 'close',
     });
     response.end(isCallback ? 'You can close this window and go back to the terminal.\n' : 'Not found\n');
-    if (isCallback) came(url);
+    if (isCallback) came.emit('redirect', url);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
   const uri = `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new CommandError('Nobody logged in within ten minutes.')),
-      LOGIN_LIMIT_MS,
-    );
-  });
-  return {
-    uri,
-    redirect: Promise.race([arrived, late]),
-    close() {
-      clearTimeout(timer);
-      server.close();
+  const redirect = once(came, 'redirect', { signal: AbortSignal.timeout(LOGIN_LIMIT_MS) }).then(
+    ([url]) => url as URL,
+    () => {
+      throw new CommandError('Nobody logged in within ten minutes.');
     },
-  };
+  );
+  redirect.catch(() => {}); // Nobody waits for it after another error.
+  return { uri, redirect, close: () => server.close() };
 }
 
 const OPENERS: Partial<Record<NodeJS.Platform, [string, ...string[]]>> = {

@@ -1,7 +1,8 @@
-import { chmod, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { replaceFile } from '../../process/replace-file.js';
 
 /** A login of a person, as it is kept between commands. */
 export interface Login {
@@ -29,10 +30,7 @@ export const loginFile = () => userFile('login.json');
 /** Keeps something readable by its owner alone. A process that reads at the same time sees the old one or the new one. */
 export async function keepPrivately(file: string, kept: object): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  const fresh = `${file}.${process.pid}`;
-  await writeFile(fresh, `${JSON.stringify(kept, null, 2)}\n`, { mode: 0o600 });
-  await chmod(fresh, 0o600);
-  await rename(fresh, file);
+  await replaceFile(file, `${JSON.stringify(kept, null, 2)}\n`, 0o600);
 }
 
 /** The login that is kept, if there is one. @param url if given, only a login at this server counts */
@@ -45,13 +43,9 @@ export async function readLogin(url?: string): Promise<Login | undefined> {
   }
 }
 
-export function writeLogin(login: Login): Promise<void> {
-  return keepPrivately(loginFile(), login);
-}
+export const writeLogin = (login: Login) => keepPrivately(loginFile(), login);
 
-export async function removeLogin(): Promise<void> {
-  await rm(loginFile(), { force: true });
-}
+export const removeLogin = () => rm(loginFile(), { force: true });
 
 /** Does something while no other process of this user does it: a refresh token works once. */
 export async function locked<T>(work: () => Promise<T>): Promise<T> {

@@ -18,9 +18,8 @@ export async function tokenOf(login: Login): Promise<string> {
 async function refresh(login: Login): Promise<string> {
   const again = new CommandError('The login has ended. Log in again with "hookline login".');
   if (login.refresh_token === undefined) throw again;
-  const [oauth, { clientOf, discover }] = await Promise.all([import('oauth4webapi'), import('./server.js')]);
-  const { as, options } = await discover(login.url);
-  const { client, auth } = clientOf(login.client_id);
+  const [oauth, { discover }] = await Promise.all([import('oauth4webapi'), import('./server.js')]);
+  const { as, options, client, auth } = await discover(login);
   const response = await oauth.refreshTokenGrantRequest(as, client, auth, login.refresh_token, options);
   try {
     const tokens = await oauth.processRefreshTokenResponse(as, client, response);

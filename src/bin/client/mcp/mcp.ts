@@ -20,11 +20,17 @@ export async function mcp({ write }: Values): Promise<void> {
 /** @param write whether tools that change something are offered */
 export function mcpServer(hookline: Hookline, write: boolean): McpServer {
   const server = new McpServer({ name: 'hookline', version: RELEASE }, { instructions: INSTRUCTIONS });
-  for (const tool of TOOLS) if (write || !tool.writes) offer(server, hookline, tool);
+  for (const [name, tool] of Object.entries(TOOLS))
+    if (write || !tool.writes) offer(server, hookline, name, tool);
   return server;
 }
 
-function offer(server: McpServer, hookline: Hookline, { name, description, input, writes, run }: Tool): void {
+function offer(
+  server: McpServer,
+  hookline: Hookline,
+  name: string,
+  { description, input, writes, run }: Tool,
+): void {
   const annotations = { readOnlyHint: !writes, destructiveHint: false, openWorldHint: false };
   server.registerTool(name, { description, inputSchema: input, annotations }, async (given) => {
     try {

@@ -5,7 +5,6 @@ import { SHOWN_STATUSES } from '../../../domain/delivery/delivery.js';
 
 /** One thing that a model may ask for. */
 export interface Tool<Input = never> {
-  name: string;
   /** What it is for and when to use it, for the model that chooses. */
   description: string;
   input: z.ZodType<Input>;
@@ -47,17 +46,15 @@ const replaySelection = z.object({
     ),
 });
 
-/** All tools; those that change something are offered on request only. */
-export const TOOLS: readonly Tool[] = [
-  tool({
-    name: 'explain',
+/** All tools by their names; those that change something are offered on request only. */
+export const TOOLS: Readonly<Record<string, Tool>> = {
+  explain: tool({
     description:
       'Why did an endpoint receive an event or not? Gives a verdict: a stable code, a sentence, since when and by whom. Name the event by id or by business key.',
     input: z.object({ endpoint_id: endpointId, event_id: eventId.optional(), key, event_kind: kind }),
     run: (hookline, query) => hookline.get('/v18.0/explain', { params: { query } }),
   }),
-  tool({
-    name: 'find_deliveries',
+  find_deliveries: tool({
     description:
       'List deliveries, newest first, by endpoint, event, kind, business key, status or time, each with its status and the reason for it.',
     input: deliveryFilter.extend({
@@ -73,29 +70,25 @@ export const TOOLS: readonly Tool[] = [
         await hookline.get('/v18.0/deliveries', { params: { query: query as QueryOf<'/v18.0/deliveries'> } }),
       ),
   }),
-  tool({
-    name: 'get_delivery',
+  get_delivery: tool({
     description:
       'One delivery with its attempts: address, duration, HTTP status or error, start of the response.',
     input: z.object({ id: deliveryId }),
     run: (hookline, path) => hookline.get('/v18.0/deliveries/{id}', { params: { path } }),
   }),
-  tool({
-    name: 'get_timeline',
+  get_timeline: tool({
     description:
       'Everything that happened to one delivery, in order, in sentences: waits, pauses, acts of people.',
     input: z.object({ id: deliveryId }),
     run: (hookline, path) => hookline.get('/v18.0/deliveries/{id}/timeline', { params: { path } }),
   }),
-  tool({
-    name: 'find_events',
+  find_events: tool({
     description:
       'List accepted events, newest first, by kind, business key or time. Payloads are not included.',
     input: z.object({ kind, key, created_after: since, created_before: until, limit }),
     run: async (hookline, query) => page(await hookline.get('/v18.0/events', { params: { query } })),
   }),
-  tool({
-    name: 'get_event',
+  get_event: tool({
     description:
       'One event with its deliveries. The payload is left out, because it can have personal data in it.',
     input: z.object({ id: eventId }),
@@ -106,20 +99,17 @@ export const TOOLS: readonly Tool[] = [
       return { ...event, payload: undefined };
     },
   }),
-  tool({
-    name: 'list_endpoints',
+  list_endpoints: tool({
     description: 'List endpoints with their state and health, for example those that are failing.',
     input: z.object({ health: z.enum(['healthy', 'failing']).optional(), limit }),
     run: async (hookline, query) => page(await hookline.get('/v18.0/endpoints', { params: { query } })),
   }),
-  tool({
-    name: 'get_endpoint',
+  get_endpoint: tool({
     description: 'One endpoint: URL, event kinds, filter, retry schedule, verification, open incident.',
     input: z.object({ id: endpointId }),
     run: (hookline, path) => hookline.get('/v18.0/endpoints/{id}', { params: { path } }),
   }),
-  tool({
-    name: 'list_missed',
+  list_missed: tool({
     description: 'What an endpoint did not get in a period, each with a verdict that says why.',
     input: z.object({
       id: endpointId,
@@ -130,15 +120,13 @@ export const TOOLS: readonly Tool[] = [
     run: async (hookline, { id, ...query }) =>
       page(await hookline.get('/v18.0/endpoints/{id}/missed', { params: { path: { id }, query } })),
   }),
-  tool({
-    name: 'get_stats',
+  get_stats: tool({
     description:
       'Counts of closed deliveries and attempts, and what is open: of the account, an endpoint or a kind.',
     input: z.object({ endpoint_id: endpointId.optional(), event_kind: kind }),
     run: (hookline, query) => hookline.get('/v18.0/stats', { params: { query } }),
   }),
-  tool({
-    name: 'list_changes',
+  list_changes: tool({
     description: 'Who changed what and from where, newest first; of one resource if its id is given.',
     input: z.object({
       resource: z.string().optional().describe('Id of an endpoint, delivery, key …'),
@@ -146,37 +134,33 @@ export const TOOLS: readonly Tool[] = [
     }),
     run: async (hookline, query) => page(await hookline.get('/v18.0/changes', { params: { query } })),
   }),
-  tool({
-    name: 'preview_replay',
+  preview_replay: tool({
     description: 'Count what a replay would send again, with examples. Sends nothing.',
     input: replaySelection,
     run: (hookline, selection) => postReplay(hookline, { ...selection, dry_run: true }),
   }),
-  tool({
-    name: 'retry_delivery',
+  retry_delivery: tool({
     description: 'Make an attempt of an open delivery at once.',
     input: z.object({ id: deliveryId, reason }),
     writes: true,
     run: (hookline, { id, reason }) =>
       hookline.post('/v18.0/deliveries/{id}/retry', { params: { path: { id } }, body: { reason } }),
   }),
-  tool({
-    name: 'resend_delivery',
+  resend_delivery: tool({
     description: 'Send a closed delivery again.',
     input: z.object({ id: deliveryId, reason }),
     writes: true,
     run: (hookline, { id, reason }) =>
       hookline.post('/v18.0/deliveries/{id}/resend', { params: { path: { id } }, body: { reason } }),
   }),
-  tool({
-    name: 'start_replay',
+  start_replay: tool({
     description:
       'Send many deliveries again. Preview it first, and tell the person the count before you start it.',
     input: replaySelection.extend({ reason }),
     writes: true,
     run: (hookline, selection) => postReplay(hookline, selection),
   }),
-];
+};
 
 /** Lets each tool have an input of its own in one list: what reaches `run` has passed `input`. */
 function tool<Input>(one: Tool<Input>): Tool {

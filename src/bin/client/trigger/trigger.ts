@@ -4,7 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Hookline, HooklineError, type Schemas } from '../../../../clients/typescript/src/index.js';
 import { CommandError, type Values } from '../../command.js';
 import { client } from '../connection.js';
-import { note, plain, print, printJson, status, style } from '../terminal.js';
+import { deliveryCount, note, plain, print, printJson, status, style } from '../terminal.js';
+import { textOf } from '../values.js';
 import { exampleOf, type JsonSchema } from './example.js';
 import { setValue } from './set.js';
 
@@ -15,16 +16,10 @@ export async function trigger(values: Values, [kind]: string[]): Promise<void> {
   if (!kind) throw new CommandError('Name the kind of event: hookline trigger purchase');
   const hookline = await client();
   const payload = await payloadOf(hookline, kind, values);
-  const idempotencyKey = values['idempotency-key'];
-  const event = await post(
-    hookline,
-    kind,
-    payload,
-    idempotencyKey === undefined ? undefined : String(idempotencyKey),
-  );
+  const event = await post(hookline, kind, payload, textOf(values, 'idempotency-key'));
   if (values['json'] === true) printJson(event);
   else {
-    print(`${event.id}  ${plain(event.kind)}  ${deliveries(event.delivery_count)}`);
+    print(`${event.id}  ${plain(event.kind)}  ${deliveryCount(event.delivery_count)}`);
     if (event.delivery_count === 0) note(style('dim', 'No endpoint is registered for this kind.'));
   }
   if (values['wait'] === true) await wait(hookline, event, values['json'] === true);
@@ -69,7 +64,7 @@ async function schemaOf(hookline: Hookline, kind: string): Promise<JsonSchema> {
 
 async function post(hookline: Hookline, kind: string, payload: string, idempotencyKey: string | undefined) {
   try {
-    return await hookline.postEvent(kind, payload, idempotencyKey === undefined ? {} : { idempotencyKey });
+    return await hookline.postEvent(kind, payload, { idempotencyKey });
   } catch (error) {
     if (!(error instanceof HooklineError) || error.code !== 'invalid_payload') throw error;
     const faults = error.errors.map(({ pointer, detail }) => `  ${pointer || '/'} ${detail}`);
@@ -96,8 +91,4 @@ async function wait(hookline: Hookline, event: Schemas['Acceptance'], json: bool
     }
     if (shown.size < event.delivery_count) await delay(POLL_MS);
   }
-}
-
-function deliveries(count: number): string {
-  return count === 1 ? '1 delivery' : `${count} deliveries`;
 }

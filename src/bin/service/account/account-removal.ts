@@ -1,18 +1,11 @@
 import pLimit from 'p-limit';
-import type { Settings } from '../../../config/schema.js';
 import type { AccountRemoval, DeletionRequest } from '../../../domain/access/account-deletion.js';
 import type { Origin } from '../../../domain/change/change.js';
 import { MAX_REPLAY_RATE, type ReplayItem, type ReplayPlan } from '../../../domain/replay/replay.js';
 import type { Database } from '../../../models/database.js';
-import { Registrations } from '../../../models/endpoint/registrations.js';
 import { DeliveryStateConflictError, ReplayStateConflictError } from '../../../temporal/errors.js';
-import { ReplayFinder } from '../../../temporal/read/replay/replay-finder.js';
 import type { ReplayCursor } from '../../../temporal/read/replay/replay-page.js';
-import { ReplayReader } from '../../../temporal/read/replay/replay-reader.js';
-import { AccountDeletions } from '../../../temporal/write/account/account-deletions.js';
-import type { DeliveryControl } from '../../../temporal/write/delivery-control.js';
-import { Replays } from '../../../temporal/write/replay/replays.js';
-import type { Servers } from '../servers.js';
+import type { Ledger } from '../ledger.js';
 
 /** Endpoints that are removed in one step. */
 const ENDPOINTS_AT_ONCE = 50;
@@ -24,16 +17,9 @@ const MAX_REPLAYS = 100;
 
 /** What the deletion of an account does. */
 export function createAccountRemoval(
-  settings: Settings,
-  { database, temporal: { client }, sealer }: Servers,
-  control: DeliveryControl,
+  database: Database,
+  { control, replays, replayReader, replayFinder, accountDeletions }: Ledger,
 ): AccountRemoval {
-  const taskQueue = settings.HOOKLINE_TASK_QUEUE;
-  const finder = new ReplayFinder(client, new Registrations(database), sealer);
-  const reader = new ReplayReader(client);
-  const replays = new Replays({ client, taskQueue, reader, started: database.startedReplays });
-  const deletions = new AccountDeletions(client, taskQueue);
-
   const cancel = async ({ account_id, origin }: DeletionRequest, item: ReplayItem): Promise<boolean> => {
     try {
       return (await control.act('cancel', account_id, item, { by: origin.actor.id })) !== undefined;
@@ -48,7 +34,7 @@ export function createAccountRemoval(
     async endAccess({ account_id, origin, payloads }) {
       const because: Origin = { ...origin, reason: 'The account is deleted.' };
       await database.accounts.beginDeletion(account_id, origin, payloads);
-      for (const id of await reader.openIds(account_id, MAX_REPLAYS))
+      for (const id of await replayReader.openIds(account_id, MAX_REPLAYS))
         await replays.act('cancel', account_id, id, origin.actor.id).catch((error: unknown) => {
           if (!(error instanceof ReplayStateConflictError)) throw error;
         });
@@ -70,7 +56,7 @@ export function createAccountRemoval(
       const { account_id } = request;
       const account = await database.accounts.get(account_id);
       const plan = openDeliveries(request, account?.created_at ?? new Date(0).toISOString());
-      const page = await finder.page(plan, cursor as ReplayCursor | undefined, { size: PAGE_SIZE });
+      const page = await replayFinder.page(plan, cursor as ReplayCursor | undefined, { size: PAGE_SIZE });
       const limit = pLimit(CANCELS_AT_ONCE);
       const ended = await Promise.all(page.found.map(({ item }) => limit(() => cancel(request, item))));
       return {
@@ -82,12 +68,12 @@ export function createAccountRemoval(
 
     async erasePayloads({ account_id }) {
       // They can tell of an endpoint by an event, which would need a key again.
-      await deletions.endEndpointWorkflows(account_id);
+      await accountDeletions.endEndpointWorkflows(account_id);
       return database.dataKeys.eraseAll(account_id);
     },
 
     async finish({ account_id }, deletion) {
-      await deletions.endEndpointWorkflows(account_id);
+      await accountDeletions.endEndpointWorkflows(account_id);
       await database.accounts.endDeletion(account_id, deletion);
     },
   };
@@ -105,22 +91,27 @@ async function endCredentials(database: Database, accountId: string, origin: Ori
   const { apiKeys, portalSessions, oauthClients, oauthRecords, logins, profiles } = database;
   let ended = await apiKeys.revokeAll(accountId, origin);
   ended += await portalSessions.revokeAll(accountId, origin);
-  for (;;) {
-    const clients = await oauthClients.list(accountId, PAGE_SIZE);
-    for (const { id } of clients) {
-      if (await oauthClients.delete(accountId, id, origin)) ended += 1;
-      await oauthRecords.revokeAllOf('client', id);
-    }
-    if (clients.length === 0) break;
-  }
+  await untilNone(oauthClients, accountId, async ({ id }) => {
+    if (await oauthClients.delete(accountId, id, origin)) ended += 1;
+    await oauthRecords.revokeAllOf('client', id);
+  });
   // Profiles are personal data, and nobody can log in without one.
+  await untilNone(profiles, accountId, async ({ profile, version }) => {
+    if (await logins.delete(accountId, profile.id, origin)) ended += 1;
+    await oauthRecords.revokeAllOf('profile', profile.id);
+    await profiles.delete(accountId, profile.id, version, origin);
+  });
+  return ended;
+}
+
+async function untilNone<T>(
+  of: { list(accountId: string, limit: number): Promise<readonly T[]> },
+  accountId: string,
+  remove: (one: T) => Promise<void>,
+): Promise<void> {
   for (;;) {
-    const some = await profiles.list(accountId, PAGE_SIZE);
-    for (const { profile, version } of some) {
-      if (await logins.delete(accountId, profile.id, origin)) ended += 1;
-      await oauthRecords.revokeAllOf('profile', profile.id);
-      await profiles.delete(accountId, profile.id, version, origin);
-    }
-    if (some.length === 0) return ended;
+    const some = await of.list(accountId, PAGE_SIZE);
+    if (some.length === 0) return;
+    for (const one of some) await remove(one);
   }
 }

@@ -1,13 +1,13 @@
 import type { Client } from '@temporalio/client';
 import type { Settings } from '../../../config/schema.js';
-import type { ArchiveScheduleOptions } from '../../../temporal/write/archive/archive-schedule.js';
+import { prepareArchiveSchedule } from '../../../temporal/write/archive/archive-schedule.js';
 
-/** The Schedule that the settings ask for. */
-export function archiveScheduleOf(settings: Settings, client: Client): ArchiveScheduleOptions {
-  return {
+/** Makes the Schedule that the settings ask for. */
+export function prepareSchedule(settings: Settings, client: Client): Promise<void> {
+  return prepareArchiveSchedule({
     client,
     taskQueue: settings.HOOKLINE_TASK_QUEUE,
     intervalMs: settings.HOOKLINE_ARCHIVE_INTERVAL,
     retentionDays: settings.HOOKLINE_RETENTION_DAYS,
-  };
+  });
 }

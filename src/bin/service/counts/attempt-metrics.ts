@@ -5,11 +5,9 @@ import { idTime } from '../../../domain/basics/id-time.js';
 import type { Closing } from '../../../domain/stats/closing.js';
 
 /** What a worker measures of deliveries and attempts. */
-export interface DeliveryMetrics extends AttemptObserver {
-  closed(closings: readonly Closing[]): void;
-}
-
-export function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
+export function createDeliveryMetrics(
+  registry: Registry,
+): AttemptObserver & { closed(closings: readonly Closing[]): void } {
   const registers = [registry];
   const closed = new Counter({
     name: 'hookline_deliveries_closed_total',

@@ -10,44 +10,28 @@ const PART = 20;
 /** How long an answer waits for a reading, milliseconds; Prometheus waits for ten seconds. One that comes later is shown next time. */
 const WAIT_MS = 3_000;
 
-/** Reads the backlog of the whole installation for the metrics, when they are asked for. */
-export class BacklogMetrics {
-  private readonly reader: Pick<BacklogReader, 'read' | 'openIncidents'>;
-  private readonly shownMs: number;
-  private readonly gauges: ReturnType<typeof createGauges>;
-  private reading: Promise<void> | undefined;
-  private nextAt = 0;
+/**
+ * Reads the backlog of the whole installation for the metrics, when they are asked for.
+ *
+ * @param shownMs how long a reading is shown, milliseconds
+ * @returns brings the gauges up to date, unless they are, or it takes too long
+ */
+export function createBacklogMetrics(
+  registry: Registry,
+  reader: Pick<BacklogReader, 'read' | 'openIncidents'>,
+  shownMs: number = SHOWN_MS,
+): () => Promise<void> {
+  const gauges = createGauges(registry);
+  let reading: Promise<void> | undefined;
+  let nextAt = 0;
 
-  /** @param shownMs how long a reading is shown, milliseconds */
-  constructor(
-    registry: Registry,
-    reader: Pick<BacklogReader, 'read' | 'openIncidents'>,
-    shownMs: number = SHOWN_MS,
-  ) {
-    this.reader = reader;
-    this.shownMs = shownMs;
-    this.gauges = createGauges(registry);
-    this.forget();
-  }
-
-  /** Brings the gauges up to date, unless they are, or it takes too long. */
-  async refresh(): Promise<void> {
-    if (Date.now() >= this.nextAt) {
-      this.reading ??= this.read().finally(() => {
-        this.reading = undefined;
-      });
-    }
-    if (this.reading !== undefined) await withTimeout(WAIT_MS, this.reading).catch(() => {});
-  }
-
-  private async read(): Promise<void> {
+  const read = async (): Promise<void> => {
     const began = Date.now();
     try {
-      const [open, incidents] = await Promise.all([this.reader.read({}), this.reader.openIncidents()]);
+      const [open, incidents] = await Promise.all([reader.read({}), reader.openIncidents()]);
       const count = new BacklogCount(open.overdueBefore);
       for (const delivery of open.deliveries) count.add(delivery);
       const { by_status, overdue, oldest_created_at, overdue_since } = count.result;
-      const { gauges } = this;
       for (const status of OPEN_STATUSES) gauges.deliveries.set({ status }, by_status[status]);
       gauges.oldest.set(secondsSince(oldest_created_at, open.at));
       gauges.overdue.set(overdue);
@@ -55,18 +39,27 @@ export class BacklogMetrics {
       gauges.complete.set(open.isComplete ? 1 : 0);
       gauges.incidents.set(incidents);
     } catch {
-      this.forget();
-      this.gauges.failures.inc();
+      forget(gauges);
+      gauges.failures.inc();
     }
-    this.nextAt = Date.now() + Math.max(this.shownMs, PART * (Date.now() - began));
-  }
+    nextAt = Date.now() + Math.max(shownMs, PART * (Date.now() - began));
+  };
 
-  /** Numbers that nobody knows are not shown, so that an alert can tell. */
-  private forget(): void {
-    const { deliveries, failures: _, ...others } = this.gauges;
-    deliveries.reset();
-    for (const gauge of Object.values(others)) gauge.remove();
-  }
+  forget(gauges);
+  return async () => {
+    if (Date.now() >= nextAt) {
+      reading ??= read().finally(() => {
+        reading = undefined;
+      });
+    }
+    if (reading !== undefined) await withTimeout(WAIT_MS, reading).catch(() => {});
+  };
+}
+
+/** Numbers that nobody knows are not shown, so that an alert can tell. */
+function forget({ deliveries, failures: _, ...others }: ReturnType<typeof createGauges>): void {
+  deliveries.reset();
+  for (const gauge of Object.values(others)) gauge.remove();
 }
 
 function createGauges(registry: Registry) {

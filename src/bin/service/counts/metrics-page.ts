@@ -8,11 +8,7 @@ const SDK_ANSWERS_WITHIN_MS = 1_000;
 const PAGE_MS = 1_000;
 
 /** What a process answers at `/metrics`. */
-export interface MetricsPage {
-  contentType: string;
-  /** Everything there is, up to a second old, in the text format of Prometheus. */
-  text(): Promise<string>;
-}
+export type MetricsPage = ReturnType<typeof metricsPage>;
 
 /**
  * The metrics of this process: what it counts itself, those of Node.js, and those of Temporal's SDK, which serves them at an address of its
@@ -24,9 +20,10 @@ export interface MetricsPage {
 export function metricsPage(
   registry: Registry,
   { refresh, sdkAddress }: { refresh?: () => Promise<void>; sdkAddress: string | undefined },
-): MetricsPage {
+): { contentType: string; text(): Promise<string> } {
   return {
     contentType: registry.contentType,
+    // Up to a second old, in the text format of Prometheus.
     text: atMostEvery(PAGE_MS, async () => {
       const [, sdk] = await Promise.all([refresh?.(), sdkAddress ? readSdk(sdkAddress) : '']);
       const parts = [await registry.metrics(), await ofProcess().metrics(), sdk];

@@ -4,19 +4,14 @@ import { idTime } from '../../../domain/basics/id-time.js';
 import { MinuteCount } from '../../../domain/stats/minute-count.js';
 import { TIMINGS, type Timings } from '../../../domain/timings.js';
 import type { MinuteRepository } from '../../../models/stats/minutes.js';
-import { writeEach } from './repeated-write.js';
+import { repeat } from '../../process/repeat.js';
 
-/** Counts this process's attempts by the minute, and adds them to the shared minutes every few seconds: one write or two. */
-export interface Minutes extends AttemptObserver {
-  /** Writes what is left. */
-  stop(): Promise<void>;
-}
-
+/** Counts this process's attempts by the minute, and adds them to the shared minutes every few seconds: one write or two. `stop` writes what is left. */
 export function keepMinutes(
   repository: Pick<MinuteRepository, 'add'>,
   logger: Logger,
   { tally_interval_ms }: Timings = TIMINGS,
-): Minutes {
+): AttemptObserver & { stop(): Promise<void> } {
   const count = new MinuteCount();
   const write = async (): Promise<void> => {
     const rows = count.take();
@@ -26,8 +21,12 @@ export function keepMinutes(
       count.putBack(rows, Date.now());
     });
   };
+  const stopWriting = repeat(tally_interval_ms, write);
   return {
-    stop: writeEach(tally_interval_ms, write),
+    async stop() {
+      await stopWriting();
+      await write();
+    },
     attempted({ event_id }, report) {
       if (report.kind !== 'attempted') return;
       const { attempt, outcome } = report;

@@ -2,8 +2,8 @@ import type { Logger } from 'pino';
 import { systemOrigin } from '../../../domain/change/change.js';
 import { LISTENER_LIMIT_MS } from '../../../domain/listener/listener.js';
 import type { Database } from '../../../models/database.js';
-import { isDatabaseUnavailable } from '../../../models/mongo/unavailable.js';
 import type { DeliveryStarter } from '../../../temporal/write/delivery-starter.js';
+import { repeat, warnUnlessOutage } from '../../process/repeat.js';
 
 const SWEEP_INTERVAL_MS = 60_000;
 
@@ -27,15 +27,10 @@ export function sweepListeners(
   database: Pick<Database, 'endpoints' | 'listeners'>,
   starter: Pick<DeliveryStarter, 'release'>,
   logger: Logger,
-): () => void {
-  const timer = setInterval(() => {
-    deleteExpiredListeners(database, starter, Date.now()).catch((error: unknown) => {
-      if (!isDatabaseUnavailable(error))
-        logger.warn(
-          { err: error },
-          'Listeners without a connection could not be deleted. This is tried again in a minute.',
-        );
-    });
-  }, SWEEP_INTERVAL_MS);
-  return () => clearInterval(timer);
+): () => Promise<void> {
+  const warn = warnUnlessOutage(
+    logger,
+    'Listeners without a connection could not be deleted. This is tried again in a minute.',
+  );
+  return repeat(SWEEP_INTERVAL_MS, () => deleteExpiredListeners(database, starter, Date.now()).catch(warn));
 }

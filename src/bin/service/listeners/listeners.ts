@@ -1,31 +1,20 @@
 import type { RequestListener } from 'node:http';
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
-import type { ListenerStreams } from '../../../api/listeners/streams.js';
 import type { Ticket } from '../../../api/listeners/tickets.js';
 import type { Settings } from '../../../config/schema.js';
 import type { DeliveryStarter } from '../../../temporal/write/delivery-starter.js';
 import { requireSecretBox } from '../../process/secrets.js';
 import type { Api } from '../api.js';
-import type { HttpServer } from '../http-server.js';
+import { type HttpServer, urlAt } from '../http-server.js';
 import type { Servers } from '../servers.js';
 import { sweepListeners } from './listener-sweep.js';
 
 /** What a process that serves the API has for listeners. */
-export interface Listeners {
-  streams: ListenerStreams;
-  /** Begins to delete those that are left alone. @returns stops that */
-  start(starter: DeliveryStarter): () => void;
-  /** Serves their streams at a server, whose other requests go to the API. */
-  serve(http: HttpServer, api: Pick<Api, 'listener' | 'upgrades'>): RequestListener;
-}
+export type Listeners = Awaited<ReturnType<typeof createListeners>>;
 
 /** Makes the streams of listeners. Their modules are loaded here, so that a worker does without them. */
-export async function createListeners(
-  settings: Settings,
-  { database }: Servers,
-  logger: Logger,
-): Promise<Listeners> {
+export async function createListeners(settings: Settings, { database }: Servers, logger: Logger) {
   const [{ ListenerStreams }, { createUpgrade }, { withRelay }, { ticketHolder }] = await Promise.all([
     import('../../../api/listeners/streams.js'),
     import('../../../api/listeners/upgrade.js'),
@@ -42,11 +31,13 @@ export async function createListeners(
   const streams = new ListenerStreams({ listeners, endpoints, allows, release, logger, timings });
   return {
     streams,
-    start(given) {
+    /** Begins to delete those that are left alone. @returns stops that */
+    start(given: DeliveryStarter): () => Promise<void> {
       starter = given;
       return sweepListeners(database, given, logger);
     },
-    serve(http, api) {
+    /** Serves their streams at a server, whose other requests go to the API. */
+    serve(http: HttpServer, api: Pick<Api, 'listener' | 'upgrades'>): RequestListener {
       streams.serveAt(settings.HOOKLINE_INTERNAL_URL ?? internalUrl(settings, http.port));
       const limits = api.upgrades;
       http.upgrade(createUpgrade({ streams, endpoints, usedTickets, holderOf, limits, box, logger }));
@@ -57,6 +48,5 @@ export async function createListeners(
 
 /** A process that listens on every address is found by the name of its machine, as containers find each other. */
 function internalUrl({ HOOKLINE_HOST }: Settings, port: number): string {
-  const host = ['0.0.0.0', '::'].includes(HOOKLINE_HOST) ? hostname() : HOOKLINE_HOST;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return urlAt(['0.0.0.0', '::'].includes(HOOKLINE_HOST) ? hostname() : HOOKLINE_HOST, port);
 }

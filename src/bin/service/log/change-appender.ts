@@ -18,88 +18,78 @@ const MAX_TOLD = 10_000;
 /**
  * Appends changes to the log: those that are as they were written, by their tags, as soon as it is known how they ended. What a change says about the log
  * itself is not believed. People are told of each that is not what it should be.
+ *
+ * @returns appends some, and says how many; 0: that was all
  */
-export class ChangeAppender {
-  private readonly database: Pick<Database, 'changes' | 'log'>;
-  private readonly watch: Pick<LogWatch, 'refused'>;
-  private readonly told = new LRUCache<string, true>({ max: MAX_TOLD });
-  private readonly looksAgainMs: number;
-  private lookedUpTo: Date | undefined;
+export function createChangeAppender(
+  { changes, log }: Pick<Database, 'changes' | 'log'>,
+  watch: Pick<LogWatch, 'refused'>,
+  { log_looks_again_ms }: Timings = TIMINGS,
+): () => Promise<number> {
+  const told = new LRUCache<string, true>({ max: MAX_TOLD });
+  let lookedUpTo: number | undefined;
 
-  constructor(
-    database: Pick<Database, 'changes' | 'log'>,
-    watch: Pick<LogWatch, 'refused'>,
-    { log_looks_again_ms }: Timings = TIMINGS,
-  ) {
-    this.database = database;
-    this.watch = watch;
-    this.looksAgainMs = log_looks_again_ms;
-  }
-
-  /** @returns how many were appended; 0: that was all */
-  async appendSome(): Promise<number> {
-    const { changes } = this.database;
-    await changes.settle();
-    for await (const some of changes.audit.unlogged()) {
-      const appended = await this.append(some);
-      if (appended > 0) return appended;
-    }
-    return this.lookAtLogged();
-  }
-
-  /** Those that say that the log has them, since the last pass: somebody can hide one by writing that. */
-  private async lookAtLogged(): Promise<number> {
-    const { changes } = this.database;
-    const now = Date.now();
-    const since = this.lookedUpTo?.getTime() ?? now - LOOK_BACK_MS;
-    let appended = 0;
-    for await (const some of changes.audit.loggedSince(new Date(since - OVERLAP_MS))) {
-      let missing = await this.withoutLeaf(some);
-      if (missing.length > 0) {
-        // For a moment after a failover, leaves can be read later than the changes that say they are there.
-        await wait(this.looksAgainMs);
-        missing = await this.withoutLeaf(missing);
-      }
-      for (const { change, wrong = 'says that the log has it, which has not' } of missing)
-        await this.tell(change.id, wrong);
-      appended += await this.append(missing);
-    }
-    this.lookedUpTo = new Date(now);
-    return appended;
-  }
-
-  private async withoutLeaf(some: readonly LoggableChange[]): Promise<LoggableChange[]> {
-    const leaves = await this.database.log.leavesAt(some.map(({ leafIndex = -1 }) => leafIndex));
-    return some.filter(
-      ({ leafIndex = -1, accountId, ...salted }) => !leaves.get(leafIndex)?.equals(leafOf(accountId, salted)),
-    );
-  }
-
-  private async append(some: readonly LoggableChange[]): Promise<number> {
-    const { changes, log } = this.database;
-    for (const { change, wrong } of some) if (wrong !== undefined) await this.tell(change.id, wrong);
-    const right = some.filter(({ wrong, isPending }) => wrong === undefined && !isPending);
-    const numbers = await log.append(
-      right.map(({ accountId, ...salted }) => canonicalJson(changeRecord(accountId, salted))),
-    );
-    await changes.logged(new Map(right.map(({ change }, at) => [change.id, numbers[at] ?? -1])));
-    for (const one of right) await this.lookBefore(one);
-    return right.length;
-  }
+  const tell = async (id: string, how: string): Promise<void> => {
+    if (told.has(id)) return;
+    told.set(id, true);
+    await watch.refused(new LogAlteredError('change_altered', `the change ${id} ${how}`));
+  };
 
   /** A change that was removed before the log had it leaves a gap in the versions of its resource. */
-  private async lookBefore({ accountId, change: { id, resource }, follows }: LoggableChange): Promise<void> {
-    if (!follows || (await this.database.changes.audit.hasStep({ accountId, resource, at: follows }))) return;
-    await this.tell(id, `follows a version of ${resource} of which there is no change`);
-  }
+  const lookBefore = async ({
+    accountId,
+    change: { id, resource },
+    follows,
+  }: LoggableChange): Promise<void> => {
+    if (!follows || (await changes.audit.hasStep({ accountId, resource, at: follows }))) return;
+    await tell(id, `follows a version of ${resource} of which there is no change`);
+  };
 
-  private async tell(id: string, how: string): Promise<void> {
-    if (this.told.has(id)) return;
-    this.told.set(id, true);
-    await this.watch.refused(new LogAlteredError('change_altered', `the change ${id} ${how}`));
-  }
+  const append = async (some: readonly LoggableChange[]): Promise<number> => {
+    for (const { change, wrong } of some) if (wrong !== undefined) await tell(change.id, wrong);
+    const right = some.filter(({ wrong, isPending }) => wrong === undefined && !isPending);
+    const numbers = await log.append(right.map(({ accountId, ...salted }) => recordOf(accountId, salted)));
+    await changes.logged(new Map(right.map(({ change }, at) => [change.id, numbers[at] ?? -1])));
+    for (const one of right) await lookBefore(one);
+    return right.length;
+  };
+
+  const withoutLeaf = async (some: readonly LoggableChange[]): Promise<LoggableChange[]> => {
+    const leaves = await log.leavesAt(some.map(({ leafIndex = -1 }) => leafIndex));
+    return some.filter(
+      ({ leafIndex = -1, accountId, ...salted }) =>
+        !leaves.get(leafIndex)?.equals(leafHash(recordOf(accountId, salted))),
+    );
+  };
+
+  /** Those that say that the log has them, since the last pass: somebody can hide one by writing that. */
+  const lookAtLogged = async (): Promise<number> => {
+    const now = Date.now();
+    const since = lookedUpTo ?? now - LOOK_BACK_MS;
+    let appended = 0;
+    for await (const some of changes.audit.loggedSince(new Date(since - OVERLAP_MS))) {
+      let missing = await withoutLeaf(some);
+      if (missing.length > 0) {
+        // For a moment after a failover, leaves can be read later than the changes that say they are there.
+        await wait(log_looks_again_ms);
+        missing = await withoutLeaf(missing);
+      }
+      for (const { change, wrong = 'says that the log has it, which has not' } of missing)
+        await tell(change.id, wrong);
+      appended += await append(missing);
+    }
+    lookedUpTo = now;
+    return appended;
+  };
+
+  return async () => {
+    await changes.settle();
+    for await (const some of changes.audit.unlogged()) {
+      const appended = await append(some);
+      if (appended > 0) return appended;
+    }
+    return lookAtLogged();
+  };
 }
 
-function leafOf(accountId: string, salted: Parameters<typeof changeRecord>[1]): Buffer {
-  return leafHash(canonicalJson(changeRecord(accountId, salted)));
-}
+const recordOf = (...change: Parameters<typeof changeRecord>) => canonicalJson(changeRecord(...change));

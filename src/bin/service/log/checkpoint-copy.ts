@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { type CheckpointCopy, LogCopyError } from '../../../domain/log/checkpoint-copy.js';
 import { replaceFile } from '../../process/replace-file.js';
+import { basicCredentials } from './basic-credentials.js';
 
 /** Beyond this an answer of a URL is waited for no longer, milliseconds. */
 const TIMEOUT_MS = 10_000;
@@ -31,25 +32,16 @@ function copyInFile(path: string): CheckpointCopy {
   };
 }
 
-/** User and password of the URL are sent as Basic authentication, and stand in no error. */
 function copyAtUrl(url: URL): CheckpointCopy {
-  const { username, password } = url;
-  const address = new URL(url);
-  address.username = '';
-  address.password = '';
-  const basic = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
-  const authorization = `Basic ${basic.toString('base64')}`;
+  const { address, headers } = basicCredentials(url);
   const ask = async (method: 'GET' | 'PUT', body?: string): Promise<Response> => {
     try {
       return await fetch(address, {
         method,
-        headers: {
-          ...(username !== '' && { authorization }),
-          ...(body !== undefined && { 'content-type': 'text/plain; charset=utf-8' }),
-        },
+        headers: { ...headers, ...(body !== undefined && { 'content-type': 'text/plain; charset=utf-8' }) },
         redirect: 'error',
         signal: AbortSignal.timeout(TIMEOUT_MS),
-        ...(body !== undefined && { body }),
+        body,
       });
     } catch (error) {
       throw failed(`${address.origin} does not answer`, error);

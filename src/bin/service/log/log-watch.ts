@@ -5,18 +5,7 @@ import { LOG_ALTERED_REASONS, type LogAlteredError } from '../../../domain/log/l
 import type { WitnessAddress } from './witnesses.js';
 
 /** Who is told of what happens to the log. */
-export interface LogWatch {
-  /** A checkpoint stands. @param size records of the log */
-  signed(size: number): void;
-  /** A witness did not cosign a checkpoint. */
-  notCosigned(witness: { name: string }, why: string): void;
-  /** A time-stamping service stamped a checkpoint. @param at the time in it */
-  stamped(at: Date): void;
-  /** It did not. */
-  notStamped(why: string): void;
-  /** Nothing was signed, or a change was left out, because the database was altered. */
-  refused(error: LogAlteredError): Promise<void>;
-}
+export type LogWatch = ReturnType<typeof createLogWatch>;
 
 /** What is not done. */
 const REFUSED = { log: 'The log is not signed', change: 'A change is left out of the log' };
@@ -27,7 +16,7 @@ export function createLogWatch(
   registry: Registry,
   raiser: AlertRaiser | undefined,
   witnesses: readonly WitnessAddress[] = [],
-): LogWatch {
+) {
   const size = new Gauge({
     name: 'hookline_log_size',
     help: 'Records in the last checkpoint that this process signed or confirmed',
@@ -63,22 +52,27 @@ export function createLogWatch(
   for (const reason of LOG_ALTERED_REASONS) refusals.inc({ reason }, 0);
   for (const { key } of witnesses) uncosigned.inc({ witness: key.name }, 0);
   return {
-    signed(records) {
+    /** A checkpoint stands. */
+    signed(records: number): void {
       size.set(records);
       signedAt.setToCurrentTime();
     },
-    notCosigned({ name: witness }, why) {
+    /** A witness did not cosign a checkpoint. */
+    notCosigned({ name: witness }: { name: string }, why: string): void {
       uncosigned.inc({ witness });
       logger.warn({ witness }, `The witness ${witness} did not cosign a checkpoint: ${why}.`);
     },
-    stamped(at) {
+    /** A time-stamping service stamped a checkpoint. @param at the time in it */
+    stamped(at: Date): void {
       stampedAt.set(at.getTime() / 1_000);
     },
-    notStamped(why) {
+    /** It did not. */
+    notStamped(why: string): void {
       unstamped.inc();
       logger.warn(`The time-stamping service did not stamp a checkpoint: ${why}.`);
     },
-    async refused({ reason, message }) {
+    /** Nothing was signed, or a change was left out, because the database was altered. */
+    async refused({ reason, message }: LogAlteredError): Promise<void> {
       refusals.inc({ reason });
       logger.error({ reason }, `${REFUSED[reason === 'change_altered' ? 'change' : 'log']}: ${message}.`);
       const at = new Date().toISOString();

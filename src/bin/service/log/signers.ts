@@ -3,23 +3,17 @@ import type { Settings } from '../../../config/schema.js';
 import { type NoteSigner, type NoteVerifier, readSigningKey } from '../../../domain/log/signed-note.js';
 import type { Database } from '../../../models/database.js';
 
-/** The keys of the log. */
-export interface LogSigners {
-  /** What signs checkpoints. */
-  signers(): Promise<readonly NoteSigner[]>;
-  /** Whose checkpoints are this log's: of those that sign, and of the key that signed before the settings named one. */
-  known(): Promise<readonly NoteVerifier[]>;
-}
-
 /** The keys in the settings; without them the one that the installation keeps, made at the first call. */
 export function createLogSigners(
   { HOOKLINE_LOG_KEY: given, HOOKLINE_PUBLIC_URL: publicUrl }: Settings,
   { logKeys }: Database,
-): LogSigners {
+) {
+  /** What signs checkpoints. */
   const signers = once<readonly NoteSigner[]>(async () =>
     given ? given : [readSigningKey(await logKeys.obtain(nameOf(publicUrl)))],
   );
-  const known = once(async () => {
+  /** Whose checkpoints are this log's: of those that sign, and of the key that signed before the settings named one. */
+  const known = once<readonly NoteVerifier[]>(async () => {
     const former = given && (await logKeys.find());
     const all = [...(await signers()), ...(former ? [readSigningKey(former)] : [])];
     return all.map(({ verifier }) => verifier);

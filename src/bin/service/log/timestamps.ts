@@ -3,15 +3,11 @@ import { rootCertificates } from 'node:tls';
 import { Agent, request } from 'undici';
 import type { Settings } from '../../../config/schema.js';
 import type { Stamp } from '../../../models/log/log.js';
+import { basicCredentials } from './basic-credentials.js';
+import type { LogWatch } from './log-watch.js';
 
 /** A service is not waited for longer, milliseconds. */
 const TIMEOUT_MS = 5_000;
-
-/** Who hears how a time-stamping service answers. */
-export interface StampWatch {
-  stamped(at: Date): void;
-  notStamped(why: string): void;
-}
 
 /**
  * Asks a time-stamping service about each checkpoint (RFC 3161, over HTTPS). If it does not answer, it is asked again with the next run: a log does not
@@ -19,23 +15,22 @@ export interface StampWatch {
  */
 export function createStamp(
   { HOOKLINE_LOG_TIMESTAMP_URL: service, HOOKLINE_EXTRA_CA_FILE: caFile }: Settings,
-  watch: StampWatch,
+  watch: Pick<LogWatch, 'stamped' | 'notStamped'>,
 ): Stamp | undefined {
   if (service === undefined) return undefined;
-  const { username, password, ...at } = credentialsOf(new URL(service));
-  const basic = Buffer.from(`${username}:${password}`).toString('base64');
+  const { address, headers } = basicCredentials(new URL(service));
 
   const post = async (body: Buffer, most: number): Promise<Buffer> => {
     const ca = caFile ? [...rootCertificates, await readFile(caFile, 'utf8')] : undefined;
     const agent = new Agent({ ...(ca && { connect: { ca } }) });
     try {
-      const answer = await request(at.url, {
+      const answer = await request(address, {
         dispatcher: agent,
         method: 'POST',
         headers: {
           'content-type': 'application/timestamp-query',
           accept: 'application/timestamp-reply',
-          ...(username !== '' && { authorization: `Basic ${basic}` }),
+          ...headers,
         },
         body,
         signal: AbortSignal.timeout(TIMEOUT_MS),
@@ -68,17 +63,5 @@ export function createStamp(
       watch.notStamped(error instanceof Error ? error.message : String(error));
       return undefined;
     }
-  };
-}
-
-/** User and password of a URL are sent as Basic authentication, and stand in no error. */
-function credentialsOf(url: URL): { url: URL; username: string; password: string } {
-  const address = new URL(url);
-  address.username = '';
-  address.password = '';
-  return {
-    url: address,
-    username: decodeURIComponent(url.username),
-    password: decodeURIComponent(url.password),
   };
 }

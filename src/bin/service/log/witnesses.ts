@@ -1,3 +1,4 @@
+import { splitList } from '../../../config/parse.js';
 import { writeAddCheckpoint } from '../../../domain/log/add-checkpoint.js';
 import { cosignaturesBy, readWitnessKey } from '../../../domain/log/cosignature.js';
 import { NoteError, type NoteVerifier } from '../../../domain/log/signed-note.js';
@@ -16,21 +17,14 @@ export interface WitnessAddress {
   key: NoteVerifier;
 }
 
-/** Who hears that a witness did not cosign, and why. */
-export type WitnessFailed = (witness: NoteVerifier, why: string) => void;
-
 /** Reads `<key>@<url>`, several separated by commas. @throws NoteError */
 export function parseWitnesses(text: string): WitnessAddress[] {
-  return text
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '')
-    .map((part) => {
-      const [, key, url] = /^(.+?)@(https?:\/\/\S+?)\/?$/.exec(part) ?? [];
-      if (key === undefined || url === undefined)
-        throw new NoteError('HOOKLINE_LOG_WITNESSES must read name+id+key@https://witness.example.com');
-      return { key: readWitnessKey(key), url };
-    });
+  return splitList(text).map((part) => {
+    const [, key, url] = /^(.+?)@(https?:\/\/\S+?)\/?$/.exec(part) ?? [];
+    if (key === undefined || url === undefined)
+      throw new NoteError('HOOKLINE_LOG_WITNESSES must read name+id+key@https://witness.example.com');
+    return { key: readWitnessKey(key), url };
+  });
 }
 
 /**
@@ -39,7 +33,7 @@ export function parseWitnesses(text: string): WitnessAddress[] {
  */
 export function createCosign(
   witnesses: readonly WitnessAddress[],
-  failed: WitnessFailed,
+  failed: (witness: NoteVerifier, why: string) => void,
 ): Cosign | undefined {
   if (witnesses.length === 0) return undefined;
   /** Size that each witness saw last, as far as this process knows. */

@@ -6,7 +6,7 @@ import { LogAlteredError } from '../../../domain/log/log-altered.js';
 import { publishedCheckpoints } from '../../../temporal/read/archive/published-checkpoints.js';
 import { settleNumbers } from '../sequence/settle-numbers.js';
 import type { Servers } from '../servers.js';
-import { ChangeAppender } from './change-appender.js';
+import { createChangeAppender } from './change-appender.js';
 import { createCheckpointCopy } from './checkpoint-copy.js';
 import type { LogWatch } from './log-watch.js';
 import { createLogSigners } from './signers.js';
@@ -49,11 +49,11 @@ export function createLogWriter(
     }
   };
 
-  const appender = new ChangeAppender(database, watch, settings.HOOKLINE_TEST_TIME_SCALE);
+  const appendSome = createChangeAppender(database, watch, settings.HOOKLINE_TEST_TIME_SCALE);
 
   return {
     async appendChanges() {
-      const appended = await appender.appendSome();
+      const appended = await appendSome();
       await settleNumbers({ database, temporal });
       const voids = await sequences.unlogged(VOIDS_AT_ONCE);
       const leaves = await log.append(voids.map((one) => canonicalJson(voidRecord(one))));

@@ -10,15 +10,6 @@ export async function startTracing(
   const { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: exact, OTEL_EXPORTER_OTLP_ENDPOINT: base } = settings;
   const url = exact ?? (base && `${base.replace(/\/+$/, '')}/v1/traces`);
   if (!url) return undefined;
-  const { OpenTelemetry } = await import('./open-telemetry.js');
-  return new OpenTelemetry(
-    {
-      url,
-      headers: settings.OTEL_EXPORTER_OTLP_HEADERS,
-      serviceName: settings.OTEL_SERVICE_NAME,
-      ratio: settings.OTEL_TRACES_SAMPLER_ARG,
-      intervalMs: settings.OTEL_BSP_SCHEDULE_DELAY,
-    },
-    logger,
-  );
+  const { createOpenTelemetry } = await import('./open-telemetry.js');
+  return createOpenTelemetry(url, settings, logger);
 }

@@ -1,0 +1,31 @@
+import { parseDuration } from '../../domain/basics/duration.js';
+import { CommandError, type Values } from '../command.js';
+
+const DEFAULT_LIMIT = 25;
+
+/** What was typed for an option. */
+export function textOf(values: Values, name: string): string | undefined {
+  return values[name] === undefined ? undefined : String(values[name]);
+}
+
+/** How many rows of a list are asked for. @throws CommandError */
+export function limitOf(values: Values): number {
+  const limit = Number(values['limit'] ?? DEFAULT_LIMIT);
+  if (!Number.isInteger(limit) || limit < 1) throw new CommandError('--limit must be a number above 0.');
+  return limit;
+}
+
+/** The time that an option names: `2h` ago, or the time itself. @throws CommandError if it is neither */
+export function timeOf(values: Values, option: string): string | undefined {
+  const text = textOf(values, option);
+  if (text === undefined || /^\d{4}-/.test(text)) return text;
+  if (/^\d+(\.\d+)?(ms|s|m|h|d)$/.test(text)) return new Date(Date.now() - parseDuration(text)).toISOString();
+  throw new CommandError(
+    `--${option} must be a time before now, such as 2h, or a time such as 2026-01-31T12:00:00Z.`,
+  );
+}
+
+/** When the events, or what else is listed, were accepted. */
+export function periodOf(values: Values) {
+  return { created_after: timeOf(values, 'since'), created_before: timeOf(values, 'until') };
+}
