@@ -23,7 +23,7 @@ export function sweepChanges(changes: ChangeRepository, logger: Logger): () => v
     isSweeping = true;
     try {
       await changes.collect();
-      await changes.settle();
+      await changes.outcomes.settleAll();
     } catch (error) {
       // An outage is logged once, by who notices it first, and not each minute.
       if (!isStopped && !isDatabaseUnavailable(error) && !isTemporalUnavailable(error))
@@ -47,6 +47,6 @@ export function sweepChanges(changes: ChangeRepository, logger: Logger): () => v
 export function keepChanges(servers: Servers, starter: DeliveryStarter, logger: Logger): () => void {
   const { changes } = servers.database;
   const outcomes = new ActOutcomes(servers.temporal.client, createLedger(servers, starter).deliveries);
-  changes.findOutcomesBy((accountId, change) => outcomes.of(accountId, change));
+  changes.outcomes.findBy((accountId, change) => outcomes.of(accountId, change));
   return sweepChanges(changes, logger);
 }

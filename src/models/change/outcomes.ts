@@ -3,6 +3,7 @@ import pLimit from 'p-limit';
 import { newId } from '../../domain/basics/ids.js';
 import { withTimeout } from '../../domain/basics/with-timeout.js';
 import type { Change, ChangeOutcome } from '../../domain/change/change.js';
+import { inOrder } from '../mongo/in-order.js';
 import { type ChangeDocument, toChange } from './change-document.js';
 import type { ChangeSeal } from './change-seal.js';
 
@@ -82,17 +83,8 @@ export class Outcomes {
   /** Finds out how all acts ended that have no outcome yet, as far as that can be told. @throws if Temporal cannot be asked */
   async settleAll(): Promise<void> {
     if (!this.find) return;
-    for (let after = ''; ; ) {
-      const pending = await this.model
-        .find({ outcome: 'pending', at: { $lt: this.dueBefore() }, _id: { $gt: after } })
-        .sort({ _id: 1 })
-        .limit(PENDING_AT_ONCE)
-        .lean<ChangeDocument[]>();
-      const last = pending.at(-1);
-      if (!last) return;
-      await this.settle(pending);
-      after = last._id;
-    }
+    const due = (_id: object) => this.model.find({ outcome: 'pending', at: { $lt: this.dueBefore() }, _id });
+    for await (const pending of inOrder(due, PENDING_AT_ONCE)) await this.settle(pending);
   }
 
   private isDue({ outcome, at }: ChangeDocument): boolean {

@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 import { isOperational } from '../../domain/event/event-kinds.js';
-import { TIMINGS, type Timings } from '../../domain/timings.js';
+import type { Timings } from '../../domain/timings.js';
 import { ShortCache } from '../mongo/short-cache.js';
 import type { StoredEndpoint } from './endpoint-document.js';
 
@@ -30,7 +30,7 @@ export class EndpointCache {
     { cache: false, maxBatchSize: MAX_READ_TOGETHER, batchScheduleFn: setImmediate },
   );
 
-  constructor(source: EndpointSource, { resource_lifetime_ms, watchers_lifetime_ms }: Timings = TIMINGS) {
+  constructor(source: EndpointSource, { resource_lifetime_ms, watchers_lifetime_ms }: Timings) {
     this.single = new ShortCache(resource_lifetime_ms);
     this.lists = new ShortCache(resource_lifetime_ms);
     this.watchers = new ShortCache(watchers_lifetime_ms);

@@ -1,5 +1,5 @@
-import { type Connection, type Model, Schema } from 'mongoose';
-import { insertOrRaise } from './insert-or-raise.js';
+import { collection, may, must, repositoryOf } from '../mongo/collection.js';
+import { insertOrRaise } from '../mongo/insert-missing.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -14,37 +14,21 @@ export interface StampedCheckpoint {
   timestamp: string;
 }
 
-interface StampDocument extends StampedCheckpoint {
+const stamps = collection('log_stamps', {
   /** The hour or the day that it is the last of, or its size. */
-  _id: string;
-  expires_at?: Date | null;
-}
-
-const required = true;
-const stampSchema = new Schema<StampDocument>(
-  {
-    _id: String,
-    size: { type: Number, required },
-    note: { type: String, required },
-    timestamp: { type: String, required },
-    expires_at: Date,
-  },
-  { versionKey: false },
-);
-stampSchema.index({ size: 1 });
+  _id: must(String),
+  size: must(Number, { index: true }),
+  note: must(String),
+  timestamp: must(String),
+  expires_at: may(Date),
+});
 
 /** Checkpoints that were stamped, so many that the time of a record is known to the minute at first, and to the day for ever: a few megabytes a year. */
-export class LogStamps {
-  private readonly model: Model<StampDocument>;
-
-  constructor(connection: Connection) {
-    this.model = connection.model<StampDocument>('log_stamp', stampSchema, 'log_stamps');
-  }
-
+export class LogStamps extends repositoryOf(stamps) {
   async keep(stamped: StampedCheckpoint, now = new Date()): Promise<void> {
     const time = now.toISOString();
     const after = (ms: number) => new Date(now.getTime() + ms);
-    const documents: StampDocument[] = [
+    const documents = [
       { _id: `${stamped.size}`, ...stamped, expires_at: after(ALL_FOR_MS) },
       { _id: time.slice(0, 13), ...stamped, expires_at: after(HOURLY_FOR_MS) },
       { _id: time.slice(0, 10), ...stamped },

@@ -4,7 +4,7 @@ import { canonicalJson, changeRecord } from '../../../domain/archive/record.js';
 import { LogAlteredError } from '../../../domain/log/log-altered.js';
 import { leafHash } from '../../../domain/log/merkle-tree.js';
 import { TIMINGS, type Timings } from '../../../domain/timings.js';
-import type { LoggableChange } from '../../../models/change/loggable-change.js';
+import type { LoggableChange } from '../../../models/change/change-seal.js';
 import type { Database } from '../../../models/database.js';
 import type { LogWatch } from './log-watch.js';
 
@@ -39,7 +39,7 @@ export class ChangeAppender {
   /** @returns how many were appended; 0: that was all */
   async appendSome(): Promise<number> {
     const { changes } = this.database;
-    await changes.settle();
+    await changes.outcomes.settleAll();
     for await (const some of changes.audit.unlogged()) {
       const appended = await this.append(some);
       if (appended > 0) return appended;
