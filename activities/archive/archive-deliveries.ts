@@ -11,6 +11,7 @@ import {
   type RunKey,
   type SealableDelivery,
 } from '../../src/domain/archive/to-archive.js';
+import { inParts, together } from '../../src/domain/basics/bounded-memory.js';
 import type { Timings } from '../../src/domain/timings.js';
 import type { ActivityDependencies } from '../ports.js';
 import { whileBeating } from '../while-beating.js';
@@ -142,14 +143,9 @@ export function createSweepArchive({ archive }: Pick<ActivityDependencies, 'arch
 /** Deliveries that have closed in groups that are still open. */
 async function archiveOpenGroups(writes: Writes, closed: ClosedExecutions) {
   let archived = 0;
-  let some: ClosedExecution[] = [];
-  for await (const execution of closed.openGroups()) {
-    some.push(execution);
-    if (some.length < FEW) continue;
+  for await (const some of together(closed.openGroups(), FEW))
     archived += await archiveExecutions(writes, some);
-    some = [];
-  }
-  return archived + (await archiveExecutions(writes, some));
+  return archived;
 }
 
 /** Archives what is not archived of some executions. @returns how many deliveries */
@@ -159,8 +155,7 @@ export async function archiveExecutions(
 ): Promise<number> {
   const { first, later } = apart(executions);
   let archived = 0;
-  for (let begin = 0; begin < first.length; begin += KEPT_AT_ONCE)
-    archived += await archiveTogether(writes, first.slice(begin, begin + KEPT_AT_ONCE));
+  for (const some of inParts(first, KEPT_AT_ONCE)) archived += await archiveTogether(writes, some);
   return later.length === 0 ? archived : archived + (await archiveExecutions(writes, later));
 }
 

@@ -17,22 +17,21 @@ interface ReplayBatch {
   at: number;
 }
 
-/** Finds what a replay acts on next. It changes nothing. */
-export function createFindForReplay({ replays }: Pick<ActivityDependencies, 'replays'>) {
-  return function findForReplay(request: { plan: ReplayPlan; cursor?: unknown }): Promise<ReplayPage> {
-    return whileBeating(() => replays.find(request.plan, request.cursor));
-  };
-}
+/** The steps of a replay. */
+export function createReplayActivities({ replays }: Pick<ActivityDependencies, 'replays'>) {
+  return {
+    /** Finds what a replay acts on next. It changes nothing. */
+    findForReplay: ({ plan, cursor }: { plan: ReplayPlan; cursor?: unknown }): Promise<ReplayPage> =>
+      whileBeating(() => replays.find(plan, cursor)),
 
-/** Acts on some deliveries, at the replay's rate. Repeated after a crash, it acts on those that were left. */
-export function createActForReplay({ replays }: Pick<ActivityDependencies, 'replays'>) {
-  return function actForReplay({ plan, items, at }: ReplayBatch): Promise<ReplayResult[]> {
-    return whileBeating(async () => {
-      const ended = await replays.announce(plan, items, at);
-      const results = await paced(items, plan.rate, (item) => replays.act(plan, item));
-      await ended(outcomesOf(results));
-      return results;
-    });
+    /** Acts on some deliveries, at the replay's rate. Repeated after a crash, it acts on those that were left. */
+    actForReplay: ({ plan, items, at }: ReplayBatch): Promise<ReplayResult[]> =>
+      whileBeating(async () => {
+        const ended = await replays.announce(plan, items, at);
+        const results = await paced(items, plan.rate, (item) => replays.act(plan, item));
+        await ended(outcomesOf(results));
+        return results;
+      }),
   };
 }
 
