@@ -15,7 +15,7 @@ import { inParts, together } from '../../src/domain/basics/bounded-memory.js';
 import type { Timings } from '../../src/domain/timings.js';
 import type { ActivityDependencies } from '../ports.js';
 import { whileBeating } from '../while-beating.js';
-import { EndTeller } from './tell-ends.js';
+import { createEndTeller } from './tell-ends.js';
 import { whileSigning } from './while-signing.js';
 
 /** Executions that are read at once. */
@@ -32,7 +32,7 @@ const FEW = 50;
 /** What archiving a delivery writes. */
 interface Writes {
   archive: ArchiveWrites;
-  teller: Pick<EndTeller, 'note'>;
+  teller: Pick<ReturnType<typeof createEndTeller>, 'note'>;
 }
 
 /** What a part of an archive run has done. */
@@ -65,7 +65,7 @@ export function createArchiveClosed({
   timings,
   ...others
 }: Pick<ActivityDependencies, 'archive' | 'closed' | 'log' | 'timings' | 'endpoints' | 'ledger' | 'ends'>) {
-  const teller = new EndTeller(others);
+  const teller = createEndTeller(others);
   const writes = { archive, teller };
 
   return function archiveClosed(request: ArchiveRequest): Promise<ArchivePart> {

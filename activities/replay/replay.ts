@@ -7,7 +7,6 @@ import { whileBeating } from '../while-beating.js';
 
 /** Deliveries that are acted on at once. */
 const ACTS_AT_ONCE = 10;
-const SECOND_MS = 1_000;
 
 /** Deliveries that a replay acts on together. */
 interface ReplayBatch {
@@ -51,7 +50,7 @@ function outcomesOf(results: readonly ReplayResult[]): Map<string, ChangeOutcome
 async function paced<T, R>(items: readonly T[], rate: number, act: (item: T) => Promise<R>): Promise<R[]> {
   const limit = pLimit(ACTS_AT_ONCE);
   const began = Date.now();
-  const untilTurn = (index: number) => delay(Math.max(began + (index * SECOND_MS) / rate - Date.now(), 0));
+  const untilTurn = (index: number) => delay(Math.max(began + (index * 1_000) / rate - Date.now(), 0));
   const settled = await Promise.allSettled(
     items.map((item, index) =>
       limit(async () => {

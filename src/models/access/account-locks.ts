@@ -16,16 +16,14 @@ const locks = collection('account_locks', {
 const HELD_MS = 30_000;
 /** How often another process's lock is looked at, milliseconds: at least, and at most. */
 const POLL_MS = { least: 5, most: 30 };
-/** Accounts whose queues are remembered. */
-const MAX_QUEUES = 10_000;
 
 /**
  * Lets one request of an account at a time do what depends on what there is already, in all processes: a maximum that is counted first
  * would be exceeded by those that count at the same time.
  */
 export class AccountLocks extends repositoryOf(locks) {
-  /** Requests of one process wait here, and not at the database. */
-  private readonly queueOf = queuesByKey(1, MAX_QUEUES);
+  /** Requests of one process wait here, and not at the database. Queues of so many accounts are remembered. */
+  private readonly queueOf = queuesByKey(1, 10_000);
 
   /**
    * Does something while no other process does anything under the same lock.

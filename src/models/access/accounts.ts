@@ -197,9 +197,9 @@ export class AccountRepository {
     );
     this.forget(accountId);
     // A claim is kept if nothing was changed: a change at the same time may have given the account this reference. If none has, it runs out.
-    if (changed && former !== undefined && former !== changed.after.reference)
+    if (changed && former !== undefined && former !== changed.reference)
       await this.references.release(referenceKey(platform_id, former), accountId);
-    return changed && toAccount(changed.after);
+    return changed && toAccount(changed);
   }
 
   /** Marks an account as being deleted: from now on it accepts nothing. One that is deleted already can still be asked to erase its payloads. */
@@ -235,7 +235,7 @@ export class AccountRepository {
       },
     );
     this.forget(accountId);
-    const { platform_id, reference } = changed?.after ?? {};
+    const { platform_id, reference } = changed ?? {};
     if (reference)
       await this.references.release(referenceKey(platform_id ?? undefined, reference), accountId);
   }
@@ -251,8 +251,7 @@ export class AccountRepository {
 
   /** Whether a platform has accounts that are not deleted. */
   async hasAccounts(platformId: string): Promise<boolean> {
-    const [one] = await this.documents.find({ platform_id: platformId, closed_at: null }).limit(1).lean();
-    return one !== undefined;
+    return (await this.documents.findOne({ platform_id: platformId, closed_at: null })) !== undefined;
   }
 
   private claim(accountId: string, platformId: string | undefined, reference: string): Promise<boolean> {

@@ -51,13 +51,9 @@ const apiKeys = collection(
 );
 type ApiKeyDocument = DocumentIn<typeof apiKeys>;
 
-/** How exact `last_used_at` is, milliseconds: one update per key, process and minute. */
-const USE_PRECISION_MS = 60_000;
-/** Keys whose use is remembered; of more than these, some are noted more often. */
-const MAX_NOTED = 10_000;
-
 export class ApiKeyRepository extends RevocableRepository<ApiKeyDocument, ApiKey> {
-  private readonly noted = new LRUCache<string, true>({ ...roomFor(MAX_NOTED), ttl: USE_PRECISION_MS });
+  /** So exact is `last_used_at`: one update per key, process and minute. Of more keys than these, some are noted more often. */
+  private readonly noted = new LRUCache<string, true>({ ...roomFor(10_000), ttl: 60_000 });
 
   constructor(connection: Connection, changes: ChangeRepository, { token_lifetime_ms }: Timings) {
     super(apiKeys(connection), changes, token_lifetime_ms, {

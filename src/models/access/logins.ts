@@ -36,7 +36,7 @@ export class LoginRepository {
   constructor(connection: Connection, changes: ChangeRepository) {
     this.documents = new Recorded(logins(connection), changes, {
       kind: 'login',
-      idOf: ({ profile_id }) => profile_id,
+      idField: 'profile_id',
       show: toLogin,
     });
   }
@@ -78,9 +78,8 @@ export class LoginRepository {
   }
 
   /** @returns whether there was one to remove */
-  async delete(accountId: string, profileId: string, origin: Origin): Promise<boolean> {
-    const deleted = await this.documents.delete({ account_id: accountId, profile_id: profileId }, origin);
-    return deleted !== undefined;
+  delete(accountId: string, profileId: string, origin: Origin): Promise<boolean> {
+    return this.documents.delete({ account_id: accountId, profile_id: profileId }, origin);
   }
 }
 

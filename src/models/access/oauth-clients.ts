@@ -87,7 +87,7 @@ export class OAuthClientRepository {
   ): Promise<OAuthClient | undefined> {
     const ofClient = { _id: clientId, account_id: accountId };
     const changed = await this.documents.change(ofClient, origin, () => ({ action: 'updated', set: input }));
-    return changed && toClient(changed.after);
+    return changed && toClient(changed);
   }
 
   /**
@@ -121,9 +121,8 @@ export class OAuthClientRepository {
   }
 
   /** @returns whether there was one to remove */
-  async delete(accountId: string, clientId: string, origin: Origin): Promise<boolean> {
-    const deleted = await this.documents.delete({ _id: clientId, account_id: accountId }, origin);
-    return deleted !== undefined;
+  delete(accountId: string, clientId: string, origin: Origin): Promise<boolean> {
+    return this.documents.delete({ _id: clientId, account_id: accountId }, origin);
   }
 }
 

@@ -26,11 +26,6 @@ export interface OAuthPayload {
   [field: string]: unknown;
 }
 
-/** Expired tokens are kept this long, seconds, so that the answer can be `expired_token` rather than `invalid_token`. */
-const KEPT_AFTER_EXPIRY_S = 24 * 3_600;
-/** Longer than any token lives, seconds: 60 days. */
-const MARK_LIFETIME_S = 60 * 24 * 3_600;
-
 /** @param keptFor how long after its expiry a record is kept, seconds */
 const records = (name: string, keptFor: number) =>
   collection(name, {
@@ -43,13 +38,15 @@ const records = (name: string, keptFor: number) =>
     expires_at: must(Date, { expires: keptFor }),
   });
 type RecordModel = ReturnType<ReturnType<typeof records>>;
-const tokens = records('oauth_tokens', KEPT_AFTER_EXPIRY_S);
+/** Expired tokens are kept for a day, so that the answer can be `expired_token` rather than `invalid_token`. */
+const tokens = records('oauth_tokens', 24 * 3_600);
 const state = records('oauth_state', 0);
 /** Marks that something ended before it expired. */
 const marks = collection('oauth_marks', {
   /** `consumed:`, `revoked:`, `grant:`, `client:` or `profile:`, and what of. */
   _id: must(String),
-  at: must(Date, { expires: MARK_LIFETIME_S }),
+  /** Kept for 60 days: longer than any token lives. */
+  at: must(Date, { expires: 60 * 24 * 3_600 }),
 });
 
 /** Never changed once written: a mark beside it says that it was used or revoked. */

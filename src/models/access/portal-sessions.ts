@@ -21,9 +21,6 @@ export interface PortalSessionInput {
   expires_at: Date;
 }
 
-/** A session is kept this long after it has expired, seconds, so that its token is answered `expired_token` and not `invalid_token`. */
-const KEPT_AFTER_EXPIRY_S = 24 * 3_600;
-
 const portalSessions = collection(
   'portal_sessions',
   {
@@ -33,7 +30,8 @@ const portalSessions = collection(
     name: must(String),
     scopes: must<PortalScope[]>([String]),
     created_at: must(Date),
-    expires_at: must(Date, { expires: KEPT_AFTER_EXPIRY_S }),
+    /** A session is kept for a day after that, so that its token is answered `expired_token` and not `invalid_token`. */
+    expires_at: must(Date, { expires: 24 * 3_600 }),
     revoked_at: may(Date),
     ...recordedFields,
   },

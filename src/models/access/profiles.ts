@@ -117,15 +117,15 @@ export class ProfileRepository {
       before.version === version ? { action: 'updated', set: { ...input, updated_at: now } } : undefined,
     );
     this.cache.forget(profileId);
-    return changed && toStored(changed.after);
+    return changed && toStored(changed);
   }
 
   /** @returns whether the account had it in that version */
   async delete(accountId: string, profileId: string, version: number, origin: Origin): Promise<boolean> {
     const ofProfile = { _id: profileId, account_id: accountId };
-    const deleted = await this.documents.delete(ofProfile, origin, (before) => before.version === version);
+    const isDeleted = await this.documents.delete(ofProfile, origin, (before) => before.version === version);
     this.cache.forget(profileId);
-    return deleted !== undefined;
+    return isDeleted;
   }
 }
 

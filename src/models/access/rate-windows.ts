@@ -20,9 +20,6 @@ export interface RateWindow {
   columns: Record<string, Column>;
 }
 
-/** The most rows that a process reads at its start. */
-const MAX_ROWS = 100_000;
-
 /** How many ids one query asks for. */
 const IDS_AT_ONCE = 1_000;
 
@@ -47,12 +44,12 @@ export class RateWindowRepository extends repositoryOf(rows) {
     return byWindow([...told.flat(), ...seen]);
   }
 
-  /** The windows that are still open. @param now milliseconds since the epoch */
+  /** The windows that are still open, as far as a process can hold them at its start. @param now milliseconds since the epoch */
   async open(now: number): Promise<RateWindow[]> {
     return byWindow(
       await this.model
         .find({ expires_at: { $gt: new Date(now) } })
-        .limit(MAX_ROWS)
+        .limit(100_000)
         .lean(),
     );
   }

@@ -13,36 +13,29 @@ interface RevocableDocument extends RecordedFields {
   revoked_at?: Date | null;
 }
 
+interface About<D, Shown> {
+  kind: ResourceKind;
+  /** Which field holds the id that people know it by. */
+  idField: keyof D & string;
+  shown(document: D): Shown;
+  /** Absent: as it is shown. */
+  inChanges?(document: D): object;
+}
+
 /** What is kept of something that proves who a caller is: only the hash of its token. It can be revoked for good, and stays in the list then. */
 export abstract class RevocableRepository<D extends RevocableDocument, Shown extends object> {
   protected readonly model: Model<D>;
   protected readonly documents: Recorded<D>;
   /** What was revoked may still be accepted for as long as it is remembered. */
   private readonly cache: ShortCache<Shown | undefined>;
-  private readonly about: { idField: keyof D & string; shown(document: D): Shown };
+  private readonly about: About<D, Shown>;
 
-  constructor(
-    model: Model<D>,
-    changes: ChangeRepository,
-    lifetimeMs: number,
-    {
-      kind,
-      idField,
-      shown,
-      inChanges = shown,
-    }: {
-      kind: ResourceKind;
-      /** Which field holds the id that people know it by. */
-      idField: keyof D & string;
-      shown(document: D): Shown;
-      inChanges?(document: D): object;
-    },
-  ) {
+  constructor(model: Model<D>, changes: ChangeRepository, lifetimeMs: number, about: About<D, Shown>) {
+    const { kind, idField, shown, inChanges: show = shown } = about;
     this.model = model;
     this.cache = new ShortCache(lifetimeMs);
-    this.about = { idField, shown };
-    const idOf = (document: D) => String(document[idField]);
-    this.documents = new Recorded(model, changes, { kind, idOf, show: inChanges });
+    this.about = about;
+    this.documents = new Recorded(model, changes, { kind, idField, show });
   }
 
   /** That of a token's hash, even if it has expired or was revoked; `undefined` if there is none. */
@@ -76,7 +69,7 @@ export abstract class RevocableRepository<D extends RevocableDocument, Shown ext
       revoked_at ? undefined : { action: 'revoked', set: { revoked_at: now } as Partial<D> },
     );
     if (!revoked) return false;
-    this.cache.forget(revoked.after._id);
+    this.cache.forget(revoked._id);
     return true;
   }
 

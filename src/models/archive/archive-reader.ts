@@ -245,7 +245,7 @@ export class ArchiveReader implements Omit<ArchiveReads, 'completeUntil'> {
     const $gte = first > start ? first : start;
     const ofPeriod = (id: object) =>
       this.eventModel.find({ account_id: accountId, _id: { $gte, ...id, $lt } });
-    for await (const events of inOrder(ofPeriod, EVENTS_AT_ONCE)) {
+    for await (const events of inOrder(ofPeriod, '', EVENTS_AT_ONCE)) {
       const found = await this.deliveryModel
         .find({ account_id: accountId, event_id: { $in: events.map(({ _id }) => _id) }, ...LOGGED })
         .lean();

@@ -28,9 +28,6 @@ const DAY_MS = 24 * 3_600_000;
 /** Random bytes of the salt of a record: as many as its commitment has. */
 const SALT_BYTES = 32;
 
-/** Changes that are read at once. */
-const CHANGES_AT_ONCE = 200;
-
 /** What was done is not kept waiting longer until that is recorded, milliseconds: it is found out later. */
 const OUTCOME_LIMIT_MS = 1_000;
 
@@ -142,7 +139,7 @@ export class ChangeRepository {
     const begin = idsBeginAt('change', from.getTime());
     const ofPeriod = (id: object) => this.model.find({ account_id: accountId, _id: { ...id, $lt: end } });
     // No id is as short as the beginning of ids is.
-    for await (const some of inOrder(ofPeriod, CHANGES_AT_ONCE, after > begin ? after : begin))
+    for await (const some of inOrder(ofPeriod, after > begin ? after : begin))
       yield* (await this.outcomes.settled(some)).map(toSalted);
   }
 
@@ -169,13 +166,12 @@ export class ChangeRepository {
   async stateAt(accountId: string, resource: string, time: Date): Promise<PastState> {
     await this.collect(accountId, resource);
     const ofResource = { account_id: accountId, resource };
-    const [last] = await this.model
-      .find({ ...ofResource, at: { $lte: time } })
+    const last = await this.model
+      .findOne({ ...ofResource, at: { $lte: time } })
       .sort({ at: -1 })
-      .limit(1)
       .lean();
     if (last) return toState(last.after);
-    const [next] = await this.model.find(ofResource).sort({ at: 1 }).limit(1).lean();
+    const next = await this.model.findOne(ofResource).sort({ at: 1 }).lean();
     if (!next) return { known: false };
     if (!next.before) return toState(undefined);
     // The one before is not kept any more, but this one says since when that was so.

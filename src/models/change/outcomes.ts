@@ -11,8 +11,6 @@ import type { ChangeSeal } from './change-seal.js';
 const LOOKS_AT_ONCE = 8;
 /** What whoever reads changes waits until those without an outcome have one, milliseconds. */
 const READER_WAITS_MS = 2_000;
-/** Acts without an outcome that are looked into in one pass. */
-const PENDING_AT_ONCE = 500;
 
 /**
  * Finds out how an act ended. `undefined`: that cannot be told yet, because it may still be done.
@@ -84,7 +82,7 @@ export class Outcomes {
   async settleAll(): Promise<void> {
     if (!this.find) return;
     const due = (_id: object) => this.model.find({ outcome: 'pending', at: { $lt: this.dueBefore() }, _id });
-    for await (const pending of inOrder(due, PENDING_AT_ONCE)) await this.settle(pending);
+    for await (const pending of inOrder(due)) await this.settle(pending);
   }
 
   private isDue({ outcome, at }: ChangeDocument): boolean {

@@ -17,9 +17,9 @@ import type { ChangeRepository } from './changes.js';
 /** What one collection holds, and how it is shown in changes. */
 interface Description<D> {
   kind: ResourceKind;
-  /** The id that people know it by; absent: `_id`. */
-  idOf?(document: D): string;
-  /** Which field holds the account; absent: `account_id`. */
+  /** Which field holds the id that people know it by; absent: `_id`. */
+  idField?: keyof D & string;
+  /** And which the account; absent: `account_id`. */
   accountField?: '_id';
   /** How it is shown: without secrets. */
   show(document: D): object;
@@ -118,13 +118,9 @@ export class Recorded<D extends RecordedFields & { _id: string; created_at?: Dat
    * Changes a resource.
    *
    * @param decide what to change, from what it is; called again if somebody else changed it in between. `undefined`: nothing
-   * @returns what it was and is; `undefined` if there is no such resource, or nothing was decided
+   * @returns what it is; `undefined` if there is no such resource, or nothing was decided
    */
-  async change(
-    filter: Filter,
-    origin: Origin,
-    decide: Decide<D>,
-  ): Promise<{ before: D; after: D } | undefined> {
+  async change(filter: Filter, origin: Origin, decide: Decide<D>): Promise<D | undefined> {
     for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts += 1) {
       const before = await this.findOne(filter);
       if (!before) return undefined;
@@ -132,23 +128,19 @@ export class Recorded<D extends RecordedFields & { _id: string; created_at?: Dat
       const decision = decide(before, now);
       if (!decision) return undefined;
       const after = await this.write(before, now, origin, decision);
-      if (after) return { before, after };
+      if (after) return after;
     }
     throw new Error(`The ${this.about.kind} is being changed by too many others at the same time.`);
   }
 
-  /** Deletes a resource. @param allow called with what it is; `false` leaves it @returns what it was; `undefined` if it was not there */
-  async delete(
-    filter: Filter,
-    origin: Origin,
-    allow: (before: D) => boolean = () => true,
-  ): Promise<D | undefined> {
+  /** Deletes a resource. @param allow called with what it is; `false` leaves it @returns whether it was there */
+  async delete(filter: Filter, origin: Origin, allow: (before: D) => boolean = () => true): Promise<boolean> {
     const deleted = await this.change(filter, origin, (before, now) =>
       allow(before)
         ? { action: 'deleted', set: { deleted_at: now } as unknown as Decision<D>['set'] }
         : undefined,
     );
-    return deleted?.before;
+    return deleted !== undefined;
   }
 
   /**
@@ -242,7 +234,7 @@ export class Recorded<D extends RecordedFields & { _id: string; created_at?: Dat
   }
 
   private nameOf(document: D): string {
-    return resourceName(this.about.kind, this.about.idOf?.(document) ?? document._id);
+    return resourceName(this.about.kind, String(document[this.about.idField ?? '_id']));
   }
 
   private accountOf(document: D): string {

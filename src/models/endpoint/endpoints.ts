@@ -9,7 +9,7 @@ import type { Timings } from '../../domain/timings.js';
 import type { ChangeRepository } from '../change/changes.js';
 import { type Decide, Recorded } from '../change/recorded.js';
 import { EndpointCache } from './endpoint-cache.js';
-import { actionOf, changedSecrets, isAbout } from './endpoint-change.js';
+import { actionOf, changedSecrets, isAbout, renderEndpoint } from './endpoint-change.js';
 import { EndpointCodec } from './endpoint-codec.js';
 import {
   type EndpointDocument,
@@ -21,7 +21,6 @@ import {
   type SealedKey,
   type StoredEndpoint,
 } from './endpoint-document.js';
-import { renderEndpoint } from './shown-endpoint.js';
 
 export class EndpointRepository {
   private readonly model: Model<EndpointDocument>;
@@ -42,9 +41,7 @@ export class EndpointRepository {
       kind: 'endpoint',
       show: (document) => renderEndpoint(this.codec.toEndpoint(document)),
     });
-    const some = (endpointIds: readonly string[]) => this.read({ _id: { $in: endpointIds } });
-    const all = (account_id: string) => this.read({ account_id });
-    this.cache = new EndpointCache({ some, all }, timings);
+    this.cache = new EndpointCache((which) => this.read(which), timings);
   }
 
   /** Registers an endpoint, or makes a listener, with a new signing secret. */
@@ -334,9 +331,9 @@ export class EndpointRepository {
 
   /** @returns whether there was one to remove */
   async delete(accountId: string, endpointId: string, origin: Origin): Promise<boolean> {
-    const deleted = await this.documents.delete({ _id: endpointId, account_id: accountId }, origin);
+    const isDeleted = await this.documents.delete({ _id: endpointId, account_id: accountId }, origin);
     this.cache.forget(accountId, endpointId);
-    return deleted !== undefined;
+    return isDeleted;
   }
 
   /** Writes signing keys, unless the endpoint has been changed since it was read. */
@@ -367,7 +364,7 @@ export class EndpointRepository {
       const times = { updated_at: now, ...(status !== before.status && { status_changed_at: now }) };
       return { ...decided, set: { ...decided.set, ...times } };
     });
-    return this.remember(endpointId, changed?.after, true);
+    return this.remember(endpointId, changed, true);
   }
 
   /** Keeps something with an endpoint that makes no new version of it. */

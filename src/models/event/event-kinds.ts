@@ -45,7 +45,7 @@ export class EventKindRepository {
     this.byAccount = new ShortCache(resource_lifetime_ms);
     this.documents = new Recorded(eventKinds(connection), changes, {
       kind: 'event_kind',
-      idOf: ({ name }) => name,
+      idField: 'name',
       show: (document) => showNewest(toEventKind(document)),
     });
   }
@@ -130,14 +130,14 @@ export class EventKindRepository {
       };
     });
     this.forget(accountId, before.name);
-    return changed && toEventKind(changed.after);
+    return changed && toEventKind(changed);
   }
 
   /** @returns whether there was one to remove */
   async delete(accountId: string, name: string, origin: Origin): Promise<boolean> {
-    const deleted = await this.documents.delete({ _id: keyOf(accountId, name) }, origin);
+    const isDeleted = await this.documents.delete({ _id: keyOf(accountId, name) }, origin);
     this.forget(accountId, name);
-    return deleted !== undefined;
+    return isDeleted;
   }
 
   private forget(accountId: string, name: string): void {

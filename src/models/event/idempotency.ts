@@ -12,9 +12,6 @@ import { BY_MAJORITY } from '../mongo/durability.js';
  */
 export type ClaimState = 'pending' | 'repeated' | 'refused' | 'confirmed';
 
-/** How long a key is remembered, seconds: 24 hours. */
-const LIFETIME_S = 24 * 3_600;
-
 const records = collection('idempotency_records', {
   /** Account and key. */
   _id: must(String),
@@ -32,7 +29,8 @@ const records = collection('idempotency_records', {
   /** Its number in the account's sequence. */
   sequence: must(Number),
   state: must<ClaimState>(String),
-  created_at: must(Date, { expires: LIFETIME_S }),
+  /** A key is remembered for 24 hours. */
+  created_at: must(Date, { expires: 24 * 3_600 }),
 });
 
 /** What an idempotency key was first used for. */

@@ -20,17 +20,14 @@ const secrets = collection(
   BY_MAJORITY,
 );
 
-const SECRET_BYTES = 32;
-/** Accounts whose secrets a process remembers. A secret never changes. */
-const MAX_REMEMBERED = 10_000;
-
 /**
  * The secrets that accounts' business keys and subjects are hashed with: made when an account's first key is, and kept as long as its
  * events are.
  */
 export class KeySecretRepository extends repositoryOf(secrets) {
   private readonly box: () => SecretBox;
-  private readonly secrets = new LRUCache<string, Promise<KeyObject>>(roomFor(MAX_REMEMBERED));
+  /** Of so many accounts. A secret never changes. */
+  private readonly secrets = new LRUCache<string, Promise<KeyObject>>(roomFor(10_000));
 
   /** @param box seals the secrets; absent in a process that has nothing to do with events */
   constructor(connection: Connection, box: SecretBox | undefined) {
@@ -79,7 +76,7 @@ export class KeySecretRepository extends repositoryOf(secrets) {
     const context = contextOf(accountId);
     const known = await this.model.findById(accountId).lean();
     if (known) return createSecretKey(box.open(known.sealed, context), 'base64url');
-    const secret = randomBytes(SECRET_BYTES);
+    const secret = randomBytes(32);
     const sealed = box.seal(secret.toString('base64url'), context);
     // Otherwise another process was faster.
     const isFirst = await wasMade(this.model.create({ _id: accountId, sealed }));

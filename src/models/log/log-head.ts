@@ -38,15 +38,9 @@ export class LogHeads extends repositoryOf(heads) {
   /** The last checkpoint, unverified; `undefined` if there is none. */
   async read(): Promise<LogHead | undefined> {
     const found = await this.model.findOne({ _id: HEAD }).lean();
-    return found
-      ? {
-          size: found.size,
-          root: Buffer.from(found.root, 'base64'),
-          note: found.note,
-          signed_at: found.signed_at,
-          timestamp: found.timestamp ?? undefined,
-        }
-      : undefined;
+    if (!found) return undefined;
+    const { size, root, note, signed_at, timestamp } = found;
+    return { size, root: Buffer.from(root, 'base64'), note, signed_at, timestamp: timestamp ?? undefined };
   }
 
   /**

@@ -25,7 +25,8 @@ const stamps = collection('log_stamps', {
 
 /** Checkpoints that were stamped, so many that the time of a record is known to the minute at first, and to the day for ever: a few megabytes a year. */
 export class LogStamps extends repositoryOf(stamps) {
-  async keep(stamped: StampedCheckpoint, now = new Date()): Promise<void> {
+  async keep(stamped: StampedCheckpoint): Promise<void> {
+    const now = new Date();
     const time = now.toISOString();
     const after = (ms: number) => new Date(now.getTime() + ms);
     const documents = [
@@ -39,11 +40,10 @@ export class LogStamps extends repositoryOf(stamps) {
 
   /** The smallest checkpoint with a time stamp that has a leaf; `undefined` if there is none. @param index number of the leaf */
   async oldestWith(index: number): Promise<StampedCheckpoint | undefined> {
-    const [found] = await this.model
-      .find({ size: { $gt: index } })
+    const found = await this.model
+      .findOne({ size: { $gt: index } })
       .sort({ size: 1 })
-      .limit(1)
       .lean();
-    return found && { size: found.size, note: found.note, timestamp: found.timestamp };
+    return found ? { size: found.size, note: found.note, timestamp: found.timestamp } : undefined;
   }
 }

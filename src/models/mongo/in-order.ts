@@ -1,6 +1,9 @@
 import type { Query } from 'mongoose';
 import { together } from '../../domain/basics/bounded-memory.js';
 
+/** Documents that are dealt with together. */
+const AT_ONCE = 200;
+
 /**
  * Documents in the order of their ids, some at once. No cursor stays open while they are dealt with.
  *
@@ -9,8 +12,8 @@ import { together } from '../../domain/basics/bounded-memory.js';
  */
 export async function* inOrder<D extends { _id: string }>(
   find: (id: { $gt: string }) => Query<unknown, D>,
-  atOnce: number,
   after = '',
+  atOnce = AT_ONCE,
 ): AsyncIterable<D[]> {
   for (let last = after; ; ) {
     const some = await find({ $gt: last }).sort({ _id: 1 }).limit(atOnce).lean<D[]>();
@@ -20,9 +23,6 @@ export async function* inOrder<D extends { _id: string }>(
     last = newest._id;
   }
 }
-
-/** Documents that are looked at together in one pass over many. */
-const AT_ONCE = 200;
 
 /** All that a query finds, in one pass, some at once. */
 export function inOnePass<D>(query: Query<unknown, D>): AsyncIterable<D[]> {

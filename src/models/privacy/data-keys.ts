@@ -29,9 +29,6 @@ type DataKeyDocument = DocumentIn<typeof dataKeys>;
 /** Keys that are deleted at once. */
 const KEYS_AT_ONCE = 500;
 
-/** Keys that a process remembers. */
-const MAX_REMEMBERED = 10_000;
-
 /** Stands for a key that is being deleted, as long as a wrapped key. */
 export const OVERWRITTEN = '.'.repeat(160);
 
@@ -51,7 +48,8 @@ export class DataKeyRepository extends repositoryOf(dataKeys) implements DataKey
   constructor(connection: Connection, box: SecretBox | undefined, { data_key_lifetime_ms }: Timings) {
     super(connection);
     this.remembered = new LRUCache({
-      ...roomFor(2 * MAX_REMEMBERED),
+      // For 10,000 keys.
+      ...roomFor(20_000),
       ttl: data_key_lifetime_ms,
       ttlResolution: 0,
       perf: Date,

@@ -14,9 +14,6 @@ import { collection, type DocumentIn, may, must, present } from '../mongo/collec
 import { wasMade } from '../mongo/duplicate-key.js';
 import { inOrder } from '../mongo/in-order.js';
 
-/** Erasures that are read at once. */
-const READ_AT_ONCE = 500;
-
 const erasures = collection(
   'erasures',
   {
@@ -118,7 +115,7 @@ export class ErasureRepository {
 
   /** The erasures of all accounts, oldest first. */
   async *all(): AsyncIterable<{ accountId: string; erasure: Erasure }> {
-    for await (const some of inOrder((_id) => this.erasures.find({ _id }), READ_AT_ONCE))
+    for await (const some of inOrder((_id) => this.erasures.find({ _id })))
       for (const document of some) yield { accountId: document.account_id, erasure: toErasure(document) };
   }
 

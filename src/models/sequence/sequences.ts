@@ -10,25 +10,20 @@ import { insertMissing } from '../mongo/insert-missing.js';
 
 /** Blocks that others reserved meanwhile, after which a reservation is given up. */
 const MAX_CONFLICTS = 100;
-/** Accounts whose next number a process knows; of others it is read. */
-const MAX_KNOWN = 10_000;
 /** Voids that are read at once. */
 const VOIDS_AT_ONCE = 1_000;
 
-interface StoredBlock extends Block {
-  reserved_at: Date;
-}
+type StoredBlock = Block & { reserved_at: Date };
 
 /** A block whose process is dead. */
-export interface DeadBlock extends Block {
+export interface DeadBlock extends StoredBlock {
   account_id: string;
-  reserved_at: Date;
   /** When its process used it at the latest. */
   until: Date;
 }
 
 /** What is known of the numbers of an account besides its events. */
-export interface KnownNumbers {
+interface KnownNumbers {
   /** The first number that was given to no process yet. */
   next: number;
   /** Numbers of which it is not known yet whether events have them. */
@@ -69,8 +64,8 @@ const voids = collection(
 export class SequenceRepository extends repositoryOf(sequences) implements Blocks {
   private readonly holders: ReturnType<typeof holders>;
   private readonly voidModel: ReturnType<typeof voids>;
-  /** The next number of an account, as far as this process knows. */
-  private readonly known = new LRUCache<string, number>(roomFor(MAX_KNOWN));
+  /** The next number of an account, as far as this process knows; of more accounts than these it is read. */
+  private readonly known = new LRUCache<string, number>(roomFor(10_000));
 
   constructor(connection: Connection) {
     super(connection);
@@ -129,12 +124,10 @@ export class SequenceRepository extends repositoryOf(sequences) implements Block
   }
 
   private async declareVoid(accountId: string, ranges: readonly NumberRange[]): Promise<void> {
-    const at = new Date();
+    const declared = { account_id: accountId, at: new Date(), in_log: false };
     await insertMissing(
       this.voidModel,
-      ranges.map((range) => ({
-        ...{ _id: `${accountId}:${range.first}`, account_id: accountId, ...range, at, in_log: false },
-      })),
+      ranges.map(({ first, last }) => ({ _id: `${accountId}:${first}`, first, last, ...declared })),
     );
   }
 
@@ -165,7 +158,7 @@ export class SequenceRepository extends repositoryOf(sequences) implements Block
       : undefined;
   }
 
-  /** Void numbers of an account within a range, some at once. @param after only those that begin behind this number */
+  /** Void numbers of an account within a range. */
   async voids(
     accountId: string,
     { first, last }: NumberRange,
@@ -209,7 +202,7 @@ export class SequenceRepository extends repositoryOf(sequences) implements Block
   /** All voids that the log has, some at once. */
   async *recorded(): AsyncIterable<(VoidNumbers & { id: string; leafIndex: number })[]> {
     const inLog = (_id: object) => this.voidModel.find({ _id, in_log: true });
-    for await (const some of inOrder(inLog, VOIDS_AT_ONCE))
+    for await (const some of inOrder(inLog))
       yield some.map((one) => ({ id: one._id, ...toVoid(one), leafIndex: one.leaf_index ?? -1 }));
   }
 }

@@ -13,19 +13,13 @@ describe('what a process remembers of endpoints', () => {
   beforeEach(() => {
     stored = [endpoint('ep_0'), endpoint('ep_1')];
     reads = { some: 0, all: 0 };
-    cache = new EndpointCache(
-      {
-        async some(ids) {
-          reads.some += 1;
-          return stored.filter(({ id }) => ids.includes(id)).reverse();
-        },
-        async all(accountId) {
-          reads.all += 1;
-          return stored.filter(({ account_id }) => account_id === accountId);
-        },
-      },
-      TIMINGS,
-    );
+    cache = new EndpointCache(async (which) => {
+      const isAll = 'account_id' in which;
+      reads[isAll ? 'all' : 'some'] += 1;
+      return isAll
+        ? stored.filter(({ account_id }) => account_id === which.account_id)
+        : stored.filter(({ id }) => which._id.$in.includes(id)).reverse();
+    }, TIMINGS);
   });
   const watchers = async () => (await cache.watchersOf('acct_1')).map(({ id }) => id);
 
