@@ -15,12 +15,7 @@ import type {
 import type { LiveGroup, MemberAttempt } from '../src/domain/delivery/delivery-group.js';
 import type { UnannouncedEnds } from '../src/domain/delivery/end-notice.js';
 import type { SigningKey } from '../src/domain/delivery/signature.js';
-import type {
-  DisableResult,
-  EndpointStatus,
-  VerificationMethod,
-  VerificationSubject,
-} from '../src/domain/endpoint/endpoint.js';
+import type { DisableResult, Endpoint, VerificationSubject } from '../src/domain/endpoint/endpoint.js';
 import type { EndpointConditions } from '../src/domain/endpoint/endpoint-conditions.js';
 import type { EndpointKey } from '../src/domain/endpoint/endpoint-key.js';
 import type { FailingMark } from '../src/domain/endpoint/incident.js';
@@ -55,20 +50,12 @@ export interface RequestSecrets {
 }
 
 /** What an attempt needs of an endpoint. */
-export interface EndpointForAttempt {
-  /** Which version of its settings this is. */
-  version: number;
+export interface EndpointForAttempt
+  extends Pick<Endpoint, 'version' | 'target_url' | 'listener' | 'status' | 'status_reason' | 'rate_limit'> {
   /** The version since which it has had its URL. */
   verification_revision: number;
-  target_url: string;
-  /** Its requests go to a connected program, never to the URL. */
-  listener?: boolean;
-  status: EndpointStatus;
-  status_reason?: string;
   /** It has been failing. */
   failing?: FailingMark;
-  /** Deliveries per second, at most; absent: no limit. */
-  rate_limit?: number;
   /** Decrypts what the request needs: called once the attempt is certain to be made. */
   secrets(): RequestSecrets;
 }
@@ -135,12 +122,10 @@ export interface IncidentLog {
 }
 
 /** What verification needs of an endpoint. */
-export interface EndpointForVerification extends VerificationSubject, RequestSecrets {
-  id: string;
-  account_id: string;
-  verification_method: VerificationMethod;
-  /** Deliveries per second, at most; absent: no limit. */
-  rate_limit?: number;
+export interface EndpointForVerification
+  extends VerificationSubject,
+    RequestSecrets,
+    Pick<Endpoint, 'id' | 'verification_method' | 'rate_limit'> {
   /** What the subscriber must return. */
   verification_token: string;
   /** Sent to the subscriber as `hub.verify_token`, which tells it who asks; Graph API only. */

@@ -1,10 +1,8 @@
 import { ApplicationFailure } from '@temporalio/common';
+import { isSuccess } from '../../src/domain/attempt/outcome.js';
 import { parseRetryAfter } from '../../src/domain/http/retry-after.js';
 import { cutText } from '../../src/domain/text/unicode.js';
 import type { AlertSender, HttpPoster } from '../ports.js';
-
-/** For an answer, milliseconds. */
-const TIMEOUT_MS = 10_000;
 
 /** The most characters of a message that chat services take: Slack cuts at 40,000, Discord refuses more than 2,000. */
 const MAX_TEXT = 2_000;
@@ -17,12 +15,12 @@ export function createChatSender(url: string, poster: HttpPoster, userAgent: str
       url,
       headers: { 'content-type': 'application/json', 'user-agent': userAgent },
       body: JSON.stringify({ text: escaped(cutText(`${subject}\n\n${text}`.trim(), MAX_TEXT, ' …')) }),
-      timeoutMs: TIMEOUT_MS,
+      timeoutMs: 10_000,
     });
     if ('error_code' in answer)
       throw new Error(`The chat webhook could not be reached (${answer.error_code}).`);
     const { statusCode, headers } = answer;
-    if (statusCode >= 200 && statusCode < 300) return;
+    if (isSuccess(statusCode)) return;
     const now = Date.now();
     const after = headers['retry-after'];
     const notBefore = parseRetryAfter(Array.isArray(after) ? after[0] : after, now);

@@ -10,10 +10,6 @@ export interface MailOptions {
   ca?: readonly string[] | undefined;
 }
 
-/** For connecting, the server's greeting, and silence afterwards, milliseconds. */
-const CONNECT_TIMEOUT_MS = 10_000;
-const SILENCE_TIMEOUT_MS = 20_000;
-
 /** Sends mail over SMTP. A password goes over TLS only. */
 export function createMailSender({ smtpUrl, from, to, ca }: MailOptions): AlertSender {
   const { protocol, hostname, port, username, password } = new URL(smtpUrl);
@@ -30,9 +26,9 @@ export function createMailSender({ smtpUrl, from, to, ca }: MailOptions): AlertS
         requireTLS: true,
       }),
       tls: { ...(ca && { ca: [...ca] }) },
-      connectionTimeout: CONNECT_TIMEOUT_MS,
-      greetingTimeout: CONNECT_TIMEOUT_MS,
-      socketTimeout: SILENCE_TIMEOUT_MS,
+      connectionTimeout: 10_000,
+      greetingTimeout: 10_000,
+      socketTimeout: 20_000,
       disableFileAccess: true,
       disableUrlAccess: true,
     });

@@ -11,10 +11,11 @@ import {
   type RunKey,
   type SealableDelivery,
 } from '../../src/domain/archive/to-archive.js';
+import { inParts, together } from '../../src/domain/basics/bounded-memory.js';
 import type { Timings } from '../../src/domain/timings.js';
 import type { ActivityDependencies } from '../ports.js';
 import { whileBeating } from '../while-beating.js';
-import { EndTeller } from './tell-ends.js';
+import { createEndTeller } from './tell-ends.js';
 import { whileSigning } from './while-signing.js';
 
 /** Executions that are read at once. */
@@ -31,7 +32,7 @@ const FEW = 50;
 /** What archiving a delivery writes. */
 interface Writes {
   archive: ArchiveWrites;
-  teller: Pick<EndTeller, 'note'>;
+  teller: Pick<ReturnType<typeof createEndTeller>, 'note'>;
 }
 
 /** What a part of an archive run has done. */
@@ -64,7 +65,7 @@ export function createArchiveClosed({
   timings,
   ...others
 }: Pick<ActivityDependencies, 'archive' | 'closed' | 'log' | 'timings' | 'endpoints' | 'ledger' | 'ends'>) {
-  const teller = new EndTeller(others);
+  const teller = createEndTeller(others);
   const writes = { archive, teller };
 
   return function archiveClosed(request: ArchiveRequest): Promise<ArchivePart> {
@@ -142,14 +143,9 @@ export function createSweepArchive({ archive }: Pick<ActivityDependencies, 'arch
 /** Deliveries that have closed in groups that are still open. */
 async function archiveOpenGroups(writes: Writes, closed: ClosedExecutions) {
   let archived = 0;
-  let some: ClosedExecution[] = [];
-  for await (const execution of closed.openGroups()) {
-    some.push(execution);
-    if (some.length < FEW) continue;
+  for await (const some of together(closed.openGroups(), FEW))
     archived += await archiveExecutions(writes, some);
-    some = [];
-  }
-  return archived + (await archiveExecutions(writes, some));
+  return archived;
 }
 
 /** Archives what is not archived of some executions. @returns how many deliveries */
@@ -159,8 +155,7 @@ export async function archiveExecutions(
 ): Promise<number> {
   const { first, later } = apart(executions);
   let archived = 0;
-  for (let begin = 0; begin < first.length; begin += KEPT_AT_ONCE)
-    archived += await archiveTogether(writes, first.slice(begin, begin + KEPT_AT_ONCE));
+  for (const some of inParts(first, KEPT_AT_ONCE)) archived += await archiveTogether(writes, some);
   return later.length === 0 ? archived : archived + (await archiveExecutions(writes, later));
 }
 

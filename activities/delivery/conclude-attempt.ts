@@ -56,8 +56,13 @@ export function createConclude({
       name: cause,
       address,
     });
+    const reporting = incidents.gone({ account_id, endpoint_id, host }, cause, revision);
+    // If one could not be recorded, the next attempt does it.
     const [isReported, result] = await Promise.all([
-      record(incidents.gone({ account_id, endpoint_id, host }, cause, revision)),
+      withTimeout(
+        RECORD_LIMIT_MS,
+        reporting.then(() => true),
+      ).catch(() => false),
       withTimeout(RECORD_LIMIT_MS, disabling).catch(() => undefined),
     ]);
     return result === undefined ? isReported : result !== 'changed';
@@ -81,12 +86,4 @@ export function createConclude({
     const isOpen = await incidents.succeeded(endpoint, began, failing !== undefined, number === 1);
     if (failing && !isOpen) await endpoints.setFailing(account_id, endpoint_id, null);
   }
-}
-
-/** @returns whether it was recorded; if not, the next attempt does it */
-async function record(work: Promise<unknown>): Promise<boolean> {
-  return withTimeout(RECORD_LIMIT_MS, work).then(
-    () => true,
-    () => false,
-  );
 }

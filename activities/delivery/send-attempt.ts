@@ -15,18 +15,6 @@ const KEPT_HEADER_LENGTH = 256;
 /** A subscriber's receipt: visible ASCII characters, so that it stays what it was. */
 const RECEIPT = /^[\x21-\x7e]{1,1024}$/;
 
-/** What is kept of an answer. */
-type Kept = Pick<
-  Attempt,
-  | 'status_code'
-  | 'response_bytes'
-  | 'response_sha256'
-  | 'response_cut'
-  | 'response_length'
-  | 'response_headers'
-  | 'response_snippet'
->;
-
 /** An attempt that was made. */
 interface Sent {
   attempt: Attempt;
@@ -102,7 +90,7 @@ export function createSend({
   };
 
   /** An endpoint may answer with what it was sent: what is kept of its answer, and a digest of it, can be read as long as the payload. */
-  async function seal(request: AttemptRequest, kept: Kept): Promise<Partial<Attempt>> {
+  async function seal(request: AttemptRequest, kept: Partial<Attempt>): Promise<Partial<Attempt>> {
     const { response_sha256, response_headers, response_snippet, ...numbers } = kept;
     if (!request.sealed || (!response_headers && response_sha256 === undefined)) return kept;
     const text = JSON.stringify({ response_sha256, response_headers, response_snippet });
@@ -127,7 +115,7 @@ function sentTo(targetUrl: string, secrets: readonly string[]): string {
 function keptOf(
   { statusCode, headers, body, bodyBytes, bodySha256, isCut }: HttpAnswer,
   secrets: readonly string[],
-): Kept {
+): Partial<Attempt> {
   const kept = KEPT_HEADERS.flatMap((name): [string, string][] => {
     const value = single(headers[name]);
     return value === undefined ? [] : [[name, cutText(redact(value, secrets), KEPT_HEADER_LENGTH)]];

@@ -1,18 +1,12 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Makes attempts side by side. One that fails takes nothing from the others. @returns their reports; `null` for one that failed */
-export type SideBySide = <Item, Report>(
-  items: readonly Item[],
-  attempt: (item: Item) => Promise<Report>,
-) => Promise<(Report | null)[]>;
-
 /**
  * Attempts that are begun in the order in which they are asked for, whichever group they are of: all at once, thousands of them would take the memory of
  * thousands, and the first would wait until the last is prepared.
  *
  * @param begunAtOnce so many are begun before the process does anything else, such as sending them
  */
-export function createSideBySide(begunAtOnce: number): SideBySide {
+export function createSideBySide(begunAtOnce: number) {
   const waiting: (() => void)[] = [];
   let isServing = false;
 
@@ -25,6 +19,7 @@ export function createSideBySide(begunAtOnce: number): SideBySide {
     isServing = false;
   }
 
+  /** One that fails takes nothing from the others. @returns reports; `null` for one that failed */
   return <Item, Report>(items: readonly Item[], attempt: (item: Item) => Promise<Report>) => {
     const reports = items.map(
       (item) =>

@@ -1,6 +1,7 @@
+import { isSuccess } from '../../src/domain/attempt/outcome.js';
 import { newId } from '../../src/domain/basics/ids.js';
 import { liveSecrets, signedHeaders } from '../../src/domain/delivery/signature.js';
-import type { EndpointForVerification, HttpPoster } from '../ports.js';
+import type { EndpointForVerification, HttpAnswer, HttpPoster, HttpRequest } from '../ports.js';
 
 /** Kind of the event that a verification by `challenge` posts. */
 const VERIFICATION_KIND = 'endpoint.verification';
@@ -9,7 +10,7 @@ const PER_MINUTE = 60;
 const RATE_DIGITS = 6;
 
 /** What a verification attempt needs besides the endpoint. */
-export interface VerificationContext {
+interface VerificationContext {
   poster: HttpPoster;
   userAgent: string;
   /** Where the subscriber may confirm instead of answering; absent if this installation has no public address. */
@@ -20,114 +21,111 @@ export interface VerificationContext {
 }
 
 /** Whether an endpoint wants events, or why that is not known. */
-export type VerificationResult = { wanted: true; allowed_rate?: number } | { wanted: false; reason: string };
+type VerificationResult = { wanted: true; allowed_rate?: number } | { wanted: false; reason: string };
+
+/** A question to an endpoint, and what answers of success mean. What all requests have is added. */
+interface Question extends Pick<HttpRequest, 'method' | 'body'> {
+  /** Absent: the endpoint's own. */
+  url?: string;
+  headers?: Record<string, string>;
+  resultOf(answer: HttpAnswer): VerificationResult;
+}
+
+const QUESTIONS = { challenge, cloudevents: requestPermission, graph: challengeAsGraphApi } as const;
 
 /** Asks an endpoint whether it wants events, by its verification method. */
-export function askEndpoint(
+export async function askEndpoint(
   endpoint: EndpointForVerification,
   context: VerificationContext,
 ): Promise<VerificationResult> {
-  switch (endpoint.verification_method) {
-    case 'challenge':
-      return challenge(endpoint, context);
-    case 'cloudevents':
-      return requestPermission(endpoint, context);
-    case 'graph':
-      return challengeAsGraphApi(endpoint, context);
-  }
+  const { resultOf, headers, ...request } = QUESTIONS[endpoint.verification_method](endpoint, context);
+  const answer = await context.poster.exchange({
+    url: endpoint.target_url,
+    ...request,
+    headers: { ...endpoint.headers, 'user-agent': context.userAgent, ...headers },
+    timeoutMs: context.timeoutMs,
+  });
+  if ('error_code' in answer) return no(`There was no answer: ${answer.error}.`);
+  if (!isSuccess(answer.statusCode)) return no(`It answered ${answer.statusCode}.`);
+  return resultOf(answer);
 }
 
 /**
  * A signed POST with a token. The subscriber answers with the token as text, or as `challenge_response` in JSON. The name differs from
  * the one in the request, so that a server that echoes requests is not verified.
  */
-async function challenge(
-  endpoint: EndpointForVerification,
-  context: VerificationContext,
-): Promise<VerificationResult> {
+function challenge(
+  { id: endpoint_id, verification_token: token, signing_keys }: EndpointForVerification,
+  { confirmationUrl }: VerificationContext,
+): Question {
   const now = Date.now();
   const id = newId('event', now);
-  const timestamp = Math.floor(now / 1_000);
   const body = JSON.stringify({
     kind: VERIFICATION_KIND,
-    endpoint_id: endpoint.id,
-    challenge: endpoint.verification_token,
-    ...(context.confirmationUrl && { confirmation_url: context.confirmationUrl }),
+    endpoint_id,
+    challenge: token,
+    ...(confirmationUrl && { confirmation_url: confirmationUrl }),
   });
-  const answer = await context.poster.exchange({
+  return {
     method: 'POST',
-    url: endpoint.target_url,
     headers: {
-      ...endpoint.headers,
       'content-type': 'application/json',
-      'user-agent': context.userAgent,
-      ...signedHeaders(liveSecrets(endpoint.signing_keys, now), id, timestamp, body),
+      ...signedHeaders(liveSecrets(signing_keys, now), id, Math.floor(now / 1_000), body),
       'webhook-event-kind': VERIFICATION_KIND,
       'webhook-attempt': '1',
     },
     body,
-    timeoutMs: context.timeoutMs,
-  });
-  if ('error_code' in answer) return noAnswer(answer.error);
-  if (!isSuccess(answer.statusCode)) return no(`It answered ${answer.statusCode}.`);
-  const token = endpoint.verification_token;
-  if (answer.body.trim() === token || challengeResponse(answer.body) === token) return { wanted: true };
-  return no(
-    'It answered the challenge, but not with the token: as text, or as "challenge_response" in JSON.',
-  );
+    resultOf: (answer) =>
+      answer.body.trim() === token || challengeResponse(answer.body) === token
+        ? { wanted: true }
+        : no(
+            'It answered the challenge, but not with the token: as text, or as "challenge_response" in JSON.',
+          ),
+  };
 }
 
 /**
  * CloudEvents, "HTTP 1.1 Web Hooks for Event Delivery", section 4: `OPTIONS` with `WebHook-Request-Origin`; permission is
  * `WebHook-Allowed-Origin` with that origin or `*`, and a rate in requests per minute, or later a call of the callback.
  */
-async function requestPermission(
-  endpoint: EndpointForVerification,
-  context: VerificationContext,
-): Promise<VerificationResult> {
-  const answer = await context.poster.exchange({
+function requestPermission(
+  { rate_limit }: EndpointForVerification,
+  { origin, confirmationUrl }: VerificationContext,
+): Question {
+  return {
     method: 'OPTIONS',
-    url: endpoint.target_url,
     headers: {
-      ...endpoint.headers,
-      'user-agent': context.userAgent,
-      'webhook-request-origin': context.origin,
-      ...(context.confirmationUrl && { 'webhook-request-callback': context.confirmationUrl }),
-      ...(endpoint.rate_limit && { 'webhook-request-rate': requestedRate(endpoint.rate_limit) }),
+      'webhook-request-origin': origin,
+      ...(confirmationUrl && { 'webhook-request-callback': confirmationUrl }),
+      ...(rate_limit && { 'webhook-request-rate': requestedRate(rate_limit) }),
     },
-    timeoutMs: context.timeoutMs,
-  });
-  if ('error_code' in answer) return noAnswer(answer.error);
-  if (!isSuccess(answer.statusCode)) return no(`It answered ${answer.statusCode}.`);
-  const origin = String(answer.headers['webhook-allowed-origin'] ?? '').trim();
-  if (origin !== '*' && origin.toLowerCase() !== context.origin.toLowerCase())
-    return no(`It did not name ${context.origin} in WebHook-Allowed-Origin.`);
-  const rate = parseAllowedRate(String(answer.headers['webhook-allowed-rate'] ?? '*'));
-  if (rate === undefined) return no('Its WebHook-Allowed-Rate is neither a number above 0 nor *.');
-  return { wanted: true, ...(Number.isFinite(rate) && { allowed_rate: rate }) };
+    resultOf({ headers }) {
+      const allowed = String(headers['webhook-allowed-origin'] ?? '').trim();
+      if (allowed !== '*' && allowed.toLowerCase() !== origin.toLowerCase())
+        return no(`It did not name ${origin} in WebHook-Allowed-Origin.`);
+      const rate = parseAllowedRate(String(headers['webhook-allowed-rate'] ?? '*'));
+      if (rate === undefined) return no('Its WebHook-Allowed-Rate is neither a number above 0 nor *.');
+      return { wanted: true, ...(Number.isFinite(rate) && { allowed_rate: rate }) };
+    },
+  };
 }
 
 /** Graph API, "Getting started with webhooks", verification requests: `GET` with `hub.challenge`, which must come back as it is. */
-async function challengeAsGraphApi(
-  endpoint: EndpointForVerification,
-  context: VerificationContext,
-): Promise<VerificationResult> {
-  const url = withQuery(endpoint.target_url, {
-    'hub.mode': 'subscribe',
-    'hub.challenge': endpoint.verification_token,
-    ...(endpoint.verify_token && { 'hub.verify_token': endpoint.verify_token }),
-  });
-  const answer = await context.poster.exchange({
+function challengeAsGraphApi({
+  target_url,
+  verification_token: token,
+  verify_token,
+}: EndpointForVerification): Question {
+  return {
     method: 'GET',
-    url,
-    headers: { ...endpoint.headers, 'user-agent': context.userAgent },
-    timeoutMs: context.timeoutMs,
-  });
-  if ('error_code' in answer) return noAnswer(answer.error);
-  if (!isSuccess(answer.statusCode)) return no(`It answered ${answer.statusCode}.`);
-  return answer.body.trim() === endpoint.verification_token
-    ? { wanted: true }
-    : no('It answered, but not with the value of hub.challenge.');
+    url: withQuery(target_url, {
+      'hub.mode': 'subscribe',
+      'hub.challenge': token,
+      ...(verify_token && { 'hub.verify_token': verify_token }),
+    }),
+    resultOf: ({ body }) =>
+      body.trim() === token ? { wanted: true } : no('It answered, but not with the value of hub.challenge.'),
+  };
 }
 
 /**
@@ -138,13 +136,8 @@ export function withQuery(text: string, added: Readonly<Record<string, string>>)
   const url = new URL(text);
   const isReplaced = (pair: string) =>
     [...new URLSearchParams(pair).keys()].some((name) => Object.hasOwn(added, name));
-  const kept =
-    url.search === ''
-      ? []
-      : url.search
-          .slice(1)
-          .split('&')
-          .filter((pair) => !isReplaced(pair));
+  const pairs = url.search === '' ? [] : url.search.slice(1).split('&');
+  const kept = pairs.filter((pair) => !isReplaced(pair));
   url.search = [...kept, new URLSearchParams(added)].join('&');
   return url.href;
 }
@@ -175,14 +168,6 @@ function challengeResponse(body: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isSuccess(status: number): boolean {
-  return status >= 200 && status < 300;
-}
-
-function noAnswer(error: string): VerificationResult {
-  return no(`There was no answer: ${error}.`);
 }
 
 function no(reason: string): VerificationResult {

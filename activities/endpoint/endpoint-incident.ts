@@ -17,8 +17,8 @@ interface IncidentPorts {
   ledger: LedgerWriter;
 }
 
-/** What an incident does to its endpoint. Each may be repeated after a crash. */
-export function createIncidentActivities({ endpoints, ledger, raiser }: IncidentPorts) {
+/** What incidents and time do to an endpoint. Each may be repeated after a crash. */
+export function createEndpointActivities({ endpoints, ledger, raiser }: IncidentPorts) {
   const ports = { endpoints, ledger, raiser };
   return {
     /** Keeps with an endpoint that it is failing, or, with `null`, that it is not. @returns its status, or `deleted` */
@@ -76,6 +76,14 @@ export function createIncidentActivities({ endpoints, ledger, raiser }: Incident
       const since = failing ? new Date(failing.since) : new Date();
       await ledger.probe({ account_id, endpoint_id }, since);
     },
+
+    /**
+     * Removes an endpoint's signing secrets whose overlap has ended. They have stopped signing already; this deletes them from the database.
+     *
+     * @returns when the next overlap ends, milliseconds since the epoch; `null` if there is none left
+     */
+    retireSecrets: async ({ account_id, endpoint_id }: EndpointKey): Promise<number | null> =>
+      (await endpoints.retireSecrets(account_id, endpoint_id)) ?? null,
   };
 }
 

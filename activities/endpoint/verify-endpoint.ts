@@ -1,16 +1,8 @@
 import type { VerificationSubject } from '../../src/domain/endpoint/endpoint.js';
 import type { EndpointKey } from '../../src/domain/endpoint/endpoint-key.js';
 import { CURRENT_VERSION } from '../../src/domain/http/versions.js';
-import type { HttpPoster, PendingEndpoints } from '../ports.js';
+import type { ActivityDependencies, PendingEndpoints } from '../ports.js';
 import { askEndpoint } from './ask-endpoint.js';
-
-/** What verification attempts need. */
-export interface VerificationDependencies {
-  pending: PendingEndpoints;
-  poster: HttpPoster;
-  userAgent: string;
-  publicUrl?: string | undefined;
-}
 
 /** The state of a verification after an attempt, and the version of the endpoint that it is about. */
 export type VerificationReport =
@@ -30,46 +22,6 @@ function confirmationUrl(
   return url.href;
 }
 
-/** Makes one attempt to verify an endpoint, and takes the endpoint into service if it succeeds. */
-export function createVerificationAttempt({
-  pending,
-  poster,
-  userAgent,
-  publicUrl,
-}: VerificationDependencies) {
-  return async function tryHandshake(key: EndpointKey, timeoutMs: number): Promise<VerificationReport> {
-    const endpoint = await pending.loadPending(key);
-    if (!endpoint) return settle(pending, key);
-    const result = await askEndpoint(endpoint, {
-      poster,
-      userAgent,
-      confirmationUrl: confirmationUrl(publicUrl, endpoint.id, endpoint.verification_token),
-      origin: publicUrl ? new URL(publicUrl).hostname : 'hookline',
-      timeoutMs,
-    });
-    if (!result.wanted) {
-      const { verification_revision } = endpoint;
-      await pending.explain(key, result.reason, verification_revision);
-      return { state: 'pending', reason: result.reason, verification_revision };
-    }
-    if (await pending.verified(key, endpoint, result.allowed_rate)) return settle(pending, key);
-    return CHANGED;
-  };
-}
-
-/** Takes an endpoint into service after a call of its confirmation URL, unless it has changed since it was asked. */
-export function createConfirmEndpoint({ pending }: Pick<VerificationDependencies, 'pending'>) {
-  return async function confirmEndpoint(
-    key: EndpointKey,
-    allowedRate: number | undefined,
-    subject: VerificationSubject,
-  ): Promise<VerificationReport> {
-    const verified = await pending.verified(key, subject, allowedRate);
-    if (verified || !(await pending.loadPending(key))) return settle(pending, key);
-    return CHANGED;
-  };
-}
-
 /** A change of a pending endpoint starts its verification again, so this is not the end: the endpoint is asked once more. */
 const CHANGED: VerificationReport = {
   state: 'pending',
@@ -82,15 +34,56 @@ async function settle(pending: PendingEndpoints, key: EndpointKey): Promise<Veri
   return { state: 'settled' };
 }
 
-/** Disables an endpoint that was not verified in time, unless it has changed since it was asked last. */
-export function createGiveUpEndpoint({ pending }: Pick<VerificationDependencies, 'pending'>) {
-  /** @returns whether it has changed, so that it is still to be verified: whoever changed it may have crashed before saying so */
-  return async function giveUpEndpoint(
-    key: EndpointKey,
-    reason: string,
-    verificationRevision?: number,
-  ): Promise<VerificationReport['state']> {
-    await pending.giveUp(key, reason, verificationRevision);
-    return (await pending.loadPending(key)) ? 'pending' : 'settled';
+/** The steps of a verification. */
+export function createVerificationActivities({
+  pending,
+  poster,
+  userAgent,
+  publicUrl,
+}: Pick<ActivityDependencies, 'pending' | 'poster' | 'userAgent' | 'publicUrl'>) {
+  return {
+    /** Makes one attempt to verify an endpoint, and takes the endpoint into service if it succeeds. */
+    async tryHandshake(key: EndpointKey, timeoutMs: number): Promise<VerificationReport> {
+      const endpoint = await pending.loadPending(key);
+      if (!endpoint) return await settle(pending, key);
+      const result = await askEndpoint(endpoint, {
+        poster,
+        userAgent,
+        confirmationUrl: confirmationUrl(publicUrl, endpoint.id, endpoint.verification_token),
+        origin: publicUrl ? new URL(publicUrl).hostname : 'hookline',
+        timeoutMs,
+      });
+      if (!result.wanted) {
+        const { verification_revision } = endpoint;
+        await pending.explain(key, result.reason, verification_revision);
+        return { state: 'pending', reason: result.reason, verification_revision };
+      }
+      const verified = await pending.verified(key, endpoint, result.allowed_rate);
+      return verified ? await settle(pending, key) : CHANGED;
+    },
+
+    /** Takes an endpoint into service after a call of its confirmation URL, unless it has changed since it was asked. */
+    async confirmEndpoint(
+      key: EndpointKey,
+      allowedRate: number | undefined,
+      subject: VerificationSubject,
+    ): Promise<VerificationReport> {
+      const verified = await pending.verified(key, subject, allowedRate);
+      return verified || !(await pending.loadPending(key)) ? await settle(pending, key) : CHANGED;
+    },
+
+    /**
+     * Disables an endpoint that was not verified in time, unless it has changed since it was asked last.
+     *
+     * @returns whether it has changed, so that it is still to be verified: whoever changed it may have crashed before saying so
+     */
+    async giveUpEndpoint(
+      key: EndpointKey,
+      reason: string,
+      verificationRevision?: number,
+    ): Promise<VerificationReport['state']> {
+      await pending.giveUp(key, reason, verificationRevision);
+      return (await pending.loadPending(key)) ? 'pending' : 'settled';
+    },
   };
 }

@@ -18,6 +18,8 @@ export function greatestAge(expiresAt: number | undefined, mostMs = MAX_AGE_MS):
 
 /** What is known of a connection to an endpoint. */
 interface Use {
+  /** Where it leads, also behind a proxy. */
+  address: string;
   /** An exchange is under way on it. */
   isBusy: boolean;
   isOld: boolean;
@@ -25,9 +27,9 @@ interface Use {
 
 const uses = new WeakMap<Socket, Use>();
 
-/** Closes a connection once it has an age, milliseconds, or when the exchange is over that is under way on it then. */
-export function limitAge(socket: Socket, ageMs: number): void {
-  const use: Use = { isBusy: false, isOld: false };
+/** Notes where a connection leads, and closes it once it has an age, milliseconds, or when the exchange is over that is under way on it then. */
+export function limitAge(socket: Socket, address: string, ageMs: number): void {
+  const use: Use = { address, isBusy: false, isOld: false };
   uses.set(socket, use);
   const timer = setTimeout(() => {
     use.isOld = true;
@@ -36,10 +38,11 @@ export function limitAge(socket: Socket, ageMs: number): void {
   socket.once('close', () => clearTimeout(timer));
 }
 
-/** An exchange begins on a connection. */
-export function beginUse(socket: Socket): void {
+/** An exchange begins on a connection. @returns where it leads */
+export function beginUse(socket: Socket): string | undefined {
   const use = uses.get(socket);
   if (use) use.isBusy = true;
+  return use?.address;
 }
 
 /** An exchange on a connection is over. */

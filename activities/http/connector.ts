@@ -4,7 +4,7 @@ import { buildConnector } from 'undici';
 import type { AddressGuard } from './address-guard.js';
 import { greatestAge, limitAge } from './connection-age.js';
 import { deadline } from './deadline.js';
-import { currentTrace, type ExchangeTrace, leadsTo } from './exchange-trace.js';
+import { currentTrace, type ExchangeTrace } from './exchange-trace.js';
 import { firstToOpen, type OpenConnection } from './first-to-open.js';
 import type { ResolvedName } from './names/name-lookups.js';
 import { bareHost, openTunnel } from './tunnel.js';
@@ -22,15 +22,13 @@ export interface ConnectorOptions {
   maxAgeMs?: number | undefined;
 }
 
-/** How many TLS sessions are kept for resumption. */
-const MAX_CACHED_SESSIONS = 1_000;
-
 /** When a connection that is made for no exchange is given up, milliseconds. */
 const CONNECT_TIMEOUT_MS = 10_000;
-/** When the next address is tried beside one that has not opened, milliseconds: RFC 8305, section 5, recommends 250 and allows 2,000. */
-const NEXT_AFTER_MS = 250;
-/** The same through a proxy, which answers when it has connected itself, and may ask somebody else before. */
-const NEXT_AFTER_MS_BY_PROXY = 1_000;
+/**
+ * When the next address is tried beside one that has not opened, milliseconds: RFC 8305, section 5, recommends 250 and allows 2,000. A proxy answers
+ * when it has connected itself, and may ask somebody else before.
+ */
+const NEXT_AFTER_MS = { direct: 250, byProxy: 1_000 };
 
 /** As undici has it for connections that it makes itself. */
 const SOCKET_OPTIONS = {
@@ -46,7 +44,8 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
   const secure = buildConnector({
     // There is a limit for all of a connection.
     timeout: 0,
-    maxCachedSessions: MAX_CACHED_SESSIONS,
+    // For resumption.
+    maxCachedSessions: 1_000,
     // Made once: to read all the authorities again for each connection takes 20 ms of the processor.
     secureContext: createSecureContext({
       ...(extraCa.length > 0 && { ca: [...rootCertificates, ...extraCa] }),
@@ -65,17 +64,14 @@ export function createConnector(options: ConnectorOptions): buildConnector.conne
     const openOne: OpenConnection = proxy
       ? (address, unwanted) => openTunnel(proxy, address, port, unwanted)
       : (address, unwanted) => openDirectly(guard, address.address, port, unwanted);
-    const nextAfterMs = proxy ? NEXT_AFTER_MS_BY_PROXY : NEXT_AFTER_MS;
-    const { socket: plain, address } = await firstToOpen(resolved.addresses, openOne, {
-      nextAfterMs,
-      signal,
-    });
+    const nextAfterMs = NEXT_AFTER_MS[proxy ? 'byProxy' : 'direct'];
+    const opening = { nextAfterMs, signal };
+    const { socket: plain, address } = await firstToOpen(resolved.addresses, openOne, opening);
     trace?.end('connect');
     const isTls = target.protocol === 'https:';
     const socket = isTls ? await addTls(secure, target, plain, signal) : plain;
     if (isTls) trace?.end('tls');
-    leadsTo(socket, address);
-    limitAge(socket, greatestAge(resolved.expiresAt, maxAgeMs));
+    limitAge(socket, address, greatestAge(resolved.expiresAt, maxAgeMs));
     return socket;
   };
 

@@ -35,10 +35,9 @@ export class ExchangeTrace {
 
   /** The request goes out on this connection. */
   sent(socket: Socket): void {
-    this.address = destinations.get(socket) ?? socket.remoteAddress;
+    this.address = beginUse(socket);
     this.lastEnd = performance.now();
     this.socket = socket;
-    beginUse(socket);
   }
 
   /** The exchange is over. */
@@ -50,8 +49,6 @@ export class ExchangeTrace {
 
 /** The exchange for which code runs, such as making a connection. */
 const exchanges = new AsyncLocalStorage<ExchangeTrace>();
-/** The addresses that connections lead to, also behind a proxy. */
-const destinations = new WeakMap<Socket, string>();
 
 /** Runs a request so that its trace is known wherever it leads. */
 export function traced<T>(trace: ExchangeTrace, request: () => T): T {
@@ -61,11 +58,6 @@ export function traced<T>(trace: ExchangeTrace, request: () => T): T {
 /** The trace of the exchange that a connection is being made for. */
 export function currentTrace(): ExchangeTrace | undefined {
   return exchanges.getStore();
-}
-
-/** Keeps where a connection leads. */
-export function leadsTo(socket: Socket, address: string): void {
-  destinations.set(socket, address);
 }
 
 // undici says by a diagnostics channel, and in no other way, on which connection a request goes out (its documentation, "Diagnostics

@@ -10,13 +10,6 @@ import { UnresolvedNameError } from './names/name-answer.js';
 
 /** The most that is kept of an answer's body, bytes; with one more read, it is known to be longer. */
 const MAX_BODY_BYTES = 16 * 1024;
-/** The most that an answer's headers may take together, bytes. */
-const MAX_HEADER_BYTES = 16 * 1024;
-/** The most origins with open connections. Beyond it attempts fail, so that the process does not run out of sockets. */
-const MAX_ORIGINS = 10_000;
-/** How long an idle connection is kept for the next delivery, and the most if the endpoint asks for longer. */
-const KEEP_ALIVE_MS = 4_000;
-const KEEP_ALIVE_MAX_MS = 60_000;
 /** The most informational answers before an answer. */
 const MAX_INFORMATIONAL = 50;
 
@@ -28,10 +21,12 @@ const MAX_INFORMATIONAL = 50;
 export function createPoster(options: ConnectorOptions): HttpPoster & { close(): Promise<void> } {
   const agent = new Agent({
     connect: createConnector(options),
-    maxOrigins: MAX_ORIGINS,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    keepAliveMaxTimeout: KEEP_ALIVE_MAX_MS,
-    maxHeaderSize: MAX_HEADER_BYTES,
+    // Beyond so many origins with open connections attempts fail, so that the process does not run out of sockets.
+    maxOrigins: 10_000,
+    // How long an idle connection is kept for the next delivery, and the most if the endpoint asks for longer.
+    keepAliveTimeout: 4_000,
+    keepAliveMaxTimeout: 60_000,
+    maxHeaderSize: 16 * 1_024,
     // One limit covers the whole attempt, so undici's limits of single phases are off.
     headersTimeout: 0,
     bodyTimeout: 0,

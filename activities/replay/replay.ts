@@ -7,7 +7,6 @@ import { whileBeating } from '../while-beating.js';
 
 /** Deliveries that are acted on at once. */
 const ACTS_AT_ONCE = 10;
-const SECOND_MS = 1_000;
 
 /** Deliveries that a replay acts on together. */
 interface ReplayBatch {
@@ -17,22 +16,21 @@ interface ReplayBatch {
   at: number;
 }
 
-/** Finds what a replay acts on next. It changes nothing. */
-export function createFindForReplay({ replays }: Pick<ActivityDependencies, 'replays'>) {
-  return function findForReplay(request: { plan: ReplayPlan; cursor?: unknown }): Promise<ReplayPage> {
-    return whileBeating(() => replays.find(request.plan, request.cursor));
-  };
-}
+/** The steps of a replay. */
+export function createReplayActivities({ replays }: Pick<ActivityDependencies, 'replays'>) {
+  return {
+    /** Finds what a replay acts on next. It changes nothing. */
+    findForReplay: ({ plan, cursor }: { plan: ReplayPlan; cursor?: unknown }): Promise<ReplayPage> =>
+      whileBeating(() => replays.find(plan, cursor)),
 
-/** Acts on some deliveries, at the replay's rate. Repeated after a crash, it acts on those that were left. */
-export function createActForReplay({ replays }: Pick<ActivityDependencies, 'replays'>) {
-  return function actForReplay({ plan, items, at }: ReplayBatch): Promise<ReplayResult[]> {
-    return whileBeating(async () => {
-      const ended = await replays.announce(plan, items, at);
-      const results = await paced(items, plan.rate, (item) => replays.act(plan, item));
-      await ended(outcomesOf(results));
-      return results;
-    });
+    /** Acts on some deliveries, at the replay's rate. Repeated after a crash, it acts on those that were left. */
+    actForReplay: ({ plan, items, at }: ReplayBatch): Promise<ReplayResult[]> =>
+      whileBeating(async () => {
+        const ended = await replays.announce(plan, items, at);
+        const results = await paced(items, plan.rate, (item) => replays.act(plan, item));
+        await ended(outcomesOf(results));
+        return results;
+      }),
   };
 }
 
@@ -52,7 +50,7 @@ function outcomesOf(results: readonly ReplayResult[]): Map<string, ChangeOutcome
 async function paced<T, R>(items: readonly T[], rate: number, act: (item: T) => Promise<R>): Promise<R[]> {
   const limit = pLimit(ACTS_AT_ONCE);
   const began = Date.now();
-  const untilTurn = (index: number) => delay(Math.max(began + (index * SECOND_MS) / rate - Date.now(), 0));
+  const untilTurn = (index: number) => delay(Math.max(began + (index * 1_000) / rate - Date.now(), 0));
   const settled = await Promise.allSettled(
     items.map((item, index) =>
       limit(async () => {

@@ -40,68 +40,31 @@ import { SequenceRepository } from './sequence/sequences.js';
 import { MinuteRepository } from './stats/minutes.js';
 import { TallyRepository } from './stats/tallies.js';
 
-/** How long an operation waits for a server that can be reached before it fails, milliseconds. */
-const SERVER_SELECTION_TIMEOUT_MS = 5_000;
-/** How long a server may take to accept a connection, milliseconds. */
-const CONNECT_TIMEOUT_MS = 5_000;
-/** How long a server may stay silent on a connection that is in use, milliseconds. Making an index may take longer. */
-const SILENCE_TIMEOUT_MS = 7_000;
-/** How often each server is asked whether it is there, milliseconds: a frozen one is noticed after this and the time to connect. */
-const HEARTBEAT_MS = 1_000;
-/**
- * How often an operation is tried again if the server accepts no connection, so that nothing was sent: after waits of up to 0.1, 0.2, 0.4 … s,
- * at random, 6 s in all on average. With fewer, such as the driver's default, 2, an operation may give up before the heartbeat has found
- * out that the server is gone, from when on operations wait for it.
- */
-const CONNECT_RETRIES = 7;
+const OPTIONS = {
+  ...DURABLE,
+  autoIndex: false,
+  autoCreate: false,
+  /** How long an operation waits for a server that can be reached before it fails. */
+  serverSelectionTimeoutMS: 5_000,
+  /** How long a server may take to accept a connection. */
+  connectTimeoutMS: 5_000,
+  /** How long a server may stay silent on a connection that is in use. Making an index may take longer. */
+  socketTimeoutMS: 7_000,
+  /** How often each server is asked whether it is there: a frozen one is noticed after this and the time to connect. */
+  heartbeatFrequencyMS: 1_000,
+  /**
+   * How often an operation is tried again if the server accepts no connection, so that nothing was sent: after waits of up to 0.1, 0.2, 0.4 … s,
+   * at random, 6 s in all on average. With fewer, such as the driver's default, 2, an operation may give up before the heartbeat has found
+   * out that the server is gone, from when on operations wait for it.
+   */
+  maxAdaptiveRetries: 7,
+} as const;
 
 /** The servers in a connection string, without name and password. */
 const HOSTS = /^mongodb(?:\+srv)?:\/\/(?:[^/]*@)?([^/?]+)/;
 
 /** MongoDB, and what is kept in it. */
-export interface Database {
-  accessTokens: AccessTokenRepository;
-  accountLocks: AccountLocks;
-  accounts: AccountRepository;
-  apiKeys: ApiKeyRepository;
-  archive: ArchiveRepository;
-  changes: ChangeRepository;
-  dataKeys: DataKeyRepository;
-  /** Where they are. */
-  dataKeyHome: DataKeyHome;
-  ends: EndRepository;
-  erasures: ErasureRepository;
-  endpoints: EndpointRepository;
-  everyEndpoint: EveryEndpoint;
-  deliveryTurns: DeliveryTurnRepository;
-  eventKinds: EventKindRepository;
-  /** Whose something is: for the operator alone. */
-  holders: HolderRepository;
-  idempotency: IdempotencyRepository;
-  installationSecrets: InstallationSecretRepository;
-  keySecrets: KeySecretRepository;
-  listeners: ListenerRepository;
-  log: LogRepository;
-  logKeys: LogKeyRepository;
-  logins: LoginRepository;
-  oauthClients: OAuthClientRepository;
-  oauthRecords: OAuthRecordRepository;
-  portalSessions: PortalSessionRepository;
-  profiles: ProfileRepository;
-  rateWindows: RateWindowRepository;
-  startedReplays: StartedReplays;
-  sequences: SequenceRepository;
-  minutes: MinuteRepository;
-  tallies: TallyRepository;
-  usedTickets: UsedTicketRepository;
-  /** Resolves if the server answers, and that of the data keys if they have one. */
-  ping(): Promise<void>;
-  /** Makes the indexes. @throws Error if not all could be made */
-  createIndexes(): Promise<void>;
-  /** Whether `createIndexes` has made those of this version. */
-  hasIndexes(): Promise<boolean>;
-  close(): Promise<void>;
-}
+export type Database = Awaited<ReturnType<typeof connectDatabase>>;
 
 /** How MongoDB is used. */
 interface DatabaseOptions {
@@ -140,7 +103,7 @@ export async function connectDatabase(
     encryptsPayloads = false,
     timings = TIMINGS,
   }: DatabaseOptions = {},
-): Promise<Database> {
+) {
   const connection = await connect('MONGODB_URI', uri, operationTime);
   const apart =
     keysUri === undefined
@@ -166,6 +129,7 @@ export async function connectDatabase(
     archive: new ArchiveRepository(connection, archive, createPayloadSealer(dataKeys, encryptsPayloads), log),
     changes,
     dataKeys,
+    /** Where they are. */
     dataKeyHome: new DataKeyHome(connection, apart),
     ends: new EndRepository(connection),
     erasures: new ErasureRepository(connection, changes),
@@ -173,6 +137,7 @@ export async function connectDatabase(
     everyEndpoint: new EveryEndpoint(connection),
     deliveryTurns: new DeliveryTurnRepository(connection),
     eventKinds: new EventKindRepository(connection, changes, timings),
+    /** Whose something is: for the operator alone. */
     holders: new HolderRepository(connection),
     idempotency: new IdempotencyRepository(connection),
     installationSecrets: new InstallationSecretRepository(connection),
@@ -191,16 +156,19 @@ export async function connectDatabase(
     minutes: new MinuteRepository(connection),
     tallies: new TallyRepository(connection),
     usedTickets: new UsedTicketRepository(connection),
-    async ping() {
+    /** Resolves if the server answers, and that of the data keys if they have one. */
+    async ping(): Promise<void> {
       await Promise.all(connections.map(({ db }) => db?.command({ ping: 1 })));
     },
-    async createIndexes() {
+    /** Makes the indexes. @throws Error if not all could be made */
+    async createIndexes(): Promise<void> {
       await Promise.all(connections.map(createIndexes));
     },
-    async hasIndexes() {
+    /** Whether `createIndexes` has made those of this version. */
+    async hasIndexes(): Promise<boolean> {
       return (await Promise.all(connections.map(hasIndexes))).every(Boolean);
     },
-    async close() {
+    async close(): Promise<void> {
       await Promise.all(connections.map((one) => one.close()));
     },
   };
@@ -215,14 +183,8 @@ async function connect(
   requireDurable(setting, uri);
   wakeWritersOfClosedSockets();
   const connection = mongoose.createConnection(uri, {
-    ...DURABLE,
-    autoIndex: false,
-    autoCreate: false,
-    serverSelectionTimeoutMS: SERVER_SELECTION_TIMEOUT_MS,
-    connectTimeoutMS: CONNECT_TIMEOUT_MS,
-    socketTimeoutMS: operationTime === 'unlimited' ? 0 : SILENCE_TIMEOUT_MS,
-    heartbeatFrequencyMS: HEARTBEAT_MS,
-    maxAdaptiveRetries: CONNECT_RETRIES,
+    ...OPTIONS,
+    ...(operationTime === 'unlimited' && { socketTimeoutMS: 0 }),
   });
   await connection.asPromise().catch((error: Error) => {
     const [, hosts = setting] = HOSTS.exec(uri) ?? [];

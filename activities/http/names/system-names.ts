@@ -1,8 +1,8 @@
 import type { Resolver } from 'node:dns/promises';
+import { readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { askForAddresses, createResolver } from './dns-query.js';
 import { type ResolvedAddress, type ResolveName, UnresolvedNameError } from './name-answer.js';
-import { WatchedFile } from './watched-file.js';
 
 /** Where the operating system says how names are resolved. The defaults are those of Unix. */
 export interface SystemNamesOptions {
@@ -27,19 +27,16 @@ export function systemNames(options: SystemNamesOptions = {}): ResolveName {
     hostsFile = '/etc/hosts',
     resolvFile = '/etc/resolv.conf',
     makeResolver = createResolver,
-    now,
+    now = () => performance.now(),
   } = options;
-  const hosts = new WatchedFile(hostsFile, parseHosts, now);
-  const dns = new WatchedFile(
-    resolvFile,
-    (text) => ({ search: parseSearchDomains(text), resolver: makeResolver() }),
-    now,
-  );
+  const hosts = watchedFile(hostsFile, parseHosts, now);
+  const readDns = (text: string) => ({ search: parseSearchDomains(text), resolver: makeResolver() });
+  const dns = watchedFile(resolvFile, readDns, now);
   return async (hostname) => {
     const name = hostname.toLowerCase().replace(/\.$/, '');
-    const listed = hosts.content.get(name) ?? (isLocalhost(name) ? LOOPBACK : undefined);
+    const listed = hosts().get(name) ?? (isLocalhost(name) ? LOOPBACK : undefined);
     if (listed) return { addresses: listed };
-    const { search, resolver } = dns.content;
+    const { search, resolver } = dns();
     const longer = hostname.endsWith('.') ? [] : search.map((domain) => `${name}.${domain}`);
     const names = name.includes('.') ? [name, ...longer] : [...longer, name];
     let first: unknown;
@@ -88,4 +85,29 @@ export function parseSearchDomains(text: string): string[] {
     .map((each) => each.trim().split(/\s+/))
     .findLast(([keyword]) => keyword === 'search' || keyword === 'domain');
   return (line ?? []).slice(1).flatMap((domain) => domain.toLowerCase().replace(/\.$/, '') || []);
+}
+
+/** How long a file is taken for unchanged, milliseconds. */
+const LOOK_AGAIN_MS = 1_000;
+
+/** A small local file, parsed when it is needed first, and again once it has changed. One that is not there, or cannot be read, is empty. */
+function watchedFile<T>(path: string, parse: (text: string) => T, now: () => number): () => T {
+  let parsed: { content: T; version: string } | undefined;
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  return () => {
+    if (parsed && now() - lookedAt < LOOK_AGAIN_MS) return parsed.content;
+    lookedAt = now();
+    const found = statSync(path, { throwIfNoEntry: false });
+    const version = found ? `${found.ino} ${found.mtimeMs} ${found.size}` : 'absent';
+    if (parsed?.version !== version) parsed = { content: parse(textOf(path)), version };
+    return parsed.content;
+  };
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
 }

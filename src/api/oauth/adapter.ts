@@ -1,5 +1,5 @@
 import { type Adapter, type AdapterFactory, errors } from 'oidc-provider';
-import { effectiveRecord } from '../../models/access/effective-record.js';
+import { effectiveRecord } from '../../models/access/access-tokens.js';
 import type { StoredOAuthClient } from '../../models/access/oauth-clients.js';
 import type { OAuthPayload } from '../../models/access/oauth-records.js';
 import type { Database } from '../../models/database.js';

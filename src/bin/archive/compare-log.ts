@@ -4,7 +4,7 @@ import { leafHash } from '../../domain/log/merkle-tree.js';
 import type { NoteVerifier } from '../../domain/log/signed-note.js';
 import { TILE_WIDTH } from '../../domain/log/tiles.js';
 import type { AuditedDelivery, HasEvent } from '../../models/archive/archive-audit.js';
-import type { LoggableChange } from '../../models/change/loggable-change.js';
+import type { LoggableChange } from '../../models/change/change-seal.js';
 import type { Database } from '../../models/database.js';
 import type { Difference } from './difference.js';
 import { Held } from './held.js';

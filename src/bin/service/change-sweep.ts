@@ -22,7 +22,7 @@ export function sweepChanges(changes: ChangeRepository, logger: Logger): () => v
   const sweep = async (): Promise<void> => {
     try {
       await changes.collect();
-      await changes.settle();
+      await changes.outcomes.settleAll();
     } catch (error) {
       if (!isStopped) warn(error);
     }
@@ -43,6 +43,6 @@ export function keepChanges(
 ): () => void {
   const { changes } = database;
   const outcomes = new ActOutcomes(temporal.client, deliveries);
-  changes.findOutcomesBy((accountId, change) => outcomes.of(accountId, change));
+  changes.outcomes.findBy((accountId, change) => outcomes.of(accountId, change));
   return sweepChanges(changes, logger);
 }

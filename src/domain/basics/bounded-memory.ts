@@ -10,3 +10,20 @@ export function dropOldest<K>(remembered: Map<K, unknown> | Set<K>, limit: numbe
 export function roomFor(entries: number) {
   return { maxSize: entries, sizeCalculation: () => 1 };
 }
+
+/** Items in arrays of a size, the last one shorter. */
+export async function* together<T>(items: AsyncIterable<T>, size: number): AsyncIterable<T[]> {
+  let some: T[] = [];
+  for await (const item of items) {
+    some.push(item);
+    if (some.length < size) continue;
+    yield some;
+    some = [];
+  }
+  if (some.length > 0) yield some;
+}
+
+/** The same of items that are there already. */
+export function* inParts<T>(items: readonly T[], size: number): Iterable<T[]> {
+  for (let first = 0; first < items.length; first += size) yield items.slice(first, first + size);
+}

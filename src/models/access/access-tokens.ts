@@ -1,10 +1,10 @@
+import { isRegisteredRedirect } from '../../domain/access/oauth-client.js';
 import { profileOfSubject } from '../../domain/access/subject.js';
-import { TIMINGS, type Timings } from '../../domain/timings.js';
+import type { Timings } from '../../domain/timings.js';
 import { ShortCache } from '../mongo/short-cache.js';
-import { effectiveRecord } from './effective-record.js';
 import type { LoginRepository } from './logins.js';
 import type { OAuthClientRepository } from './oauth-clients.js';
-import type { OAuthRecordRepository } from './oauth-records.js';
+import type { OAuthPayload, OAuthRecordRepository } from './oauth-records.js';
 
 /** An access token as a resource sees it. */
 export interface OAuthToken {
@@ -19,18 +19,20 @@ export interface OAuthToken {
   revoked: boolean;
 }
 
+/** Who a token may be of. */
+interface Owners {
+  oauthClients: OAuthClientRepository;
+  logins: LoginRepository;
+}
+
 /** Access tokens, with the scopes that they have now. */
 export class AccessTokenRepository {
   /** A token that was revoked, or lost a scope, may be honoured for as long as it is remembered. */
   private readonly cache: ShortCache<OAuthToken | undefined>;
   private readonly records: OAuthRecordRepository;
-  private readonly owners: { oauthClients: OAuthClientRepository; logins: LoginRepository };
+  private readonly owners: Owners;
 
-  constructor(
-    records: OAuthRecordRepository,
-    owners: { oauthClients: OAuthClientRepository; logins: LoginRepository },
-    { token_lifetime_ms }: Timings = TIMINGS,
-  ) {
+  constructor(records: OAuthRecordRepository, owners: Owners, { token_lifetime_ms }: Timings) {
     this.cache = new ShortCache(token_lifetime_ms);
     this.records = records;
     this.owners = owners;
@@ -54,4 +56,34 @@ export class AccessTokenRepository {
       };
     });
   }
+}
+
+/**
+ * A grant, a code or a token without the scopes that its client is no longer registered for or its person may no longer allow. The
+ * library checks both only when a person is asked for consent.
+ *
+ * @returns `undefined` after the client was removed, the redirect URI of a code was, or the person's login or password changed
+ */
+export async function effectiveRecord(
+  record: OAuthPayload,
+  { oauthClients, logins }: Owners,
+): Promise<OAuthPayload | undefined> {
+  const { clientId = '', accountId, redirectUri, scope, openid } = record;
+  const [client, login] = await Promise.all([
+    oauthClients.find(clientId),
+    accountId === undefined ? undefined : logins.ofSubject(accountId),
+  ]);
+  if (!client || (accountId !== undefined && login?.account_id !== client.account_id)) return undefined;
+  if (redirectUri !== undefined && !isRegisteredRedirect(client, redirectUri)) return undefined;
+  const allowed = new Set<string>(client.scopes.filter((name) => !login || login.scopes.includes(name)));
+  const narrowed = (scopes: string) =>
+    scopes
+      .split(' ')
+      .filter((name) => allowed.has(name))
+      .join(' ');
+  return {
+    ...record,
+    ...(scope !== undefined && { scope: narrowed(scope) }),
+    ...(openid?.scope !== undefined && { openid: { ...openid, scope: narrowed(openid.scope) } }),
+  };
 }

@@ -1,42 +1,29 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Connection, Model } from 'mongoose';
-import { Schema } from 'mongoose';
 import { queuesByKey } from '../../domain/basics/bounded-queue.js';
-import { isDuplicateKey } from '../mongo/duplicate-key.js';
+import { collection, must, repositoryOf } from '../mongo/collection.js';
+import { wasMade } from '../mongo/duplicate-key.js';
 
-interface LockDocument {
+const locks = collection('account_locks', {
   /** What is locked. */
-  _id: string;
-  holder: string;
+  _id: must(String),
+  holder: must(String),
   /** Then whoever holds it is taken for dead. */
-  until: Date;
-}
-
-const schema = new Schema<LockDocument>(
-  { _id: String, holder: { type: String, required: true }, until: { type: Date, required: true } },
-  { versionKey: false },
-);
+  until: must(Date),
+});
 
 /** Much longer than what is done under a lock can take, and than a request may, milliseconds. */
 const HELD_MS = 30_000;
 /** How often another process's lock is looked at, milliseconds: at least, and at most. */
 const POLL_MS = { least: 5, most: 30 };
-/** Accounts whose queues are remembered. */
-const MAX_QUEUES = 10_000;
 
 /**
  * Lets one request of an account at a time do what depends on what there is already, in all processes: a maximum that is counted first
  * would be exceeded by those that count at the same time.
  */
-export class AccountLocks {
-  private readonly model: Model<LockDocument>;
-  /** Requests of one process wait here, and not at the database. */
-  private readonly queueOf = queuesByKey(1, MAX_QUEUES);
-
-  constructor(connection: Connection) {
-    this.model = connection.model<LockDocument>('account_lock', schema, 'account_locks');
-  }
+export class AccountLocks extends repositoryOf(locks) {
+  /** Requests of one process wait here, and not at the database. Queues of so many accounts are remembered. */
+  private readonly queueOf = queuesByKey(1, 10_000);
 
   /**
    * Does something while no other process does anything under the same lock.
@@ -66,12 +53,7 @@ export class AccountLocks {
   private async take(_id: string, holder: string): Promise<void> {
     for (;;) {
       const lock = { holder, until: new Date(Date.now() + HELD_MS) };
-      try {
-        await this.model.create({ _id, ...lock });
-        return;
-      } catch (error) {
-        if (!isDuplicateKey(error)) throw error;
-      }
+      if (await wasMade(this.model.create({ _id, ...lock }))) return;
       const { modifiedCount } = await this.model.updateOne(
         { _id, until: { $lt: new Date() } },
         { $set: lock },

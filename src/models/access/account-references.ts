@@ -1,30 +1,19 @@
-import { type Connection, type Model, Schema } from 'mongoose';
-import { isDuplicateKey } from '../mongo/duplicate-key.js';
+import { collection, must, repositoryOf } from '../mongo/collection.js';
+import { wasMade } from '../mongo/duplicate-key.js';
 
-/** A reference that is taken. */
-interface ReferenceDocument {
+/** The references that are taken. */
+const references = collection('account_references', {
   /** Platform and reference. */
-  _id: string;
-  account_id: string;
-  at: Date;
-}
-
-const schema = new Schema<ReferenceDocument>(
-  { _id: String, account_id: { type: String, required: true }, at: { type: Date, required: true } },
-  { versionKey: false },
-);
+  _id: must(String),
+  account_id: must(String),
+  at: must(Date),
+});
 
 /** A claim that no account has taken up by now was left by a crash, milliseconds. */
 const CLAIM_MS = 60_000;
 
 /** The references by which platforms call their accounts, each once: unique by `_id`, which holds on every server. */
-export class AccountReferences {
-  private readonly model: Model<ReferenceDocument>;
-
-  constructor(connection: Connection) {
-    this.model = connection.model<ReferenceDocument>('account_reference', schema, 'account_references');
-  }
-
+export class AccountReferences extends repositoryOf(references) {
   /** The account that has claimed a reference. It has the reference only if it says so itself. */
   async holder(key: string): Promise<string | undefined> {
     return (await this.model.findById(key).lean())?.account_id;
@@ -41,12 +30,7 @@ export class AccountReferences {
     account_id: string,
     holds: (accountId: string) => Promise<boolean>,
   ): Promise<boolean> {
-    try {
-      await this.model.create({ _id: key, account_id, at: new Date() });
-      return true;
-    } catch (error) {
-      if (!isDuplicateKey(error)) throw error;
-    }
+    if (await wasMade(this.model.create({ _id: key, account_id, at: new Date() }))) return true;
     const earlier = await this.model.findById(key).lean();
     if (!earlier) return this.claim(key, account_id, holds);
     if (earlier.account_id === account_id) return true;

@@ -1,63 +1,46 @@
-import { type Connection, Schema } from 'mongoose';
+import type { Connection } from 'mongoose';
 import type { Account, AccountLimits, AccountStatus } from '../../domain/access/account.js';
 import type { AccountDeletion, PayloadRule } from '../../domain/access/account-deletion.js';
 import { newId } from '../../domain/basics/ids.js';
 import { type Origin, systemOrigin } from '../../domain/change/change.js';
 import type { PortalLook } from '../../domain/look/portal-look.js';
-import { TIMINGS, type Timings } from '../../domain/timings.js';
+import type { Timings } from '../../domain/timings.js';
+import { recordedFields } from '../change/change-document.js';
 import type { ChangeRepository } from '../change/changes.js';
 import { Recorded } from '../change/recorded.js';
-import { type RecordedFields, recordedFields } from '../change/recorded-fields.js';
+import { collection, type DocumentIn, may, must, present } from '../mongo/collection.js';
 import { escapeRegex } from '../mongo/escape-regex.js';
 import { ShortCache } from '../mongo/short-cache.js';
 import { AccountReferences } from './account-references.js';
 import type { ProfileRepository } from './profiles.js';
 
-interface AccountDocument extends RecordedFields {
-  _id: string;
-  name: string;
-  platform_id?: string | null;
-  reference?: string | null;
-  requests_per_minute?: number | null;
-  events_per_minute?: number | null;
-  max_endpoints?: number | null;
-  portal_name?: string | null;
-  portal_logo_url?: string | null;
-  portal_color?: string | null;
-  /** Absent: active. */
-  status?: Exclude<AccountStatus, 'active'> | null;
-  deletion_requested_at?: Date | null;
-  erasure_requested_at?: Date | null;
-  /** `deleted_at` would remove the document. */
-  closed_at?: Date | null;
-  /** What its deletion did: JSON. */
-  deletion?: string | null;
-  created_at: Date;
-}
-
-const schema = new Schema<AccountDocument>(
+const accounts = collection(
+  'accounts',
   {
-    _id: String,
-    name: { type: String, required: true },
-    platform_id: String,
-    reference: String,
-    requests_per_minute: Number,
-    events_per_minute: Number,
-    max_endpoints: Number,
-    portal_name: String,
-    portal_logo_url: String,
-    portal_color: String,
-    status: String,
-    deletion_requested_at: Date,
-    erasure_requested_at: Date,
-    closed_at: Date,
-    deletion: String,
-    created_at: { type: Date, required: true },
+    _id: must(String),
+    name: must(String),
+    platform_id: may(String),
+    reference: may(String),
+    requests_per_minute: may(Number),
+    events_per_minute: may(Number),
+    max_endpoints: may(Number),
+    portal_name: may(String),
+    portal_logo_url: may(String),
+    portal_color: may(String),
+    /** Absent: active. */
+    status: may<Exclude<AccountStatus, 'active'>>(String),
+    deletion_requested_at: may(Date),
+    erasure_requested_at: may(Date),
+    /** `deleted_at` would remove the document. */
+    closed_at: may(Date),
+    /** What its deletion did: JSON. */
+    deletion: may(String),
+    created_at: must(Date),
     ...recordedFields,
   },
-  { versionKey: false },
+  { indexes: [{ platform_id: 1, _id: 1 }] },
 );
-schema.index({ platform_id: 1, _id: 1 });
+type AccountDocument = DocumentIn<typeof accounts>;
 
 /** What an account is made with besides its name. */
 export interface AccountInput {
@@ -93,16 +76,14 @@ export class AccountRepository {
     connection: Connection,
     profiles: ProfileRepository,
     changes: ChangeRepository,
-    { resource_lifetime_ms }: Timings = TIMINGS,
+    { resource_lifetime_ms }: Timings,
   ) {
     this.byId = new ShortCache(resource_lifetime_ms);
     this.byReference = new ShortCache(resource_lifetime_ms);
-    const model = connection.model<AccountDocument>('account', schema, 'accounts');
-    this.documents = new Recorded(model, changes, {
+    this.documents = new Recorded(accounts(connection), changes, {
       kind: 'account',
-      idOf: ({ _id }) => _id,
       accountField: '_id',
-      show: (document) => ({ ...toAccount(document) }),
+      show: toAccount,
     });
     this.profiles = profiles;
     this.references = new AccountReferences(connection);
@@ -136,8 +117,7 @@ export class AccountRepository {
         _id: id,
         name,
         created_at: new Date(),
-        ...(platform_id !== undefined && { platform_id }),
-        ...(reference !== undefined && { reference }),
+        ...present({ platform_id, reference }),
         ...limits,
         ...storedLook(portal),
       },
@@ -168,17 +148,7 @@ export class AccountRepository {
 
   /** Accounts, oldest first, after the one named. */
   async list(limit: number, after?: string, filter: AccountFilter = {}): Promise<Account[]> {
-    const { platform_id, reference } = filter;
-    const documents = await this.documents
-      .find({
-        ...(platform_id !== undefined && { platform_id }),
-        ...(reference !== undefined && { reference }),
-        ...(after !== undefined && { _id: { $gt: after } }),
-      })
-      .sort({ _id: 1 })
-      .limit(limit)
-      .lean();
-    return documents.map(toAccount);
+    return (await this.documents.page(present(filter), limit, after)).map(toAccount);
   }
 
   /** The names of some accounts, by id. */
@@ -193,12 +163,8 @@ export class AccountRepository {
 
   /** Accounts whose name contains a text, whatever its case, or whose reference it is; oldest first. */
   async matching(text: string, limit: number): Promise<Account[]> {
-    const documents = await this.documents
-      .find({ $or: [{ name: { $regex: escapeRegex(text), $options: 'i' } }, { reference: text }] })
-      .sort({ _id: 1 })
-      .limit(limit)
-      .lean();
-    return documents.map(toAccount);
+    const asked = { $or: [{ name: { $regex: escapeRegex(text), $options: 'i' } }, { reference: text }] };
+    return (await this.documents.page(asked, limit)).map(toAccount);
   }
 
   /**
@@ -231,9 +197,9 @@ export class AccountRepository {
     );
     this.forget(accountId);
     // A claim is kept if nothing was changed: a change at the same time may have given the account this reference. If none has, it runs out.
-    if (changed && former !== undefined && former !== changed.after.reference)
+    if (changed && former !== undefined && former !== changed.reference)
       await this.references.release(referenceKey(platform_id, former), accountId);
-    return changed && toAccount(changed.after);
+    return changed && toAccount(changed);
   }
 
   /** Marks an account as being deleted: from now on it accepts nothing. One that is deleted already can still be asked to erase its payloads. */
@@ -269,7 +235,7 @@ export class AccountRepository {
       },
     );
     this.forget(accountId);
-    const { platform_id, reference } = changed?.after ?? {};
+    const { platform_id, reference } = changed ?? {};
     if (reference)
       await this.references.release(referenceKey(platform_id ?? undefined, reference), accountId);
   }
@@ -285,8 +251,7 @@ export class AccountRepository {
 
   /** Whether a platform has accounts that are not deleted. */
   async hasAccounts(platformId: string): Promise<boolean> {
-    const [one] = await this.documents.find({ platform_id: platformId, closed_at: null }).limit(1).lean();
-    return one !== undefined;
+    return (await this.documents.findOne({ platform_id: platformId, closed_at: null })) !== undefined;
   }
 
   private claim(accountId: string, platformId: string | undefined, reference: string): Promise<boolean> {
@@ -313,47 +278,30 @@ function referenceKey(platformId: string | undefined, reference: string): string
   return `${platformId ?? ''}:${reference}`;
 }
 
-function storedLook({
-  name,
-  logo_url,
-  color,
-}: NonNullable<AccountChange['portal']> = {}): Partial<AccountDocument> {
-  return {
-    ...(name !== undefined && { portal_name: name }),
-    ...(logo_url !== undefined && { portal_logo_url: logo_url }),
-    ...(color !== undefined && { portal_color: color }),
-  };
-}
-
-function lookIn({ portal_name, portal_logo_url, portal_color }: AccountDocument): { portal?: PortalLook } {
-  const portal = {
-    ...(portal_name && { name: portal_name }),
-    ...(portal_logo_url && { logo_url: portal_logo_url }),
-    ...(portal_color && { color: portal_color }),
-  };
-  return Object.keys(portal).length > 0 ? { portal } : {};
+function storedLook({ name, logo_url, color }: NonNullable<AccountChange['portal']> = {}) {
+  const stored = { portal_name: name, portal_logo_url: logo_url, portal_color: color };
+  return Object.fromEntries(Object.entries(stored).filter(([, value]) => value !== undefined));
 }
 
 function toAccount(document: AccountDocument): Account {
   const { _id, name, platform_id, reference, status, created_at, version } = document;
   const { requests_per_minute, events_per_minute, max_endpoints } = document;
+  const { portal_name, portal_logo_url, portal_color } = document;
   const { deletion_requested_at, erasure_requested_at, closed_at, deletion } = document;
+  const portal = present({ name: portal_name, logo_url: portal_logo_url, color: portal_color });
   return {
     id: _id,
     name,
-    ...(platform_id && { platform_id }),
-    ...(reference && { reference }),
-    limits: {
-      ...(requests_per_minute && { requests_per_minute }),
-      ...(events_per_minute && { events_per_minute }),
-      ...(max_endpoints && { max_endpoints }),
-    },
-    ...lookIn(document),
+    ...present({ platform_id, reference }),
+    limits: present({ requests_per_minute, events_per_minute, max_endpoints }),
+    ...(Object.keys(portal).length > 0 && { portal }),
     status: status ?? 'active',
     created_at: created_at.toISOString(),
-    ...(deletion_requested_at && { deletion_requested_at: deletion_requested_at.toISOString() }),
-    ...(erasure_requested_at && { erasure_requested_at: erasure_requested_at.toISOString() }),
-    ...(closed_at && { deleted_at: closed_at.toISOString() }),
+    ...present({
+      deletion_requested_at: deletion_requested_at?.toISOString(),
+      erasure_requested_at: erasure_requested_at?.toISOString(),
+      deleted_at: closed_at?.toISOString(),
+    }),
     ...(deletion && { deletion: JSON.parse(deletion) as AccountDeletion }),
     version,
   };

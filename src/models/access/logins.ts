@@ -1,19 +1,27 @@
-import { type Connection, Schema } from 'mongoose';
+import type { Connection } from 'mongoose';
 import type { Scope } from '../../domain/access/api-key.js';
 import { profileOfSubject, subjectOf } from '../../domain/access/subject.js';
 import type { Origin } from '../../domain/change/change.js';
+import { recordedFields } from '../change/change-document.js';
 import type { ChangeRepository } from '../change/changes.js';
 import { Recorded } from '../change/recorded.js';
-import { type RecordedFields, recordedFields } from '../change/recorded-fields.js';
-import { isDuplicateKey } from '../mongo/duplicate-key.js';
+import { collection, type DocumentIn, must } from '../mongo/collection.js';
+import { wasMade } from '../mongo/duplicate-key.js';
+
+const logins = collection('logins', {
+  /** Account and login name. */
+  _id: must(String),
+  account_id: must(String),
+  profile_id: must(String, { unique: true }),
+  login_name: must(String),
+  scopes: must<Scope[]>([String]),
+  password_hash: must(String),
+  ...recordedFields,
+});
+type LoginDocument = DocumentIn<typeof logins>;
 
 /** How the person of a profile logs in, and what they may allow an OAuth client. */
-export interface Login {
-  account_id: string;
-  profile_id: string;
-  login_name: string;
-  scopes: Scope[];
-}
+export type Login = Pick<LoginDocument, 'account_id' | 'profile_id' | 'login_name' | 'scopes'>;
 
 /** A login with the hash that a password is compared with. */
 export interface StoredLogin extends Login {
@@ -22,36 +30,14 @@ export interface StoredLogin extends Login {
   subject: string;
 }
 
-interface LoginDocument extends Login, RecordedFields {
-  /** Account and login name. */
-  _id: string;
-  password_hash: string;
-}
-
-const schema = new Schema<LoginDocument>(
-  {
-    _id: String,
-    account_id: { type: String, required: true },
-    profile_id: { type: String, required: true },
-    login_name: { type: String, required: true },
-    scopes: { type: [String], required: true },
-    password_hash: { type: String, required: true },
-    ...recordedFields,
-  },
-  { versionKey: false },
-);
-schema.index({ profile_id: 1 }, { unique: true });
-
 export class LoginRepository {
   private readonly documents: Recorded<LoginDocument>;
 
   constructor(connection: Connection, changes: ChangeRepository) {
-    const model = connection.model<LoginDocument>('login', schema, 'logins');
-    this.documents = new Recorded(model, changes, {
+    this.documents = new Recorded(logins(connection), changes, {
       kind: 'login',
-      idOf: ({ profile_id }) => profile_id,
-      accountField: 'account_id',
-      show: (document) => ({ ...toLogin(document) }),
+      idField: 'profile_id',
+      show: toLogin,
     });
   }
 
@@ -69,13 +55,7 @@ export class LoginRepository {
     }));
     if (changed) return true;
     await this.documents.delete({ profile_id }, origin); // it had another name
-    try {
-      await this.documents.create({ ...fields, _id }, origin);
-    } catch (error) {
-      if (isDuplicateKey(error)) return false;
-      throw error;
-    }
-    return true;
+    return wasMade(this.documents.create({ ...fields, _id }, origin));
   }
 
   /** The login of a name. */
@@ -98,9 +78,8 @@ export class LoginRepository {
   }
 
   /** @returns whether there was one to remove */
-  async delete(accountId: string, profileId: string, origin: Origin): Promise<boolean> {
-    const deleted = await this.documents.delete({ account_id: accountId, profile_id: profileId }, origin);
-    return deleted !== undefined;
+  delete(accountId: string, profileId: string, origin: Origin): Promise<boolean> {
+    return this.documents.delete({ account_id: accountId, profile_id: profileId }, origin);
   }
 }
 

@@ -1,11 +1,12 @@
-import { type Connection, Schema } from 'mongoose';
+import type { Connection } from 'mongoose';
 import { newClientSecret, type OAuthClient } from '../../domain/access/oauth-client.js';
 import { hashSecret } from '../../domain/access/secret-hash.js';
 import { newId } from '../../domain/basics/ids.js';
 import type { Origin } from '../../domain/change/change.js';
+import { recordedFields } from '../change/change-document.js';
 import type { ChangeRepository } from '../change/changes.js';
 import { Recorded } from '../change/recorded.js';
-import { type RecordedFields, recordedFields } from '../change/recorded-fields.js';
+import { collection, type DocumentIn, may, must } from '../mongo/collection.js';
 
 /** What an account sets when it registers a client. */
 export type OAuthClientInput = Omit<OAuthClient, 'id' | 'account_id' | 'created_at'>;
@@ -15,46 +16,32 @@ export interface StoredOAuthClient extends OAuthClient {
   secret_hashes: string[];
 }
 
-interface ClientDocument extends OAuthClientInput, RecordedFields {
-  _id: string;
-  account_id: string;
-  secret_hash?: string | null;
-  previous_secret_hash?: string | null;
-  previous_secret_ends_at?: Date | null;
-  created_at: Date;
-}
-
-const schema = new Schema<ClientDocument>(
+const clients = collection(
+  'oauth_clients',
   {
-    _id: String,
-    account_id: { type: String, required: true },
-    name: { type: String, required: true },
-    grant_types: { type: [String], required: true },
-    redirect_uris: { type: [String], required: true },
-    scopes: { type: [String], required: true },
-    token_endpoint_auth_method: { type: String, required: true },
-    secret_hash: String,
-    previous_secret_hash: String,
-    previous_secret_ends_at: Date,
-    created_at: { type: Date, required: true },
+    _id: must(String),
+    account_id: must(String),
+    name: must(String),
+    grant_types: must<OAuthClient['grant_types']>([String]),
+    redirect_uris: must<string[]>([String]),
+    scopes: must<OAuthClient['scopes']>([String]),
+    token_endpoint_auth_method: must<OAuthClient['token_endpoint_auth_method']>(String),
+    secret_hash: may(String),
+    previous_secret_hash: may(String),
+    previous_secret_ends_at: may(Date),
+    created_at: must(Date),
     ...recordedFields,
   },
-  { versionKey: false },
+  { indexes: [{ account_id: 1, _id: 1 }] },
 );
-schema.index({ account_id: 1, _id: 1 });
+type ClientDocument = DocumentIn<typeof clients>;
 
 /** OAuth clients. They are not cached, so that every process sees a change at once. */
 export class OAuthClientRepository {
   private readonly documents: Recorded<ClientDocument>;
 
   constructor(connection: Connection, changes: ChangeRepository) {
-    const model = connection.model<ClientDocument>('oauth_client', schema, 'oauth_clients');
-    this.documents = new Recorded(model, changes, {
-      kind: 'oauth_client',
-      idOf: ({ _id }) => _id,
-      accountField: 'account_id',
-      show: (document) => ({ ...toClient(document) }),
-    });
+    this.documents = new Recorded(clients(connection), changes, { kind: 'oauth_client', show: toClient });
   }
 
   /** Registers a client. Its secret is in the result and nowhere else; a public client has none. */
@@ -88,12 +75,7 @@ export class OAuthClientRepository {
 
   /** Clients of an account, oldest first, after the one named. */
   async list(accountId: string, limit: number, after?: string): Promise<OAuthClient[]> {
-    const documents = await this.documents
-      .find({ account_id: accountId, ...(after !== undefined && { _id: { $gt: after } }) })
-      .sort({ _id: 1 })
-      .limit(limit)
-      .lean();
-    return documents.map(toClient);
+    return (await this.documents.page({ account_id: accountId }, limit, after)).map(toClient);
   }
 
   /** Replaces what an account sets of a client; its secret stays. @returns `undefined` if there is no such client */
@@ -105,7 +87,7 @@ export class OAuthClientRepository {
   ): Promise<OAuthClient | undefined> {
     const ofClient = { _id: clientId, account_id: accountId };
     const changed = await this.documents.change(ofClient, origin, () => ({ action: 'updated', set: input }));
-    return changed && toClient(changed.after);
+    return changed && toClient(changed);
   }
 
   /**
@@ -139,9 +121,8 @@ export class OAuthClientRepository {
   }
 
   /** @returns whether there was one to remove */
-  async delete(accountId: string, clientId: string, origin: Origin): Promise<boolean> {
-    const deleted = await this.documents.delete({ _id: clientId, account_id: accountId }, origin);
-    return deleted !== undefined;
+  delete(accountId: string, clientId: string, origin: Origin): Promise<boolean> {
+    return this.documents.delete({ _id: clientId, account_id: accountId }, origin);
   }
 }
 

@@ -1,7 +1,8 @@
-import { type Connection, type Model, Schema } from 'mongoose';
+import type { Connection } from 'mongoose';
 import { hashSecret } from '../../domain/access/secret-hash.js';
 import { profileOfSubject } from '../../domain/access/subject.js';
-import { isDuplicateKey } from '../mongo/duplicate-key.js';
+import { collection, may, must } from '../mongo/collection.js';
+import { wasMade } from '../mongo/duplicate-key.js';
 
 /** What the OAuth library stores: tokens, codes, sessions, grants. Only the fields that are used here. */
 export interface OAuthPayload {
@@ -25,44 +26,28 @@ export interface OAuthPayload {
   [field: string]: unknown;
 }
 
-interface RecordDocument {
-  /** SHA-256 of the id. The id is the token itself, which must not be usable by somebody who reads the database. */
-  _id: string;
-  kind: string;
-  uid?: string | null;
-  /** JSON without the id. */
-  payload: string;
-  expires_at: Date;
-}
-
-/** A mark that something ended before it expired. */
-interface MarkDocument {
-  /** `consumed:`, `revoked:`, `grant:`, `client:` or `profile:`, and what of. */
-  _id: string;
-  at: Date;
-}
-
-/** Expired tokens are kept this long, seconds, so that the answer can be `expired_token` rather than `invalid_token`. */
-const KEPT_AFTER_EXPIRY_S = 24 * 3_600;
-/** Longer than any token lives, seconds: 60 days. */
-const MARK_LIFETIME_S = 60 * 24 * 3_600;
-
 /** @param keptFor how long after its expiry a record is kept, seconds */
-const recordSchema = (keptFor: number) =>
-  new Schema<RecordDocument>(
-    {
-      _id: String,
-      kind: { type: String, required: true },
-      uid: { type: String, index: true, sparse: true },
-      payload: { type: String, required: true },
-      expires_at: { type: Date, required: true, expires: keptFor },
-    },
-    { versionKey: false },
-  );
-const markSchema = new Schema<MarkDocument>(
-  { _id: String, at: { type: Date, required: true, expires: MARK_LIFETIME_S } },
-  { versionKey: false },
-);
+const records = (name: string, keptFor: number) =>
+  collection(name, {
+    /** SHA-256 of the id. The id is the token itself, which must not be usable by somebody who reads the database. */
+    _id: must(String),
+    kind: must(String),
+    uid: may(String, { index: true, sparse: true }),
+    /** JSON without the id. */
+    payload: must(String),
+    expires_at: must(Date, { expires: keptFor }),
+  });
+type RecordModel = ReturnType<ReturnType<typeof records>>;
+/** Expired tokens are kept for a day, so that the answer can be `expired_token` rather than `invalid_token`. */
+const tokens = records('oauth_tokens', 24 * 3_600);
+const state = records('oauth_state', 0);
+/** Marks that something ended before it expired. */
+const marks = collection('oauth_marks', {
+  /** `consumed:`, `revoked:`, `grant:`, `client:` or `profile:`, and what of. */
+  _id: must(String),
+  /** Kept for 60 days: longer than any token lives. */
+  at: must(Date, { expires: 60 * 24 * 3_600 }),
+});
 
 /** Never changed once written: a mark beside it says that it was used or revoked. */
 const IMMUTABLE = new Set(['AccessToken', 'ClientCredentials', 'RefreshToken', 'AuthorizationCode']);
@@ -72,18 +57,14 @@ const IMMUTABLE = new Set(['AccessToken', 'ClientCredentials', 'RefreshToken', '
  * of a client or a profile.
  */
 export class OAuthRecordRepository {
-  private readonly tokens: Model<RecordDocument>;
-  private readonly state: Model<RecordDocument>;
-  private readonly marks: Model<MarkDocument>;
+  private readonly tokens: RecordModel;
+  private readonly state: RecordModel;
+  private readonly marks: ReturnType<typeof marks>;
 
   constructor(connection: Connection) {
-    this.tokens = connection.model<RecordDocument>(
-      'oauth_token',
-      recordSchema(KEPT_AFTER_EXPIRY_S),
-      'oauth_tokens',
-    );
-    this.state = connection.model<RecordDocument>('oauth_state', recordSchema(0), 'oauth_state');
-    this.marks = connection.model<MarkDocument>('oauth_mark', markSchema, 'oauth_marks');
+    this.tokens = tokens(connection);
+    this.state = state(connection);
+    this.marks = marks(connection);
   }
 
   /** Writes a record. @param lifetime seconds */
@@ -93,7 +74,7 @@ export class OAuthRecordRepository {
     { jti: _, ...payload }: OAuthPayload,
     lifetime: number,
   ): Promise<void> {
-    const document: RecordDocument = {
+    const document = {
       _id: hashSecret(id),
       kind,
       ...(payload.uid !== undefined && { uid: payload.uid }),
@@ -167,28 +148,22 @@ export class OAuthRecordRepository {
   }
 
   private async isRevoked(hash: string, { grantId, clientId, accountId }: OAuthPayload): Promise<boolean> {
-    const marks = [
+    const ids = [
       `revoked:${hash}`,
       ...(grantId ? [`grant:${grantId}`] : []),
       ...(clientId ? [`client:${clientId}`] : []),
       ...(accountId ? [`profile:${profileOfSubject(accountId)}`] : []),
     ];
-    const found = await Promise.all(marks.map((_id) => this.marks.findById(_id).lean()));
+    const found = await Promise.all(ids.map((_id) => this.marks.findById(_id).lean()));
     return found.some((mark) => mark !== null);
   }
 
-  private collection(kind: string): Model<RecordDocument> {
+  private collection(kind: string): RecordModel {
     return IMMUTABLE.has(kind) ? this.tokens : this.state;
   }
 
   /** @returns whether it is new */
-  private async mark(_id: string): Promise<boolean> {
-    try {
-      await this.marks.create({ _id, at: new Date() });
-      return true;
-    } catch (error) {
-      if (!isDuplicateKey(error)) throw error;
-      return false;
-    }
+  private mark(_id: string): Promise<boolean> {
+    return wasMade(this.marks.create({ _id, at: new Date() }));
   }
 }

@@ -1,11 +1,12 @@
-import { type Connection, Schema } from 'mongoose';
+import type { Connection } from 'mongoose';
 import { ownProfileId, type Profile, type ProfileInput } from '../../domain/access/profile.js';
 import { newId } from '../../domain/basics/ids.js';
 import type { Origin } from '../../domain/change/change.js';
-import { TIMINGS, type Timings } from '../../domain/timings.js';
+import type { Timings } from '../../domain/timings.js';
+import { recordedFields } from '../change/change-document.js';
 import type { ChangeRepository } from '../change/changes.js';
 import { Recorded } from '../change/recorded.js';
-import { type RecordedFields, recordedFields } from '../change/recorded-fields.js';
+import { collection, type DocumentIn, may, must } from '../mongo/collection.js';
 import { ShortCache } from '../mongo/short-cache.js';
 
 /** A profile, and its version for `ETag` and `If-Match`. */
@@ -14,50 +15,35 @@ export interface StoredProfile {
   version: number;
 }
 
-interface ProfileDocument extends ProfileInput, RecordedFields {
-  _id: string;
-  account_id: string;
-  created_at: Date;
-  updated_at: Date;
-}
-
-const schema = new Schema<ProfileDocument>(
+const profiles = collection(
+  'profiles',
   {
-    _id: String,
-    account_id: { type: String, required: true },
-    username: { type: String, required: true },
-    name: String,
-    biography: String,
-    website: String,
-    picture_url: String,
-    followers_count: { type: Number, required: true },
-    following_count: { type: Number, required: true },
-    posts_count: { type: Number, required: true },
-    created_at: { type: Date, required: true },
-    updated_at: { type: Date, required: true },
+    _id: must(String),
+    account_id: must(String),
+    username: must(String),
+    name: may(String),
+    biography: may(String),
+    website: may(String),
+    picture_url: may(String),
+    followers_count: must(Number),
+    following_count: must(Number),
+    posts_count: must(Number),
+    created_at: must(Date),
+    updated_at: must(Date),
     ...recordedFields,
   },
-  { versionKey: false },
+  { indexes: [{ account_id: 1, _id: 1 }] },
 );
-schema.index({ account_id: 1, _id: 1 });
+type ProfileDocument = DocumentIn<typeof profiles>;
 
 export class ProfileRepository {
   private readonly documents: Recorded<ProfileDocument>;
   private readonly cache: ShortCache<StoredProfile | undefined>;
 
-  constructor(
-    connection: Connection,
-    changes: ChangeRepository,
-    { resource_lifetime_ms }: Timings = TIMINGS,
-  ) {
+  constructor(connection: Connection, changes: ChangeRepository, { resource_lifetime_ms }: Timings) {
     this.cache = new ShortCache(resource_lifetime_ms);
-    const model = connection.model<ProfileDocument>('profile', schema, 'profiles');
-    this.documents = new Recorded(model, changes, {
-      kind: 'profile',
-      idOf: ({ _id }) => _id,
-      accountField: 'account_id',
-      show: (document) => ({ ...toStored(document).profile }),
-    });
+    const show = (document: ProfileDocument) => toStored(document).profile;
+    this.documents = new Recorded(profiles(connection), changes, { kind: 'profile', show });
   }
 
   async create(
@@ -77,7 +63,6 @@ export class ProfileRepository {
 
   /** Makes the profile that an account's own keys use. */
   createOwn(accountId: string, name: string, origin: Origin): Promise<StoredProfile> {
-    const counts = { followers_count: 0, following_count: 0, posts_count: 0 };
     const texts = {
       username: accountId.toLowerCase(),
       name,
@@ -85,6 +70,7 @@ export class ProfileRepository {
       website: null,
       picture_url: null,
     };
+    const counts = { followers_count: 0, following_count: 0, posts_count: 0 };
     return this.create(accountId, { ...texts, ...counts }, origin, ownProfileId(accountId));
   }
 
@@ -110,12 +96,7 @@ export class ProfileRepository {
 
   /** Profiles of an account, oldest first, after the one named. */
   async list(accountId: string, limit: number, after?: string): Promise<StoredProfile[]> {
-    const documents = await this.documents
-      .find({ account_id: accountId, ...(after !== undefined && { _id: { $gt: after } }) })
-      .sort({ _id: 1 })
-      .limit(limit)
-      .lean();
-    return documents.map(toStored);
+    return (await this.documents.page({ account_id: accountId }, limit, after)).map(toStored);
   }
 
   /**
@@ -136,15 +117,15 @@ export class ProfileRepository {
       before.version === version ? { action: 'updated', set: { ...input, updated_at: now } } : undefined,
     );
     this.cache.forget(profileId);
-    return changed && toStored(changed.after);
+    return changed && toStored(changed);
   }
 
   /** @returns whether the account had it in that version */
   async delete(accountId: string, profileId: string, version: number, origin: Origin): Promise<boolean> {
     const ofProfile = { _id: profileId, account_id: accountId };
-    const deleted = await this.documents.delete(ofProfile, origin, (before) => before.version === version);
+    const isDeleted = await this.documents.delete(ofProfile, origin, (before) => before.version === version);
     this.cache.forget(profileId);
-    return deleted !== undefined;
+    return isDeleted;
   }
 }
 

@@ -1,26 +1,18 @@
-import { type Connection, type Model, Schema } from 'mongoose';
+import { Schema } from 'mongoose';
 import type { Column, RateNews } from '../../domain/access/limits/rate-table.js';
+import { inParts } from '../../domain/basics/bounded-memory.js';
+import { collection, type DocumentIn, must, repositoryOf } from '../mongo/collection.js';
 
-interface RowDocument {
+const rows = collection('rate_rows', {
   /** Window and caller. */
-  _id: string;
+  _id: must(String),
   /** A table and one of its windows. */
-  window: string;
-  caller: string;
-  numbers: Column;
-  expires_at: Date;
-}
-
-const schema = new Schema<RowDocument>(
-  {
-    _id: String,
-    window: { type: String, required: true, index: true },
-    caller: { type: String, required: true },
-    numbers: { type: Schema.Types.Mixed, required: true },
-    expires_at: { type: Date, required: true, expires: 0 },
-  },
-  { versionKey: false },
-);
+  window: must(String, { index: true }),
+  caller: must(String),
+  numbers: must<Column>(Schema.Types.Mixed),
+  expires_at: must(Date, { expires: 0 }),
+});
+type RowDocument = DocumentIn<typeof rows>;
 
 /** The shared numbers of a window, by column and caller. */
 export interface RateWindow {
@@ -28,17 +20,11 @@ export interface RateWindow {
   columns: Record<string, Column>;
 }
 
-/** The most rows that a process reads at its start. */
-const MAX_ROWS = 100_000;
+/** How many ids one query asks for. */
+const IDS_AT_ONCE = 1_000;
 
 /** The shared counts of the rate limits: a row for each window and caller, changed by increments. */
-export class RateWindowRepository {
-  private readonly model: Model<RowDocument>;
-
-  constructor(connection: Connection) {
-    this.model = connection.model<RowDocument>('rate_row', schema, 'rate_rows');
-  }
-
+export class RateWindowRepository extends repositoryOf(rows) {
   /**
    * Adds what a process has counted.
    *
@@ -50,30 +36,23 @@ export class RateWindowRepository {
     if (updates.length > 0) await this.model.bulkWrite(updates, { ordered: false, strict: false });
     const ids = updates.map(({ updateOne }) => updateOne.filter._id);
     const [told, seen] = await Promise.all([
-      inBatches(ids, (some) => this.model.find({ _id: { $in: some } }).lean()),
+      Promise.all(
+        [...inParts(ids, IDS_AT_ONCE)].map((some) => this.model.find({ _id: { $in: some } }).lean()),
+      ),
       this.model.find({ window: { $in: [...watched] } }).lean(),
     ]);
-    return byWindow([...told, ...seen]);
+    return byWindow([...told.flat(), ...seen]);
   }
 
-  /** The windows that are still open. @param now milliseconds since the epoch */
+  /** The windows that are still open, as far as a process can hold them at its start. @param now milliseconds since the epoch */
   async open(now: number): Promise<RateWindow[]> {
     return byWindow(
       await this.model
         .find({ expires_at: { $gt: new Date(now) } })
-        .limit(MAX_ROWS)
+        .limit(100_000)
         .lean(),
     );
   }
-}
-
-/** How many ids one query asks for. */
-const BATCH = 1_000;
-
-async function inBatches<T>(ids: readonly string[], read: (some: string[]) => Promise<T[]>): Promise<T[]> {
-  const found: T[] = [];
-  for (let i = 0; i < ids.length; i += BATCH) found.push(...(await read(ids.slice(i, i + BATCH))));
-  return found;
 }
 
 /** One update for each caller. */

@@ -1,11 +1,9 @@
 import type { Model } from 'mongoose';
 import { leafHash } from '../../domain/log/merkle-tree.js';
-import { together } from '../mongo/together.js';
+import { inOnePass } from '../mongo/in-order.js';
 import { type DeliveryDocument, type EventDocument, UNLOGGED } from './archive-documents.js';
 import type { UnalteredReader } from './unaltered.js';
 
-/** Documents that are looked at together. */
-const AT_ONCE = 200;
 /** Documents that expire within this may be gone already, milliseconds: MongoDB removes them now and then. */
 const GOING_MS = 3_600_000;
 
@@ -63,20 +61,15 @@ export class ArchiveAudit {
    * @param leaves only those that say they have these, or had them; absent: all
    */
   async *deliveries(hasEvent: HasEvent, leaves?: readonly number[]): AsyncIterable<AuditedDelivery> {
-    const found = this.deliveryModel
-      .find(
-        leaves
-          ? { $or: [{ leaf_index: { $in: [...leaves] } }, { replaced_leaves: { $in: [...leaves] } }] }
-          : {},
-      )
-      .lean<DeliveryDocument[]>();
-    for await (const some of together(found.cursor({ batchSize: AT_ONCE }), AT_ONCE))
-      yield* await this.lookAt(some, hasEvent);
+    const $in = [...(leaves ?? [])];
+    const found = this.deliveryModel.find(
+      leaves ? { $or: [{ leaf_index: { $in } }, { replaced_leaves: { $in } }] } : {},
+    );
+    for await (const some of inOnePass(found)) yield* await this.lookAt(some, hasEvent);
   }
 
   async *events(): AsyncIterable<AuditedEvent> {
-    const found = this.eventModel.find().lean<EventDocument[]>();
-    for await (const some of together(found.cursor({ batchSize: AT_ONCE }), AT_ONCE))
+    for await (const some of inOnePass(this.eventModel.find()))
       yield* await Promise.all(
         some.map(async (document) => {
           const { altered } = await this.unaltered.event(document);

@@ -2,142 +2,109 @@ import { Schema } from 'mongoose';
 import type { ArchivedDelivery, ArchivedEvent, ListedDelivery } from '../../domain/archive/archived.js';
 import type { SecondLook } from '../../domain/archive/to-archive.js';
 import { isSubjectMark } from '../../domain/ledger/sealed-event.js';
+import { collection, type DocumentIn, may, must, present } from '../mongo/collection.js';
 
 /** In the place of a leaf's number: the record is kept, and not in the log yet. Readers do without it until it is. */
 export const UNLOGGED = -1;
 /** Finds records that readers have, or that somebody has altered. */
 export const LOGGED = { leaf_index: { $ne: UNLOGGED } } as const;
 
+export const deliveries = collection(
+  'archived_deliveries',
+  {
+    _id: must(String),
+    account_id: must(String),
+    event_id: must(String),
+    endpoint_id: must(String),
+    event_kind: must(String),
+    status: must<ArchivedDelivery['status']>(String),
+    accepted_at: must(Date),
+    /** Absent if there is none. One is stored as a string: an equality finds it in either form. */
+    keys: may<string | string[]>(Schema.Types.Mixed),
+    marks: may<string[]>([String]),
+    error_code: may<NonNullable<ArchivedDelivery['error_code']>>(String),
+    status_code: may(Number),
+    results: may<readonly string[]>([String]),
+    longest_ms: may(Number),
+    position: must(String),
+    run_id: must(String),
+    run_order: must(String),
+    revision: must(Number),
+    record: must(String),
+    summary: must(String),
+    detail: may(String),
+    timeline: may(String),
+    archived_at: must(Date),
+    expires_at: must(Date, { expires: 0 }),
+    /** Number of this revision of the record in the log, or {@link UNLOGGED}. */
+    leaf_index: must(Number),
+    /** Numbers of the revisions before it, whose records it has replaced. Absent if there were none. */
+    replaced_leaves: may<number[]>([Number]),
+  },
+  {
+    // Of an account, and by what lists are filtered by most: each in the order of the list.
+    indexes: [
+      { account_id: 1, position: 1 },
+      { account_id: 1, endpoint_id: 1, position: 1 },
+      { account_id: 1, event_kind: 1, position: 1 },
+      { account_id: 1, status: 1, position: 1 },
+      { account_id: 1, endpoint_id: 1, status: 1, position: 1 },
+      { account_id: 1, keys: 1, position: 1 },
+      { account_id: 1, event_id: 1, position: 1 },
+    ],
+  },
+);
 /** A closed delivery as it is stored. */
-export interface DeliveryDocument
-  extends Omit<ArchivedDelivery, 'id' | 'keys' | 'error_code' | 'status_code'> {
-  _id: string;
-  /** Absent if there is none. One is stored as a string: an equality finds it in either form. */
-  keys?: string | string[] | null;
-  marks?: string[] | null;
-  error_code?: ArchivedDelivery['error_code'] | null;
-  status_code?: number | null;
-  archived_at: Date;
-  expires_at: Date;
-  /** Number of this revision of the record in the log, or {@link UNLOGGED}. */
-  leaf_index: number;
-  /** Numbers of the revisions before it, whose records it has replaced. Absent if there were none. */
-  replaced_leaves?: number[] | null;
-}
+export type DeliveryDocument = DocumentIn<typeof deliveries>;
 
+export const events = collection(
+  'archived_events',
+  {
+    _id: must(String),
+    account_id: must(String),
+    event_kind: must(String),
+    accepted_at: must(Date),
+    keys: may<string | string[]>(Schema.Types.Mixed),
+    /** Of the event's subject. */
+    marks: may<string[]>([String]),
+    /** The payload, sealed; absent once it is no longer kept. */
+    sealed: may(String),
+    /** Names the key that sealed it, as a sealed text does, and stays when the payload goes. */
+    key: must(String),
+    commitment: must(String),
+    payload_bytes: must(Number),
+    sequence: may(Number),
+    is_test: may<true>(Boolean),
+    fan_out: may(String),
+    position: may(String),
+    /** When the payload goes; absent once it is gone. */
+    payload_expires_at: may(Date, { index: true }),
+    expires_at: must(Date, { expires: 0 }),
+  },
+  {
+    indexes: [
+      { account_id: 1, position: 1 },
+      { account_id: 1, event_kind: 1, position: 1 },
+      { account_id: 1, keys: 1, position: 1 },
+      { account_id: 1, _id: 1 },
+      { account_id: 1, sequence: 1 },
+    ],
+  },
+);
 /** An event as it is stored. */
-export interface EventDocument
-  extends Omit<ArchivedEvent, 'id' | 'keys' | 'payload' | 'fan_out' | 'position' | 'sequence' | 'is_test'> {
-  _id: string;
-  keys?: string | string[] | null;
-  /** Of the event's subject. */
-  marks?: string[] | null;
-  /** The payload, sealed; absent once it is no longer kept. */
-  sealed?: string | null;
-  /** Names the key that sealed it, as a sealed text does, and stays when the payload goes. */
-  key: string;
-  commitment: string;
-  sequence?: number | null;
-  is_test?: true | null;
-  fan_out?: string | null;
-  position?: string | null;
-  /** When the payload goes; absent once it is gone. */
-  payload_expires_at?: Date | null;
-  expires_at: Date;
-}
+export type EventDocument = DocumentIn<typeof events>;
 
 /** How far the archive is. */
-export interface ArchiveStateDocument {
-  _id: string;
+export const states = collection('archive_state', {
+  _id: must(String),
   /** Executions that closed before this have been archived. */
-  up_to?: Date | null;
-  second_look?: SecondLook | null;
+  up_to: may(Date),
+  second_look: may<SecondLook>({ from: Date, to: Date, at: Date, _id: false }),
   /** Deliveries that were to be kept by runs that are under way, or were interrupted. */
-  keeping?: string[] | null;
+  keeping: may<string[]>([String]),
   /** Since when everything that is archived is kept for as long as Temporal keeps it; absent while it is not. */
-  outlasts_since?: Date | null;
-}
-
-const required = true;
-const expires = { type: Date, required, expires: 0 };
-
-export const deliverySchema = new Schema<DeliveryDocument>(
-  {
-    _id: String,
-    account_id: { type: String, required },
-    event_id: { type: String, required },
-    endpoint_id: { type: String, required },
-    event_kind: { type: String, required },
-    status: { type: String, required },
-    accepted_at: { type: Date, required },
-    keys: Schema.Types.Mixed,
-    marks: { type: [String], default: undefined },
-    error_code: String,
-    status_code: Number,
-    results: { type: [String], default: undefined },
-    longest_ms: Number,
-    position: { type: String, required },
-    run_id: { type: String, required },
-    run_order: { type: String, required },
-    revision: { type: Number, required },
-    record: { type: String, required },
-    summary: { type: String, required },
-    detail: String,
-    timeline: String,
-    archived_at: { type: Date, required },
-    expires_at: expires,
-    leaf_index: { type: Number, required },
-    replaced_leaves: { type: [Number], default: undefined },
-  },
-  { versionKey: false },
-);
-// Of an account, and by what lists are filtered by most: each in the order of the list.
-deliverySchema.index({ account_id: 1, position: 1 });
-deliverySchema.index({ account_id: 1, endpoint_id: 1, position: 1 });
-deliverySchema.index({ account_id: 1, event_kind: 1, position: 1 });
-deliverySchema.index({ account_id: 1, status: 1, position: 1 });
-deliverySchema.index({ account_id: 1, endpoint_id: 1, status: 1, position: 1 });
-deliverySchema.index({ account_id: 1, keys: 1, position: 1 });
-deliverySchema.index({ account_id: 1, event_id: 1, position: 1 });
-
-export const eventSchema = new Schema<EventDocument>(
-  {
-    _id: String,
-    account_id: { type: String, required },
-    event_kind: { type: String, required },
-    accepted_at: { type: Date, required },
-    keys: Schema.Types.Mixed,
-    marks: { type: [String], default: undefined },
-    sealed: String,
-    key: { type: String, required },
-    commitment: { type: String, required },
-    payload_bytes: { type: Number, required },
-    sequence: Number,
-    is_test: Boolean,
-    fan_out: String,
-    position: String,
-    payload_expires_at: Date,
-    expires_at: expires,
-  },
-  { versionKey: false },
-);
-eventSchema.index({ account_id: 1, position: 1 });
-eventSchema.index({ account_id: 1, event_kind: 1, position: 1 });
-eventSchema.index({ account_id: 1, keys: 1, position: 1 });
-eventSchema.index({ account_id: 1, _id: 1 });
-eventSchema.index({ account_id: 1, sequence: 1 });
-eventSchema.index({ payload_expires_at: 1 });
-
-export const stateSchema = new Schema<ArchiveStateDocument>(
-  {
-    _id: String,
-    up_to: Date,
-    second_look: { type: { from: Date, to: Date, at: Date, _id: false }, default: undefined },
-    keeping: { type: [String], default: undefined },
-    outlasts_since: Date,
-  },
-  { versionKey: false },
-);
+  outlasts_since: may(Date),
+});
 
 export function keysOf(keys: string | string[] | null | undefined): string[] {
   return keys ? [keys].flat() : [];
@@ -165,11 +132,14 @@ export function toListed({ _id, keys, marks: _, ...document }: ListedDocument): 
     replaced_leaves: ______,
     error_code,
     status_code,
+    results,
+    longest_ms,
     ...delivery
   } = document;
   return {
     id: _id,
     ...delivery,
+    ...present({ results, longest_ms }),
     keys: keysOf(keys),
     error_code: error_code ?? undefined,
     status_code: status_code ?? undefined,

@@ -13,6 +13,8 @@ import { isClosed, SHOWN_STATUSES, type ShownStatus } from '../../domain/deliver
 import type { EventFilter } from '../../domain/list/delivery-filter.js';
 import type { PayloadContext, PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import type { NumberRange } from '../../domain/sequence/ranges.js';
+import { present } from '../mongo/collection.js';
+import { inOrder } from '../mongo/in-order.js';
 import { ArchiveAudit } from './archive-audit.js';
 import {
   type DeliveryDocument,
@@ -21,13 +23,25 @@ import {
   LOGGED,
   toEvent,
 } from './archive-documents.js';
-import { ArchiveExport } from './archive-export.js';
 import { deliveryConditions, eventConditions } from './conditions.js';
-import type { OpenedDelivery } from './open-delivery.js';
-import { type RecordLog, UnalteredReader } from './unaltered.js';
+import { type OpenedDelivery, type OpenedEvent, type RecordLog, UnalteredReader } from './unaltered.js';
 
 /** What lists leave in the database: it is most of a document. */
 const UNLISTED = { detail: 0, timeline: 0 } as const;
+
+/** Events that are exported at once. */
+const EVENTS_AT_ONCE = 50;
+
+/** From one time until before another. */
+interface Period {
+  from: Date;
+  to: Date;
+}
+
+/** An archived event with its archived deliveries, in the order of their ids. */
+export interface ExportedEvent extends OpenedEvent {
+  deliveries: OpenedDelivery[];
+}
 
 const CLOSED = SHOWN_STATUSES.filter(isClosed);
 
@@ -37,7 +51,6 @@ export class ArchiveReader implements Omit<ArchiveReads, 'completeUntil'> {
   protected readonly eventModel: Model<EventDocument>;
   protected readonly sealer: PayloadSealer;
   protected readonly unaltered: UnalteredReader;
-  readonly export: ArchiveExport;
   readonly audit: ArchiveAudit;
 
   constructor(
@@ -50,7 +63,6 @@ export class ArchiveReader implements Omit<ArchiveReads, 'completeUntil'> {
     this.deliveryModel = deliveryModel;
     this.eventModel = eventModel;
     this.unaltered = new UnalteredReader(log, sealer, eventModel);
-    this.export = new ArchiveExport(deliveryModel, eventModel, this.unaltered);
     this.audit = new ArchiveAudit(deliveryModel, eventModel, this.unaltered);
   }
 
@@ -213,25 +225,37 @@ export class ArchiveReader implements Omit<ArchiveReads, 'completeUntil'> {
    *
    * @param of those within a range, or of events that were accepted in a period; in any order
    */
-  async sequences(
-    accountId: string,
-    of: NumberRange | { from: Date; to: Date },
-    limit: number,
-  ): Promise<number[]> {
-    const condition =
-      'first' in of
-        ? { sequence: { $gte: of.first, $lte: of.last } }
-        : {
-            _id: {
-              $gte: idsBeginAt('event', of.from.getTime()),
-              $lt: idsBeginAt('event', of.to.getTime()),
-            },
-          };
+  async sequences(accountId: string, of: NumberRange | Period, limit: number): Promise<number[]> {
+    const condition = 'first' in of ? { sequence: { $gte: of.first, $lte: of.last } } : { _id: idsIn(of) };
     const found = await this.eventModel
       .find({ account_id: accountId, ...condition }, { sequence: 1 })
       .limit(limit)
       .lean();
     return found.flatMap(({ sequence }) => (typeof sequence === 'number' ? [sequence] : []));
+  }
+
+  /**
+   * An account's archive event by event, in the order of their ids, which is that of their acceptance.
+   *
+   * @param period in which the events were accepted
+   * @param first the id of the event to begin with, if it is in the period; absent: the period's first
+   */
+  async *export(accountId: string, period: Period, first = ''): AsyncIterable<ExportedEvent> {
+    const { $gte: start, $lt } = idsIn(period);
+    const $gte = first > start ? first : start;
+    const ofPeriod = (id: object) =>
+      this.eventModel.find({ account_id: accountId, _id: { $gte, ...id, $lt } });
+    for await (const events of inOrder(ofPeriod, '', EVENTS_AT_ONCE)) {
+      const found = await this.deliveryModel
+        .find({ account_id: accountId, event_id: { $in: events.map(({ _id }) => _id) }, ...LOGGED })
+        .lean();
+      const deliveries = await this.unaltered.opened(found);
+      deliveries.sort((a, b) => (a.archived.id < b.archived.id ? -1 : 1));
+      for (const document of events) {
+        const own = deliveries.filter(({ archived }) => archived.event_id === document._id);
+        yield { ...(await this.unaltered.event(document)), deliveries: own };
+      }
+    }
   }
 
   /** The payload of an event as it is stored, sealed; `undefined` if it is no longer kept. */
@@ -241,10 +265,13 @@ export class ArchiveReader implements Omit<ArchiveReads, 'completeUntil'> {
   }
 }
 
+/** The ids of events that were accepted in a period. */
+function idsIn({ from, to }: Period): { $gte: string; $lt: string } {
+  return { $gte: idsBeginAt('event', from.getTime()), $lt: idsBeginAt('event', to.getTime()) };
+}
+
 /** Comes last in a query: the embedded server looks at conditions in their order, and this one selects least. */
 function within({ above, below }: Range) {
   if (above === undefined && below === undefined) return {};
-  return {
-    position: { ...(above !== undefined && { $gt: above }), ...(below !== undefined && { $lt: below }) },
-  };
+  return { position: present({ $gt: above, $lt: below }) };
 }

@@ -1,4 +1,4 @@
-import type { Connection, Model } from 'mongoose';
+import type { Connection } from 'mongoose';
 import { type ArchivedDelivery, type ArchiveReads, closedAt } from '../../domain/archive/archived.js';
 import { type RecordKey, type RecordSalts, saltPurposes } from '../../domain/archive/commitments.js';
 import type { KeptDays } from '../../domain/archive/kept-days.js';
@@ -12,16 +12,17 @@ import {
   type SealedEvent,
   type SecondLook,
 } from '../../domain/archive/to-archive.js';
+import { inParts } from '../../domain/basics/bounded-memory.js';
 import { commitTo, keyIdOf, nameKey } from '../../domain/privacy/data-key.js';
 import type { PayloadContext, PayloadSealer } from '../../domain/privacy/payload-sealer.js';
+import { present } from '../mongo/collection.js';
 import { insertMissing } from '../mongo/insert-missing.js';
 import {
-  type ArchiveStateDocument,
   type DeliveryDocument,
-  deliverySchema,
+  deliveries,
   type EventDocument,
-  eventSchema,
-  stateSchema,
+  events,
+  states,
   storedKeys,
   UNLOGGED,
 } from './archive-documents.js';
@@ -31,7 +32,7 @@ import type { RecordLog } from './unaltered.js';
 const DAY_MS = 24 * 3_600_000;
 /** Ids in one query. */
 const IDS_AT_ONCE = 500;
-/** The documents of {@link ArchiveStateDocument}: how far the archive is, which lists read too, and what runs are about. */
+/** The documents of the state: how far the archive is, which lists read too, and what runs are about. */
 const STATE = 'archive';
 const KEEPING = 'keeping';
 /** Whole deliveries that are read at once: each may have megabytes. */
@@ -50,7 +51,7 @@ type KnownDelivery = RunKey & Pick<DeliveryDocument, 'revision' | 'leaf_index'>;
 
 /** Closed deliveries and their events, for as long as the operator keeps them. */
 export class ArchiveRepository extends ArchiveReader implements ArchiveReads, ArchiveWrites {
-  private readonly state: Model<ArchiveStateDocument>;
+  private readonly state: ReturnType<typeof states>;
   private readonly retention: ArchiveRetention;
   private readonly log: RecordLog;
 
@@ -59,13 +60,8 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
    * @param log takes every record once it is kept, so that none of its leaves is without a record
    */
   constructor(connection: Connection, retention: ArchiveRetention, sealer: PayloadSealer, log: RecordLog) {
-    super(
-      connection.model<DeliveryDocument>('archived_delivery', deliverySchema, 'archived_deliveries'),
-      connection.model<EventDocument>('archived_event', eventSchema, 'archived_events'),
-      sealer,
-      log,
-    );
-    this.state = connection.model<ArchiveStateDocument>('archive_state', stateSchema, 'archive_state');
+    super(deliveries(connection), events(connection), sealer, log);
+    this.state = states(connection);
     this.retention = retention;
     this.log = log;
   }
@@ -120,9 +116,9 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
   /** What is known of some deliveries, by id. */
   async known(ids: readonly string[]): Promise<Map<string, KnownDelivery>> {
     const known = new Map<string, KnownDelivery>();
-    for (const _id of inParts(ids)) {
+    for (const $in of inParts(ids, IDS_AT_ONCE)) {
       const found = await this.deliveryModel
-        .find({ _id }, { run_id: 1, run_order: 1, revision: 1, position: 1, leaf_index: 1 })
+        .find({ _id: { $in } }, { run_id: 1, run_order: 1, revision: 1, position: 1, leaf_index: 1 })
         .lean();
       for (const { _id: id, ...run } of found) known.set(id, { id, ...run });
     }
@@ -248,19 +244,19 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
 
   async logKept(kept: readonly KeptRecord[]): Promise<void> {
     const records = new Map(kept.map(({ id, record }) => [id, record]));
-    for (const _id of inParts([...records.keys()])) {
+    for (const $in of inParts([...records.keys()], IDS_AT_ONCE)) {
       const unlogged = await this.deliveryModel
-        .find({ _id, leaf_index: UNLOGGED }, { record: 1, revision: 1 })
+        .find({ _id: { $in }, leaf_index: UNLOGGED }, { record: 1, revision: 1 })
         .lean();
       // What another run has kept, that one gives to the log; and nobody else's is signed.
       await this.append(unlogged.filter((one) => one.record === records.get(one._id)));
-      await this.endKeeping(_id.$in);
+      await this.endKeeping($in);
     }
   }
 
   async logLeft(): Promise<void> {
     const { keeping } = (await this.state.findOne({ _id: KEEPING }).lean()) ?? {};
-    for (const { $in: ids } of inParts(keeping ?? [], WHOLE_AT_ONCE)) {
+    for (const ids of inParts(keeping ?? [], WHOLE_AT_ONCE)) {
       await this.appendLeft(ids);
       await this.endKeeping(ids);
     }
@@ -309,10 +305,7 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
       account_id: accountId,
       event_id: eventId,
       ...storedKeys(keys),
-      ...(error_code !== undefined && { error_code }),
-      ...(status_code !== undefined && { status_code }),
-      ...(sealedDetail !== undefined && { detail: sealedDetail }),
-      ...(sealedTimeline !== undefined && { timeline: sealedTimeline }),
+      ...present({ error_code, status_code, detail: sealedDetail, timeline: sealedTimeline }),
       archived_at: new Date(),
       expires_at: this.expiryOf(delivery, closedAt(delivery.position)),
       leaf_index: UNLOGGED,
@@ -339,9 +332,10 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
 
   /** Puts events into lists: what stands for them has closed, which was open when they were archived. They are kept from then on. */
   async place(positions: ReadonlyMap<string, string>): Promise<void> {
-    const ids = [...positions.keys()];
-    for (const _id of inParts(ids)) {
-      const found = await this.eventModel.find({ _id }, { account_id: 1, event_kind: 1, position: 1 }).lean();
+    for (const $in of inParts([...positions.keys()], IDS_AT_ONCE)) {
+      const found = await this.eventModel
+        .find({ _id: { $in } }, { account_id: 1, event_kind: 1, position: 1 })
+        .lean();
       const updates = found.flatMap((event) => {
         const position = positions.get(event._id);
         if (position === undefined || position === event.position) return [];
@@ -372,12 +366,7 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
   }
 }
 
-/** Conditions that find ids, some at once. */
-function* inParts(ids: readonly string[], atOnce = IDS_AT_ONCE): Iterable<{ $in: string[] }> {
-  for (let first = 0; first < ids.length; first += atOnce) yield { $in: ids.slice(first, first + atOnce) };
-}
-
 /** Where an event stands in lists, and how many deliveries it was to have, as far as that is known. */
 function placeOf({ position, fan_out }: EventToArchive): Pick<EventDocument, 'position' | 'fan_out'> {
-  return { ...(position !== undefined && { position }), ...(fan_out !== undefined && { fan_out }) };
+  return present({ position, fan_out });
 }

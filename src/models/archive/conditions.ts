@@ -5,6 +5,7 @@ import {
   type Meanings,
   meaningsOf,
 } from '../../domain/list/delivery-filter.js';
+import { present } from '../mongo/collection.js';
 
 /** What fields must be. */
 type Condition = Record<string, unknown>;
@@ -51,9 +52,6 @@ function together(conditions: readonly Condition[]): Condition {
 }
 
 function hasAttempt({ error_code, status_code, longer_than_ms }: AttemptFilter): Condition {
-  const result = error_code ?? (status_code === undefined ? undefined : String(status_code));
-  return {
-    ...(result !== undefined && { results: result }),
-    ...(longer_than_ms !== undefined && { longest_ms: { $gt: longer_than_ms } }),
-  };
+  const results = error_code ?? (status_code === undefined ? undefined : String(status_code));
+  return present({ results, longest_ms: longer_than_ms === undefined ? undefined : { $gt: longer_than_ms } });
 }

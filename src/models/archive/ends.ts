@@ -1,54 +1,40 @@
 import { randomBytes } from 'node:crypto';
-import { type Connection, type Model, Schema } from 'mongoose';
 import {
   type End,
   type EndNotice,
   MAX_ENDS_TOLD,
   type UnannouncedEnds,
 } from '../../domain/delivery/end-notice.js';
+import { collection, may, must, repositoryOf } from '../mongo/collection.js';
 import { insertMissing } from '../mongo/insert-missing.js';
 
-interface EndDocument extends End {
-  /** Delivery and run, so that an end that is noted twice is told once. */
-  _id: string;
-  /** The notice that tells of it, and when that was put together; absent until then. */
-  notice?: string | null;
-  notice_at?: Date | null;
-}
-
-const required = true;
-const schema = new Schema<EndDocument>(
+const ends = collection(
+  'unannounced_ends',
   {
-    _id: String,
-    account_id: { type: String, required },
-    endpoint_id: { type: String, required },
-    kind: { type: String, required },
-    delivery_id: { type: String, required },
-    event_id: { type: String, required },
-    event_kind: { type: String, required },
-    closed_at: { type: Date, required },
-    run_id: { type: String, required },
-    notice: String,
-    notice_at: Date,
+    /** Delivery and run, so that an end that is noted twice is told once. */
+    _id: must(String),
+    account_id: must(String),
+    endpoint_id: must(String),
+    kind: must<End['kind']>(String),
+    delivery_id: must(String),
+    event_id: must(String),
+    event_kind: must(String),
+    closed_at: must(Date),
+    run_id: must(String),
+    /** The notice that tells of it, and when that was put together; absent until then. */
+    notice: may(String, { index: true }),
+    notice_at: may(Date),
   },
-  { versionKey: false },
+  { indexes: [{ account_id: 1, endpoint_id: 1, kind: 1, notice: 1 }] },
 );
-schema.index({ account_id: 1, endpoint_id: 1, kind: 1, notice: 1 });
-schema.index({ notice: 1 });
 
 /** Deliveries that have ended without success and that their accounts have not been told of. */
-export class EndRepository implements UnannouncedEnds {
-  private readonly model: Model<EndDocument>;
-
-  constructor(connection: Connection) {
-    this.model = connection.model<EndDocument>('unannounced_end', schema, 'unannounced_ends');
-  }
-
-  async note(ends: readonly End[]): Promise<void> {
-    if (ends.length === 0) return;
+export class EndRepository extends repositoryOf(ends) implements UnannouncedEnds {
+  async note(some: readonly End[]): Promise<void> {
+    if (some.length === 0) return;
     await insertMissing(
       this.model,
-      ends.map((end) => ({ _id: `${end.delivery_id}:${end.run_id}`, ...end })),
+      some.map((end) => ({ _id: `${end.delivery_id}:${end.run_id}`, ...end })),
     );
   }
 
@@ -72,8 +58,8 @@ export class EndRepository implements UnannouncedEnds {
   }
 
   private async noticeOf(notice: string): Promise<EndNotice | undefined> {
-    const ends = await this.model.find({ notice }).lean();
-    const [first] = ends;
+    const told = await this.model.find({ notice }).lean();
+    const [first] = told;
     if (!first) return undefined;
     const { account_id, endpoint_id, kind, notice_at } = first;
     return {
@@ -82,7 +68,7 @@ export class EndRepository implements UnannouncedEnds {
       account_id,
       endpoint_id,
       kind,
-      ends,
+      ends: told,
     };
   }
 

@@ -1,7 +1,7 @@
 import type { Model } from 'mongoose';
-import type { ArchivedEvent, ListedDelivery } from '../../domain/archive/archived.js';
-import { requireIntact } from '../../domain/archive/commitments.js';
-import { RecordAlteredError } from '../../domain/archive/record-altered.js';
+import type { ArchivedDelivery, ArchivedEvent, ListedDelivery } from '../../domain/archive/archived.js';
+import { requireIntact, saltPurposes } from '../../domain/archive/commitments.js';
+import { isRecordAltered, RecordAlteredError } from '../../domain/archive/record-altered.js';
 import { leafHash } from '../../domain/log/merkle-tree.js';
 import { commitTo, isSealedTextError } from '../../domain/privacy/data-key.js';
 import type { PayloadSealer } from '../../domain/privacy/payload-sealer.js';
@@ -12,7 +12,6 @@ import {
   toEvent,
   toListed,
 } from './archive-documents.js';
-import { type OpenedDelivery, openDelivery } from './open-delivery.js';
 
 /** The log that proves what is archived. */
 export interface RecordLog {
@@ -20,6 +19,15 @@ export interface RecordLog {
   append(records: readonly string[]): Promise<number[]>;
   /** Leaves by their numbers, those that there are. They are what is stored: whether that is what was signed is for the log to find out. */
   leavesAt(numbers: readonly number[]): Promise<ReadonlyMap<number, Buffer>>;
+}
+
+/** A delivery as it is stored, opened as far as its key exists. */
+export interface OpenedDelivery {
+  archived: ArchivedDelivery;
+  /** Number of its record in the log, as the document says. */
+  leafIndex: number;
+  /** It is not what was archived; absent if it is. */
+  altered?: RecordAlteredError;
 }
 
 /** An event as it is stored, opened as far as its key exists. */
@@ -66,12 +74,39 @@ export class UnalteredReader {
     return Promise.all(
       documents.map(async (document, at) => {
         const { _id, detail, event_id, leaf_index: leafIndex } = document;
-        const opened = await openDelivery(this.sealer, document, detail ?? keys.get(event_id));
+        const opened = await this.open(document, detail ?? keys.get(event_id));
         const how = leaves[at];
         const altered = how !== undefined && { altered: new RecordAlteredError(_id, how) };
         return { ...opened, leafIndex, ...altered };
       }),
     );
+  }
+
+  /** @param key a text that names the key of its event; absent if nothing does any more */
+  private async open(
+    { detail, timeline, ...listed }: DeliveryDocument,
+    key: string | undefined,
+  ): Promise<Omit<OpenedDelivery, 'leafIndex'>> {
+    const { _id: id, record, account_id: accountId, event_id: eventId, revision } = listed;
+    const context = { accountId, eventId };
+    let archived: ArchivedDelivery = { ...toListed(listed), record, detail: undefined, timeline: undefined };
+    if (!isText(detail) || !isText(timeline))
+      return { archived, altered: new RecordAlteredError(id, 'has a detail or timeline that is not a text') };
+    try {
+      const [openedDetail, openedTimeline, salt] = await Promise.all([
+        detail ? this.sealer.open(context, detail) : undefined,
+        timeline ? this.sealer.open(context, timeline) : undefined,
+        key === undefined ? undefined : this.sealer.salt(context, key, saltPurposes({ id, revision }).view),
+      ]);
+      archived = { ...archived, detail: openedDetail, timeline: openedTimeline };
+      requireIntact(archived, salt);
+      return { archived };
+    } catch (error) {
+      if (isRecordAltered(error)) return { archived, altered: error };
+      if (!isSealedTextError(error)) throw error;
+      const altered = new RecordAlteredError(id, 'has a text that does not open', { cause: error });
+      return { archived, altered };
+    }
   }
 
   /** An event with its payload. */
@@ -128,4 +163,9 @@ export class UnalteredReader {
 /** Whether a leaf is that of a record, whatever stands there as a record. */
 function isLeafOf(leaf: Buffer | undefined, record: unknown): boolean {
   return leaf !== undefined && typeof record === 'string' && leafHash(record).equals(leaf);
+}
+
+/** What MongoDB has may be anything. */
+function isText(stored: unknown): boolean {
+  return stored === undefined || stored === null || typeof stored === 'string';
 }

@@ -1,13 +1,9 @@
 import type { Model, Query } from 'mongoose';
 import { idsBeginAt } from '../../domain/basics/ids.js';
 import type { ResourceKind } from '../../domain/change/change.js';
-import { together } from '../mongo/together.js';
+import { inOnePass } from '../mongo/in-order.js';
 import type { ChangeDocument } from './change-document.js';
-import type { ChangeSeal } from './change-seal.js';
-import { type LoggableChange, toLoggable } from './loggable-change.js';
-
-/** Documents that are looked at together. */
-const AT_ONCE = 200;
+import type { ChangeSeal, LoggableChange } from './change-seal.js';
 
 /** The version that a resource has now. */
 export interface CurrentVersion {
@@ -70,18 +66,15 @@ export class ChangeAudit {
   }
 
   private async *loggable(query: Query<unknown, ChangeDocument>): AsyncIterable<LoggableChange[]> {
-    const found = query.lean<ChangeDocument[]>();
-    for await (const some of together(found.cursor({ batchSize: AT_ONCE }), AT_ONCE))
-      yield some.map((document) => toLoggable(document, this.seal));
+    for await (const some of inOnePass(query)) yield some.map((document) => this.seal.loggable(document));
   }
 
   /** Changes as steps. */
   async *steps(): AsyncIterable<Step> {
-    const found = this.model
-      .find({}, { account_id: 1, resource: 1, at: 1, before_at: 1 })
-      .lean<ChangeDocument[]>();
-    for await (const { _id: id, account_id, resource, at, before_at } of found.cursor({ batchSize: AT_ONCE }))
-      yield { id, accountId: account_id, resource, at, beforeAt: before_at ?? undefined };
+    const found = this.model.find({}, { account_id: 1, resource: 1, at: 1, before_at: 1 });
+    for await (const some of inOnePass(found))
+      for (const { _id: id, account_id, resource, at, before_at } of some)
+        yield { id, accountId: account_id, resource, at, beforeAt: before_at ?? undefined };
   }
 
   /** Whether there is a change that gave a resource its version of a time. */

@@ -1,4 +1,3 @@
-import { Schema } from 'mongoose';
 import type { SaltedChange } from '../../domain/archive/record.js';
 import type {
   Actor,
@@ -8,82 +7,72 @@ import type {
   ChangeOutcome,
   ShownResource,
 } from '../../domain/change/change.js';
+import { collection, type DocumentOf, may, must, present, schemaOf } from '../mongo/collection.js';
 
 /** A change as it is stored. States are JSON texts, because names in them may be any. */
-export interface ChangeDocument {
-  _id: string;
-  account_id: string;
-  resource: string;
-  version?: number | null;
-  action: ChangeAction;
-  /** `pending`: nobody has said yet, and nobody has looked. Absent: done. */
-  outcome?: ChangeOutcome | 'pending' | null;
-  at: Date;
-  /** Time of the version before; absent for the first. */
-  before_at?: Date | null;
-  actor: string;
-  actor_type: Actor['type'];
-  person?: string | null;
-  actor_account?: string | null;
-  address?: string | null;
-  request_id?: string | null;
-  reason?: string | null;
-  replay?: string | null;
-  caused_by?: Cause | null;
-  changed: string[];
-  before?: string | null;
-  after?: string | null;
-  expires_at: Date;
-  /** Of the commitment in its record, base64. */
-  salt?: string | null;
-  /** Of its record (`SecretBox.tag`), so that what the log does not have yet is not altered unseen. Absent if no key was at hand. */
-  tag?: string | null;
-  /** Whether the log has its record. */
-  in_log?: boolean | null;
-  /** Number of its record in the log. */
-  leaf_index?: number | null;
-}
-
-const required = true;
 const fields = {
-  _id: String,
-  account_id: { type: String, required },
-  resource: { type: String, required },
-  version: Number,
-  action: { type: String, required },
-  outcome: String,
-  at: { type: Date, required },
-  before_at: Date,
-  actor: { type: String, required },
-  actor_type: { type: String, required },
-  person: String,
-  actor_account: String,
-  address: String,
-  request_id: String,
-  reason: String,
-  replay: String,
-  caused_by: { type: { delivery_id: String, attempt: Number }, default: undefined, _id: false },
-  changed: { type: [String], required },
-  before: String,
-  after: String,
-  expires_at: { type: Date, required },
-  salt: String,
-  tag: String,
-  in_log: Boolean,
-  leaf_index: Number,
+  _id: must(String),
+  account_id: must(String),
+  resource: must(String),
+  version: may(Number),
+  action: must<ChangeAction>(String),
+  /** `pending`: nobody has said yet, and nobody has looked. Absent: done. */
+  outcome: may<ChangeOutcome | 'pending'>(String),
+  at: must(Date),
+  /** Time of the version before; absent for the first. */
+  before_at: may(Date),
+  actor: must(String),
+  actor_type: must<Actor['type']>(String),
+  person: may(String),
+  actor_account: may(String),
+  address: may(String),
+  request_id: may(String),
+  reason: may(String),
+  replay: may(String),
+  caused_by: may<Cause>({ delivery_id: String, attempt: Number }, { _id: false }),
+  changed: must<string[]>([String]),
+  before: may(String),
+  after: may(String),
+  expires_at: must(Date),
+  /** Of the commitment in its record, base64. */
+  salt: may(String),
+  /** Of its record (`SecretBox.tag`), so that what the log does not have yet is not altered unseen. Absent if no key was at hand. */
+  tag: may(String),
+  /** Whether the log has its record. */
+  in_log: may(Boolean),
+  /** Number of its record in the log. */
+  leaf_index: may(Number),
 };
+export type ChangeDocument = DocumentOf<typeof fields>;
 
 /** Changes inside the resource's own document, until they have been moved. Without indexes: one would delete the resource. */
-export const unrecordedSchema = new Schema<ChangeDocument>(fields, { versionKey: false });
+const unrecordedSchema = schemaOf(fields);
 
-export const changeSchema = new Schema<ChangeDocument>(fields, { versionKey: false });
-changeSchema.index({ account_id: 1, _id: 1 });
-changeSchema.index({ account_id: 1, resource: 1, _id: 1 });
-changeSchema.index({ account_id: 1, resource: 1, at: 1 });
-changeSchema.index({ in_log: 1 });
-// For those that are pending, which are few: what is done with the change itself has none.
-changeSchema.index({ outcome: 1 }, { sparse: true });
-changeSchema.index({ expires_at: 1 }, { expireAfterSeconds: 0 });
+export const changes = collection('changes', fields, {
+  indexes: [
+    { account_id: 1, _id: 1 },
+    { account_id: 1, resource: 1, _id: 1 },
+    { account_id: 1, resource: 1, at: 1 },
+    { in_log: 1 },
+    // For those that are pending, which are few: what is done with the change itself has none.
+    [{ outcome: 1 }, { sparse: true }],
+    [{ expires_at: 1 }, { expireAfterSeconds: 0 }],
+  ],
+});
+
+/** What the document of a resource has, so that its changes can be recorded. Only `Recorded` writes these fields. */
+export const recordedFields = {
+  /** 1 when it is made, and one more with each change. */
+  version: must(Number),
+  /** When it got this version. Later than the version before, whatever the clocks of the processes say. */
+  changed_at: must(Date),
+  /** It is gone; the document stays until that has been recorded. */
+  deleted_at: may(Date),
+  /** Changes that are not in the collection of changes yet, and since when there are any. */
+  unrecorded: may<ChangeDocument[]>([unrecordedSchema]),
+  unrecorded_since: may(Date, { index: { sparse: true } }),
+};
+export type RecordedFields = DocumentOf<typeof recordedFields>;
 
 /** A change with what makes its record. */
 export function toSalted(document: ChangeDocument): SaltedChange {
@@ -97,21 +86,16 @@ export function toChange(document: ChangeDocument): Change {
   return {
     id: document._id,
     resource: document.resource,
-    ...(version && { version }),
+    ...present({ version }),
     action: document.action,
     outcome: outcome === 'pending' ? 'unknown' : (outcome ?? 'done'),
     at: document.at.toISOString(),
     actor: {
       type: document.actor_type,
       id: document.actor,
-      ...(person && { person }),
-      ...(actor_account && { account_id: actor_account }),
+      ...present({ person, account_id: actor_account }),
     },
-    ...(address && { address }),
-    ...(request_id && { request_id }),
-    ...(reason && { reason }),
-    ...(replay && { replay }),
-    ...(caused_by && { caused_by }),
+    ...present({ address, request_id, reason, replay, caused_by }),
     changed: document.changed,
     ...(before && { before: JSON.parse(before) as ShownResource }),
     ...(after && { after: JSON.parse(after) as ShownResource }),

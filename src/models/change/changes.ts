@@ -13,22 +13,20 @@ import {
   resourceName,
   type ShownResource,
 } from '../../domain/change/change.js';
-import { TIMINGS, type Timings } from '../../domain/timings.js';
-import { isDuplicateKey } from '../mongo/duplicate-key.js';
+import type { Timings } from '../../domain/timings.js';
+import { present } from '../mongo/collection.js';
+import { wasMade } from '../mongo/duplicate-key.js';
+import { inOrder } from '../mongo/in-order.js';
 import { insertMissing } from '../mongo/insert-missing.js';
 import { ChangeAudit, type RecordedResources } from './change-audit.js';
-import { type ChangeDocument, changeSchema, toChange, toSalted } from './change-document.js';
-import { ChangeSeal } from './change-seal.js';
-import { type LoggableChange, toLoggable } from './loggable-change.js';
-import { type FindOutcome, Outcomes } from './outcomes.js';
+import { type ChangeDocument, changes, toChange, toSalted } from './change-document.js';
+import { ChangeSeal, type LoggableChange } from './change-seal.js';
+import { Outcomes } from './outcomes.js';
 
 const DAY_MS = 24 * 3_600_000;
 
 /** Random bytes of the salt of a record: as many as its commitment has. */
 const SALT_BYTES = 32;
-
-/** Changes that are read at once. */
-const CHANGES_AT_ONCE = 200;
 
 /** What was done is not kept waiting longer until that is recorded, milliseconds: it is found out later. */
 const OUTCOME_LIMIT_MS = 1_000;
@@ -53,22 +51,8 @@ export type PastState =
   /** `since`: when the oldest change that is kept was made; absent if none is kept. */
   | { known: false; since?: Date };
 
-type NewChange = Omit<
-  ChangeDocument,
-  | '_id'
-  | 'actor'
-  | 'actor_type'
-  | 'person'
-  | 'actor_account'
-  | 'address'
-  | 'request_id'
-  | 'reason'
-  | 'replay'
-  | 'caused_by'
-  | 'expires_at'
-  | 'salt'
-  | 'tag'
->;
+type NewChange = Pick<ChangeDocument, 'account_id' | 'resource' | 'version' | 'action' | 'outcome'> &
+  Pick<ChangeDocument, 'at' | 'before_at' | 'changed' | 'before' | 'after'>;
 
 /** An act that is recorded before it is done. */
 export interface AnnouncedAct {
@@ -87,7 +71,7 @@ export class ChangeRepository {
   private readonly model: Model<ChangeDocument>;
   private readonly keptMs: number;
   private readonly seal: ChangeSeal;
-  private readonly outcomes: Outcomes;
+  readonly outcomes: Outcomes;
   private readonly kinds = new Map<ResourceKind, RecordedResources>();
   /** All of them, for whoever looks for what is wrong. */
   readonly audit: ChangeAudit;
@@ -97,23 +81,13 @@ export class ChangeRepository {
     connection: Connection,
     keptDays: number,
     box: SecretBox | undefined,
-    { acts_settle_ms }: Timings = TIMINGS,
+    { acts_settle_ms }: Timings,
   ) {
-    this.model = connection.model<ChangeDocument>('change', changeSchema, 'changes');
+    this.model = changes(connection);
     this.keptMs = keptDays * DAY_MS;
     this.seal = new ChangeSeal(box);
     this.outcomes = new Outcomes(this.model, this.seal, acts_settle_ms);
     this.audit = new ChangeAudit(this.model, this.seal, this.kinds);
-  }
-
-  /** Who finds out how acts ended of which nobody has said so. */
-  findOutcomesBy(find: FindOutcome): void {
-    this.outcomes.findBy(find);
-  }
-
-  /** Finds out how all acts ended of which nobody has said so, as far as that can be told by now. @throws if Temporal cannot be asked */
-  settle(): Promise<void> {
-    return this.outcomes.settleAll();
   }
 
   /** Changes of an account, newest first. @param before only those older than the change of this id */
@@ -139,17 +113,12 @@ export class ChangeRepository {
   ): Promise<readonly ChangeDocument[]> {
     const { resource, actor, action, outcome, created_after, created_before } = filter;
     await this.collect(accountId, resource);
-    const at = {
-      ...(created_after && { $gt: created_after }),
-      ...(created_before && { $lt: created_before }),
-    };
+    const at = present({ $gt: created_after, $lt: created_before });
     const documents = await this.model
       .find({
-        ...(accountId !== undefined && { account_id: accountId }),
-        ...(resource !== undefined && { resource }),
+        ...present({ account_id: accountId, resource }),
         ...(actor !== undefined && { [actor.startsWith('prof_') ? 'person' : 'actor']: actor }),
-        ...(action !== undefined && { action }),
-        ...(outcome !== undefined && { outcome: { $in: STORED[outcome] } }),
+        ...present({ action, outcome: outcome && { $in: STORED[outcome] } }),
         ...(Object.keys(at).length > 0 && { at }),
         ...(before !== undefined && { _id: { $lt: before } }),
       })
@@ -168,19 +137,10 @@ export class ChangeRepository {
     await this.collect(accountId);
     const end = idsBeginAt('change', to.getTime());
     const begin = idsBeginAt('change', from.getTime());
+    const ofPeriod = (id: object) => this.model.find({ account_id: accountId, _id: { ...id, $lt: end } });
     // No id is as short as the beginning of ids is.
-    let last = after > begin ? after : begin;
-    for (;;) {
-      const documents = await this.model
-        .find({ account_id: accountId, _id: { $gt: last, $lt: end } })
-        .sort({ _id: 1 })
-        .limit(CHANGES_AT_ONCE)
-        .lean<ChangeDocument[]>();
-      yield* (await this.outcomes.settled(documents)).map(toSalted);
-      const newest = documents.at(-1);
-      if (!newest) return;
-      last = newest._id;
-    }
+    for await (const some of inOrder(ofPeriod, after > begin ? after : begin))
+      yield* (await this.outcomes.settled(some)).map(toSalted);
   }
 
   /** A change of an account; `undefined` if there is none of that id. */
@@ -188,7 +148,7 @@ export class ChangeRepository {
     const document = await this.model.findOne({ _id: id }).lean<ChangeDocument>();
     if (document?.account_id !== accountId) return undefined;
     const [settled = document] = await this.outcomes.settled([document]);
-    return toLoggable(settled, this.seal);
+    return this.seal.loggable(settled);
   }
 
   /** Records that the log has these changes. @param numbers of their records, by the ids of the changes */
@@ -206,13 +166,12 @@ export class ChangeRepository {
   async stateAt(accountId: string, resource: string, time: Date): Promise<PastState> {
     await this.collect(accountId, resource);
     const ofResource = { account_id: accountId, resource };
-    const [last] = await this.model
-      .find({ ...ofResource, at: { $lte: time } })
+    const last = await this.model
+      .findOne({ ...ofResource, at: { $lte: time } })
       .sort({ at: -1 })
-      .limit(1)
       .lean();
     if (last) return toState(last.after);
-    const [next] = await this.model.find(ofResource).sort({ at: 1 }).limit(1).lean();
+    const next = await this.model.findOne(ofResource).sort({ at: 1 }).lean();
     if (!next) return { known: false };
     if (!next.before) return toState(undefined);
     // The one before is not kept any more, but this one says since when that was so.
@@ -304,8 +263,7 @@ export class ChangeRepository {
       ...change,
       actor: actor.id,
       actor_type: actor.type,
-      ...(actor.person !== undefined && { person: actor.person }),
-      ...(actor.account_id !== undefined && { actor_account: actor.account_id }),
+      ...present({ person: actor.person, actor_account: actor.account_id }),
       ...from,
       expires_at: new Date(change.at.getTime() + this.keptMs),
       salt: randomBytes(SALT_BYTES).toString('base64'),
@@ -316,12 +274,8 @@ export class ChangeRepository {
   }
 
   /** For {@link Recorded} alone: stores changes, those that are not stored yet. */
-  async keep(changes: readonly ChangeDocument[]): Promise<void> {
-    for (const change of changes) {
-      await this.model.create(change).catch((error: unknown) => {
-        if (!isDuplicateKey(error)) throw error;
-      });
-    }
+  async keep(documents: readonly ChangeDocument[]): Promise<void> {
+    for (const document of documents) await wasMade(this.model.create(document));
   }
 }
 

@@ -3,6 +3,7 @@ import pLimit from 'p-limit';
 import { newId } from '../../domain/basics/ids.js';
 import { withTimeout } from '../../domain/basics/with-timeout.js';
 import type { Change, ChangeOutcome } from '../../domain/change/change.js';
+import { inOrder } from '../mongo/in-order.js';
 import { type ChangeDocument, toChange } from './change-document.js';
 import type { ChangeSeal } from './change-seal.js';
 
@@ -10,8 +11,6 @@ import type { ChangeSeal } from './change-seal.js';
 const LOOKS_AT_ONCE = 8;
 /** What whoever reads changes waits until those without an outcome have one, milliseconds. */
 const READER_WAITS_MS = 2_000;
-/** Acts without an outcome that are looked into in one pass. */
-const PENDING_AT_ONCE = 500;
 
 /**
  * Finds out how an act ended. `undefined`: that cannot be told yet, because it may still be done.
@@ -82,17 +81,8 @@ export class Outcomes {
   /** Finds out how all acts ended that have no outcome yet, as far as that can be told. @throws if Temporal cannot be asked */
   async settleAll(): Promise<void> {
     if (!this.find) return;
-    for (let after = ''; ; ) {
-      const pending = await this.model
-        .find({ outcome: 'pending', at: { $lt: this.dueBefore() }, _id: { $gt: after } })
-        .sort({ _id: 1 })
-        .limit(PENDING_AT_ONCE)
-        .lean<ChangeDocument[]>();
-      const last = pending.at(-1);
-      if (!last) return;
-      await this.settle(pending);
-      after = last._id;
-    }
+    const due = (_id: object) => this.model.find({ outcome: 'pending', at: { $lt: this.dueBefore() }, _id });
+    for await (const pending of inOrder(due)) await this.settle(pending);
   }
 
   private isDue({ outcome, at }: ChangeDocument): boolean {

@@ -9,20 +9,20 @@ import {
   type ShownResource,
 } from '../../domain/change/change.js';
 import { isDuplicateKey } from '../mongo/duplicate-key.js';
+import { inOnePass } from '../mongo/in-order.js';
 import type { CurrentVersion } from './change-audit.js';
-import type { ChangeDocument } from './change-document.js';
+import type { ChangeDocument, RecordedFields } from './change-document.js';
 import type { ChangeRepository } from './changes.js';
-import type { RecordedFields } from './recorded-fields.js';
 
 /** What one collection holds, and how it is shown in changes. */
 interface Description<D> {
   kind: ResourceKind;
-  /** The id that people know it by. */
-  idOf(document: D): string;
-  /** Which field holds the account. */
-  accountField: 'account_id' | '_id';
+  /** Which field holds the id that people know it by; absent: `_id`. */
+  idField?: keyof D & string;
+  /** And which the account; absent: `account_id`. */
+  accountField?: '_id';
   /** How it is shown: without secrets. */
-  show(document: D): ShownResource;
+  show(document: D): object;
 }
 
 /** A change to make. */
@@ -44,8 +44,6 @@ type NewDocument<D> = Omit<D, keyof RecordedFields>;
 const LIVE = { deleted_at: null };
 /** Changes by others between reading a document and writing it, after which a change is given up. */
 const MAX_CONFLICTS = 50;
-/** Documents that are read at once where all are looked at. */
-const VERSIONS_AT_ONCE = 200;
 /** How long whoever makes a change waits until its record has been moved, milliseconds. */
 const MOVE_LIMIT_MS = 1_000;
 
@@ -82,6 +80,18 @@ export class Recorded<D extends RecordedFields & { _id: string; created_at?: Dat
     return document ?? undefined;
   }
 
+  /**
+   * Some documents that meet a filter, in the order of a field that no two of them share.
+   *
+   * @param after only those behind the one with this value
+   */
+  async page(filter: Filter, limit: number, after?: string, by = '_id'): Promise<D[]> {
+    return (await this.find({ ...filter, ...(after !== undefined && { [by]: { $gt: after } }) })
+      .sort({ [by]: 1 })
+      .limit(limit)
+      .lean()) as D[];
+  }
+
   count(filter: Filter): Promise<number> {
     return this.model.countDocuments({ ...filter, ...LIVE });
   }
@@ -108,13 +118,9 @@ export class Recorded<D extends RecordedFields & { _id: string; created_at?: Dat
    * Changes a resource.
    *
    * @param decide what to change, from what it is; called again if somebody else changed it in between. `undefined`: nothing
-   * @returns what it was and is; `undefined` if there is no such resource, or nothing was decided
+   * @returns what it is; `undefined` if there is no such resource, or nothing was decided
    */
-  async change(
-    filter: Filter,
-    origin: Origin,
-    decide: Decide<D>,
-  ): Promise<{ before: D; after: D } | undefined> {
+  async change(filter: Filter, origin: Origin, decide: Decide<D>): Promise<D | undefined> {
     for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts += 1) {
       const before = await this.findOne(filter);
       if (!before) return undefined;
@@ -122,23 +128,19 @@ export class Recorded<D extends RecordedFields & { _id: string; created_at?: Dat
       const decision = decide(before, now);
       if (!decision) return undefined;
       const after = await this.write(before, now, origin, decision);
-      if (after) return { before, after };
+      if (after) return after;
     }
     throw new Error(`The ${this.about.kind} is being changed by too many others at the same time.`);
   }
 
-  /** Deletes a resource. @param allow called with what it is; `false` leaves it @returns what it was; `undefined` if it was not there */
-  async delete(
-    filter: Filter,
-    origin: Origin,
-    allow: (before: D) => boolean = () => true,
-  ): Promise<D | undefined> {
+  /** Deletes a resource. @param allow called with what it is; `false` leaves it @returns whether it was there */
+  async delete(filter: Filter, origin: Origin, allow: (before: D) => boolean = () => true): Promise<boolean> {
     const deleted = await this.change(filter, origin, (before, now) =>
       allow(before)
         ? { action: 'deleted', set: { deleted_at: now } as unknown as Decision<D>['set'] }
         : undefined,
     );
-    return deleted?.before;
+    return deleted !== undefined;
   }
 
   /**
@@ -159,15 +161,11 @@ export class Recorded<D extends RecordedFields & { _id: string; created_at?: Dat
   }
 
   private async *currentVersions(): AsyncIterable<CurrentVersion> {
-    const found = this.model.find(LIVE as Filter).lean();
-    for await (const one of found.cursor({ batchSize: VERSIONS_AT_ONCE })) {
-      const document = one as D;
-      yield {
-        accountId: this.accountOf(document),
-        resource: this.nameOf(document),
-        at: document.changed_at,
-      };
-    }
+    for await (const some of inOnePass<D>(this.model.find(LIVE as Filter)))
+      for (const document of some) {
+        const { changed_at: at } = document;
+        yield { accountId: this.accountOf(document), resource: this.nameOf(document), at };
+      }
   }
 
   private async write(
@@ -176,7 +174,7 @@ export class Recorded<D extends RecordedFields & { _id: string; created_at?: Dat
     origin: Origin,
     { action, set, secrets = [] }: Decision<D>,
   ): Promise<D | undefined> {
-    const changes = Object.entries({ ...set, version: (before.version ?? 0) + 1, changed_at: now });
+    const changes = Object.entries({ ...set, version: before.version + 1, changed_at: now });
     const gone = new Set(changes.filter(([, value]) => value == null).map(([name]) => name));
     const kept = Object.fromEntries(changes.filter(([name]) => !gone.has(name)));
     const after = Object.fromEntries(
@@ -185,7 +183,7 @@ export class Recorded<D extends RecordedFields & { _id: string; created_at?: Dat
     const change = this.toRecord(origin, action, before, after, secrets);
     const document = await this.model
       .findOneAndUpdate(
-        { _id: before._id, version: before.version ?? null, ...LIVE },
+        { _id: before._id, version: before.version, ...LIVE },
         {
           $set: { ...kept, unrecorded_since: before.unrecorded_since ?? now },
           ...(gone.size > 0 && { $unset: Object.fromEntries([...gone].map((name) => [name, 1])) }),
@@ -219,15 +217,16 @@ export class Recorded<D extends RecordedFields & { _id: string; created_at?: Dat
     after: D,
     secrets: readonly string[],
   ): ChangeDocument {
-    const was = before && this.about.show(before);
-    const is = after.deleted_at ? undefined : this.about.show(after);
+    const show = (document: D): ShownResource => ({ ...this.about.show(document) });
+    const was = before && show(before);
+    const is = after.deleted_at ? undefined : show(after);
     return this.changes.record(origin, {
       account_id: this.accountOf(after),
       resource: this.nameOf(after),
       version: after.version,
       action,
       at: after.changed_at,
-      ...(before?.changed_at && { before_at: before.changed_at }),
+      ...(before && { before_at: before.changed_at }),
       changed: was && is ? [...changedPointers(was, is), ...secrets] : [],
       ...(was && { before: JSON.stringify(was) }),
       ...(is && { after: JSON.stringify(is) }),
@@ -235,15 +234,15 @@ export class Recorded<D extends RecordedFields & { _id: string; created_at?: Dat
   }
 
   private nameOf(document: D): string {
-    return resourceName(this.about.kind, this.about.idOf(document));
+    return resourceName(this.about.kind, String(document[this.about.idField ?? '_id']));
   }
 
   private accountOf(document: D): string {
-    return String((document as Filter)[this.about.accountField]);
+    return String((document as Filter)[this.about.accountField ?? 'account_id']);
   }
 }
 
 /** The time of a document's next version: now, but later than its last. */
 function nextTime({ changed_at }: RecordedFields): Date {
-  return new Date(Math.max(Date.now(), changed_at ? changed_at.getTime() + 1 : 0));
+  return new Date(Math.max(Date.now(), changed_at.getTime() + 1));
 }

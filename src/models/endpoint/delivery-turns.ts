@@ -1,33 +1,18 @@
-import { type Connection, type Model, Schema } from 'mongoose';
+import { collection, must, repositoryOf } from '../mongo/collection.js';
 
-interface TurnsDocument {
+const turns = collection('delivery_turns', {
   /** The endpoint. */
-  _id: string;
+  _id: must(String),
   /** Time of the first free turn, milliseconds since the epoch. */
-  next_at: number;
-  expires_at: Date;
-}
-
-const schema = new Schema<TurnsDocument>(
-  {
-    _id: String,
-    next_at: { type: Number, required: true },
-    expires_at: { type: Date, required: true, expires: 0 },
-  },
-  { versionKey: false },
-);
+  next_at: must(Number),
+  expires_at: must(Date, { expires: 0 }),
+});
 
 /** Longer than any delivery waits for its turn, milliseconds. */
 const REMEMBERED_MS = 14 * 24 * 3_600_000;
 
 /** Assigns turns to deliver to endpoints with a rate limit, for all processes together. */
-export class DeliveryTurnRepository {
-  private readonly model: Model<TurnsDocument>;
-
-  constructor(connection: Connection) {
-    this.model = connection.model<TurnsDocument>('delivery_turn', schema, 'delivery_turns');
-  }
-
+export class DeliveryTurnRepository extends repositoryOf(turns) {
   /**
    * Takes the first free turn.
    *

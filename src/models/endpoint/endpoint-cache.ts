@@ -1,40 +1,39 @@
 import DataLoader from 'dataloader';
 import { isOperational } from '../../domain/event/event-kinds.js';
-import { TIMINGS, type Timings } from '../../domain/timings.js';
+import type { Timings } from '../../domain/timings.js';
 import { ShortCache } from '../mongo/short-cache.js';
 import type { StoredEndpoint } from './endpoint-document.js';
 
 /** The most endpoints that are read by one query that names them. */
 export const MAX_READ_TOGETHER = 200;
 
-/** Reads endpoints from the database. */
-export interface EndpointSource {
-  /** Those of the named ones that there are, in any order. */
-  some(endpointIds: readonly string[]): Promise<StoredEndpoint[]>;
-  /** Of an account, oldest first. */
-  all(accountId: string): Promise<StoredEndpoint[]>;
-}
+/** Reads those that there are of an account, oldest first, or of some ids, in any order. */
+type Read = (
+  which: { account_id: string } | { _id: { $in: readonly string[] } },
+) => Promise<StoredEndpoint[]>;
 
 /** What a process remembers of endpoints, so that attempts and events do not each ask the database. */
 export class EndpointCache {
   private readonly single: ShortCache<StoredEndpoint | undefined>;
   private readonly lists: ShortCache<Map<string, StoredEndpoint>>;
   private readonly watchers: ShortCache<StoredEndpoint[]>;
-  private readonly source: EndpointSource;
+  private readonly read: Read;
   /** Thousands of endpoints may be attempted at once: those that are asked for at the same moment are read together. */
   private readonly together = new DataLoader<string, StoredEndpoint | undefined>(
     async (ids) => {
-      const found = new Map((await this.source.some(ids)).map((endpoint) => [endpoint.id, endpoint]));
+      const found = new Map(
+        (await this.read({ _id: { $in: ids } })).map((endpoint) => [endpoint.id, endpoint]),
+      );
       return ids.map((id) => found.get(id));
     },
     { cache: false, maxBatchSize: MAX_READ_TOGETHER, batchScheduleFn: setImmediate },
   );
 
-  constructor(source: EndpointSource, { resource_lifetime_ms, watchers_lifetime_ms }: Timings = TIMINGS) {
+  constructor(read: Read, { resource_lifetime_ms, watchers_lifetime_ms }: Timings) {
     this.single = new ShortCache(resource_lifetime_ms);
     this.lists = new ShortCache(resource_lifetime_ms);
     this.watchers = new ShortCache(watchers_lifetime_ms);
-    this.source = source;
+    this.read = read;
   }
 
   /** @returns the endpoint, whose account may be another one */
@@ -82,7 +81,8 @@ export class EndpointCache {
   private list(accountId: string): Promise<Map<string, StoredEndpoint>> {
     return this.lists.get(
       accountId,
-      async () => new Map((await this.source.all(accountId)).map((endpoint) => [endpoint.id, endpoint])),
+      async () =>
+        new Map((await this.read({ account_id: accountId })).map((endpoint) => [endpoint.id, endpoint])),
     );
   }
 }

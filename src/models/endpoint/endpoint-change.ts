@@ -1,7 +1,13 @@
 import type { ChangeAction } from '../../domain/change/change.js';
 import type { EndpointStatus } from '../../domain/endpoint/endpoint.js';
+import { MASKED_VALUE, maskHeaders } from '../../domain/endpoint/endpoint-headers.js';
 import { toPointer } from '../../domain/http/json-pointer.js';
-import type { EndpointDocument, EndpointInput, EndpointSecrets } from './endpoint-document.js';
+import type {
+  EndpointDocument,
+  EndpointInput,
+  EndpointSecrets,
+  StoredEndpoint,
+} from './endpoint-document.js';
 
 /** Whether an endpoint is still the one that something was found out about; absent: whichever it is. */
 export function isAbout(
@@ -24,4 +30,25 @@ export function changedSecrets(before: EndpointSecrets, after: EndpointInput): s
   );
   const token = before.verify_token && after.verify_token && before.verify_token !== after.verify_token;
   return [...headers.map(([name]) => toPointer(['headers', name])), ...(token ? ['/verify_token'] : [])];
+}
+
+/** An endpoint as it is shown, by the API and in changes: without secrets, and with the names of its headers. */
+export function renderEndpoint(endpoint: StoredEndpoint) {
+  const {
+    sealed,
+    header_names,
+    status_when_verified: _,
+    verified_url: __,
+    failing: ___,
+    verification_revision: ____,
+    ...plain
+  } = endpoint;
+  const [newest] = sealed.signing_keys;
+  return {
+    ...plain,
+    headers: maskHeaders(header_names),
+    ...(sealed.verify_token && { verify_token: MASKED_VALUE }),
+    ...(newest && { signature_scheme: newest.scheme }),
+    ...(newest?.public_key && { public_key: newest.public_key }),
+  };
 }

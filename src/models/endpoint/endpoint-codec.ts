@@ -3,6 +3,8 @@ import type { SecretBox } from '../../domain/access/secret-box.js';
 import { schemeOf, verificationKey } from '../../domain/delivery/signature.js';
 import { MAX_FILTERS_SIZE } from '../../domain/filter/filter-bounds.js';
 import type { Filter } from '../../domain/filter/match-filter.js';
+import { present } from '../mongo/collection.js';
+import { boxOr } from '../mongo/reseal.js';
 import type {
   EndpointDocument,
   EndpointInput,
@@ -20,7 +22,7 @@ const FILTERS_KEPT = 16;
 
 /** Turns endpoints into documents and back, and encrypts and decrypts their secrets. */
 export class EndpointCodec {
-  private readonly box: SecretBox | undefined;
+  private readonly box: () => SecretBox;
   /** What has been decrypted, as long as the endpoint that was read is in use: each attempt needs it. */
   private readonly opened = new WeakMap<SealedSecrets, EndpointSecrets>();
   /**
@@ -34,11 +36,11 @@ export class EndpointCodec {
 
   /** @param box absent in a process that neither writes endpoints nor needs their secrets */
   constructor(box: SecretBox | undefined) {
-    this.box = box;
+    this.box = boxOr(box, 'Secrets of endpoints need HOOKLINE_SECRET_KEYS, which is not set.');
   }
 
   seal(endpointId: string, field: SealedField, text: string): string {
-    return this.requireBox().seal(text, `${endpointId}:${field}`);
+    return this.box().seal(text, `${endpointId}:${field}`);
   }
 
   sealKey(endpointId: string, secret: string, created_at: Date, version: number): SealedKey {
@@ -79,7 +81,7 @@ export class EndpointCodec {
   /** Whether any secret of an endpoint was encrypted with another key than the newest. */
   isOutdated({ headers, verify_token, verification_token, signing_keys }: EndpointDocument): boolean {
     const texts = [headers, verify_token, verification_token, ...signing_keys.map(({ sealed }) => sealed)];
-    return texts.some((text) => text && this.requireBox().isOutdated(text));
+    return texts.some((text) => text && this.box().isOutdated(text));
   }
 
   /** The secrets of an endpoint, encrypted with the newest key. */
@@ -111,7 +113,8 @@ export class EndpointCodec {
   }
 
   toEndpoint(document: EndpointDocument): StoredEndpoint {
-    const { filter } = document;
+    const { filter, signing_keys, headers, verify_token, verification_token } = document;
+    const { failing, verified_url, allowed_rate, retry_schedule } = document;
     return {
       id: document._id,
       account_id: document.account_id,
@@ -131,13 +134,10 @@ export class EndpointCodec {
       status_when_verified: document.status_when_verified,
       verification_method: document.verification_method,
       ...(document.verified_at && { verified_at: document.verified_at.toISOString() }),
-      ...(document.failing && { failing: document.failing }),
-      ...(document.verified_url && { verified_url: document.verified_url }),
-      ...(document.allowed_rate && { allowed_rate: document.allowed_rate }),
-      ...(document.retry_schedule && { retry_schedule: document.retry_schedule }),
+      ...present({ failing, verified_url, allowed_rate, retry_schedule }),
       created_at: document.created_at.toISOString(),
       updated_at: document.updated_at.toISOString(),
-      sealed: sealedOf(document),
+      sealed: { signing_keys, ...present({ headers, verify_token, verification_token }) },
     };
   }
 
@@ -150,25 +150,6 @@ export class EndpointCodec {
   }
 
   private open(endpointId: string, field: SealedField, text: string): string {
-    return this.requireBox().open(text, `${endpointId}:${field}`);
+    return this.box().open(text, `${endpointId}:${field}`);
   }
-
-  private requireBox(): SecretBox {
-    if (!this.box) throw new Error('Secrets of endpoints need HOOKLINE_SECRET_KEYS, which is not set.');
-    return this.box;
-  }
-}
-
-function sealedOf({
-  headers,
-  signing_keys,
-  verify_token,
-  verification_token,
-}: EndpointDocument): SealedSecrets {
-  return {
-    signing_keys,
-    ...(headers && { headers }),
-    ...(verify_token && { verify_token }),
-    ...(verification_token && { verification_token }),
-  };
 }

@@ -1,9 +1,9 @@
-import { Schema } from 'mongoose';
 import type { SignatureScheme, SigningKey } from '../../domain/delivery/signature.js';
 import type { Endpoint, EndpointStatus, VerificationMethod } from '../../domain/endpoint/endpoint.js';
 import type { FailingMark } from '../../domain/endpoint/incident.js';
 import { listenerUrl } from '../../domain/listener/listener.js';
-import { type RecordedFields, recordedFields } from '../change/recorded-fields.js';
+import { recordedFields } from '../change/change-document.js';
+import { collection, type DocumentIn, may, must } from '../mongo/collection.js';
 
 /** What an endpoint's owner sets. */
 export type EndpointInput = Pick<
@@ -92,85 +92,52 @@ export interface SealedKey {
   version?: number;
 }
 
-/** A document in MongoDB. Maps whose names the owner chooses are stored as JSON texts, because MongoDB restricts field names. */
-export interface EndpointDocument extends RecordedFields {
-  _id: string;
-  account_id: string;
-  verification_revision: number;
-  target_url: string;
-  listener?: boolean | null;
-  event_kinds: string[];
-  filter?: string | null;
-  description: string;
-  metadata: string;
-  /** Encrypted. */
-  headers?: string | null;
-  header_names: string[];
-  rate_limit?: number | null;
-  status: EndpointStatus;
-  status_reason?: string | null;
-  status_changed_at: Date;
-  status_when_verified: 'active' | 'paused';
-  verification_method: VerificationMethod;
-  verification_token?: string | null;
-  verify_token?: string | null;
-  verified_at?: Date | null;
-  verified_url?: string | null;
-  allowed_rate?: number | null;
-  failing?: FailingMark | null;
-  /** What disabled it. */
-  disabled_by?: string | null;
-  retry_schedule?: string[] | null;
-  signing_keys: SealedKey[];
-  created_at: Date;
-  updated_at: Date;
-}
-
-export const endpointSchema = new Schema<EndpointDocument>(
+/** Maps whose names the owner chooses are stored as JSON texts, because MongoDB restricts field names. */
+export const endpoints = collection(
+  'endpoints',
   {
-    _id: String,
-    account_id: { type: String, required: true },
-    verification_revision: { type: Number, required: true },
-    target_url: { type: String, required: true },
-    listener: Boolean,
-    event_kinds: { type: [String], required: true },
-    filter: String,
-    description: { type: String, default: '' },
-    metadata: { type: String, required: true },
-    headers: String,
-    header_names: { type: [String], required: true },
-    rate_limit: Number,
-    status: { type: String, required: true },
-    status_reason: String,
-    status_changed_at: { type: Date, required: true },
-    status_when_verified: { type: String, required: true },
-    verification_method: { type: String, required: true },
-    verification_token: String,
-    verify_token: String,
-    verified_at: Date,
-    verified_url: String,
-    allowed_rate: Number,
-    failing: { type: { since: String, backoff_until: String }, default: undefined, _id: false },
-    disabled_by: String,
-    retry_schedule: { type: [String], default: undefined },
-    signing_keys: {
-      type: [
-        {
-          _id: false,
-          sealed: { type: String, required: true },
-          scheme: { type: String, required: true },
-          public_key: String,
-          created_at: Date,
-          expires_at: Date,
-          version: Number,
-        },
-      ],
-      required: true,
-    },
-    created_at: { type: Date, required: true },
-    updated_at: { type: Date, required: true },
+    _id: must(String),
+    account_id: must(String),
+    verification_revision: must(Number),
+    target_url: must(String),
+    listener: may(Boolean),
+    event_kinds: must<string[]>([String]),
+    filter: may(String),
+    description: must(String, { required: false, default: '' }),
+    metadata: must(String),
+    /** Encrypted. */
+    headers: may(String),
+    header_names: must<string[]>([String]),
+    rate_limit: may(Number),
+    status: must<EndpointStatus>(String),
+    status_reason: may(String),
+    status_changed_at: must(Date),
+    status_when_verified: must<'active' | 'paused'>(String),
+    verification_method: must<VerificationMethod>(String),
+    verification_token: may(String),
+    verify_token: may(String),
+    verified_at: may(Date),
+    verified_url: may(String),
+    allowed_rate: may(Number),
+    failing: may<FailingMark>({ since: String, backoff_until: String }, { _id: false }),
+    /** What disabled it. */
+    disabled_by: may(String),
+    retry_schedule: may<string[]>([String]),
+    signing_keys: must<SealedKey[]>([
+      {
+        _id: false,
+        sealed: must(String),
+        scheme: must(String),
+        public_key: String,
+        created_at: Date,
+        expires_at: Date,
+        version: Number,
+      },
+    ]),
+    created_at: must(Date),
+    updated_at: must(Date),
     ...recordedFields,
   },
-  { versionKey: false },
+  { indexes: [{ account_id: 1, _id: 1 }] },
 );
-endpointSchema.index({ account_id: 1, _id: 1 });
+export type EndpointDocument = DocumentIn<typeof endpoints>;

@@ -9,19 +9,18 @@ import type { Timings } from '../../domain/timings.js';
 import type { ChangeRepository } from '../change/changes.js';
 import { type Decide, Recorded } from '../change/recorded.js';
 import { EndpointCache } from './endpoint-cache.js';
-import { actionOf, changedSecrets, isAbout } from './endpoint-change.js';
+import { actionOf, changedSecrets, isAbout, renderEndpoint } from './endpoint-change.js';
 import { EndpointCodec } from './endpoint-codec.js';
 import {
   type EndpointDocument,
   type EndpointInput,
   type EndpointSecrets,
-  endpointSchema,
+  endpoints,
   type ListenerInput,
   listenerFields,
   type SealedKey,
   type StoredEndpoint,
 } from './endpoint-document.js';
-import { renderEndpoint } from './shown-endpoint.js';
 
 export class EndpointRepository {
   private readonly model: Model<EndpointDocument>;
@@ -34,19 +33,15 @@ export class EndpointRepository {
     connection: Connection,
     box: SecretBox | undefined,
     changes: ChangeRepository,
-    timings?: Timings,
+    timings: Timings,
   ) {
-    this.model = connection.model<EndpointDocument>('endpoint', endpointSchema, 'endpoints');
+    this.model = endpoints(connection);
     this.codec = new EndpointCodec(box);
     this.documents = new Recorded(this.model, changes, {
       kind: 'endpoint',
-      idOf: ({ _id }) => _id,
-      accountField: 'account_id',
       show: (document) => renderEndpoint(this.codec.toEndpoint(document)),
     });
-    const some = (endpointIds: readonly string[]) => this.read({ _id: { $in: endpointIds } });
-    const all = (account_id: string) => this.read({ account_id });
-    this.cache = new EndpointCache({ some, all }, timings);
+    this.cache = new EndpointCache((which) => this.read(which), timings);
   }
 
   /** Registers an endpoint, or makes a listener, with a new signing secret. */
@@ -140,7 +135,7 @@ export class EndpointRepository {
       before.verification_method !== input.verification_method ||
       secrets.verify_token !== input.verify_token ||
       (before.status !== 'pending' && input.status === 'pending');
-    return this.change(before.account_id, before.id, origin, ({ version }, now) =>
+    return this.change(before.account_id, before.id, origin, ({ version }) =>
       version === before.version
         ? {
             action: actionOf(before.status, input.status),
@@ -148,8 +143,6 @@ export class EndpointRepository {
               ...this.codec.toFields(before.id, input),
               ...(moved && { allowed_rate: null, verification_token: null }),
               ...(verifiesAgain && { verification_revision: version + 1 }),
-              ...(before.status !== input.status && { status_changed_at: now }),
-              updated_at: now,
             },
             secrets: changedSecrets(secrets, input),
           }
@@ -171,17 +164,15 @@ export class EndpointRepository {
     origin: Origin,
     verificationRevision?: number,
   ): Promise<DisableResult> {
-    const disabled = await this.change(accountId, endpointId, origin, (before, now) =>
+    const disabled = await this.change(accountId, endpointId, origin, (before) =>
       before.status === 'active' && isAbout(before, verificationRevision)
         ? {
             action: 'disabled',
             set: {
               status: 'disabled',
               status_reason: reason,
-              status_changed_at: now,
               disabled_by: cause,
               failing: null,
-              updated_at: now,
             },
           }
         : undefined,
@@ -224,12 +215,10 @@ export class EndpointRepository {
             set: {
               status: status_when_verified,
               status_reason: null,
-              status_changed_at: now,
               verification_token: null,
               verified_at: now,
               verified_url: target_url,
               allowed_rate: allowedRate,
-              updated_at: now,
             },
           }
         : undefined,
@@ -247,11 +236,11 @@ export class EndpointRepository {
     reason: string,
     verificationRevision?: number,
   ): Promise<void> {
-    await this.change(accountId, endpointId, systemOrigin('verification'), (before, now) =>
+    await this.change(accountId, endpointId, systemOrigin('verification'), (before) =>
       before.status === 'pending' && isAbout(before, verificationRevision)
         ? {
             action: 'disabled',
-            set: { status: 'disabled', status_reason: reason, status_changed_at: now, updated_at: now },
+            set: { status: 'disabled', status_reason: reason },
           }
         : undefined,
     );
@@ -264,9 +253,9 @@ export class EndpointRepository {
     reason: string,
     verificationRevision: number,
   ): Promise<void> {
-    await this.change(accountId, endpointId, systemOrigin('verification'), (before, now) =>
+    await this.change(accountId, endpointId, systemOrigin('verification'), (before) =>
       before.status === 'pending' && before.status_reason !== reason && isAbout(before, verificationRevision)
-        ? { action: 'verification_failed', set: { status_reason: reason, updated_at: now } }
+        ? { action: 'verification_failed', set: { status_reason: reason } }
         : undefined,
     );
   }
@@ -342,9 +331,9 @@ export class EndpointRepository {
 
   /** @returns whether there was one to remove */
   async delete(accountId: string, endpointId: string, origin: Origin): Promise<boolean> {
-    const deleted = await this.documents.delete({ _id: endpointId, account_id: accountId }, origin);
+    const isDeleted = await this.documents.delete({ _id: endpointId, account_id: accountId }, origin);
     this.cache.forget(accountId, endpointId);
-    return deleted !== undefined;
+    return isDeleted;
   }
 
   /** Writes signing keys, unless the endpoint has been changed since it was read. */
@@ -355,12 +344,12 @@ export class EndpointRepository {
     origin: Origin,
   ): Promise<StoredEndpoint | undefined> {
     const secrets = [action === 'secret_rotated' ? '/secret' : '/secret/previous'];
-    return this.change(account_id, id, origin, (before, now) =>
-      before.version === version ? { action, set: { signing_keys, updated_at: now }, secrets } : undefined,
+    return this.change(account_id, id, origin, (before) =>
+      before.version === version ? { action, set: { signing_keys }, secrets } : undefined,
     );
   }
 
-  /** Makes a new version. */
+  /** Makes a new version, which says when it was made, and when the status changed. */
   private async change(
     accountId: string,
     endpointId: string,
@@ -368,8 +357,14 @@ export class EndpointRepository {
     decide: Decide<EndpointDocument>,
   ): Promise<StoredEndpoint | undefined> {
     const ofEndpoint = { _id: endpointId, account_id: accountId };
-    const changed = await this.documents.change(ofEndpoint, origin, decide);
-    return this.remember(endpointId, changed?.after, true);
+    const changed = await this.documents.change(ofEndpoint, origin, (before, now) => {
+      const decided = decide(before, now);
+      if (!decided) return undefined;
+      const { status = before.status } = decided.set;
+      const times = { updated_at: now, ...(status !== before.status && { status_changed_at: now }) };
+      return { ...decided, set: { ...decided.set, ...times } };
+    });
+    return this.remember(endpointId, changed, true);
   }
 
   /** Keeps something with an endpoint that makes no new version of it. */

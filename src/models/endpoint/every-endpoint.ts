@@ -1,9 +1,9 @@
-import type { Connection, Model } from 'mongoose';
 import type { EndpointStatus } from '../../domain/endpoint/endpoint.js';
 import { endpointName } from '../../domain/ledger/summaries.js';
+import { repositoryOf } from '../mongo/collection.js';
 import { escapeRegex } from '../mongo/escape-regex.js';
 import { EndpointCodec } from './endpoint-codec.js';
-import type { EndpointDocument, StoredEndpoint } from './endpoint-document.js';
+import { type EndpointDocument, endpoints, type StoredEndpoint } from './endpoint-document.js';
 
 /** What the endpoints of all accounts are narrowed down by. */
 interface EveryEndpointFilter {
@@ -14,14 +14,8 @@ interface EveryEndpointFilter {
 }
 
 /** The endpoints of all accounts, as the database has them: for the operator alone. Their secrets are not read. */
-export class EveryEndpoint {
-  private readonly model: Model<EndpointDocument>;
+export class EveryEndpoint extends repositoryOf(endpoints) {
   private readonly codec = new EndpointCodec(undefined);
-
-  /** @param connection on which the repository of endpoints has made their model */
-  constructor(connection: Connection) {
-    this.model = connection.model<EndpointDocument>('endpoint');
-  }
 
   /** Oldest first, after the one named. */
   async list(

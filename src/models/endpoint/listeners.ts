@@ -1,40 +1,22 @@
-import { type Connection, type Model, Schema } from 'mongoose';
 import { LEASE_MS } from '../../domain/listener/listener.js';
+import { collection, may, must, repositoryOf } from '../mongo/collection.js';
 
-interface ListenerDocument {
+const listeners = collection('listeners', {
   /** The endpoint. */
-  _id: string;
-  account_id: string;
+  _id: must(String),
+  account_id: must(String),
   /** The process that holds its stream, as other processes reach it. */
-  node_url?: string | null;
+  node_url: may(String),
   /** The stream. */
-  session?: string | null;
+  session: may(String),
   /** Until then that process is believed to hold it. */
-  connected_until?: Date | null;
+  connected_until: may(Date),
   /** When it was last connected, or made. */
-  seen_at: Date;
-}
-
-const schema = new Schema<ListenerDocument>(
-  {
-    _id: String,
-    account_id: { type: String, required: true },
-    node_url: String,
-    session: String,
-    connected_until: Date,
-    seen_at: { type: Date, required: true },
-  },
-  { versionKey: false },
-);
+  seen_at: must(Date),
+});
 
 /** Which process holds the stream of which listener. There are few listeners, so there is no index. */
-export class ListenerRepository {
-  private readonly model: Model<ListenerDocument>;
-
-  constructor(connection: Connection) {
-    this.model = connection.model<ListenerDocument>('listener', schema, 'listeners');
-  }
-
+export class ListenerRepository extends repositoryOf(listeners) {
   async create(accountId: string, endpointId: string): Promise<void> {
     await this.model.create({ _id: endpointId, account_id: accountId, seen_at: new Date() });
   }

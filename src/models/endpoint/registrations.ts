@@ -9,12 +9,10 @@ import type { EndpointRepository } from './endpoints.js';
 
 /** What an endpoint is and was registered for. */
 export class Registrations {
-  private readonly endpoints: EndpointRepository;
-  private readonly changes: ChangeRepository;
+  private readonly database: { endpoints: EndpointRepository; changes: ChangeRepository };
 
-  constructor({ endpoints, changes }: { endpoints: EndpointRepository; changes: ChangeRepository }) {
-    this.endpoints = endpoints;
-    this.changes = changes;
+  constructor(database: { endpoints: EndpointRepository; changes: ChangeRepository }) {
+    this.database = database;
   }
 
   /** As it is now; `undefined` if the account has no such endpoint. */
@@ -22,19 +20,16 @@ export class Registrations {
     accountId: string,
     endpointId: string,
   ): Promise<{ target: NamedTarget; subscription: Subscription } | undefined> {
-    const endpoint = await this.endpoints.get(accountId, endpointId);
-    return (
-      endpoint && {
-        target: { ...toTarget(endpoint), host: hostOf(endpoint.target_url) },
-        subscription: endpoint,
-      }
-    );
+    const endpoint = await this.database.endpoints.get(accountId, endpointId);
+    if (!endpoint) return undefined;
+    return { target: { ...toTarget(endpoint), host: hostOf(endpoint.target_url) }, subscription: endpoint };
   }
 
   /** As it was at a time; `undefined` if it did not exist then, or that is not kept. */
   async at(accountId: string, endpointId: string, time: Date): Promise<Subscription | undefined> {
-    const now = () => this.endpoints.get(accountId, endpointId);
-    const then = await endpointAt(this.changes, accountId, endpointId, time, now);
+    const { endpoints, changes } = this.database;
+    const now = () => endpoints.get(accountId, endpointId);
+    const then = await endpointAt(changes, accountId, endpointId, time, now);
     return then.state === 'existed' ? then.endpoint : undefined;
   }
 }

@@ -1,11 +1,12 @@
-import { type Connection, Schema } from 'mongoose';
+import type { Connection } from 'mongoose';
 import type { Origin } from '../../domain/change/change.js';
 import type { EventKind } from '../../domain/event/event-kinds.js';
-import { TIMINGS, type Timings } from '../../domain/timings.js';
+import type { Timings } from '../../domain/timings.js';
+import { recordedFields } from '../change/change-document.js';
 import type { ChangeRepository } from '../change/changes.js';
 import { Recorded } from '../change/recorded.js';
-import { type RecordedFields, recordedFields } from '../change/recorded-fields.js';
-import { isDuplicateKey } from '../mongo/duplicate-key.js';
+import { collection, type DocumentIn, must } from '../mongo/collection.js';
+import { wasMade } from '../mongo/duplicate-key.js';
 import { ShortCache } from '../mongo/short-cache.js';
 
 /** A kind that an account has added, with all versions of its schema, oldest first. */
@@ -17,31 +18,21 @@ export interface StoredEventKind {
   updated_at: string;
 }
 
-interface EventKindDocument extends RecordedFields {
+const eventKinds = collection('event_kinds', {
   /** Account and name: the hot look-up is one by `_id`. */
-  _id: string;
-  account_id: string;
-  name: string;
-  description: string;
+  _id: must(String),
+  account_id: must(String, { index: true }),
+  name: must(String),
+  description: must(String, { required: false, default: '' }),
   /** Schemas as JSON texts: their keywords begin with `$`. */
-  versions: { version: number; schema: string; created_at: Date }[];
-  created_at: Date;
-  updated_at: Date;
-}
-
-const schema = new Schema<EventKindDocument>(
-  {
-    _id: String,
-    account_id: { type: String, required: true, index: true },
-    name: { type: String, required: true },
-    description: { type: String, default: '' },
-    versions: { type: [{ _id: false, version: Number, schema: String, created_at: Date }], required: true },
-    created_at: { type: Date, required: true },
-    updated_at: { type: Date, required: true },
-    ...recordedFields,
-  },
-  { versionKey: false },
-);
+  versions: must<{ version: number; schema: string; created_at: Date }[]>([
+    { _id: false, version: Number, schema: String, created_at: Date },
+  ]),
+  created_at: must(Date),
+  updated_at: must(Date),
+  ...recordedFields,
+});
+type EventKindDocument = DocumentIn<typeof eventKinds>;
 
 /** The event kinds that accounts have added to the built-in ones. */
 export class EventKindRepository {
@@ -49,18 +40,12 @@ export class EventKindRepository {
   private readonly byName: ShortCache<StoredEventKind | undefined>;
   private readonly byAccount: ShortCache<StoredEventKind[]>;
 
-  constructor(
-    connection: Connection,
-    changes: ChangeRepository,
-    { resource_lifetime_ms }: Timings = TIMINGS,
-  ) {
+  constructor(connection: Connection, changes: ChangeRepository, { resource_lifetime_ms }: Timings) {
     this.byName = new ShortCache(resource_lifetime_ms);
     this.byAccount = new ShortCache(resource_lifetime_ms);
-    const model = connection.model<EventKindDocument>('event_kind', schema, 'event_kinds');
-    this.documents = new Recorded(model, changes, {
+    this.documents = new Recorded(eventKinds(connection), changes, {
       kind: 'event_kind',
-      idOf: ({ name }) => name,
-      accountField: 'account_id',
+      idField: 'name',
       show: (document) => showNewest(toEventKind(document)),
     });
   }
@@ -83,14 +68,8 @@ export class EventKindRepository {
       created_at: now,
       updated_at: now,
     };
-    try {
-      return toEventKind(await this.documents.create(document, origin));
-    } catch (error) {
-      if (isDuplicateKey(error)) return undefined;
-      throw error;
-    } finally {
-      this.forget(accountId, name);
-    }
+    const making = this.documents.create(document, origin).finally(() => this.forget(accountId, name));
+    return (await wasMade(making)) ? toEventKind(await making) : undefined;
   }
 
   /** @returns `undefined` where the account has none of that name */
@@ -151,14 +130,14 @@ export class EventKindRepository {
       };
     });
     this.forget(accountId, before.name);
-    return changed && toEventKind(changed.after);
+    return changed && toEventKind(changed);
   }
 
   /** @returns whether there was one to remove */
   async delete(accountId: string, name: string, origin: Origin): Promise<boolean> {
-    const deleted = await this.documents.delete({ _id: keyOf(accountId, name) }, origin);
+    const isDeleted = await this.documents.delete({ _id: keyOf(accountId, name) }, origin);
     this.forget(accountId, name);
-    return deleted !== undefined;
+    return isDeleted;
   }
 
   private forget(accountId: string, name: string): void {

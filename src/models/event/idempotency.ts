@@ -1,22 +1,7 @@
-import { type Connection, type Model, Schema } from 'mongoose';
 import type { DeliveryTarget } from '../../domain/delivery/delivery.js';
 import type { GroupRange } from '../../domain/ledger/group-series.js';
+import { collection, type DocumentIn, may, must, repositoryOf } from '../mongo/collection.js';
 import { BY_MAJORITY } from '../mongo/durability.js';
-
-/** What an idempotency key was first used for. */
-export interface IdempotencyRecord {
-  /** Salted hash of event kind, body and headers, hexadecimal: nobody can test a guess of the body once its key was erased. */
-  body_hash: string;
-  event_id: string;
-  /** The endpoints that the event went to: the same on every repeat, whatever has been registered since. */
-  targets: DeliveryTarget[];
-  /** ISO 8601, UTC. */
-  accepted_at: string;
-  /** Its number in the account's sequence. */
-  sequence: number;
-  /** The groups in which the request that claimed the key starts deliveries, if it starts any in groups that their ids do not tell. */
-  groups?: GroupRange | undefined;
-}
 
 /**
  * What is known of the deliveries of a claim:
@@ -27,42 +12,32 @@ export interface IdempotencyRecord {
  */
 export type ClaimState = 'pending' | 'repeated' | 'refused' | 'confirmed';
 
-interface IdempotencyDocument extends IdempotencyRecord {
+const records = collection('idempotency_records', {
   /** Account and key. */
-  _id: string;
-  state: ClaimState;
-  created_at: Date;
-}
+  _id: must(String),
+  /** Salted hash of event kind, body and headers, hexadecimal: nobody can test a guess of the body once its key was erased. */
+  body_hash: must(String),
+  event_id: must(String),
+  /** The endpoints that the event went to: the same on every repeat, whatever has been registered since. */
+  targets: must<DeliveryTarget[]>([
+    { _id: false, endpoint_id: String, schedule: { type: [Number], default: undefined } },
+  ]),
+  /** ISO 8601, UTC. */
+  accepted_at: must(String),
+  /** The groups in which the request that claimed the key starts deliveries, if it starts any in groups that their ids do not tell. */
+  groups: may<GroupRange>({ _id: false, series: String, first: Number, last: Number }),
+  /** Its number in the account's sequence. */
+  sequence: must(Number),
+  state: must<ClaimState>(String),
+  /** A key is remembered for 24 hours. */
+  created_at: must(Date, { expires: 24 * 3_600 }),
+});
 
-/** How long a key is remembered, seconds: 24 hours. */
-const LIFETIME_S = 24 * 3_600;
-
-const schema = new Schema<IdempotencyDocument>(
-  {
-    _id: String,
-    body_hash: { type: String, required: true },
-    event_id: { type: String, required: true },
-    targets: {
-      type: [{ _id: false, endpoint_id: String, schedule: { type: [Number], default: undefined } }],
-      required: true,
-    },
-    accepted_at: { type: String, required: true },
-    groups: { type: { _id: false, series: String, first: Number, last: Number }, default: undefined },
-    sequence: { type: Number, required: true },
-    state: { type: String, required: true },
-    created_at: { type: Date, required: true, expires: LIFETIME_S },
-  },
-  { versionKey: false },
-);
+/** What an idempotency key was first used for. */
+export type IdempotencyRecord = Omit<DocumentIn<typeof records>, '_id' | 'state' | 'created_at'>;
 
 /** Remembers producers' idempotency keys for a day: a key is claimed before the deliveries are started, and confirmed after. */
-export class IdempotencyRepository {
-  private readonly model: Model<IdempotencyDocument>;
-
-  constructor(connection: Connection) {
-    this.model = connection.model<IdempotencyDocument>('idempotency_record', schema, 'idempotency_records');
-  }
-
+export class IdempotencyRepository extends repositoryOf(records) {
   /**
    * Claims a key for an event, unless it has been claimed before. A claim that was refused makes room for another one of the same body.
    *

@@ -1,42 +1,38 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { type Connection, type Model, Schema } from 'mongoose';
+import type { Connection } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import { roomFor } from '../../domain/basics/bounded-memory.js';
 import { type BusinessKey, keyToken } from '../../domain/event/business-keys.js';
 import { subjectToken } from '../../domain/event/subject.js';
-import { isDuplicateKey } from '../mongo/duplicate-key.js';
+import { collection, must, repositoryOf } from '../mongo/collection.js';
+import { wasMade } from '../mongo/duplicate-key.js';
 import { BY_MAJORITY } from '../mongo/durability.js';
-import { resealEach } from '../mongo/reseal.js';
+import { boxOr, resealEach } from '../mongo/reseal.js';
 
-interface KeySecretDocument {
-  /** The account's id. */
-  _id: string;
-  sealed: string;
-}
-
-const schema = new Schema<KeySecretDocument>(
-  { _id: String, sealed: { type: String, required: true } },
-  { versionKey: false, ...BY_MAJORITY },
+const secrets = collection(
+  'key_secrets',
+  {
+    /** The account's id. */
+    _id: must(String),
+    sealed: must(String),
+  },
+  BY_MAJORITY,
 );
-
-const SECRET_BYTES = 32;
-/** Accounts whose secrets a process remembers. A secret never changes. */
-const MAX_REMEMBERED = 10_000;
 
 /**
  * The secrets that accounts' business keys and subjects are hashed with: made when an account's first key is, and kept as long as its
  * events are.
  */
-export class KeySecretRepository {
-  private readonly model: Model<KeySecretDocument>;
-  private readonly box: SecretBox | undefined;
-  private readonly secrets = new LRUCache<string, Promise<KeyObject>>(roomFor(MAX_REMEMBERED));
+export class KeySecretRepository extends repositoryOf(secrets) {
+  private readonly box: () => SecretBox;
+  /** Of so many accounts. A secret never changes. */
+  private readonly secrets = new LRUCache<string, Promise<KeyObject>>(roomFor(10_000));
 
   /** @param box seals the secrets; absent in a process that has nothing to do with events */
   constructor(connection: Connection, box: SecretBox | undefined) {
-    this.model = connection.model<KeySecretDocument>('key_secret', schema, 'key_secrets');
-    this.box = box;
+    super(connection);
+    this.box = boxOr(box, 'Business keys cannot be hashed without HOOKLINE_SECRET_KEYS.');
   }
 
   /** The tokens of an account's business keys, each once. Without keys it costs nothing. */
@@ -63,7 +59,7 @@ export class KeySecretRepository {
 
   /** Seals again every secret that an older key sealed. @returns how many that were */
   resealAll(): Promise<number> {
-    return resealEach(this.model, this.requireBox(), ({ _id }) => contextOf(_id));
+    return resealEach(this.model, this.box(), ({ _id }) => contextOf(_id));
   }
 
   private secretOf(accountId: string): Promise<KeyObject> {
@@ -76,24 +72,15 @@ export class KeySecretRepository {
   }
 
   private async load(accountId: string): Promise<KeyObject> {
-    const box = this.requireBox();
+    const box = this.box();
     const context = contextOf(accountId);
     const known = await this.model.findById(accountId).lean();
     if (known) return createSecretKey(box.open(known.sealed, context), 'base64url');
-    try {
-      const secret = randomBytes(SECRET_BYTES);
-      await this.model.create({ _id: accountId, sealed: box.seal(secret.toString('base64url'), context) });
-      return createSecretKey(secret);
-    } catch (error) {
-      // Another process was faster.
-      if (!isDuplicateKey(error)) throw error;
-      return this.load(accountId);
-    }
-  }
-
-  private requireBox(): SecretBox {
-    if (!this.box) throw new Error('Business keys cannot be hashed without HOOKLINE_SECRET_KEYS.');
-    return this.box;
+    const secret = randomBytes(32);
+    const sealed = box.seal(secret.toString('base64url'), context);
+    // Otherwise another process was faster.
+    const isFirst = await wasMade(this.model.create({ _id: accountId, sealed }));
+    return isFirst ? createSecretKey(secret) : this.load(accountId);
   }
 }
 

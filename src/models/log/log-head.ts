@@ -1,6 +1,24 @@
-import type { Connection, Model } from 'mongoose';
-import { insertOrRaise } from './insert-or-raise.js';
-import { type HeadDocument, headSchema } from './log-documents.js';
+import { collection, may, must, repositoryOf } from '../mongo/collection.js';
+import { BY_MAJORITY } from '../mongo/durability.js';
+import { insertOrRaise } from '../mongo/insert-missing.js';
+
+/** The last signed checkpoint. */
+const heads = collection(
+  'log_heads',
+  {
+    _id: must(String),
+    /** Leaves. It only grows. */
+    size: must(Number),
+    /** Base64. */
+    root: must(String),
+    /** The signed note. */
+    note: must(String),
+    signed_at: must(Date),
+    /** What a time-stamping service answered about the note, base64. */
+    timestamp: may(String),
+  },
+  BY_MAJORITY,
+);
 
 /** The last checkpoint that was signed. */
 export interface LogHead {
@@ -16,25 +34,13 @@ export interface LogHead {
 const HEAD = 'head';
 
 /** Where the last checkpoint is kept. Who has the database can write there: nothing but the note is to be believed, after it was opened. */
-export class LogHeads {
-  private readonly model: Model<HeadDocument>;
-
-  constructor(connection: Connection) {
-    this.model = connection.model<HeadDocument>('log_head', headSchema, 'log_heads');
-  }
-
+export class LogHeads extends repositoryOf(heads) {
   /** The last checkpoint, unverified; `undefined` if there is none. */
   async read(): Promise<LogHead | undefined> {
     const found = await this.model.findOne({ _id: HEAD }).lean();
-    return found
-      ? {
-          size: found.size,
-          root: Buffer.from(found.root, 'base64'),
-          note: found.note,
-          signed_at: found.signed_at,
-          timestamp: found.timestamp ?? undefined,
-        }
-      : undefined;
+    if (!found) return undefined;
+    const { size, root, note, signed_at, timestamp } = found;
+    return { size, root: Buffer.from(root, 'base64'), note, signed_at, timestamp: timestamp ?? undefined };
   }
 
   /**

@@ -1,3 +1,4 @@
+import { inParts } from '../../domain/basics/bounded-memory.js';
 import { LogAlteredError } from '../../domain/log/log-altered.js';
 import { TILE_WIDTH, type Tile } from '../../domain/log/tiles.js';
 import type { LogTiles } from './log-tiles.js';
@@ -59,11 +60,9 @@ export class LogLeaves {
     const asked = numbers.filter((number) => Number.isSafeInteger(number) && number >= 0);
     const indexes = [...new Set(asked.map((number) => Math.floor(number / TILE_WIDTH)))];
     const tiles = new Map<number, Tile>();
-    for (let first = 0; first < indexes.length; first += TILES_AT_ONCE) {
-      const some = indexes.slice(first, first + TILES_AT_ONCE);
+    for (const some of inParts(indexes, TILES_AT_ONCE))
       for (const tile of await this.tiles.read(some.map((index) => ({ level: 0, index }))))
         tiles.set(tile.index, tile);
-    }
     const found = new Map<number, Buffer>();
     for (const number of asked) {
       const hash = tiles.get(Math.floor(number / TILE_WIDTH))?.hashes[number % TILE_WIDTH];

@@ -1,5 +1,5 @@
-import { type Connection, type Model, Schema } from 'mongoose';
-import { insertOrRaise } from './insert-or-raise.js';
+import { collection, may, must, repositoryOf } from '../mongo/collection.js';
+import { insertOrRaise } from '../mongo/insert-missing.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -14,37 +14,22 @@ export interface StampedCheckpoint {
   timestamp: string;
 }
 
-interface StampDocument extends StampedCheckpoint {
+const stamps = collection('log_stamps', {
   /** The hour or the day that it is the last of, or its size. */
-  _id: string;
-  expires_at?: Date | null;
-}
-
-const required = true;
-const stampSchema = new Schema<StampDocument>(
-  {
-    _id: String,
-    size: { type: Number, required },
-    note: { type: String, required },
-    timestamp: { type: String, required },
-    expires_at: Date,
-  },
-  { versionKey: false },
-);
-stampSchema.index({ size: 1 });
+  _id: must(String),
+  size: must(Number, { index: true }),
+  note: must(String),
+  timestamp: must(String),
+  expires_at: may(Date),
+});
 
 /** Checkpoints that were stamped, so many that the time of a record is known to the minute at first, and to the day for ever: a few megabytes a year. */
-export class LogStamps {
-  private readonly model: Model<StampDocument>;
-
-  constructor(connection: Connection) {
-    this.model = connection.model<StampDocument>('log_stamp', stampSchema, 'log_stamps');
-  }
-
-  async keep(stamped: StampedCheckpoint, now = new Date()): Promise<void> {
+export class LogStamps extends repositoryOf(stamps) {
+  async keep(stamped: StampedCheckpoint): Promise<void> {
+    const now = new Date();
     const time = now.toISOString();
     const after = (ms: number) => new Date(now.getTime() + ms);
-    const documents: StampDocument[] = [
+    const documents = [
       { _id: `${stamped.size}`, ...stamped, expires_at: after(ALL_FOR_MS) },
       { _id: time.slice(0, 13), ...stamped, expires_at: after(HOURLY_FOR_MS) },
       { _id: time.slice(0, 10), ...stamped },
@@ -55,11 +40,10 @@ export class LogStamps {
 
   /** The smallest checkpoint with a time stamp that has a leaf; `undefined` if there is none. @param index number of the leaf */
   async oldestWith(index: number): Promise<StampedCheckpoint | undefined> {
-    const [found] = await this.model
-      .find({ size: { $gt: index } })
+    const found = await this.model
+      .findOne({ size: { $gt: index } })
       .sort({ size: 1 })
-      .limit(1)
       .lean();
-    return found && { size: found.size, note: found.note, timestamp: found.timestamp };
+    return found ? { size: found.size, note: found.note, timestamp: found.timestamp } : undefined;
   }
 }

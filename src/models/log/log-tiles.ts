@@ -1,18 +1,23 @@
-import type { Connection, Model } from 'mongoose';
 import { HASH_BYTES } from '../../domain/log/merkle-tree.js';
 import type { Tile, TileKey } from '../../domain/log/tiles.js';
-import { isDuplicateKey } from '../mongo/duplicate-key.js';
-import { insertOrRaise } from './insert-or-raise.js';
-import { type TileDocument, tileSchema } from './log-documents.js';
+import { collection, type DocumentIn, may, must, repositoryOf } from '../mongo/collection.js';
+import { wasMade } from '../mongo/duplicate-key.js';
+import { insertOrRaise } from '../mongo/insert-missing.js';
+
+/** The tiles of the tree (see `Tile`). Those of level 0 hold the leaves: they say what the log holds; all else follows from them. */
+const tiles = collection('log_tiles', {
+  /** Level and index, such as `0/17`. */
+  _id: must(String),
+  /** How many hashes it has. It only grows. */
+  width: must(Number),
+  /** The hashes, one after the other. */
+  hashes: must<Buffer>(Buffer),
+  /** Of a tile of leaves: when its first one was appended. */
+  began_at: may(Date),
+});
 
 /** The tiles of the tree, as they are stored. */
-export class LogTiles {
-  private readonly model: Model<TileDocument>;
-
-  constructor(connection: Connection) {
-    this.model = connection.model<TileDocument>('log_tile', tileSchema, 'log_tiles');
-  }
-
+export class LogTiles extends repositoryOf(tiles) {
   /** Those tiles that there are, in any order. */
   async read(keys: readonly TileKey[]): Promise<Tile[]> {
     if (keys.length === 0) return [];
@@ -32,13 +37,7 @@ export class LogTiles {
   async grow(tile: Tile, width: number): Promise<boolean> {
     const { _id, ...grown } = toDocument(tile);
     if (width > 0) return (await this.model.updateOne({ _id, width }, { $set: grown })).modifiedCount === 1;
-    try {
-      await this.model.collection.insertOne({ _id: _id as never, ...grown, began_at: new Date() });
-      return true;
-    } catch (error) {
-      if (isDuplicateKey(error)) return false;
-      throw error;
-    }
+    return wasMade(this.model.collection.insertOne({ _id: _id as never, ...grown, began_at: new Date() }));
   }
 
   /** When the first leaf of a tile of leaves was appended; `undefined` if there is no such tile. */
@@ -48,12 +47,12 @@ export class LogTiles {
   }
 
   /** Keeps tiles that follow from others, unless wider ones are there: another process is ahead. */
-  async write(tiles: readonly Tile[]): Promise<void> {
-    await insertOrRaise(this.model, tiles.map(toDocument), 'width');
+  async write(made: readonly Tile[]): Promise<void> {
+    await insertOrRaise(this.model, made.map(toDocument), 'width');
   }
 }
 
-function toDocument(tile: Tile): TileDocument {
+function toDocument(tile: Tile): DocumentIn<typeof tiles> {
   return { _id: idOf(tile), width: tile.hashes.length, hashes: Buffer.concat(tile.hashes) };
 }
 

@@ -1,17 +1,13 @@
-import { type Connection, type IndexOptions, type Model, mongo, Schema } from 'mongoose';
+import { type Connection, type IndexOptions, type Model, mongo } from 'mongoose';
+import { collection, must } from './collection.js';
 
 /** Which indexes have been made, so that a process need not look at each collection. */
-interface MadeIndexesDocument {
-  _id: string;
+const madeIndexes = collection('migrations', {
+  _id: must(String),
   /** A text for each. */
-  made: string[];
-  at: Date;
-}
-
-const schema = new Schema<MadeIndexesDocument>(
-  { _id: String, made: { type: [String], required: true }, at: { type: Date, required: true } },
-  { versionKey: false },
-);
+  made: must<string[]>([String]),
+  at: must(Date),
+});
 const INDEXES = 'indexes';
 
 /** The server's code for a collection that does not exist. */
@@ -79,10 +75,6 @@ function optionsOf(index: IndexOptions): string {
 export async function hasIndexes(connection: Connection): Promise<boolean> {
   const made = new Set((await madeIndexes(connection).findById(INDEXES).lean())?.made);
   return declared(connection).every((index) => made.has(index));
-}
-
-function madeIndexes(connection: Connection): Model<MadeIndexesDocument> {
-  return connection.model<MadeIndexesDocument>('migration', schema, 'migrations');
 }
 
 /** A text for each index that the models declare. */

@@ -1,82 +1,60 @@
 import { createSecretKey } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { type Connection, type Model, Schema } from 'mongoose';
+import type { Connection } from 'mongoose';
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import { roomFor } from '../../domain/basics/bounded-memory.js';
 import { type DataKey, newDataKey } from '../../domain/privacy/data-key.js';
 import type { OpenRule } from '../../domain/privacy/erasure.js';
 import type { DataKeys } from '../../domain/privacy/payload-sealer.js';
-import { TIMINGS } from '../../domain/timings.js';
+import type { Timings } from '../../domain/timings.js';
+import { collection, type DocumentIn, may, must, repositoryOf } from '../mongo/collection.js';
 import { isDuplicateKey } from '../mongo/duplicate-key.js';
-import { resealEach } from '../mongo/reseal.js';
+import { boxOr, resealEach } from '../mongo/reseal.js';
 
-export interface DataKeyDocument {
+/** The data keys in a database. */
+export const dataKeys = collection('data_keys', {
   /** The account's id, a colon and the subject's token; nothing after the colon for the account's own key. */
-  _id: string;
-  account_id: string;
-  key_id: string;
+  _id: must(String),
+  account_id: must(String),
+  key_id: must(String, { index: true }),
   /** The key, wrapped. */
-  sealed: string;
-  created_at: Date;
+  sealed: must(String),
+  created_at: must(Date),
   /** The erasures that delete it, by what they do with open deliveries. Of each rule there is one. */
-  cancel?: string | null;
-  finish?: string | null;
-}
-
-const schema = new Schema<DataKeyDocument>(
-  {
-    _id: String,
-    account_id: { type: String, required: true },
-    key_id: { type: String, required: true },
-    sealed: { type: String, required: true },
-    created_at: { type: Date, required: true },
-    cancel: String,
-    finish: String,
-  },
-  { versionKey: false },
-);
-schema.index({ key_id: 1 });
+  cancel: may(String),
+  finish: may(String),
+});
+type DataKeyDocument = DocumentIn<typeof dataKeys>;
 
 /** Keys that are deleted at once. */
 const KEYS_AT_ONCE = 500;
 
-/** Keys that a process remembers. */
-const MAX_REMEMBERED = 10_000;
-
 /** Stands for a key that is being deleted, as long as a wrapped key. */
 export const OVERWRITTEN = '.'.repeat(160);
 
-/** The data keys in a database. */
-export function dataKeyModel(connection: Connection): Model<DataKeyDocument> {
-  return connection.model<DataKeyDocument>('data_key', schema, 'data_keys');
-}
-
 /** A data key without what it is. */
-export interface KeptKey {
-  key_id: string;
-  created_at: Date;
-}
+export type KeptKey = Pick<DataKeyDocument, 'key_id' | 'created_at'>;
 
 /**
  * The data keys of accounts and subjects, wrapped by the newest of HOOKLINE_WRAPPING_KEYS, or of HOOKLINE_PAYLOAD_KEYS or HOOKLINE_SECRET_KEYS
  * without them. What a deleted one has sealed cannot be read any more.
  */
-export class DataKeyRepository implements DataKeys {
-  private readonly model: Model<DataKeyDocument>;
-  private readonly box: SecretBox | undefined;
+export class DataKeyRepository extends repositoryOf(dataKeys) implements DataKeys {
+  private readonly box: () => SecretBox;
   /** By document id, and by account and key id. Of a look-up that found nothing, nothing is remembered. */
   private readonly remembered: LRUCache<string, Promise<DataKey | undefined>>;
 
   /** @param box wraps the keys; absent in a process that has nothing to do with payloads */
-  constructor(connection: Connection, box: SecretBox | undefined, { data_key_lifetime_ms } = TIMINGS) {
+  constructor(connection: Connection, box: SecretBox | undefined, { data_key_lifetime_ms }: Timings) {
+    super(connection);
     this.remembered = new LRUCache({
-      ...roomFor(2 * MAX_REMEMBERED),
+      // For 10,000 keys.
+      ...roomFor(20_000),
       ttl: data_key_lifetime_ms,
       ttlResolution: 0,
       perf: Date,
     });
-    this.model = dataKeyModel(connection);
-    this.box = box;
+    this.box = boxOr(box, 'Payloads cannot be sealed without HOOKLINE_SECRET_KEYS.');
   }
 
   async obtain(accountId: string, subject?: string): Promise<DataKey> {
@@ -168,14 +146,14 @@ export class DataKeyRepository implements DataKeys {
 
   /** Wraps every key again that an older key wrapped. @returns how many that were */
   resealAll(): Promise<number> {
-    return resealEach(this.model, this.requireBox(), (document) =>
+    return resealEach(this.model, this.box(), (document) =>
       document.sealed === OVERWRITTEN ? undefined : contextOf(document),
     );
   }
 
   /** How many keys an older key wraps. */
   async countOutdated(): Promise<number> {
-    const box = this.requireBox();
+    const box = this.box();
     let count = 0;
     for await (const { sealed } of this.model.find({}, { sealed: 1 }).lean().cursor())
       if (sealed !== OVERWRITTEN && box.isOutdated(sealed)) count += 1;
@@ -196,10 +174,7 @@ export class DataKeyRepository implements DataKeys {
 
   private async upsert(_id: string, account_id: string): Promise<DataKey> {
     const { id: key_id, key } = newDataKey();
-    const sealed = this.requireBox().seal(
-      key.export().toString('base64url'),
-      contextOf({ account_id, key_id }),
-    );
+    const sealed = this.box().seal(key.export().toString('base64url'), contextOf({ account_id, key_id }));
     try {
       const document = await this.model
         .findOneAndUpdate(
@@ -221,13 +196,8 @@ export class DataKeyRepository implements DataKeys {
   }
 
   private unwrap(document: DataKeyDocument): DataKey {
-    const key = this.requireBox().open(document.sealed, contextOf(document));
+    const key = this.box().open(document.sealed, contextOf(document));
     return { id: document.key_id, key: createSecretKey(key, 'base64url') };
-  }
-
-  private requireBox(): SecretBox {
-    if (!this.box) throw new Error('Payloads cannot be sealed without HOOKLINE_SECRET_KEYS.');
-    return this.box;
   }
 }
 

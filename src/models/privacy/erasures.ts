@@ -1,4 +1,4 @@
-import { type Connection, Schema } from 'mongoose';
+import type { Connection } from 'mongoose';
 import { type Origin, systemOrigin } from '../../domain/change/change.js';
 import type {
   Erasure,
@@ -7,91 +7,51 @@ import type {
   ErasureStatus,
   OpenRule,
 } from '../../domain/privacy/erasure.js';
+import { recordedFields } from '../change/change-document.js';
 import type { ChangeRepository } from '../change/changes.js';
 import { Recorded } from '../change/recorded.js';
-import { type RecordedFields, recordedFields } from '../change/recorded-fields.js';
-import { isDuplicateKey } from '../mongo/duplicate-key.js';
+import { collection, type DocumentIn, may, must, present } from '../mongo/collection.js';
+import { wasMade } from '../mongo/duplicate-key.js';
+import { inOrder } from '../mongo/in-order.js';
 
-interface ErasureDocument extends RecordedFields, ErasureScope {
-  _id: string;
-  account_id: string;
-  status: ErasureStatus;
-  open: OpenRule;
-  requested_at: Date;
-  requested_by: string;
-  erased_at?: Date | null;
-  completed_at?: Date | null;
-  reapplied_at?: Date | null;
-  key_id: string;
-  key_created_at: Date;
-  cancelled_deliveries: number;
-}
-
-/** Erasures that are read at once. */
-const READ_AT_ONCE = 500;
-
-const number = { type: Number, required: true };
-const time = { type: Date, required: true };
-const text = { type: String, required: true };
-
-const schema = new Schema<ErasureDocument>(
+const erasures = collection(
+  'erasures',
   {
-    _id: String,
-    account_id: text,
-    status: text,
-    open: text,
-    requested_at: time,
-    requested_by: text,
-    erased_at: Date,
-    completed_at: Date,
-    reapplied_at: Date,
-    key_id: text,
-    key_created_at: time,
-    events: number,
-    deliveries: number,
-    open_deliveries: number,
-    cancelled_deliveries: number,
+    _id: must(String),
+    account_id: must(String),
+    status: must<ErasureStatus>(String),
+    open: must<OpenRule>(String),
+    requested_at: must(Date),
+    requested_by: must(String),
+    erased_at: may(Date),
+    completed_at: may(Date),
+    reapplied_at: may(Date),
+    key_id: must(String),
+    key_created_at: must(Date),
+    events: must(Number),
+    deliveries: must(Number),
+    open_deliveries: must(Number),
+    cancelled_deliveries: must(Number),
     ...recordedFields,
   },
-  { versionKey: false },
+  { indexes: [{ account_id: 1, _id: 1 }] },
 );
-schema.index({ account_id: 1, _id: 1 });
+type ErasureDocument = DocumentIn<typeof erasures>;
 
 /** Erasures of subjects: certificates, which are kept. */
 export class ErasureRepository {
   private readonly erasures: Recorded<ErasureDocument>;
 
   constructor(connection: Connection, changes: ChangeRepository) {
-    const model = connection.model<ErasureDocument>('erasure', schema, 'erasures');
-    this.erasures = new Recorded(model, changes, {
-      kind: 'erasure',
-      idOf: ({ _id }) => _id,
-      accountField: 'account_id',
-      show: (document) => ({ ...toErasure(document) }),
-    });
+    this.erasures = new Recorded(erasures(connection), changes, { kind: 'erasure', show: toErasure });
   }
 
   /** Records an erasure that begins. A repeat records nothing. */
-  async begin(plan: ErasurePlan, scope: ErasureScope): Promise<void> {
-    try {
-      await this.erasures.create(
-        {
-          _id: plan.erasure_id,
-          account_id: plan.account_id,
-          status: 'waiting',
-          open: plan.open,
-          requested_at: new Date(plan.requested_at),
-          requested_by: plan.origin.actor.id,
-          key_id: plan.key_id,
-          key_created_at: new Date(plan.key_created_at),
-          ...scope,
-          cancelled_deliveries: 0,
-        },
-        plan.origin,
-      );
-    } catch (error) {
-      if (!isDuplicateKey(error)) throw error;
-    }
+  async begin(plan: ErasurePlan, covered: ErasureScope): Promise<void> {
+    const { account_id, erasure_id: id, open, requested_at, key_id, key_created_at, origin } = plan;
+    const key = { id: key_id, created_at: key_created_at };
+    const asked = { id, status: 'waiting' as const, open, requested_at, requested_by: origin.actor.id };
+    await this.restore(account_id, { ...asked, key, covered, cancelled_deliveries: 0 }, origin);
   }
 
   /** Records that the key is deleted. A repeat changes nothing. */
@@ -131,50 +91,32 @@ export class ErasureRepository {
     origin: Origin,
     changed: Partial<Pick<ErasureDocument, 'completed_at' | 'reapplied_at'>> = {},
   ): Promise<boolean> {
-    try {
-      const times = {
-        erased_at: dateOf(erasure.erased_at),
-        completed_at: dateOf(erasure.completed_at),
-        reapplied_at: dateOf(erasure.reapplied_at),
-        ...changed,
-      };
-      await this.erasures.create(
-        {
-          _id: erasure.id,
-          account_id: accountId,
-          status: erasure.status,
-          open: erasure.open,
-          requested_at: new Date(erasure.requested_at),
-          requested_by: erasure.requested_by,
-          ...Object.fromEntries(Object.entries(times).filter(([, at]) => at)),
-          key_id: key.id,
-          key_created_at: new Date(key.created_at),
-          ...covered,
-          cancelled_deliveries: erasure.cancelled_deliveries,
-        },
-        origin,
-      );
-      return true;
-    } catch (error) {
-      if (!isDuplicateKey(error)) throw error;
-      return false;
-    }
+    const times = {
+      erased_at: dateOf(erasure.erased_at),
+      completed_at: dateOf(erasure.completed_at),
+      reapplied_at: dateOf(erasure.reapplied_at),
+      ...changed,
+    };
+    const restored = {
+      _id: erasure.id,
+      account_id: accountId,
+      status: erasure.status,
+      open: erasure.open,
+      requested_at: new Date(erasure.requested_at),
+      requested_by: erasure.requested_by,
+      ...present(times),
+      key_id: key.id,
+      key_created_at: new Date(key.created_at),
+      ...covered,
+      cancelled_deliveries: erasure.cancelled_deliveries,
+    };
+    return wasMade(this.erasures.create(restored, origin));
   }
 
   /** The erasures of all accounts, oldest first. */
   async *all(): AsyncIterable<{ accountId: string; erasure: Erasure }> {
-    for (let last = ''; ; ) {
-      const documents = (await this.erasures
-        .find({ _id: { $gt: last } })
-        .sort({ _id: 1 })
-        .limit(READ_AT_ONCE)
-        .lean()) as ErasureDocument[];
-      for (const document of documents)
-        yield { accountId: document.account_id, erasure: toErasure(document) };
-      const newest = documents.at(-1);
-      if (!newest) return;
-      last = newest._id;
-    }
+    for await (const some of inOrder((_id) => this.erasures.find({ _id })))
+      for (const document of some) yield { accountId: document.account_id, erasure: toErasure(document) };
   }
 
   /** An erasure of an account; `undefined` if the account has no such erasure. */

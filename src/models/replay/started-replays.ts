@@ -1,32 +1,23 @@
-import { type Connection, type Model, Schema } from 'mongoose';
+import type { Connection } from 'mongoose';
 import type { AccountLocks } from '../access/account-locks.js';
-
-interface StartedDocument {
-  /** The replay. */
-  _id: string;
-  account_id: string;
-  at: Date;
-}
+import { collection, must, repositoryOf } from '../mongo/collection.js';
 
 /** How long it is remembered that a replay was started, seconds: far longer than Temporal takes to list it. */
 const REMEMBERED_S = 60;
 
-const schema = new Schema<StartedDocument>(
-  {
-    _id: String,
-    account_id: { type: String, required: true, index: true },
-    at: { type: Date, required: true, expires: REMEMBERED_S },
-  },
-  { versionKey: false },
-);
+const startedReplays = collection('started_replays', {
+  /** The replay. */
+  _id: must(String),
+  account_id: must(String, { index: true }),
+  at: must(Date, { expires: REMEMBERED_S }),
+});
 
 /** The replays that were started of late, as all processes see them: Temporal lists one a moment after it was started. */
-export class StartedReplays {
-  private readonly model: Model<StartedDocument>;
+export class StartedReplays extends repositoryOf(startedReplays) {
   private readonly locks: AccountLocks;
 
   constructor(connection: Connection, locks: AccountLocks) {
-    this.model = connection.model<StartedDocument>('started_replay', schema, 'started_replays');
+    super(connection);
     this.locks = locks;
   }
 

@@ -1,111 +1,76 @@
 import { LRUCache } from 'lru-cache';
-import { type Connection, type Model, Schema } from 'mongoose';
+import type { Connection } from 'mongoose';
 import { roomFor } from '../../domain/basics/bounded-memory.js';
 import { missingIn, type NumberRange } from '../../domain/sequence/ranges.js';
 import type { Block, Blocks, VoidNumbers } from '../../domain/sequence/sequence.js';
-import { isDuplicateKey } from '../mongo/duplicate-key.js';
+import { collection, type DocumentIn, may, must, repositoryOf } from '../mongo/collection.js';
+import { wasMade } from '../mongo/duplicate-key.js';
+import { inOrder } from '../mongo/in-order.js';
 import { insertMissing } from '../mongo/insert-missing.js';
 
 /** Blocks that others reserved meanwhile, after which a reservation is given up. */
 const MAX_CONFLICTS = 100;
-/** Accounts whose next number a process knows; of others it is read. */
-const MAX_KNOWN = 10_000;
 /** Voids that are read at once. */
 const VOIDS_AT_ONCE = 1_000;
 
-interface StoredBlock extends Block {
-  reserved_at: Date;
-}
-
-/** The sequence of an account, with the blocks of which it is not known yet which numbers events have. */
-interface SequenceDocument {
-  /** The account. */
-  _id: string;
-  /** The first number that is in no block. */
-  next: number;
-  blocks: StoredBlock[];
-}
-
-/** A process that has blocks. */
-interface HolderDocument {
-  _id: string;
-  until: Date;
-}
-
-interface VoidDocument extends NumberRange {
-  /** Account and first number. */
-  _id: string;
-  account_id: string;
-  at: Date;
-  /** Whether the log has its record. */
-  in_log: boolean;
-  leaf_index?: number | null;
-}
+type StoredBlock = Block & { reserved_at: Date };
 
 /** A block whose process is dead. */
-export interface DeadBlock extends Block {
+export interface DeadBlock extends StoredBlock {
   account_id: string;
-  reserved_at: Date;
   /** When its process used it at the latest. */
   until: Date;
 }
 
 /** What is known of the numbers of an account besides its events. */
-export interface KnownNumbers {
+interface KnownNumbers {
   /** The first number that was given to no process yet. */
   next: number;
   /** Numbers of which it is not known yet whether events have them. */
   open: NumberRange[];
 }
 
-const required = true;
-const number = { type: Number, required };
+/** The sequence of an account, with the blocks of which it is not known yet which numbers events have. */
+const sequences = collection('sequences', {
+  /** The account. */
+  _id: must(String),
+  /** The first number that is in no block. */
+  next: must(Number),
+  blocks: must<StoredBlock[]>([
+    { _id: false, first: must(Number), last: must(Number), holder: String, reserved_at: Date },
+  ]),
+});
 
-const sequenceSchema = new Schema<SequenceDocument>(
+/** Processes that have blocks. */
+const holders = collection('sequence_holders', { _id: must(String), until: must(Date, { index: true }) });
+
+const voids = collection(
+  'sequence_voids',
   {
-    _id: String,
-    next: number,
-    blocks: {
-      type: [{ _id: false, first: number, last: number, holder: String, reserved_at: Date }],
-      required,
-    },
+    /** Account and first number. */
+    _id: must(String),
+    account_id: must(String),
+    first: must(Number),
+    last: must(Number),
+    at: must(Date),
+    /** Whether the log has its record. */
+    in_log: must(Boolean, { index: true }),
+    leaf_index: may(Number),
   },
-  { versionKey: false },
+  { indexes: [{ account_id: 1, first: 1 }] },
 );
-
-const holderSchema = new Schema<HolderDocument>(
-  { _id: String, until: { type: Date, required } },
-  { versionKey: false },
-);
-holderSchema.index({ until: 1 });
-
-const voidSchema = new Schema<VoidDocument>(
-  {
-    _id: String,
-    account_id: { type: String, required },
-    first: number,
-    last: number,
-    at: { type: Date, required },
-    in_log: { type: Boolean, required },
-    leaf_index: Number,
-  },
-  { versionKey: false },
-);
-voidSchema.index({ account_id: 1, first: 1 });
-voidSchema.index({ in_log: 1 });
 
 /** The sequences of accounts: which numbers were given to which process, and which are void. */
-export class SequenceRepository implements Blocks {
-  private readonly model: Model<SequenceDocument>;
-  private readonly holders: Model<HolderDocument>;
-  private readonly voidModel: Model<VoidDocument>;
-  /** The next number of an account, as far as this process knows. */
-  private readonly known = new LRUCache<string, number>(roomFor(MAX_KNOWN));
+export class SequenceRepository extends repositoryOf(sequences) implements Blocks {
+  private readonly holders: ReturnType<typeof holders>;
+  private readonly voidModel: ReturnType<typeof voids>;
+  /** The next number of an account, as far as this process knows; of more accounts than these it is read. */
+  private readonly known = new LRUCache<string, number>(roomFor(10_000));
 
   constructor(connection: Connection) {
-    this.model = connection.model<SequenceDocument>('sequence', sequenceSchema, 'sequences');
-    this.holders = connection.model<HolderDocument>('sequence_holder', holderSchema, 'sequence_holders');
-    this.voidModel = connection.model<VoidDocument>('sequence_void', voidSchema, 'sequence_voids');
+    super(connection);
+    this.holders = holders(connection);
+    this.voidModel = voids(connection);
   }
 
   async hold(holder: string, until: Date): Promise<void> {
@@ -138,13 +103,7 @@ export class SequenceRepository implements Blocks {
       );
       return modifiedCount === 1;
     }
-    try {
-      await this.model.create({ _id: accountId, next: block.last + 1, blocks: [block] });
-      return true;
-    } catch (error) {
-      if (isDuplicateKey(error)) return false;
-      throw error;
-    }
+    return wasMade(this.model.create({ _id: accountId, next: block.last + 1, blocks: [block] }));
   }
 
   /** What is left is declared void before the block is given up: after a crash in between it is declared once more, which changes nothing. */
@@ -165,13 +124,10 @@ export class SequenceRepository implements Blocks {
   }
 
   private async declareVoid(accountId: string, ranges: readonly NumberRange[]): Promise<void> {
-    const at = new Date();
+    const declared = { account_id: accountId, at: new Date(), in_log: false };
     await insertMissing(
       this.voidModel,
-      ranges.map(({ first, last }) => ({
-        ...{ _id: `${accountId}:${first}`, account_id: accountId, first, last },
-        ...{ at, in_log: false },
-      })),
+      ranges.map(({ first, last }) => ({ _id: `${accountId}:${first}`, first, last, ...declared })),
     );
   }
 
@@ -180,7 +136,7 @@ export class SequenceRepository implements Blocks {
     const gone = await this.holders.find({ until: { $lt: before } }).lean();
     if (gone.length === 0) return;
     const until = new Map(gone.map(({ _id, until }) => [_id, until]));
-    for await (const { _id, blocks } of this.model.find().lean<SequenceDocument[]>().cursor())
+    for await (const { _id, blocks } of this.model.find().lean().cursor())
       for (const block of blocks) {
         const ended = until.get(block.holder);
         if (ended) yield { account_id: _id, ...block, until: ended };
@@ -202,7 +158,7 @@ export class SequenceRepository implements Blocks {
       : undefined;
   }
 
-  /** Void numbers of an account within a range, some at once. @param after only those that begin behind this number */
+  /** Void numbers of an account within a range. */
   async voids(
     accountId: string,
     { first, last }: NumberRange,
@@ -218,10 +174,7 @@ export class SequenceRepository implements Blocks {
       all.push(
         ...found
           .filter((one) => one.last >= first)
-          .map(({ account_id, first, last, at, leaf_index }) => ({
-            ...{ account_id, first, last, at: at.toISOString() },
-            leaf_index: leaf_index ?? undefined,
-          })),
+          .map((one) => ({ ...toVoid(one), leaf_index: one.leaf_index ?? undefined })),
       );
       const end = found.at(-1);
       if (found.length < VOIDS_AT_ONCE || !end) return all;
@@ -232,10 +185,7 @@ export class SequenceRepository implements Blocks {
   /** Voids that the log does not have. */
   async unlogged(limit: number): Promise<(VoidNumbers & { id: string })[]> {
     const found = await this.voidModel.find({ in_log: false }).limit(limit).lean();
-    return found.map(({ _id: id, account_id, first, last, at }) => ({
-      ...{ id, account_id, first, last },
-      at: at.toISOString(),
-    }));
+    return found.map((one) => ({ id: one._id, ...toVoid(one) }));
   }
 
   /** Records that the log has these voids. @param numbers of their records, by id */
@@ -251,19 +201,12 @@ export class SequenceRepository implements Blocks {
 
   /** All voids that the log has, some at once. */
   async *recorded(): AsyncIterable<(VoidNumbers & { id: string; leafIndex: number })[]> {
-    let after = '';
-    for (;;) {
-      const found = await this.voidModel
-        .find({ _id: { $gt: after }, in_log: true })
-        .sort({ _id: 1 })
-        .limit(VOIDS_AT_ONCE)
-        .lean();
-      yield found.map(({ _id: id, account_id, first, last, at, leaf_index }) => ({
-        ...{ id, account_id, first, last, at: at.toISOString() },
-        leafIndex: leaf_index ?? -1,
-      }));
-      after = found.at(-1)?._id ?? after;
-      if (found.length < VOIDS_AT_ONCE) return;
-    }
+    const inLog = (_id: object) => this.voidModel.find({ _id, in_log: true });
+    for await (const some of inOrder(inLog))
+      yield some.map((one) => ({ id: one._id, ...toVoid(one), leafIndex: one.leaf_index ?? -1 }));
   }
+}
+
+function toVoid({ account_id, first, last, at }: DocumentIn<typeof voids>): VoidNumbers {
+  return { account_id, first, last, at: at.toISOString() };
 }

@@ -1,34 +1,18 @@
-import { type Connection, type Model, Schema } from 'mongoose';
+import { Schema } from 'mongoose';
 import { MINUTES_KEPT_MS, type MinuteRow } from '../../domain/stats/minute-count.js';
+import { collection, may, must, repositoryOf } from '../mongo/collection.js';
 
-interface MinuteDocument {
+const minutes = collection('minutes', {
   /** When it begins, milliseconds since the epoch. */
-  _id: number;
-  succeeded?: number;
-  failed?: number;
-  arrivals?: MinuteRow['arrivals'];
-  expires_at: Date;
-}
-
-const schema = new Schema<MinuteDocument>(
-  {
-    _id: Number,
-    succeeded: Number,
-    failed: Number,
-    arrivals: Schema.Types.Mixed,
-    expires_at: { type: Date, required: true, expires: 0 },
-  },
-  { versionKey: false },
-);
+  _id: must(Number),
+  succeeded: may(Number),
+  failed: may(Number),
+  arrivals: may<MinuteRow['arrivals']>(Schema.Types.Mixed),
+  expires_at: must(Date, { expires: 0 }),
+});
 
 /** Attempts of the whole installation by the minute. All processes add to the same minutes. */
-export class MinuteRepository {
-  private readonly model: Model<MinuteDocument>;
-
-  constructor(connection: Connection) {
-    this.model = connection.model<MinuteDocument>('minute', schema, 'minutes');
-  }
-
+export class MinuteRepository extends repositoryOf(minutes) {
   /** Adds what a process has counted: one write for each minute. */
   async add(rows: readonly MinuteRow[]): Promise<void> {
     if (rows.length === 0) return;
@@ -56,11 +40,11 @@ export class MinuteRepository {
       .find({ _id: { $gte: from } })
       .sort({ _id: 1 })
       .lean();
-    return found.map(({ _id, succeeded = 0, failed = 0, arrivals = {} }) => ({
+    return found.map(({ _id, succeeded, failed, arrivals }) => ({
       minute: _id,
-      succeeded,
-      failed,
-      arrivals,
+      succeeded: succeeded ?? 0,
+      failed: failed ?? 0,
+      arrivals: arrivals ?? {},
     }));
   }
 }

@@ -1,31 +1,19 @@
-import { type Connection, type Model, Schema } from 'mongoose';
+import { Schema } from 'mongoose';
 import { RESOLUTIONS, type Resolution, type TallyRow } from '../../domain/stats/tally.js';
+import { collection, must, present, repositoryOf } from '../mongo/collection.js';
 
-interface TallyDocument {
+const tallies = collection('tallies', {
   /** Of what, and of which span. */
-  _id: string;
+  _id: must(String),
   /** Account, resolution and span. */
-  period: string;
-  endpoint_id: string;
-  event_kind: string;
+  period: must(String, { index: true }),
+  endpoint_id: must(String),
+  event_kind: must(String),
   /** Milliseconds since the epoch. */
-  span: number;
-  slots: TallyRow['slots'];
-  expires_at: Date;
-}
-
-const schema = new Schema<TallyDocument>(
-  {
-    _id: String,
-    period: { type: String, required: true, index: true },
-    endpoint_id: { type: String, required: true },
-    event_kind: { type: String, required: true },
-    span: { type: Number, required: true },
-    slots: { type: Schema.Types.Mixed, required: true },
-    expires_at: { type: Date, required: true, expires: 0 },
-  },
-  { versionKey: false },
-);
+  span: must(Number),
+  slots: must<TallyRow['slots']>(Schema.Types.Mixed),
+  expires_at: must(Date, { expires: 0 }),
+});
 
 /** Which tallies to read. */
 export interface TallyQuery {
@@ -37,13 +25,7 @@ export interface TallyQuery {
 }
 
 /** Counts of closed deliveries, by account, endpoint, kind and time. All processes add to the same rows. */
-export class TallyRepository {
-  private readonly model: Model<TallyDocument>;
-
-  constructor(connection: Connection) {
-    this.model = connection.model<TallyDocument>('tally', schema, 'tallies');
-  }
-
+export class TallyRepository extends repositoryOf(tallies) {
   /** Adds what a process has counted: one write for each row. */
   async add(rows: readonly TallyRow[]): Promise<void> {
     if (rows.length > 0) await this.model.bulkWrite(rows.map(updateOf), { ordered: false, strict: false });
@@ -56,8 +38,7 @@ export class TallyRepository {
     const found = await this.model
       .find({
         period: { $in: spans.map((span) => periodOf(accountId, resolution, span)) },
-        ...(endpoint_id !== undefined && { endpoint_id }),
-        ...(event_kind !== undefined && { event_kind }),
+        ...present({ endpoint_id, event_kind }),
       })
       .lean();
     return found.map(({ endpoint_id, event_kind, span, slots }) => ({

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { newId } from '../../../src/domain/basics/ids.js';
-import { ArchiveExport } from '../../../src/models/archive/archive-export.js';
+import { ArchiveReader } from '../../../src/models/archive/archive-reader.js';
 
 const FROM = Date.parse('2026-03-01T00:00:00.000Z');
 /** More than are read at once, twice. */
@@ -20,12 +20,13 @@ describe('an export of many events', () => {
     opened: async () => [],
     event: async ({ _id: id }: { _id: string }) => ({ event: { id } }),
   };
-  const parts = [{ find: () => ({ lean: async () => [] }) }, { find }, unaltered];
-  const archive = new ArchiveExport(...(parts as unknown as ConstructorParameters<typeof ArchiveExport>));
+  const parts = [{ find: () => ({ lean: async () => [] }) }, { find }];
+  const archive = new ArchiveReader(...(parts as unknown as ConstructorParameters<typeof ArchiveReader>));
+  Object.assign(archive, { unaltered });
   const read = async (from: number, to: number, first?: string) => {
     const period = { from: new Date(from), to: new Date(to) };
     const read: string[] = [];
-    for await (const { event } of archive.read('acct_1', period, first)) read.push(event.id);
+    for await (const { event } of archive.export('acct_1', period, first)) read.push(event.id);
     return read;
   };
 

@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { exportLines } from '../../../src/api/routes/exports/export-lines.js';
 import { linesOf } from '../../../src/bin/client/export.js';
 import { newId } from '../../../src/domain/basics/ids.js';
-import type { ExportedEvent } from '../../../src/models/archive/archive-export.js';
+import type { ExportedEvent } from '../../../src/models/archive/archive-reader.js';
 import { hasProgram } from '../../support/programs/programs.js';
 import { hasPython, runPython } from '../../support/programs/python.js';
 

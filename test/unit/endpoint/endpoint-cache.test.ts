@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { TIMINGS } from '../../../src/domain/timings.js';
 import { EndpointCache, MAX_READ_TOGETHER } from '../../../src/models/endpoint/endpoint-cache.js';
 import type { StoredEndpoint } from '../../../src/models/endpoint/endpoint-document.js';
 
@@ -12,16 +13,13 @@ describe('what a process remembers of endpoints', () => {
   beforeEach(() => {
     stored = [endpoint('ep_0'), endpoint('ep_1')];
     reads = { some: 0, all: 0 };
-    cache = new EndpointCache({
-      async some(ids) {
-        reads.some += 1;
-        return stored.filter(({ id }) => ids.includes(id)).reverse();
-      },
-      async all(accountId) {
-        reads.all += 1;
-        return stored.filter(({ account_id }) => account_id === accountId);
-      },
-    });
+    cache = new EndpointCache(async (which) => {
+      const isAll = 'account_id' in which;
+      reads[isAll ? 'all' : 'some'] += 1;
+      return isAll
+        ? stored.filter(({ account_id }) => account_id === which.account_id)
+        : stored.filter(({ id }) => which._id.$in.includes(id)).reverse();
+    }, TIMINGS);
   });
   const watchers = async () => (await cache.watchersOf('acct_1')).map(({ id }) => id);
 

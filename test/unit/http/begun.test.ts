@@ -18,7 +18,7 @@ describe('a stream that has begun', () => {
         [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('out of reach')) }),
       }),
     };
-    const database = { archive: { export: failing }, changes: failing };
+    const database = { archive: { export: failing.read }, changes: failing };
     const [operation] = exportOperations({ database } as unknown as Parameters<typeof exportOperations>[0]);
     const ctx = {
       state: { caller: { account_id: 'acct_1' } },

@@ -23,7 +23,7 @@ describe('the age of a connection', () => {
 
   it('ends it at once if nothing goes on, and otherwise when that is over', () => {
     const [idle, busy] = [new Socket(), new Socket()];
-    for (const socket of [idle, busy]) limitAge(socket, SECOND);
+    for (const socket of [idle, busy]) limitAge(socket, '192.0.2.1', SECOND);
     beginUse(idle);
     endUse(idle);
     beginUse(busy);

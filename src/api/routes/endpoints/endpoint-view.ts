@@ -4,7 +4,7 @@ import { ENDPOINT_STATUSES, VERIFICATION_METHODS } from '../../../domain/endpoin
 import type { EndpointSecrets } from '../../../models/endpoint/endpoint-document.js';
 import { timeSchema as time } from '../../http/schemas.js';
 
-export { renderEndpoint } from '../../../models/endpoint/shown-endpoint.js';
+export { renderEndpoint } from '../../../models/endpoint/endpoint-change.js';
 
 export const endpointSchema = z
   .object({

@@ -118,8 +118,10 @@ export async function acceptEvent(
     const groups = starter.nextGroups();
     const claim: IdempotencyRecord = { ...fresh, body_hash, ...(groups && { groups }) };
     return withIdempotency(database.idempotency, [accountId, idempotencyKey], claim, {
-      first: (record) => starter.accept(eventOf(record), record.targets, hints, subject, record.groups),
-      again: (record) => starter.acceptAgain(eventOf(record), record.targets, hints, subject, record.groups),
+      first: (record) =>
+        starter.accept(eventOf(record), record.targets, hints, subject, record.groups ?? undefined),
+      again: (record) =>
+        starter.acceptAgain(eventOf(record), record.targets, hints, subject, record.groups ?? undefined),
     });
   });
 }

@@ -2,7 +2,7 @@ import { payloadMembers, toLine } from '../../../domain/archive/payload-line.js'
 import { canonicalJson, changeRecord, type SaltedChange } from '../../../domain/archive/record.js';
 import type { RecordAlteredError } from '../../../domain/archive/record-altered.js';
 import { parseDeliveryId } from '../../../domain/basics/delivery-id.js';
-import type { ExportedEvent } from '../../../models/archive/archive-export.js';
+import type { ExportedEvent } from '../../../models/archive/archive-reader.js';
 import { deliveryIn } from '../../../temporal/read/archive/archived-views.js';
 import { withoutFacts } from '../../../temporal/read/delivery-view.js';
 

@@ -101,7 +101,7 @@ export function exportOperations({ database: { archive, changes } }: ApiDependen
         const place = after && placeOfCursor(after);
         const period = { from, to };
         const exported = {
-          events: archive.export.read(account_id, period, place && `evt_${place}`),
+          events: archive.export(account_id, period, place && `evt_${place}`),
           changes: include ? changes.read(account_id, period, place && `chg_${place}`) : nothing(),
         };
         const lines = Readable.from(await begun(exportLines(account_id, exported, after)));

@@ -7,7 +7,7 @@ import { isClosed } from '../../../domain/delivery/delivery.js';
 import { notFound } from '../../../domain/http/problem.js';
 import { isLogAltered } from '../../../domain/log/log-altered.js';
 import { commitTo, isSealedTextError } from '../../../domain/privacy/data-key.js';
-import type { OpenedDelivery } from '../../../models/archive/open-delivery.js';
+import type { OpenedDelivery } from '../../../models/archive/unaltered.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { type Check, integrityOf, integritySchema } from './integrity-view.js';

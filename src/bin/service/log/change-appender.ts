@@ -4,7 +4,7 @@ import { canonicalJson, changeRecord } from '../../../domain/archive/record.js';
 import { LogAlteredError } from '../../../domain/log/log-altered.js';
 import { leafHash } from '../../../domain/log/merkle-tree.js';
 import { TIMINGS, type Timings } from '../../../domain/timings.js';
-import type { LoggableChange } from '../../../models/change/loggable-change.js';
+import type { LoggableChange } from '../../../models/change/change-seal.js';
 import type { Database } from '../../../models/database.js';
 import type { LogWatch } from './log-watch.js';
 
@@ -83,7 +83,7 @@ export function createChangeAppender(
   };
 
   return async () => {
-    await changes.settle();
+    await changes.outcomes.settleAll();
     for await (const some of changes.audit.unlogged()) {
       const appended = await append(some);
       if (appended > 0) return appended;

@@ -1,0 +1,109 @@
+import {
+  type Connection,
+  type IndexDefinition,
+  type IndexOptions,
+  type Model,
+  Schema,
+  type SchemaDefinition,
+  type SchemaOptions,
+  type SchemaTypeOptions,
+} from 'mongoose';
+import type { BY_MAJORITY } from './durability.js';
+
+declare const HELD: unique symbol;
+
+/** A field that each document of a collection has. What it holds is for the compiler alone. */
+export interface Must<T> {
+  type: unknown;
+  required: boolean;
+  [HELD]?: T;
+}
+
+/** A field that a document may lack. */
+export interface May<T> {
+  type: unknown;
+  [HELD]?: T;
+}
+
+type Fields = Readonly<Record<string, Must<unknown> | May<unknown>>>;
+
+/** What documents with some fields hold. */
+export type DocumentOf<F extends Fields> = {
+  [Name in keyof F as F[Name] extends Must<unknown> ? Name : never]: F[Name] extends Must<infer T>
+    ? T
+    : never;
+} & {
+  [Name in keyof F as F[Name] extends Must<unknown> ? never : Name]?:
+    | (F[Name] extends May<infer T> ? T : never)
+    | null;
+};
+
+type Scalar = StringConstructor | NumberConstructor | BooleanConstructor | DateConstructor;
+type Held<S extends Scalar> = S extends DateConstructor ? Date : ReturnType<S>;
+type FieldOptions = Pick<
+  SchemaTypeOptions<unknown>,
+  'default' | 'expires' | 'index' | 'sparse' | 'unique'
+> & {
+  /** Only of text that may be empty. */
+  required?: false;
+  /** Of documents inside others. */
+  _id?: false;
+};
+
+/** @param type as mongoose has it; the type parameter says more exactly what the field holds */
+export function must<S extends Scalar>(type: S, options?: FieldOptions): Must<Held<S>>;
+export function must<T>(type: unknown, options?: FieldOptions): Must<T>;
+export function must(type: unknown, options?: FieldOptions): Must<unknown> {
+  return { type, required: true, ...options };
+}
+
+/** The same for a field that may be absent, which a list is where there is none. */
+export function may<S extends Scalar>(type: S, options?: FieldOptions): May<Held<S>>;
+export function may<T>(type: unknown, options?: FieldOptions): May<T>;
+export function may(type: unknown, options?: FieldOptions): May<unknown> {
+  return { type, default: undefined, ...options } as May<unknown>;
+}
+
+/** Those of some fields that are there. */
+export function present<T extends object>(fields: T): { [Name in keyof T]?: NonNullable<T[Name]> } {
+  const there = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
+  return Object.fromEntries(there) as { [Name in keyof T]?: NonNullable<T[Name]> };
+}
+
+/** A schema by itself, for documents inside others. */
+export function schemaOf(fields: Fields, options?: SchemaOptions): Schema {
+  return new Schema(fields as SchemaDefinition, { versionKey: false, ...options }) as Schema;
+}
+
+/** The model of a collection on a connection. */
+export type Collection<D> = (connection: Connection) => Model<D>;
+export type DocumentIn<C> = C extends Collection<infer D> ? D : never;
+
+/** Declares a collection: its name, the fields of its documents, and the indexes that are not of a single field. */
+export function collection<F extends Fields>(
+  name: string,
+  fields: F,
+  {
+    indexes = [],
+    ...options
+  }: { indexes?: (IndexDefinition | [IndexDefinition, IndexOptions])[] } & Partial<typeof BY_MAJORITY> = {},
+): Collection<DocumentOf<F>> {
+  const schema = schemaOf(fields, { collection: name, ...options });
+  for (const index of indexes) {
+    const [of, how] = Array.isArray(index) ? index : [index];
+    schema.index(of, how);
+  }
+  return (connection) =>
+    (connection.models[name] ?? connection.model(name, schema)) as unknown as Model<DocumentOf<F>>;
+}
+
+/** What a class over a collection begins with. */
+export function repositoryOf<D>(documents: Collection<D>) {
+  return class {
+    protected readonly model: Model<D>;
+
+    constructor(connection: Connection) {
+      this.model = documents(connection);
+    }
+  };
+}
