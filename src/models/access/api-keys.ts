@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { type Connection, type Model, Schema } from 'mongoose';
-import { looksLikeApiKey, newApiKey, type Scope } from '../../domain/access/api-key.js';
+import { API_KEY, type Scope } from '../../domain/access/api-key.js';
 import { hashSecret } from '../../domain/access/secret-hash.js';
 import { roomFor } from '../../domain/basics/bounded-memory.js';
 import { newId } from '../../domain/basics/ids.js';
@@ -98,7 +98,7 @@ export class ApiKeyRepository {
     origin: Origin,
     options: ApiKeyOptions = {},
   ): Promise<{ key: string; api_key: ApiKey }> {
-    const key = newApiKey();
+    const key = API_KEY.make();
     const document = {
       _id: hashSecret(key),
       key_id: newId('api_key'),
@@ -114,7 +114,7 @@ export class ApiKeyRepository {
   /** The key that a caller sent, even if it is expired or revoked; `undefined` if there is no such key. */
   async find(key: string): Promise<ApiKey | undefined> {
     // Mistyped: the database need not be asked.
-    return looksLikeApiKey(key) ? this.ofHash(hashSecret(key)) : undefined;
+    return API_KEY.isOne(key) ? this.ofHash(hashSecret(key)) : undefined;
   }
 
   /** The key of a hash, as {@link find}: for who has been shown the key before, and does not keep it. */
