@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { NumberSource } from '../../../domain/sequence/number-source.js';
-import { RENEW_EVERY_MS } from '../../../domain/sequence/sequence.js';
+import { SEQUENCE } from '../../../domain/sequence/sequence.js';
 import { isDatabaseUnavailable } from '../../../models/mongo/unavailable.js';
 
 /** Has a process say that it is there while it has blocks of numbers, and give back what it does not use. @returns gives all of them back */
@@ -13,7 +13,7 @@ export function renewNumbers(numbers: NumberSource, logger: Logger): { stop(): P
   let renewing: Promise<void> = Promise.resolve();
   const timer = setInterval(() => {
     renewing = renewing.then(() => numbers.renew()).catch(failed);
-  }, RENEW_EVERY_MS);
+  }, SEQUENCE.renewEveryMs);
   return {
     async stop() {
       clearInterval(timer);
