@@ -1,5 +1,5 @@
 import { newId } from '../../src/domain/basics/ids.js';
-import { liveSecrets, signedHeaders } from '../../src/domain/delivery/signature.js';
+import { liveKeys, signedHeaders } from '../../src/domain/delivery/signature.js';
 import type { EndpointForVerification, HttpPoster } from '../ports.js';
 
 /** Kind of the event that a verification by `challenge` posts. */
@@ -48,6 +48,7 @@ async function challenge(
   const now = Date.now();
   const id = newId('event', now);
   const timestamp = Math.floor(now / 1_000);
+  const secrets = liveKeys(endpoint.signing_keys, now).map(({ secret }) => secret);
   const body = JSON.stringify({
     kind: VERIFICATION_KIND,
     endpoint_id: endpoint.id,
@@ -61,7 +62,7 @@ async function challenge(
       ...endpoint.headers,
       'content-type': 'application/json',
       'user-agent': context.userAgent,
-      ...signedHeaders(liveSecrets(endpoint.signing_keys, now), id, timestamp, body),
+      ...signedHeaders(secrets, id, timestamp, body),
       'webhook-event-kind': VERIFICATION_KIND,
       'webhook-attempt': '1',
     },
