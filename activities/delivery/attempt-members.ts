@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
-import { memberAttemptRequest } from '../../src/domain/delivery/attempt-request.js';
+import { attemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import type { MemberAttempt } from '../../src/domain/delivery/delivery-group.js';
 import type { ActivityDependencies } from '../ports.js';
 import { callerOf } from './caller.js';
@@ -44,11 +44,11 @@ export function createAttemptMembers({ ledger, attempt }: Pick<ActivityDependenc
     const heartbeat = setInterval(() => context.heartbeat(reports), HEARTBEAT_MS);
     try {
       await isolatedLane([...attempts.entries()], async ([position, one]) => {
-        const request = memberAttemptRequest(group, group.attempt_timeout_ms, {
+        const request = attemptRequest(group, group.attempt_timeout_ms, {
           ...one,
           isolated: true,
-          ...(attempts.length > 1 && { slotWaitMs: SLOT_WAIT_MS }),
-          lostTries: (one.lost_tries ?? 0) + lostTries,
+          ...(attempts.length > 1 && { slot_wait_ms: SLOT_WAIT_MS }),
+          lost_tries: (one.lost_tries ?? 0) + lostTries,
         });
         if (reports[position] || !request) return;
         try {

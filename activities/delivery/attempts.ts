@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
-import { memberAttemptRequest } from '../../src/domain/delivery/attempt-request.js';
+import { attemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import type { ReleasedAttempts } from '../../src/domain/delivery/delivery-group.js';
 import type { ActivityDependencies, FirstAttemptsRequest, ReleasedAttemptsRequest } from '../ports.js';
 import { callerOf } from './caller.js';
@@ -27,7 +27,7 @@ export function createAttemptActivities({
     }: ReleasedAttemptsRequest): Promise<ReleasedAttempts> {
       const lostTries = await lostTasks(ledger, Context.current().info, released_at);
       const reports = await directLane(attempts, async (one) => {
-        const request = memberAttemptRequest(group, timeout_ms, { ...one, lostTries });
+        const request = attemptRequest(group, timeout_ms, { ...one, lost_tries: lostTries });
         return request ? attempt(request) : null;
       });
       return { attempts, reports, ...(lostTries > 0 && { lost_tries: lostTries }) };

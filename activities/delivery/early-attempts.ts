@@ -1,6 +1,6 @@
 import type { AttemptReport } from '../../src/domain/attempt/attempt-report.js';
 import { dropOldest } from '../../src/domain/basics/bounded-memory.js';
-import { FIRST_ATTEMPT, memberAttemptRequest } from '../../src/domain/delivery/attempt-request.js';
+import { attemptRequest } from '../../src/domain/delivery/attempt-request.js';
 import type { DeliveryGroup } from '../../src/domain/delivery/delivery.js';
 import type { ActivityDependencies, FirstAttemptsRequest, EarlyAttempts as Port } from '../ports.js';
 import { directLane } from './side-by-side.js';
@@ -53,9 +53,10 @@ export class EarlyAttempts implements Port {
       this.claims.delete(runId);
       return claimed;
     }
-    const { timeout_ms, lost_tries: lostTries, ...group } = request;
+    const { timeout_ms, lost_tries, ...group } = request;
+    const first = { number: 1, trigger: 'schedule', lost_tries, ...(placed && { placed }) } as const;
     const made = directLane([...group.deliveries.keys()], async (index) => {
-      const one = memberAttemptRequest(group, timeout_ms, { index, ...FIRST_ATTEMPT, placed, lostTries });
+      const one = attemptRequest(group, timeout_ms, { index, ...first });
       return one ? this.make(one) : null;
     });
     this.claims.set(runId, made);

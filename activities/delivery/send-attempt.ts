@@ -1,4 +1,3 @@
-import { RECEIPT_HEADER } from '../../src/domain/archive/receipt.js';
 import { type Attempt, webhookTimestamp } from '../../src/domain/attempt/attempt.js';
 import { isSuccess } from '../../src/domain/attempt/outcome.js';
 import type { AttemptRequest } from '../../src/domain/delivery/attempt-request.js';
@@ -12,6 +11,8 @@ import type { AttemptDependencies, EndpointForAttempt, HttpAnswer, HttpPoster } 
 const SNIPPET_LENGTH = 1_024;
 const KEPT_HEADERS = ['content-type', 'date', 'retry-after', 'server', 'x-request-id'] as const;
 const KEPT_HEADER_LENGTH = 256;
+/** The answer header with which a subscriber may sign what it received. It is kept with the attempt, and so in what its record commits to. */
+const RECEIPT_HEADER = 'webhook-receipt';
 /** A subscriber's receipt: visible ASCII characters, so that it stays what it was. */
 const RECEIPT = /^[\x21-\x7e]{1,1024}$/;
 

@@ -1,6 +1,6 @@
 import { isSuccess } from '../../src/domain/attempt/outcome.js';
 import { newId } from '../../src/domain/basics/ids.js';
-import { liveSecrets, signedHeaders } from '../../src/domain/delivery/signature.js';
+import { liveKeys, signedHeaders } from '../../src/domain/delivery/signature.js';
 import type { EndpointForVerification, HttpAnswer, HttpPoster, HttpRequest } from '../ports.js';
 
 /** Kind of the event that a verification by `challenge` posts. */
@@ -60,6 +60,7 @@ function challenge(
 ): Question {
   const now = Date.now();
   const id = newId('event', now);
+  const secrets = liveKeys(signing_keys, now).map(({ secret }) => secret);
   const body = JSON.stringify({
     kind: VERIFICATION_KIND,
     endpoint_id,
@@ -70,7 +71,7 @@ function challenge(
     method: 'POST',
     headers: {
       'content-type': 'application/json',
-      ...signedHeaders(liveSecrets(signing_keys, now), id, Math.floor(now / 1_000), body),
+      ...signedHeaders(secrets, id, Math.floor(now / 1_000), body),
       'webhook-event-kind': VERIFICATION_KIND,
       'webhook-attempt': '1',
     },

@@ -9,7 +9,7 @@ import { RateSharing } from '../../api/limits/rate-sharing.js';
 import { PayloadChecks } from '../../api/payloads/payload-checks.js';
 import type { Settings } from '../../config/schema.js';
 import { NumberSource } from '../../domain/sequence/number-source.js';
-import { RENEW_EVERY_MS } from '../../domain/sequence/sequence.js';
+import { SEQUENCE } from '../../domain/sequence/sequence.js';
 import { overdueAfter } from '../../domain/stats/backlog.js';
 import { isDatabaseUnavailable } from '../../models/mongo/unavailable.js';
 import { BacklogReader } from '../../temporal/read/backlog/backlog-reader.js';
@@ -72,7 +72,7 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
     logger,
     'Numbers of events were not renewed or given back. This is tried again.',
   );
-  const stopRenewing = repeat(RENEW_EVERY_MS, () => numbers.renew().catch(notRenewed));
+  const stopRenewing = repeat(SEQUENCE.renewEveryMs, () => numbers.renew().catch(notRenewed));
   const logSigners = createLogSigners(settings, database);
   const app = createApp({
     settings,

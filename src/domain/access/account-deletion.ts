@@ -22,13 +22,8 @@ export interface AccountDeletion {
 
 /** A deletion that has done nothing yet. */
 export function newDeletion({ payloads }: Pick<DeletionRequest, 'payloads'>): AccountDeletion {
-  const deletion = {
-    stage: 'access',
-    credentials_ended: 0,
-    endpoints_deleted: 0,
-    deliveries_ended: 0,
-  } as const;
-  return payloads === 'erase' ? { ...deletion, keys_erased: 0 } : deletion;
+  const ended = { credentials_ended: 0, endpoints_deleted: 0, deliveries_ended: 0 };
+  return { stage: 'access', ...ended, ...(payloads === 'erase' && { keys_erased: 0 }) };
 }
 
 /** What is to be deleted, and who asked for it: recorded with everything that ends. */

@@ -1,4 +1,4 @@
-import { isCheckedToken, newCheckedToken } from './checked-token.js';
+import { TokenKind } from './checked-token.js';
 
 /**
  * What a caller may do. A key or token holds some of them. `platform` is to manage a platform's accounts and to act for them; `admin` is the
@@ -40,15 +40,4 @@ export const PLATFORM_SCOPES: readonly Scope[] = [...ACCOUNT_SCOPES, 'platform']
 /** Everything the operator's key can do. Without `platform`, as its own account is what it acts for unless it names another. */
 export const OPERATOR_SCOPES: readonly Scope[] = [...ACCOUNT_SCOPES, 'admin'];
 
-/** How every API key begins. */
-export const API_KEY_PREFIX = 'hlk_';
-
-/** A new API key, such as `hlk_…`. */
-export function newApiKey(): string {
-  return newCheckedToken(API_KEY_PREFIX);
-}
-
-/** Whether a text is a well-formed API key, checksum included. It does not say whether the key exists. */
-export function looksLikeApiKey(text: string): boolean {
-  return isCheckedToken(API_KEY_PREFIX, text);
-}
+export const API_KEY = new TokenKind('hlk_');

@@ -25,8 +25,14 @@ const derive = (password: string, salt: Buffer, length: number, options: ScryptO
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const hash = await derive(password.normalize('NFKC'), salt, HASH_BYTES, COST);
+  return written(salt, hash);
+}
+
+function written(salt: Buffer, hash: Buffer): string {
   return ['scrypt', COST.N, COST.r, COST.p, salt.toString('base64'), hash.toString('base64')].join('$');
 }
+
+const NOBODY = written(Buffer.alloc(SALT_BYTES), Buffer.alloc(HASH_BYTES));
 
 /**
  * Whether a password is the one that was hashed. Without a hash it takes as long, so that the time does not tell whether the person exists.
@@ -45,12 +51,3 @@ export async function matchesPassword(password: string, stored: string | undefin
   );
   return timingSafeEqual(given, expected) && stored !== undefined;
 }
-
-const NOBODY = [
-  'scrypt',
-  COST.N,
-  COST.r,
-  COST.p,
-  Buffer.alloc(SALT_BYTES).toString('base64'),
-  Buffer.alloc(HASH_BYTES).toString('base64'),
-].join('$');

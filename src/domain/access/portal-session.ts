@@ -1,8 +1,7 @@
 import type { Scope } from './api-key.js';
-import { isCheckedToken, newCheckedToken } from './checked-token.js';
+import { TokenKind } from './checked-token.js';
 
-/** How every portal token begins. */
-export const PORTAL_TOKEN_PREFIX = 'hlps_';
+export const PORTAL_TOKEN = new TokenKind('hlps_');
 
 /** All that a portal session can be allowed: nothing that makes keys, clients or accounts, and no events but test events. */
 export const PORTAL_SCOPES = [
@@ -28,16 +27,6 @@ export interface PortalSession {
   created_at: string;
   expires_at: string;
   revoked_at?: string;
-}
-
-/** A new portal token, such as `hlps_…`. */
-export function newPortalToken(): string {
-  return newCheckedToken(PORTAL_TOKEN_PREFIX);
-}
-
-/** Whether a text is a well-formed portal token, checksum included. It does not say whether the session exists. */
-export function looksLikePortalToken(text: string): boolean {
-  return isCheckedToken(PORTAL_TOKEN_PREFIX, text);
 }
 
 /** The portal's address with a token in the fragment: browsers do not send fragments, so the token reaches no log. */

@@ -13,10 +13,7 @@ const KEY_BYTES = 32;
 
 /** A stored secret cannot be read: its key is not among the configured ones, or it has been altered. */
 export class SealError extends Error {
-  constructor(detail: string) {
-    super(detail);
-    this.name = 'SealError';
-  }
+  override readonly name = 'SealError';
 }
 
 /**

@@ -1,8 +1,7 @@
-import { newCheckedToken } from './checked-token.js';
+import { TokenKind } from './checked-token.js';
 import { hashSecret } from './secret-hash.js';
 
-/** How every sign-in code begins. */
-export const SIGN_IN_PREFIX = 'hlsi_';
+const SIGN_IN_CODE = new TokenKind('hlsi_');
 /** How long a code may be used, milliseconds: long enough to read what the first start has printed. */
 export const SIGN_IN_WITHIN_MS = 3_600_000;
 
@@ -27,7 +26,7 @@ export class SignInCodes {
   }
 
   issue(signIn: SignIn): string {
-    const code = newCheckedToken(SIGN_IN_PREFIX);
+    const code = SIGN_IN_CODE.make();
     this.issued.set(hashSecret(code), { ...signIn, until: this.now() + SIGN_IN_WITHIN_MS });
     return code;
   }

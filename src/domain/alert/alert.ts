@@ -1,3 +1,5 @@
+import { present } from '../basics/objects.js';
+
 /** An operational event that people are alerted to. A Temporal payload. */
 export interface Alert {
   /** The event's id: the same for every repeat. */
@@ -37,13 +39,6 @@ export function alertOf(
   host: string | undefined,
 ): Alert {
   const text = (name: string) => (typeof payload[name] === 'string' ? payload[name] : undefined);
-  const since = text('since');
   const said = text('reason') ?? text('last_failure');
-  return {
-    ...event,
-    endpoint_id: text('endpoint_id') ?? '',
-    ...(host !== undefined && { host }),
-    ...(since !== undefined && { since }),
-    ...(said !== undefined && { said }),
-  };
+  return present({ ...event, endpoint_id: text('endpoint_id') ?? '', host, since: text('since'), said });
 }

@@ -1,5 +1,5 @@
 import type { Attempt } from '../attempt/attempt.js';
-import type { Cause, Change, ShownResource } from '../change/change.js';
+import type { Change } from '../change/change.js';
 import { commitTo } from '../privacy/data-key.js';
 import { toJson } from '../text/unicode.js';
 import { canonicalJson } from './canonical-json.js';
@@ -20,18 +20,12 @@ export interface DeliveryDetails {
 type AttemptDetails = Omit<Attempt, (typeof RECORDED)[number] | 'response_sealed'>;
 
 /** Besides what the record says of the change. */
-export interface ChangeDetails {
-  address?: string;
-  request_id?: string;
-  reason?: string;
-  /** The attempt that it was done because of. */
-  caused_by?: Cause;
+export interface ChangeDetails
+  extends Pick<Change, 'address' | 'request_id' | 'reason' | 'caused_by' | 'before' | 'after'> {
   /** The profile of the person for whom the actor acted. */
   person?: string;
   /** The actor's account, if it is another. */
   actor_account_id?: string;
-  before?: ShownResource;
-  after?: ShownResource;
 }
 
 /** What a record says of an attempt itself, or what follows from it; `number` and `lost_tries` stand in both. */

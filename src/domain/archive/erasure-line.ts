@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { SecretBox } from '../access/secret-box.js';
 import { idPattern } from '../basics/ids.js';
-import { KEY_ID } from '../privacy/data-key.js';
-import { ERASURE_STATUSES, type Erasure, OPEN_RULES } from '../privacy/erasure.js';
+import { isObject } from '../basics/objects.js';
+import { erasureSchema } from '../privacy/erasure.js';
 import { canonicalJson } from './canonical-json.js';
 
 /** The longest line of an export of erasures, characters. One takes some 600. */
@@ -16,27 +16,12 @@ const TAG = /^[\w.-]{1,48}:[0-9a-f]{64}$/;
 
 const time = z.iso.datetime().max(40);
 const count = z.int().min(0);
-const name = z.string().min(1).max(200);
 const account_id = z.string().regex(idPattern('account'));
-const key = z.strictObject({ id: z.string().regex(KEY_ID), created_at: time });
-
-const erasureSchema = z.strictObject({
-  id: z.string().regex(idPattern('erasure')),
-  status: z.enum(ERASURE_STATUSES),
-  open: z.enum(OPEN_RULES),
-  requested_at: time,
-  requested_by: name,
-  erased_at: time.optional(),
-  completed_at: time.optional(),
-  reapplied_at: time.optional(),
-  key,
-  covered: z.strictObject({ events: count, deliveries: count, open_deliveries: count }),
-  cancelled_deliveries: count,
-});
 
 const lineSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('erasure'), account_id, erasure: erasureSchema }),
   z.strictObject({ type: z.literal('account'), account_id, erasure_requested_at: time }),
+  // `lines`: before this one.
   z.strictObject({ type: z.literal('end'), lines: count, exported_at: time }),
 ]);
 
@@ -44,11 +29,7 @@ const lineSchema = z.discriminatedUnion('type', [
  * A line of an export of erasures: a subject that was erased, named by the id of its key, an account all of whose payloads were, or the end. Nothing in it says
  * anything about a person.
  */
-export type ErasureLine =
-  | { type: 'erasure'; account_id: string; erasure: Erasure }
-  | { type: 'account'; account_id: string; erasure_requested_at: string }
-  /** @param lines before this one */
-  | { type: 'end'; lines: number; exported_at: string };
+export type ErasureLine = z.output<typeof lineSchema>;
 
 /** A line of a file is not one that this installation wrote. */
 export class ErasureLineError extends Error {
@@ -71,14 +52,13 @@ export function readErasureLine(text: string, box: SecretBox): ErasureLine {
     throw new ErasureLineError('it was altered, or written by another installation');
   const { data } = lineSchema.safeParse(line);
   if (!data) throw new ErasureLineError('another version of Hookline wrote it');
-  return data as ErasureLine;
+  return data;
 }
 
 function parsed(text: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value))
-      return value as Record<string, unknown>;
+    if (isObject(value)) return value;
   } catch {
     // Not JSON: the same answer.
   }

@@ -1,5 +1,6 @@
 /** What the archive has of a delivery, or of an event, is not what was recorded: nothing of it is shown. */
 export class RecordAlteredError extends Error {
+  override readonly name = 'RecordAlteredError';
   /** Of the delivery, event or change. */
   readonly id: string;
   /** What is wrong with it: the end of a sentence that begins with the id, such as `differs in /status from its record`. */
@@ -7,7 +8,6 @@ export class RecordAlteredError extends Error {
 
   constructor(id: string, how: string, options?: ErrorOptions) {
     super(`${id} ${how}`, options);
-    this.name = 'RecordAlteredError';
     this.id = id;
     this.how = how;
   }

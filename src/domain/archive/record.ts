@@ -75,68 +75,45 @@ export interface RecordedRun {
 }
 
 /** The canonical record of a change. States before and after, reasons and addresses can be personal data, so a commitment stands for them. */
-export interface ChangeRecord {
+export interface ChangeRecord
+  extends Pick<Change, 'resource' | 'action' | 'outcome' | 'at' | 'version' | 'changed' | 'replay'> {
   type: 'change';
   format: typeof RECORD_FORMAT;
   account_id: string;
   change_id: string;
-  /** Kind and id, such as `endpoint:ep_…`. */
-  resource: string;
-  action: Change['action'];
-  outcome: Change['outcome'];
-  at: string;
   actor_type: Change['actor']['type'];
   actor_id: string;
-  version?: number;
-  changed: string[];
-  replay?: string;
   /** HMAC-SHA256 of the canonical JSON of its `ChangeDetails` under the salt that is kept with the change, hexadecimal. */
   details_commitment?: string;
 }
 
 /** The canonical record of numbers of an account's sequence that no event has. */
-export interface VoidRecord {
+export interface VoidRecord extends VoidNumbers {
   type: 'void';
   format: typeof RECORD_FORMAT;
-  account_id: string;
-  /** Both included. */
-  first: number;
-  last: number;
-  at: string;
 }
 
-/** The record of void numbers. */
+/** The record of void numbers. As of all records, its text is its canonical JSON, which has nothing of what is `undefined`. */
 export function voidRecord({ account_id, first, last, at }: VoidNumbers): VoidRecord {
   return { type: 'void', format: RECORD_FORMAT, account_id, first, last, at };
 }
 
 /** What a record is made of: a closed delivery as every view shows it. */
-export interface ClosedDelivery {
+export interface ClosedDelivery
+  extends Pick<
+    DeliveryRecord,
+    | ('event_id' | 'endpoint_id' | 'event_kind' | 'sequence' | 'status' | 'started_at' | 'closed_at')
+    | ('workflow_id' | 'run_id' | 'payload_bytes')
+  > {
   id: string;
-  event_id: string;
-  endpoint_id: string;
-  event_kind: string;
-  sequence?: number | undefined;
-  status: ShownStatus;
   created_at: string;
-  started_at: string;
-  closed_at?: string | undefined;
-  workflow_id: string;
-  run_id: string;
   reason?: string | undefined;
   attempts: readonly Attempt[];
   interventions?: readonly Intervention[] | undefined;
-  payload_bytes?: number | undefined;
-  earlier_runs?:
-    | readonly {
-        run_id: string;
-        status: ShownStatus;
-        started_at: string;
-        closed_at?: string | undefined;
-        attempts: readonly unknown[];
-      }[]
-    | undefined;
+  earlier_runs?: readonly EarlierRun[] | undefined;
 }
+
+type EarlierRun = Omit<RecordedRun, 'attempts'> & { attempts: readonly unknown[] };
 
 /** Commitments to what a record does not say. */
 interface Commitments {
@@ -151,7 +128,7 @@ export function deliveryRecord(
   revision: number,
   { payload, details }: Commitments,
 ): DeliveryRecord {
-  const { interventions = [], earlier_runs = [], closed_at, payload_bytes } = delivery;
+  const { interventions = [], earlier_runs = [] } = delivery;
   return {
     type: 'delivery',
     format: RECORD_FORMAT,
@@ -160,47 +137,34 @@ export function deliveryRecord(
     delivery_id: delivery.id,
     event_id: delivery.event_id,
     event_kind: delivery.event_kind,
-    ...(delivery.sequence !== undefined && { sequence: delivery.sequence }),
+    sequence: delivery.sequence,
     endpoint_id: delivery.endpoint_id,
     workflow_id: delivery.workflow_id,
     run_id: delivery.run_id,
     status: delivery.status,
     accepted_at: delivery.created_at,
     started_at: delivery.started_at,
-    ...(closed_at !== undefined && { closed_at }),
+    closed_at: delivery.closed_at,
     attempts: delivery.attempts.map(recordAttempt),
-    ...(interventions.length > 0 && { interventions: interventions.map(recordIntervention) }),
-    ...(earlier_runs.length > 0 && {
-      earlier_runs: earlier_runs.map(({ run_id, status, started_at, closed_at, attempts }) => ({
-        run_id,
-        status,
-        started_at,
-        ...(closed_at !== undefined && { closed_at }),
-        attempts: attempts.length,
-      })),
-    }),
-    ...(payload_bytes !== undefined && { payload_bytes }),
-    ...(payload !== undefined && { payload_commitment: payload }),
-    ...(details !== undefined && { details_commitment: details }),
+    interventions: interventions.length > 0 ? interventions.map(recordIntervention) : undefined,
+    earlier_runs: earlier_runs.length > 0 ? earlier_runs.map(recordRun) : undefined,
+    payload_bytes: delivery.payload_bytes,
+    payload_commitment: payload,
+    details_commitment: details,
   };
 }
 
 function recordAttempt(attempt: Attempt): RecordedAttempt {
   const { number, at, duration_ms, trigger, endpoint_version, lost_tries, status_code, error_code } = attempt;
-  return {
-    number,
-    at,
-    duration_ms,
-    trigger,
-    ...(endpoint_version !== undefined && { endpoint_version }),
-    ...(lost_tries !== undefined && { lost_tries }),
-    ...(status_code !== undefined && { status_code }),
-    ...(error_code !== undefined && { error_code }),
-  };
+  return { number, at, duration_ms, trigger, endpoint_version, lost_tries, status_code, error_code };
 }
 
 function recordIntervention({ action, at, by, replay }: Intervention): RecordedIntervention {
-  return { action, at, by, ...(replay !== undefined && { replay }) };
+  return { action, at, by, replay };
+}
+
+function recordRun({ run_id, status, started_at, closed_at, attempts }: EarlierRun): RecordedRun {
+  return { run_id, status, started_at, closed_at, attempts: attempts.length };
 }
 
 /** A change with the salt of its record. */
@@ -224,9 +188,9 @@ export function changeRecord(accountId: string, { change, salt }: SaltedChange):
     at,
     actor_type: actor.type,
     actor_id: actor.id,
-    ...(version !== undefined && { version }),
+    version,
     changed,
-    ...(replay !== undefined && { replay }),
-    ...(salt && { details_commitment: commitToDetails(salt, changeDetails(change)) }),
+    replay,
+    details_commitment: salt && commitToDetails(salt, changeDetails(change)),
   };
 }

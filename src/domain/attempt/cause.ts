@@ -1,6 +1,7 @@
 import { formatDuration } from '../basics/duration.js';
+import { present } from '../basics/objects.js';
 import type { EndpointStatus } from '../endpoint/endpoint.js';
-import type { Attempt, AttemptErrorCode } from './attempt.js';
+import type { Attempt } from './attempt.js';
 import type { AttemptReport } from './attempt-report.js';
 import { describeAttempt } from './outcome.js';
 
@@ -8,12 +9,8 @@ import { describeAttempt } from './outcome.js';
 type AttemptEnd = 'last_of_schedule' | 'most_attempts' | 'endpoint_disabled' | 'address_blocked';
 
 /** An attempt as a cause. */
-export interface AttemptCause {
+export interface AttemptCause extends Pick<Attempt, 'number' | 'status_code' | 'error_code' | 'error'> {
   code: 'attempt';
-  number: number;
-  status_code?: number;
-  error_code?: AttemptErrorCode;
-  error?: string;
   led_to?: AttemptEnd;
 }
 
@@ -53,13 +50,7 @@ const LED_TO: Record<AttemptEnd, (number: number) => string> = {
 
 /** An attempt, as the cause of what it led to. */
 export function attemptCause({ number, status_code, error_code, error }: Attempt): AttemptCause {
-  return {
-    code: 'attempt',
-    number,
-    ...(status_code !== undefined && { status_code }),
-    ...(error_code !== undefined && { error_code }),
-    ...(error !== undefined && { error }),
-  };
+  return present({ code: 'attempt', number, status_code, error_code, error });
 }
 
 /** Why no attempt was made. */
@@ -70,13 +61,7 @@ export function endpointCause({
   in_flight,
 }: Extract<AttemptReport, { kind: 'not_attempted' }>): Cause {
   if (endpoint === 'deleted') return { code: 'endpoint_deleted' };
-  return {
-    code: 'endpoint',
-    status: endpoint,
-    ...(reason && { said: reason }),
-    ...(since !== undefined && { since }),
-    ...(in_flight !== undefined && { in_flight }),
-  };
+  return present({ code: 'endpoint', status: endpoint, said: reason || undefined, since, in_flight });
 }
 
 /** What happened last and what comes next, human-readable; `undefined` if nothing is known but the status. */

@@ -4,10 +4,7 @@ import { roomFor } from './bounded-memory.js';
 
 /** As many tasks wait already as may. */
 export class QueueFullError extends Error {
-  constructor(waiting: number) {
-    super(`${waiting} tasks are waiting already`);
-    this.name = 'QueueFullError';
-  }
+  override readonly name = 'QueueFullError';
 }
 
 /**
@@ -18,7 +15,8 @@ export class QueueFullError extends Error {
 export function boundedQueue({ running, waiting }: { running: number; waiting: number }) {
   const limit = pLimit(running);
   return async <T>(task: () => Promise<T>): Promise<T> => {
-    if (limit.activeCount >= running && limit.pendingCount >= waiting) throw new QueueFullError(waiting);
+    if (limit.activeCount >= running && limit.pendingCount >= waiting)
+      throw new QueueFullError(`${waiting} tasks are waiting already`);
     return limit(task);
   };
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../basics/objects.js';
 import { toPointer } from '../http/json-pointer.js';
 
 /** How long changes are kept unless the operator says otherwise, days. */
@@ -155,7 +156,7 @@ export function changedPointers(before: ShownResource = {}, after: ShownResource
   return namesIn(before, after).flatMap((name) => {
     const [was, is] = [before[name], after[name]];
     if (HOUSEKEEPING.has(name) || isSame(was, is)) return [];
-    if (!isPlainObject(was) || !isPlainObject(is)) return [toPointer([name])];
+    if (!isObject(was) || !isObject(is)) return [toPointer([name])];
     return namesIn(was, is)
       .filter((inner) => !isSame(was[inner], is[inner]))
       .map((inner) => toPointer([name, inner]));
@@ -168,8 +169,4 @@ function namesIn(a: object, b: object): string[] {
 
 function isSame(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
-}
-
-function isPlainObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
 import type { Attempt } from '../attempt/attempt.js';
+import { present } from '../basics/objects.js';
 import type { DeliverySnapshot } from './delivery-state.js';
 
 /**
@@ -13,16 +14,8 @@ const SHORTER: readonly ((attempt: Attempt) => Attempt)[] = [
     ...facts,
     shortened: true,
   }),
-  ({ number, at, duration_ms, status_code, error_code, trigger, lost_tries }) => ({
-    number,
-    at,
-    duration_ms,
-    ...(status_code !== undefined && { status_code }),
-    ...(error_code !== undefined && { error_code }),
-    trigger,
-    ...(lost_tries !== undefined && { lost_tries }),
-    shortened: true,
-  }),
+  ({ number, at, duration_ms, status_code, error_code, trigger, lost_tries }) =>
+    present({ number, at, duration_ms, status_code, error_code, trigger, lost_tries, shortened: true }),
 ];
 
 /**

@@ -37,11 +37,12 @@ export interface LiveGroup extends DeliveryGroup, DeliverySettings {
 export interface MemberAttempt {
   /** The member's index in the group. */
   index: number;
+  /** 1 for the first. */
   number: number;
   trigger: Trigger;
   /** Its turn under the endpoint's rate limit, for which it has waited. ISO 8601, UTC. */
   turn?: string;
-  /** So many tries of it may have been sent before, in a workflow task that was lost. */
+  /** So many tries of it may have been sent before, in a workflow task or by a process that was lost. */
   lost_tries?: number;
 }
 
@@ -296,11 +297,6 @@ export function waitFromStart(group: LiveGroup, now: number): WaitingGroup | und
  */
 const DEFERRED_TOGETHER_MS = 500;
 
-/** An endpoint is slow that needs half of the time it has, milliseconds: less may be the doing of a busy service. */
-function slowMs({ attempt_timeout_ms }: Pick<DeliverySettings, 'attempt_timeout_ms'>): number {
-  return attempt_timeout_ms / 2;
-}
-
 /**
  * Attempts that are waited for together: all of them, but for those at endpoints that were slow last time, each of which would hold up
  * the others. These go by endpoint.
@@ -313,7 +309,8 @@ export function batches(
   const parts = new Map<string, MemberAttempt[]>();
   for (const attempt of due) {
     const last = machine.member(attempt.index)?.record.attempts.at(-1);
-    const isSlow = (last?.duration_ms ?? 0) > slowMs(group);
+    // An endpoint is slow that needs half of the time it has: less may be the doing of a busy service.
+    const isSlow = (last?.duration_ms ?? 0) > group.attempt_timeout_ms / 2;
     const key = isSlow ? (group.deliveries[attempt.index]?.endpoint_id ?? '') : '';
     parts.set(key, [...(parts.get(key) ?? []), attempt]);
   }

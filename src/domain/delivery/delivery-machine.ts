@@ -3,6 +3,7 @@ import type { AttemptReport } from '../attempt/attempt-report.js';
 import { type AttemptCause, attemptCause, type Cause, endpointCause } from '../attempt/cause.js';
 import { describeAttempt } from '../attempt/outcome.js';
 import { formatDuration } from '../basics/duration.js';
+import { present } from '../basics/objects.js';
 import { nextAttempt } from '../endpoint/retry-schedule.js';
 import type { DeliveryRecord, DeliverySettings, DeliveryStatus, Intervention } from './delivery.js';
 import {
@@ -182,7 +183,7 @@ export class DeliveryMachine {
    */
   act(action: Action, by: string, replay?: string): void {
     const at = new Date(this.surroundings.now()).toISOString();
-    const done = { action, at, by, ...(replay !== undefined && { replay }) };
+    const done = present({ action, at, by, replay });
     this.record.interventions = [...(this.record.interventions ?? []), done];
     switch (action) {
       case 'retry':
@@ -192,9 +193,8 @@ export class DeliveryMachine {
         this.close('cancelled', { code: 'cancelled', by });
         break;
       case 'pause': {
-        const plan = planOf(this.state);
         const since = parkedSince(this.state) ?? this.surroundings.now();
-        this.enter({ kind: 'paused', since, ...(plan && { plan }) }, 'parked', { code: 'paused', by });
+        this.enter({ kind: 'paused', since, plan: planOf(this.state) }, 'parked', { code: 'paused', by });
         break;
       }
       case 'resume': {
@@ -269,12 +269,9 @@ export class DeliveryMachine {
     { turn, per_second }: Extract<AttemptReport, { kind: 'deferred' }>,
     trigger: Trigger,
   ): 'open' {
-    const plan = planOf(this.state);
     const status = this.record.attempts.length === 0 ? 'delivering' : 'retrying';
-    this.enter({ kind: 'deferred', turn: { at: Date.parse(turn), trigger }, ...(plan && { plan }) }, status, {
-      code: 'deferred',
-      per_second,
-    });
+    const [at, plan] = [Date.parse(turn), planOf(this.state)];
+    this.enter({ kind: 'deferred', turn: { at, trigger }, plan }, status, { code: 'deferred', per_second });
     return 'open';
   }
 
@@ -288,9 +285,8 @@ export class DeliveryMachine {
     } else {
       this.failed += 1;
       const random = this.surroundings.random(this.record.attempts.length);
-      const next = nextAttempt(this.settings.schedule, this.failed, now, notBefore, random);
-      if (!next) return this.close('exhausted', { ...result, led_to: 'last_of_schedule' });
-      plan = { at: next.at, trigger: next.because };
+      plan = nextAttempt(this.settings.schedule, this.failed, now, notBefore, random);
+      if (!plan) return this.close('exhausted', { ...result, led_to: 'last_of_schedule' });
     }
     if (notBefore !== undefined) plan = { ...plan, not_before: notBefore };
     this.enter({ kind: 'waiting', plan }, 'retrying', result);
@@ -320,14 +316,8 @@ export class DeliveryMachine {
    */
   begin(trigger: Trigger, turn?: string): Step {
     const probed = trigger === 'probe' ? this.probed : undefined;
-    this.state = {
-      kind: 'attempting',
-      trigger,
-      ...(turn !== undefined && { turn }),
-      ...this.kept(),
-      endpoint_changed: false,
-      ...(probed && { probed }),
-    };
+    const kept = this.kept();
+    this.state = present({ kind: 'attempting', trigger, turn, ...kept, endpoint_changed: false, probed });
     return { kind: 'attempt', trigger };
   }
 
@@ -340,9 +330,7 @@ export class DeliveryMachine {
 
   /** What an attempt must not lose: the plan of the schedule, and since when the delivery is parked. */
   private kept(): { plan?: PlannedAttempt; parked_since?: number } {
-    const plan = planOf(this.state);
-    const since = parkedSince(this.state);
-    return { ...(plan && { plan }), ...(since !== undefined && { parked_since: since }) };
+    return present({ plan: planOf(this.state), parked_since: parkedSince(this.state) });
   }
 
   /** Parks a delivery whose attempt has just shown that its endpoint takes none. */
@@ -352,7 +340,7 @@ export class DeliveryMachine {
       {
         kind: 'parked',
         since: parkedSince(state) ?? this.surroundings.now(),
-        ...(lookAgainAt !== undefined && { look_again_at: Date.parse(lookAgainAt) }),
+        look_again_at: lookAgainAt === undefined ? undefined : Date.parse(lookAgainAt),
         endpoint_changed: state.kind === 'attempting' && state.endpoint_changed,
       },
       'parked',
@@ -374,7 +362,7 @@ export class DeliveryMachine {
   }
 
   private enter(state: DeliveryState, status: DeliveryStatus, cause: Cause): void {
-    this.state = state;
+    this.state = present(state);
     const { record } = this;
     record.status = status;
     record.cause = cause;

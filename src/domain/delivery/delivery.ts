@@ -1,20 +1,22 @@
 import type { Attempt } from '../attempt/attempt.js';
 import { type Cause, reasonOf } from '../attempt/cause.js';
+import { present } from '../basics/objects.js';
 import type { SealedPayload } from '../privacy/payload-sealer.js';
 
 /**
- * Where a delivery stands. Open: `delivering` (first attempt), `retrying` (waiting for, or making, a later one), `parked` (its
- * endpoint takes nothing at the moment, or somebody paused it). Closed: the other four.
+ * Where an open delivery stands: `delivering` (first attempt), `retrying` (waiting for, or making, a later one), `parked` (its endpoint takes
+ * nothing at the moment, or somebody paused it).
  */
-export const DELIVERY_STATUSES = [
-  'delivering',
-  'retrying',
-  'parked',
-  'delivered',
-  'exhausted',
-  'expired',
-  'cancelled',
-] as const;
+export const OPEN_STATUSES = ['delivering', 'retrying', 'parked'] as const;
+
+export type OpenStatus = (typeof OPEN_STATUSES)[number];
+
+/** How a delivery ends. */
+export const CLOSED_STATUSES = ['delivered', 'exhausted', 'expired', 'cancelled'] as const;
+
+export type ClosedStatus = (typeof CLOSED_STATUSES)[number];
+
+export const DELIVERY_STATUSES = [...OPEN_STATUSES, ...CLOSED_STATUSES] as const;
 
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
@@ -25,7 +27,7 @@ export type ShownStatus = (typeof SHOWN_STATUSES)[number];
 
 /** Whether nothing more happens to a delivery of that status, unless it is sent again. */
 export function isClosed(status: ShownStatus): boolean {
-  return status !== 'delivering' && status !== 'retrying' && status !== 'parked';
+  return !OPEN_STATUSES.some((open) => open === status);
 }
 
 /**
@@ -66,8 +68,7 @@ export type ShownRecord = Omit<DeliveryRecord, 'status'> & {
 
 /** A record with its cause as text. */
 export function shownRecord(record: DeliveryRecord): ShownRecord {
-  const reason = reasonOf(record);
-  return { ...record, ...(reason !== undefined && { reason }) };
+  return present({ ...record, reason: reasonOf(record) });
 }
 
 /**
@@ -118,30 +119,10 @@ export interface AcceptedEvent {
 
 /** The event of something that has more, such as the input of a fan-out. */
 export function pickEvent(from: AcceptedEvent): AcceptedEvent {
-  const {
-    account_id,
-    event_id,
-    event_kind,
-    payload,
-    sealed,
-    accepted_at,
-    keys,
-    sequence,
-    is_test,
-    traceparent,
-  } = from;
-  return {
-    account_id,
-    event_id,
-    event_kind,
-    payload,
-    ...(sealed && { sealed }),
-    accepted_at,
-    ...(keys && { keys }),
-    ...(sequence !== undefined && { sequence }),
-    ...(is_test && { is_test }),
-    ...(traceparent !== undefined && { traceparent }),
-  };
+  const { account_id, event_id, event_kind, payload, sealed, accepted_at } = from;
+  const { keys, sequence, is_test, traceparent } = from;
+  const event = { account_id, event_id, event_kind, payload, sealed, accepted_at };
+  return present({ ...event, keys, sequence, is_test, traceparent });
 }
 
 /** Where an event goes. */

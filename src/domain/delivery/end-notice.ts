@@ -27,14 +27,11 @@ export interface End {
 }
 
 /** Ends of one endpoint's deliveries that are told together. */
-export interface EndNotice {
+export interface EndNotice extends Pick<End, 'account_id' | 'endpoint_id' | 'kind'> {
   /** The same however often it is told. */
   name: string;
   /** ISO 8601, UTC: when they were put together. */
   at: string;
-  account_id: string;
-  endpoint_id: string;
-  kind: EndKind;
   ends: readonly End[];
 }
 

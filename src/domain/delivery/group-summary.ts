@@ -1,12 +1,10 @@
-import { type Cause, reasonOf } from '../attempt/cause.js';
+import { reasonOf } from '../attempt/cause.js';
+import { present } from '../basics/objects.js';
 import { DELIVERY_STATUSES, type DeliveryRecord, type DeliveryStatus, isPaused } from './delivery.js';
 
 /** What lists show of deliveries that stand alike. */
-export interface MemberState {
-  status: DeliveryStatus;
-  next_attempt_at?: string;
-  asked_to_wait?: true;
-  cause?: Cause;
+export interface MemberState
+  extends Pick<DeliveryRecord, 'status' | 'next_attempt_at' | 'asked_to_wait' | 'cause'> {
   /** Somebody paused them. */
   paused?: true;
   /** How many attempts have been made, if it is the only delivery of its execution. */
@@ -35,14 +33,13 @@ export function summarizeMembers(records: readonly DeliveryRecord[], isOpen: boo
     for (const [index, record] of records.entries()) {
       if (record.status === told && !record.next_attempt_at) continue;
       const { status, next_attempt_at, asked_to_wait, cause } = record;
-      const state = {
+      const state: Omit<MemberState, 'members'> = present({
         status,
-        ...(detail !== 'statuses' && next_attempt_at !== undefined && { next_attempt_at }),
-        ...(detail === 'all' && asked_to_wait && { asked_to_wait }),
-        ...(detail === 'all' && cause && { cause }),
-        ...(isPaused(record) && { paused: true as const }),
-        ...(sole && { attempts: sole.attempts.length }),
-      };
+        next_attempt_at: detail === 'statuses' ? undefined : next_attempt_at,
+        ...(detail === 'all' && { asked_to_wait, cause }),
+        paused: isPaused(record) ? true : undefined,
+        attempts: sole?.attempts.length,
+      });
       const key = JSON.stringify(state);
       const members = [...(states.get(key)?.members ?? []), index];
       states.set(key, { ...state, members });

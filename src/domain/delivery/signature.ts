@@ -37,16 +37,16 @@ export function schemeOf(secret: string): SignatureScheme {
 /** What a subscriber needs in order to verify: the shared secret, or of a key pair the public half. */
 export function verificationKey(secret: string): { secret: string } | { public_key: string } {
   if (schemeOf(secret) === 'v1') return { secret };
+  return { public_key: PUBLIC_PREFIX + halvesOf(secret)[1].toString('base64') };
+}
+
+/** The private half of a key pair, and the public one. */
+function halvesOf(secret: string): [Buffer, Buffer] {
   const halves = Buffer.from(secret.slice(PRIVATE_PREFIX.length), 'base64');
-  return { public_key: PUBLIC_PREFIX + halves.subarray(ED25519_KEY_BYTES).toString('base64') };
+  return [halves.subarray(0, ED25519_KEY_BYTES), halves.subarray(ED25519_KEY_BYTES)];
 }
 
-/** The secrets that sign at a moment, newest first. @param at milliseconds since the epoch */
-export function liveSecrets(keys: readonly SigningKey[], at: number): string[] {
-  return liveKeys(keys, at).map(({ secret }) => secret);
-}
-
-/** The keys of {@link liveSecrets}. */
+/** The keys that sign at a moment, newest first. @param at milliseconds since the epoch */
 export function liveKeys(keys: readonly SigningKey[], at: number): SigningKey[] {
   return keys.filter(({ expires_at }) => expires_at === undefined || Date.parse(expires_at) > at);
 }
@@ -87,15 +87,7 @@ export function sign(secrets: readonly string[], id: string, timestamp: number, 
 }
 
 function signWithKeyPair(secret: string, text: string): string {
-  const halves = Buffer.from(secret.slice(PRIVATE_PREFIX.length), 'base64');
-  const key = createPrivateKey({
-    format: 'jwk',
-    key: {
-      kty: 'OKP',
-      crv: 'Ed25519',
-      d: halves.subarray(0, ED25519_KEY_BYTES).toString('base64url'),
-      x: halves.subarray(ED25519_KEY_BYTES).toString('base64url'),
-    },
-  });
+  const [d = '', x = ''] = halvesOf(secret).map((half) => half.toString('base64url'));
+  const key = createPrivateKey({ format: 'jwk', key: { kty: 'OKP', crv: 'Ed25519', d, x } });
   return signAsymmetrically(null, Buffer.from(text), key).toString('base64');
 }

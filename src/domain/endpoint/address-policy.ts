@@ -12,16 +12,7 @@ export interface AddressPolicyOptions {
 }
 
 /** Decides where deliveries may go. */
-export interface AddressPolicy {
-  /** Whether an address, as text, may be connected to. */
-  allows(address: string): boolean;
-  allowsPort(port: number): boolean;
-  /**
-   * What is wrong with a URL's host and port, as far as that is known without asking DNS; `undefined` if nothing is. The rest is
-   * found out when a connection is made, each time.
-   */
-  objection(url: URL): string | undefined;
-}
+export type AddressPolicy = ReturnType<typeof createAddressPolicy>;
 
 /**
  * Clouds give instances their credentials at these addresses. No list of allowed networks lets them in. The one of Azure is not even in
@@ -47,11 +38,12 @@ const PRIVATE_SUFFIXES = ['localhost', 'local', 'internal', 'home.arpa', 'lan', 
  *
  * @throws RangeError if a block is not in CIDR notation, or a port is not a number or range
  */
-export function createAddressPolicy(options: AddressPolicyOptions): AddressPolicy {
+export function createAddressPolicy(options: AddressPolicyOptions) {
   const allowed = options.allowedNetworks.map(parseNetwork);
   const denied = [...METADATA, ...options.deniedNetworks].map(parseNetwork);
   const ports = options.allowedPorts.map(parsePorts);
 
+  /** Whether an address, as text, may be connected to. */
   const allows = (text: string): boolean => {
     if (!isStrictAddress(text)) return false;
     const address = ipaddr.parse(text);
@@ -63,7 +55,11 @@ export function createAddressPolicy(options: AddressPolicyOptions): AddressPolic
   return {
     allows,
     allowsPort,
-    objection(url) {
+    /**
+     * What is wrong with a URL's host and port, as far as that is known without asking DNS; `undefined` if nothing is. The rest is
+     * found out when a connection is made, each time.
+     */
+    objection(url: URL): string | undefined {
       const port = Number(url.port || (url.protocol === 'http:' ? 80 : 443));
       if (!allowsPort(port))
         return `must use one of the ports ${options.allowedPorts.join(', ')}, not ${port}`;

@@ -3,19 +3,23 @@ import { FailureCount } from './failure-count.js';
 import type { FailingMark } from './incident.js';
 import { MAX_JITTER } from './retry-schedule.js';
 
-/** Attempts at one endpoint that a process has in flight at once, while the endpoint answers well. */
-export const MOST_IN_FLIGHT = 64;
-/**
- * The first ones at an endpoint that was not attempted lately; each success allows one more, so they double with each round of answers
- * (a slow start, as TCP has one: RFC 5681, section 3.1). Each attempt of a burst needs a connection of its own, which is much work on both sides.
- */
-export const FIRST_IN_FLIGHT = 16;
-/** While it takes attempts, but slowly. */
-export const MOST_WHILE_SLOW = 32;
-/** The fewest in flight, however badly the endpoint answers: one of them shows when it answers again. */
-export const FEWEST_IN_FLIGHT = 4;
-/** How long a slot is waited for, if it is likely to be free by then. Milliseconds. */
-export const SLOT_WAIT_MS = 1_000;
+/** How many attempts at one endpoint a process has in flight at once. */
+export const SLOTS = {
+  /** While the endpoint answers well. */
+  most: 64,
+  /**
+   * The first ones at an endpoint that was not attempted lately; each success allows one more, so they double with each round of answers
+   * (a slow start, as TCP has one: RFC 5681, section 3.1). Each attempt of a burst needs a connection of its own, which is much work on both sides.
+   */
+  first: 16,
+  /** While it takes attempts, but slowly. */
+  mostWhileSlow: 32,
+  /** The fewest in flight, however badly the endpoint answers: one of them shows when it answers again. */
+  fewest: 4,
+  /** How long a slot is waited for, if it is likely to be free by then. Milliseconds. */
+  waitMs: 1_000,
+} as const;
+
 /** How long a failure or a slow answer is remembered, unless a quick success comes before, milliseconds. */
 const REMEMBERED_MS = 60_000;
 /**
@@ -73,7 +77,7 @@ export class EndpointCondition {
   /** The oldest first. */
   private readonly inFlight = new Set<AttemptInFlight>();
   /** How many may be in flight. A failure halves it, and a success raises it by one: it doubles with each round of answers. */
-  private limit = FIRST_IN_FLIGHT;
+  private limit: number = SLOTS.first;
   /** Attempts that began before this no longer change the limit: they have lowered it already. */
   private loweredAt = 0;
   /** When its latest attempt ended. */
@@ -127,13 +131,13 @@ export class EndpointCondition {
 
   /** Attempts that may be begun now. @param isChosen a person or a release, which has a rate of its own, asks for them: they heed the most alone */
   freeSlots(isChosen = false): number {
-    return (isChosen ? MOST_IN_FLIGHT : this.limit) - this.inFlight.size;
+    return (isChosen ? SLOTS.most : this.limit) - this.inFlight.size;
   }
 
   /** How long one more would have to wait, if all slots are taken. Milliseconds. */
   expectedMs(now: number): number {
     const isSilent = this.isSilent(now);
-    const rounds = roundsUntil(this.waiting.size + 1, this.limit, isSilent ? this.limit : MOST_IN_FLIGHT);
+    const rounds = roundsUntil(this.waiting.size + 1, this.limit, isSilent ? this.limit : SLOTS.most);
     // What one endpoint holds up began at about the same time, so no slot is free much sooner than all of them.
     return this.estimateMs(now) * (isSilent ? Math.max(rounds, 1) : rounds);
   }
@@ -151,7 +155,7 @@ export class EndpointCondition {
     if (this.leftInRound === 0 || this.askAgainAt <= now) {
       this.askAgainAt = Math.min(Math.max(this.askAgainAt, now) + roundMs, now + slots_ask_at_last_ms);
       // If the endpoint answers until then, there are twice as many slots.
-      this.leftInRound = Math.min(2 * this.limit, MOST_IN_FLIGHT);
+      this.leftInRound = Math.min(2 * this.limit, SLOTS.most);
     }
     this.leftInRound -= 1;
     const look_again_at = iso(this.askAgainAt);
@@ -160,13 +164,13 @@ export class EndpointCondition {
 
   /** The same, if a slot would have to be waited for too long. */
   refusal(now: number): HeldBack | undefined {
-    return this.freeSlots() <= 0 && this.expectedMs(now) > SLOT_WAIT_MS ? this.busy(now) : undefined;
+    return this.freeSlots() <= 0 && this.expectedMs(now) > SLOTS.waitMs ? this.busy(now) : undefined;
   }
 
   begin(now: number): AttemptInFlight {
     const isRested =
       this.inFlight.size === 0 && now - this.idleSince >= this.settings.timings.slots_rested_ms;
-    if (isRested) this.limit = Math.min(this.limit, FIRST_IN_FLIGHT);
+    if (isRested) this.limit = Math.min(this.limit, SLOTS.first);
     const attempt = { began: now };
     this.inFlight.add(attempt);
     return attempt;
@@ -184,9 +188,9 @@ export class EndpointCondition {
     this.idleSince = now;
     this.meanMs += LATEST_WEIGHT * (took - this.meanMs);
     if (taken) {
-      this.limit = Math.min(this.limit + 1, took < slowMs ? MOST_IN_FLIGHT : MOST_WHILE_SLOW);
+      this.limit = Math.min(this.limit + 1, took < slowMs ? SLOTS.most : SLOTS.mostWhileSlow);
     } else if (attempt.began >= this.loweredAt) {
-      this.limit = Math.max(Math.floor(this.limit / 2), FEWEST_IN_FLIGHT);
+      this.limit = Math.max(Math.floor(this.limit / 2), SLOTS.fewest);
       this.loweredAt = now;
     }
     const isWell = taken && !this.isSlow(attempt, quickSince, now);
@@ -240,12 +244,12 @@ export class EndpointCondition {
   /** Some of what it answers may be quick while it hangs on the rest. */
   private hangs(quickSince: number, now: number): boolean {
     const slow = [...this.inFlight].filter((attempt) => this.isSlow(attempt, quickSince, now));
-    return slow.length > FEWEST_IN_FLIGHT || slow.some(({ began }) => !this.isPast(began));
+    return slow.length > SLOTS.fewest || slow.some(({ began }) => !this.isPast(began));
   }
 
   private isSaturated(now: number): boolean {
     if (this.freeSlots() > 0) return false;
-    return this.silentMs(now) >= this.settings.slowMs / QUICK || this.expectedMs(now) > SLOT_WAIT_MS;
+    return this.silentMs(now) >= this.settings.slowMs / QUICK || this.expectedMs(now) > SLOTS.waitMs;
   }
 
   /** How long the oldest attempt in flight has been waiting for its answer. */

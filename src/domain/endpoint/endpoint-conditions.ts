@@ -1,11 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { roomFor } from '../basics/bounded-memory.js';
-import {
-  type ConditionSettings,
-  EndpointCondition,
-  type HeldBack,
-  SLOT_WAIT_MS,
-} from './endpoint-condition.js';
+import { type ConditionSettings, EndpointCondition, type HeldBack, SLOTS } from './endpoint-condition.js';
 import type { FailingMark } from './incident.js';
 
 /** Endpoints that are remembered: those that were attempted last. */
@@ -93,7 +88,7 @@ export class EndpointConditions {
   /** Takes a slot, or waits for one, if one is likely to be free in time. */
   async take(
     endpointId: string,
-    { isDirect, waitMs = SLOT_WAIT_MS, isChosen = false }: SlotRequest,
+    { isDirect, waitMs = SLOTS.waitMs, isChosen = false }: SlotRequest,
   ): Promise<AttemptSlot | HeldBack> {
     const condition = this.of(endpointId);
     const isFree = () => condition.freeSlots(isChosen) > 0;

@@ -80,11 +80,6 @@ export const MAX_RATE_LIMIT = 1_000;
 
 const MAX_URL_LENGTH = 2_048;
 
-/** A target URL as it is stored and called: in the form that the URL standard gives it, so that what is shown is what is called. */
-export function normalizeTargetUrl(text: string): string {
-  return new URL(text).href;
-}
-
 /**
  * Checks a target URL without looking anything up. Addresses are checked again each time a connection is made.
  *

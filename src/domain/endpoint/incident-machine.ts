@@ -22,19 +22,14 @@ export interface IncidentSettings {
 }
 
 /** What is known of an incident: enough for another run to carry on with it. A Temporal payload. */
-export interface IncidentState {
+export interface IncidentState
+  extends Pick<OpenIncident, 'since' | 'failures' | 'last_failure' | 'last_failure_at' | 'next_probe_at'> {
   /** Identifies the incident in all its runs. */
   id: string;
-  /** The first failure. ISO 8601, UTC. */
-  since: string;
-  failures: number;
-  last_failure: string;
-  last_failure_at: string;
   /** The attempt of the last failure: `attemptName`. */
   last_attempt?: string;
   /** How many probes have been made. */
   probes: number;
-  next_probe_at?: string;
   /** The endpoint's mark says that new deliveries wait for a probe. */
   backs_off?: boolean;
   /** The account was notified that the endpoint is failing. */

@@ -22,6 +22,7 @@ export interface FailureReport {
 
 /** An incident, as the endpoint's owner sees it while it is open. */
 export interface OpenIncident {
+  /** The first failure. ISO 8601, UTC. */
   since: string;
   /** Attempts that failed. Processes report them in batches, so the latest may be missing. */
   failures: number;

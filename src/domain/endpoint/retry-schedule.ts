@@ -26,15 +26,8 @@ export function parseRetrySchedule(text: string): RetrySchedule {
   return parts.map(parseDuration);
 }
 
-/** When to try again, and why then. */
-export interface NextAttempt {
-  /** Milliseconds since the epoch. */
-  at: number;
-  because: 'schedule' | 'retry_after';
-}
-
 /**
- * The time of the attempt that follows a failed one.
+ * The time of the attempt that follows a failed one, milliseconds since the epoch, and why then.
  *
  * @param failed how many attempts of the schedule have failed so far, at least 1
  * @param now milliseconds since the epoch
@@ -48,13 +41,13 @@ export function nextAttempt(
   now: number,
   retryAfter: number | undefined,
   random: number,
-): NextAttempt | undefined {
+): { at: number; trigger: 'schedule' | 'retry_after' } | undefined {
   const wait = schedule[failed - 1];
   if (wait === undefined) return undefined;
   const planned = now + Math.ceil(wait * (1 + MAX_JITTER * random));
   return retryAfter !== undefined && retryAfter > planned
-    ? { at: retryAfter, because: 'retry_after' }
-    : { at: planned, because: 'schedule' };
+    ? { at: retryAfter, trigger: 'retry_after' }
+    : { at: planned, trigger: 'schedule' };
 }
 
 /**

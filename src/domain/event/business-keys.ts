@@ -3,10 +3,10 @@ import { PayloadValues } from '../filter/payload-values.js';
 import type { InputError } from '../http/problem.js';
 import { KEY_TOKEN_PREFIX } from './key-token.js';
 import {
+  BASE,
   countMarks,
   KEY_KEYWORD,
-  markedProperties,
-  type PropertyPath,
+  marksOf,
   placeOf,
   pointerTo,
   type Schema,
@@ -34,58 +34,43 @@ const KEY_NAME = /^[A-Za-z_][\w.-]*$/;
 /** Bytes of a token's HMAC: enough that two keys of an account never have the same one. */
 const TOKEN_BYTES = 12;
 
-/** A marked property: its name as a key, and the names that lead to it. */
-interface KeyProperty {
-  name: string;
-  path: PropertyPath;
-}
-
-const remembered = new WeakMap<Schema, KeyProperty[]>();
-
 /**
  * The business keys in a payload: scalars at the properties that the schema marks with {@link KEY_KEYWORD}.
  *
  * @param payload parsed, or its values
  */
 export function keysInPayload(schema: Schema, payload: unknown): BusinessKey[] {
-  let properties = remembered.get(schema);
-  if (!properties) {
-    properties = keyProperties(schema).slice(0, MAX_KEYS_PER_SCHEMA);
-    remembered.set(schema, properties);
-  }
   const values = PayloadValues.of(payload);
-  return properties.flatMap(({ name, path }) => {
+  return keyPathsIn(schema).flatMap((path) => {
     const value = toText(values.at(placeOf(path)));
-    return value === undefined ? [] : [{ name, value }];
+    return value === undefined ? [] : [{ name: path.join('.'), value }];
   });
 }
 
 /** The names of the business keys that a schema marks. */
 export function keyNamesIn(schema: Schema): string[] {
-  return keyProperties(schema)
-    .slice(0, MAX_KEYS_PER_SCHEMA)
-    .map(({ name }) => name);
+  return keyPathsIn(schema).map((path) => path.join('.'));
 }
 
-/**
- * Checks the marks of a schema that an account brings.
- *
- * @param base where the schema is in the request, as a JSON Pointer
- */
-export function checkKeyProperties(schema: Schema, base: string): InputError[] {
-  const properties = keyProperties(schema);
-  const errors = properties
-    .filter(({ name, path }) => !path.every((part) => PROPERTY_NAME.test(part)) || isTooLong(name))
-    .map(({ path }) => ({
-      pointer: base + pointerTo(path),
+function keyPathsIn(schema: Schema) {
+  return marksOf(schema).keys.slice(0, MAX_KEYS_PER_SCHEMA);
+}
+
+/** Checks the marks of a schema that an account brings. */
+export function checkKeyProperties(schema: Schema): InputError[] {
+  const { keys } = marksOf(schema);
+  const errors = keys
+    .filter((path) => !path.every((part) => PROPERTY_NAME.test(part)) || isTooLong(path.join('.')))
+    .map((path) => ({
+      pointer: pointerTo(path),
       detail: `cannot be a key: its name must be letters, digits, _ and -, at most ${MAX_KEY_NAME_LENGTH} characters with its parents'`,
     }));
-  if (properties.length > MAX_KEYS_PER_SCHEMA)
-    errors.push({ pointer: base, detail: `must mark at most ${MAX_KEYS_PER_SCHEMA} properties as keys` });
-  const elsewhere = countMarks(schema, KEY_KEYWORD) - properties.length;
+  if (keys.length > MAX_KEYS_PER_SCHEMA)
+    errors.push({ pointer: BASE, detail: `must mark at most ${MAX_KEYS_PER_SCHEMA} properties as keys` });
+  const elsewhere = countMarks(schema, KEY_KEYWORD) - keys.length;
   if (elsewhere > 0)
     errors.push({
-      pointer: base,
+      pointer: BASE,
       detail: `has ${KEY_KEYWORD} where it has no effect: mark properties with true, below "properties" alone and outside of lists, definitions and alternatives`,
     });
   return errors;
@@ -152,8 +137,4 @@ export function decodeHeaderValue(text: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function keyProperties(schema: Schema): KeyProperty[] {
-  return markedProperties(schema, KEY_KEYWORD).map((path) => ({ name: path.join('.'), path }));
 }

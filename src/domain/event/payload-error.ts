@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv';
+import { escapePointer } from '../http/json-pointer.js';
 import type { InputError } from '../http/problem.js';
-import { escapePointer } from './schema-keywords.js';
 
 /** Characters of allowed values, or of a pattern, that an error repeats. */
 const MAX_REPEATED = 256;
@@ -35,6 +35,47 @@ const COMPARISONS: Partial<Record<string, string>> = {
   '<': 'less than',
 };
 
+const bound =
+  (which: 'least' | 'most', one: string, several: string) =>
+  ({ limit }: Params) =>
+    `must have at ${which} ${limit} ${limit === 1 ? one : several}`;
+const compared = ({ comparison, limit }: Params) => `must be ${COMPARISONS[comparison]} ${limit}`;
+
+type Params = ErrorObject['params'];
+
+/** What is wrong and what to change, by keyword. */
+const DETAILS: Partial<Record<string, (params: Params) => string>> = {
+  required: () => 'is missing',
+  dependentRequired: ({ property }) => `is missing: it is required together with ${property}`,
+  additionalProperties: () => 'is not a field of the schema: remove it',
+  'false schema': () => 'is not allowed by the schema: remove it',
+  type: ({ type }) => `must be ${[type].flat().map(nameOfType).join(' or ')}`,
+  format: ({ format }) => `must be ${FORMATS[format] ?? format}`,
+  pattern: ({ pattern }) => `must match the pattern ${pattern}`,
+  const: ({ allowedValue }) => oneOf([allowedValue]),
+  enum: ({ allowedValues }) => oneOf(allowedValues),
+  minimum: compared,
+  exclusiveMinimum: compared,
+  maximum: compared,
+  exclusiveMaximum: compared,
+  multipleOf: ({ multipleOf }) => `must be a multiple of ${multipleOf}`,
+  minLength: bound('least', 'character', 'characters'),
+  maxLength: bound('most', 'character', 'characters'),
+  minItems: bound('least', 'entry', 'entries'),
+  maxItems: bound('most', 'entry', 'entries'),
+  items: bound('most', 'entry', 'entries'),
+  minProperties: bound('least', 'field', 'fields'),
+  maxProperties: bound('most', 'field', 'fields'),
+  uniqueItems: () => 'must not have the same entry twice',
+  contains: ({ minContains: least, maxContains: most }) =>
+    `must have ${most === undefined ? `at least ${least}` : `${least} to ${most}`} of the entries that contains of the schema describes`,
+  propertyNames: () => 'has a field whose name does not match propertyNames of the schema',
+  anyOf: () => 'must match at least one of the alternatives in anyOf of the schema',
+  oneOf: () => 'must match exactly one of the alternatives in oneOf of the schema',
+  not: () => 'must not match what the schema has under not',
+  if: ({ failingKeyword }) => `must match what the schema has under ${failingKeyword}`,
+};
+
 /**
  * One of Ajv's errors in the words of the API: where, and what to change. It repeats the schema and the names of fields, and never a value
  * of the payload.
@@ -53,79 +94,15 @@ export function describePayloadError(error: ErrorObject): InputError {
 }
 
 function describe({ keyword, params }: ErrorObject): string {
-  switch (keyword) {
-    case 'required':
-      return 'is missing';
-    case 'dependentRequired':
-      return `is missing: it is required together with ${params['property']}`;
-    case 'additionalProperties':
-      return 'is not a field of the schema: remove it';
-    case 'false schema':
-      return 'is not allowed by the schema: remove it';
-    case 'type':
-      return `must be ${[params['type']].flat().map(nameOfType).join(' or ')}`;
-    case 'format':
-      return `must be ${FORMATS[params['format']] ?? params['format']}`;
-    case 'pattern':
-      return `must match the pattern ${params['pattern']}`;
-    case 'const':
-      return oneOf([params['allowedValue']]);
-    case 'enum':
-      return oneOf(params['allowedValues']);
-    case 'minimum':
-    case 'exclusiveMinimum':
-    case 'maximum':
-    case 'exclusiveMaximum':
-      return `must be ${COMPARISONS[params['comparison']]} ${params['limit']}`;
-    case 'multipleOf':
-      return `must be a multiple of ${params['multipleOf']}`;
-    case 'minLength':
-      return `must have at least ${count(params['limit'], 'character', 'characters')}`;
-    case 'maxLength':
-      return `must have at most ${count(params['limit'], 'character', 'characters')}`;
-    case 'minItems':
-      return `must have at least ${count(params['limit'], 'entry', 'entries')}`;
-    case 'maxItems':
-    case 'items':
-      return `must have at most ${count(params['limit'], 'entry', 'entries')}`;
-    case 'minProperties':
-      return `must have at least ${count(params['limit'], 'field', 'fields')}`;
-    case 'maxProperties':
-      return `must have at most ${count(params['limit'], 'field', 'fields')}`;
-    case 'uniqueItems':
-      return 'must not have the same entry twice';
-    case 'contains':
-      return describeContains(params['minContains'], params['maxContains']);
-    case 'propertyNames':
-      return 'has a field whose name does not match propertyNames of the schema';
-    case 'anyOf':
-      return 'must match at least one of the alternatives in anyOf of the schema';
-    case 'oneOf':
-      return 'must match exactly one of the alternatives in oneOf of the schema';
-    case 'not':
-      return 'must not match what the schema has under not';
-    case 'if':
-      return `must match what the schema has under ${params['failingKeyword']}`;
-    default:
-      return `does not match ${keyword} of the schema`;
-  }
+  return DETAILS[keyword]?.(params) ?? `does not match ${keyword} of the schema`;
 }
 
 function nameOfType(type: string): string {
   return TYPES[type] ?? type;
 }
 
-function count(limit: number, one: string, many: string): string {
-  return `${limit} ${limit === 1 ? one : many}`;
-}
-
 function oneOf(values: readonly unknown[]): string {
   const text = values.map((value) => JSON.stringify(value)).join(', ');
   if (text.length > MAX_REPEATED) return 'must be a value that the schema lists';
   return `must be ${values.length > 1 ? 'one of: ' : ''}${text}`;
-}
-
-function describeContains(least: number, most: number | undefined): string {
-  const bounds = most === undefined ? `at least ${least}` : `${least} to ${most}`;
-  return `must have ${bounds} of the entries that contains of the schema describes`;
 }

@@ -1,16 +1,13 @@
 import type { Options } from 'ajv';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import type { InputError } from '../http/problem.js';
+import { type InputError, MAX_ERRORS } from '../http/problem.js';
 import { isEmailAddress } from './email-address.js';
 import { compilePattern } from './pattern.js';
 import { describePayloadError } from './payload-error.js';
 import { comparesNumbers, KEY_KEYWORD, type Schema, SUBJECT_KEYWORD } from './schema-keywords.js';
 import { type Holder, parseExactly, ROOT } from './values/exact-json.js';
 import { addExactComparisons, replaceKeywords } from './values/value-keywords.js';
-
-/** The most errors of a payload that are listed. */
-export const MAX_ERRORS = 20;
 
 const FORMATS = ['date', 'date-time', 'email', 'hostname', 'ipv4', 'ipv6', 'time', 'uri', 'uuid'] as const;
 

@@ -69,33 +69,24 @@ export function parseUnicodeJson(text: string): unknown {
   return value;
 }
 
-/** A mistake in a JSON text, and where it is: characters from the beginning. */
-class Mistake {
-  readonly code: ParseErrorCode;
-  readonly offset: number;
-
-  constructor(code: ParseErrorCode, offset: number) {
-    this.code = code;
-    this.offset = offset;
-  }
-}
-
-/** JSON.parse does not say where it stopped, so a tolerant parser is run after it has failed, up to its first mistake. */
+/** JSON.parse does not say where it stopped, so a tolerant parser is run after it has failed, of whose mistakes the first one is told. */
 function locateMistake(text: string): string {
   if (text.startsWith('\ufeff')) return 'it begins with a byte order mark (U+FEFF), which JSON must not have';
   if (text.trim() === '') return 'it is empty';
+  let first: string | undefined;
+  const onError = (code: ParseErrorCode, offset: number) => {
+    first ??= describeMistake(text, code, offset);
+  };
   try {
-    const onError = (code: ParseErrorCode, offset: number) => {
-      throw new Mistake(code, offset);
-    };
     visit(text, { onError }, { disallowComments: true, allowTrailingComma: false });
-  } catch (error) {
-    return error instanceof Mistake ? describeMistake(text, error) : 'it is nested too deeply';
+  } catch {
+    first ??= 'it is nested too deeply';
   }
-  return 'it holds a character that JSON does not allow';
+  return first ?? 'it holds a character that JSON does not allow';
 }
 
-function describeMistake(text: string, { code, offset }: Mistake): string {
+/** @param offset characters from the beginning */
+function describeMistake(text: string, code: ParseErrorCode, offset: number): string {
   const before = text.slice(0, offset).split('\n');
   const column = (before.at(-1)?.length ?? 0) + 1;
   const name = printParseErrorCode(code)

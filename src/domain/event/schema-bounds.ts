@@ -1,33 +1,33 @@
-import type { InputError } from '../http/problem.js';
+import { escapePointer } from '../http/json-pointer.js';
+import { type InputError, MAX_ERRORS } from '../http/problem.js';
 import { checkKeyProperties } from './business-keys.js';
 import { compilePattern, patternSize } from './pattern.js';
 import { MAX_PAYLOAD_BYTES } from './payload.js';
 import { costOf, heaviestPart, stepsFor } from './schema-cost.js';
 import {
-  escapePointer,
+  BASE,
   isSchema,
   KEYWORDS,
-  LIST_KEYWORDS,
-  MAP_KEYWORDS,
   referencedDefinition,
-  SCHEMA_KEYWORDS,
   type Schema,
+  subschemasUnder,
 } from './schema-keywords.js';
 import { checkSubjectProperties } from './subject.js';
 
-/** The largest schema, as JSON text in bytes: 32 KiB. */
-export const MAX_SCHEMA_BYTES = 32 * 1024;
-/** Subschemas, counted along every reference: what one value can be checked against at most. */
-export const MAX_SUBSCHEMAS = 2_000;
-export const MAX_SCHEMA_DEPTH = 32;
-/** Characters of a pattern. */
-export const MAX_PATTERN_LENGTH = 256;
-/** Instructions of all patterns, in which repetitions count as often as they repeat. */
-export const MAX_PATTERN_SIZE = 5_000;
-/** Steps that checking the largest payload may take: about two seconds. */
-export const MAX_STEPS = 400_000_000;
-/** The most errors of a schema that are listed. */
-const MAX_ERRORS = 20;
+/** The bounds of a schema that an account brings. */
+export const SCHEMA_BOUNDS = {
+  /** The largest schema, as JSON text in bytes: 32 KiB. */
+  bytes: 32 * 1024,
+  /** Subschemas, counted along every reference: what one value can be checked against at most. */
+  subschemas: 2_000,
+  depth: 32,
+  /** Characters of a pattern. */
+  patternLength: 256,
+  /** Instructions of all patterns, in which repetitions count as often as they repeat. */
+  patternSize: 5_000,
+  /** Steps that checking the largest payload may take: about two seconds. */
+  steps: 400_000_000,
+} as const;
 
 /** What a schema within its bounds takes. */
 export interface SchemaSize {
@@ -39,35 +39,33 @@ export interface SchemaSize {
  * Checks the bounds of a schema that an account brings, without compiling it: nothing in it may refer elsewhere or to itself, and checking a
  * payload against it must not take long. The time that this takes is bounded itself.
  *
- * @returns what is wrong, with pointers into `base`; nothing is, if `errors` is empty
+ * @returns what is wrong, with pointers into the request; nothing is, if `errors` is empty
  */
-export function checkBounds(schema: Schema, base = '/schema'): { errors: InputError[]; size: SchemaSize } {
-  const walk = new SchemaWalk(schema, base);
-  if (Buffer.byteLength(JSON.stringify(schema)) > MAX_SCHEMA_BYTES) {
-    const errors = [{ pointer: base, detail: `must be at most ${MAX_SCHEMA_BYTES} bytes of JSON` }];
+export function checkBounds(schema: Schema): { errors: InputError[]; size: SchemaSize } {
+  const walk = new SchemaWalk(schema);
+  if (Buffer.byteLength(JSON.stringify(schema)) > SCHEMA_BOUNDS.bytes) {
+    const errors = [{ pointer: BASE, detail: `must be at most ${SCHEMA_BOUNDS.bytes} bytes of JSON` }];
     return { errors, size: walk.size };
   }
-  walk.visit(schema, base, []);
+  walk.visit(schema, BASE, []);
   if (walk.errors.length === 0)
-    walk.errors.push(...checkKeyProperties(schema, base), ...checkSubjectProperties(schema, base));
+    walk.errors.push(...checkKeyProperties(schema), ...checkSubjectProperties(schema));
   if (walk.errors.length > 0) return { errors: walk.errors.slice(0, MAX_ERRORS), size: walk.size };
   const cost = costOf(schema);
   const steps = stepsFor(cost, MAX_PAYLOAD_BYTES);
-  if (steps <= MAX_STEPS) return { errors: [], size: walk.size };
+  if (steps <= SCHEMA_BOUNDS.steps) return { errors: [], size: walk.size };
   const { pointer } = heaviestPart(cost, MAX_PAYLOAD_BYTES);
-  const times = (steps / MAX_STEPS).toFixed(1);
+  const times = (steps / SCHEMA_BOUNDS.steps).toFixed(1);
   const detail =
     `takes too long to check: the schema could take ${times} times the limit for the largest payload. ` +
     'Use fewer alternatives, patterns or repetitions here, or give texts that have a pattern a maxLength';
-  return { errors: [{ pointer: base + pointer, detail }], size: walk.size };
+  return { errors: [{ pointer: BASE + pointer, detail }], size: walk.size };
 }
 
 /** Checks the patterns of a schema within its bounds by compiling them. */
-export function checkPatterns(schema: Schema, base = '/schema'): InputError[] {
-  const walk = new SchemaWalk(schema, base, (pattern) => {
-    compilePattern(pattern);
-  });
-  walk.visit(schema, base, []);
+export function checkPatterns(schema: Schema): InputError[] {
+  const walk = new SchemaWalk(schema, compilePattern);
+  walk.visit(schema, BASE, []);
   return walk.errors.slice(0, MAX_ERRORS);
 }
 
@@ -76,13 +74,11 @@ class SchemaWalk {
   readonly errors: InputError[] = [];
   readonly size: SchemaSize = { subschemas: 0, patternSize: 0 };
   private readonly definitions: Schema;
-  private readonly base: string;
-  private readonly compile: ((pattern: string) => void) | undefined;
+  private readonly compile: ((pattern: string) => unknown) | undefined;
 
   /** @param compile throws for a pattern that is not valid; absent to leave that out */
-  constructor(schema: Schema, base: string, compile?: (pattern: string) => void) {
+  constructor(schema: Schema, compile?: (pattern: string) => unknown) {
     this.definitions = isSchema(schema['$defs']) ? schema['$defs'] : {};
-    this.base = base;
     this.compile = compile;
   }
 
@@ -94,31 +90,19 @@ class SchemaWalk {
       return;
     }
     this.size.subschemas += 1;
-    if (depth > MAX_SCHEMA_DEPTH) {
-      this.refuse(pointer, `must be nested at most ${MAX_SCHEMA_DEPTH} deep`);
+    if (depth > SCHEMA_BOUNDS.depth) {
+      this.refuse(pointer, `must be nested at most ${SCHEMA_BOUNDS.depth} deep`);
       return;
     }
-    if (this.size.subschemas > MAX_SUBSCHEMAS) {
-      this.refuseOnce(`has more than ${MAX_SUBSCHEMAS} subschemas, counted along every reference`);
+    if (this.size.subschemas > SCHEMA_BOUNDS.subschemas) {
+      this.refuseOnce(`has more than ${SCHEMA_BOUNDS.subschemas} subschemas, counted along every reference`);
       return;
     }
     this.checkKeywords(schema, pointer);
-    const next = (inner: unknown, ...names: (string | number)[]) =>
-      this.visit(
-        inner,
-        pointer + names.map((name) => `/${escapePointer(String(name))}`).join(''),
-        path,
-        depth + 1,
-      );
-    for (const name of SCHEMA_KEYWORDS) if (name in schema) next(schema[name], name);
-    for (const name of LIST_KEYWORDS) {
-      const list = schema[name];
-      if (Array.isArray(list)) for (const [index, inner] of list.entries()) next(inner, name, index);
-    }
-    for (const name of MAP_KEYWORDS) {
-      const map = schema[name];
-      if (isSchema(map)) for (const [key, inner] of Object.entries(map)) next(inner, name, key);
-    }
+    for (const name of KEYWORDS)
+      if (name in schema)
+        for (const [below, inner] of subschemasUnder(schema, name))
+          this.visit(inner, pointer + below, path, depth + 1);
     if ('$ref' in schema) this.follow(schema['$ref'], `${pointer}/$ref`, path, depth);
   }
 
@@ -136,7 +120,7 @@ class SchemaWalk {
       this.refuse(pointer, 'must not lead back to itself');
       return;
     }
-    this.visit(this.definitions[name], `${this.base}/$defs/${name}`, [...path, name], depth + 1);
+    this.visit(this.definitions[name], `${BASE}/$defs/${name}`, [...path, name], depth + 1);
   }
 
   private checkKeywords(schema: Schema, pointer: string): void {
@@ -152,15 +136,15 @@ class SchemaWalk {
   }
 
   private checkPattern(pattern: unknown, pointer: string): void {
-    if (typeof pattern !== 'string' || pattern.length > MAX_PATTERN_LENGTH) {
-      this.refuse(pointer, `must be a text of at most ${MAX_PATTERN_LENGTH} characters`);
+    if (typeof pattern !== 'string' || pattern.length > SCHEMA_BOUNDS.patternLength) {
+      this.refuse(pointer, `must be a text of at most ${SCHEMA_BOUNDS.patternLength} characters`);
       return;
     }
     this.size.patternSize += patternSize(pattern);
-    if (this.size.patternSize > MAX_PATTERN_SIZE) {
+    if (this.size.patternSize > SCHEMA_BOUNDS.patternSize) {
       this.refuse(
         pointer,
-        `repeats too much: all patterns together come to more than ${MAX_PATTERN_SIZE} steps`,
+        `repeats too much: all patterns together come to more than ${SCHEMA_BOUNDS.patternSize} steps`,
       );
       return;
     }
@@ -172,7 +156,7 @@ class SchemaWalk {
   }
 
   private refuseOnce(detail: string): void {
-    if (!this.errors.some((error) => error.detail === detail)) this.refuse(this.base, detail);
+    if (!this.errors.some((error) => error.detail === detail)) this.refuse(BASE, detail);
   }
 
   private refuse(pointer: string, detail: string): void {

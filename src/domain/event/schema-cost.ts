@@ -1,5 +1,6 @@
+import { escapePointer } from '../http/json-pointer.js';
 import { patternSize } from './pattern.js';
-import { escapePointer, isSchema, referencedDefinition, type Schema } from './schema-keywords.js';
+import { isSchema, referencedDefinition, type Schema, subschemasUnder } from './schema-keywords.js';
 
 /**
  * The most work that checking a payload can be, in steps of about 5 ns on the machine it was measured on: so many in any case, and so many
@@ -11,45 +12,95 @@ export interface Cost {
 }
 
 /** The cost of a schema or of one of its keywords, with what it consists of. */
-export interface CostNode extends Cost {
+interface CostNode extends Cost {
   /** JSON Pointer into the schema. */
   pointer: string;
   parts: CostNode[];
 }
 
-/** One keyword for one value: code for large schemas is not optimized by V8. */
-const KEYWORD = 10;
-/** Looking for a member of an object. */
-const MEMBER = 4;
-/** An alternative that does not match: an error is made, and thrown away. */
-const ALTERNATIVE = 50;
-/** A pattern's instruction, for each character that it is run over. */
-const INSTRUCTION = 8;
-/** For each byte: measuring a text, looking for a format, comparing with a value, writing a value in its canonical form. */
-const LENGTH = 1;
-const FORMAT = 5;
-const EQUAL = 3;
-const CANONICAL = 30;
+const STEPS = {
+  /** One keyword for one value: code for large schemas is not optimized by V8. */
+  keyword: 10,
+  /** Looking for a member of an object. */
+  member: 4,
+  /** An alternative that does not match: an error is made, and thrown away. */
+  alternative: 50,
+  /** A pattern's instruction, for each character that it is run over. */
+  instruction: 8,
+  /** A bound or a value that is compared digit by digit; a multiple in decimal. */
+  comparison: 25,
+  multiple: 250,
+  /** For each byte: measuring a text, looking for a format, comparing with a value, writing a value in its canonical form. */
+  length: 1,
+  format: 5,
+  equal: 3,
+  canonical: 30,
+};
 /** No item and no member of JSON text is shorter than this, in bytes: `1,` and `"":1,`. */
 const ITEM_BYTES = 2;
 const MEMBER_BYTES = 5;
 /** UTF-16 code units of a character: lengths are counted in characters. */
 const UNITS = 2;
-/** A bound or a value that is compared digit by digit; a multiple in decimal; reading a JSON text with all digits of its numbers, per byte. */
-const COMPARISON = 25;
-const MULTIPLE = 250;
-const EXACT = 40;
+
 /** Keywords that cost nothing by themselves. */
-const FREE = new Set([
-  '$schema',
-  '$defs',
-  '$comment',
-  'title',
-  'description',
-  'default',
-  'examples',
-  'deprecated',
-]);
+const FREE = ['$schema', '$defs', '$comment', 'title', 'description', 'default', 'examples', 'deprecated'];
+/** Keywords whose subschemas look at different bytes of a value. */
+const SHARING = ['properties', 'prefixItems'];
+/** Keywords whose subschemas apply to each of many values. */
+const OF_MANY: Partial<Record<string, number>> = {
+  items: ITEM_BYTES,
+  contains: ITEM_BYTES,
+  propertyNames: MEMBER_BYTES,
+  additionalProperties: MEMBER_BYTES,
+  patternProperties: MEMBER_BYTES,
+};
+
+/** What a keyword costs for one value, its subschemas left out: in any case, and for each byte. */
+type OwnCost = [once: number, perByte?: number];
+
+const perMember = (value: unknown): OwnCost => [STEPS.member * sizeOf(value)];
+const perAlternative = (value: unknown): OwnCost => [STEPS.alternative * sizeOf(value)];
+const comparison = (): OwnCost => [STEPS.comparison];
+const length = (): OwnCost => [STEPS.keyword, STEPS.length];
+/** Each name is held against all of the patterns beside it. */
+const perName = (_: unknown, { patternProperties }: Schema): OwnCost => {
+  const patterns = Object.keys(isSchema(patternProperties) ? patternProperties : {});
+  return [0, patterns.reduce((total, pattern) => total + patternCost(pattern), STEPS.keyword)];
+};
+
+/** What keywords cost that do not cost {@link STEPS.keyword}. */
+const OWN: Partial<Record<string, (value: unknown, schema: Schema) => OwnCost>> = {
+  anyOf: perAlternative,
+  oneOf: perAlternative,
+  dependentSchemas: (value) => [STEPS.keyword * sizeOf(value)],
+  properties: perMember,
+  required: perMember,
+  dependentRequired: (value) => {
+    const lists = Object.values(isSchema(value) ? value : {});
+    return [lists.reduce<number>((total, names) => total + STEPS.member * (1 + sizeOf(names)), 0)];
+  },
+  contains: () => [0, STEPS.alternative / ITEM_BYTES],
+  propertyNames: perName,
+  additionalProperties: perName,
+  enum: (value) => {
+    const isDeep = Array.isArray(value) && value.some((one) => typeof one === 'object');
+    return [STEPS.keyword, isDeep ? STEPS.canonical : 0];
+  },
+  const: (value) => [STEPS.comparison, typeof value === 'object' ? STEPS.equal : 0],
+  minimum: comparison,
+  exclusiveMinimum: comparison,
+  maximum: comparison,
+  exclusiveMaximum: comparison,
+  multipleOf: () => [STEPS.multiple, STEPS.length],
+  pattern: (value) => [STEPS.keyword, patternCost(String(value))],
+  uniqueItems: (value) => [STEPS.keyword, value === true ? STEPS.canonical : 0],
+  minLength: length,
+  maxLength: length,
+  format: () => [STEPS.keyword, STEPS.format],
+};
+
+/** The cost of reading a payload so that all digits of its numbers are kept, which one with long numbers needs. */
+export const EXACT_READING: Cost = { fixed: 0, perByte: 40 };
 
 /**
  * The cost of a schema, whose bounds have been checked. Everything that a payload's size multiplies is counted per byte: what applies to
@@ -57,11 +108,41 @@ const FREE = new Set([
  * most expensive counts there, while each branch of `allOf` looks at all of them.
  */
 export function costOf(schema: Schema): CostNode {
-  return new CostWalk(schema).visit(schema, '', false);
-}
+  const definitions = isSchema(schema['$defs']) ? schema['$defs'] : {};
 
-/** The cost of reading a payload so that all digits of its numbers are kept, which one with long numbers needs. */
-export const EXACT_READING: Cost = { fixed: 0, perByte: EXACT };
+  /** @param isMany whether the schema applies to each of many values: what is fixed for one then counts by the byte */
+  function visit(inner: unknown, pointer: string, isMany: boolean, valueBytes: number): CostNode {
+    const names = isSchema(inner) ? Object.keys(inner).filter((name) => !FREE.includes(name)) : [];
+    const parts = names.map((name) => keyword(inner as Schema, name, pointer, isMany, valueBytes));
+    return { pointer, ...sum(parts), parts };
+  }
+
+  function keyword(
+    within: Schema,
+    name: string,
+    outer: string,
+    isMany: boolean,
+    valueBytes: number,
+  ): CostNode {
+    const [once, perByte = 0] = ownCost(within, name, isMany);
+    const own = isMany ? { fixed: 0, perByte: once / valueBytes + perByte } : { fixed: once, perByte };
+    const bytes = OF_MANY[name] ?? (name === 'properties' ? MEMBER_BYTES : valueBytes);
+    const parts = subschemasUnder(within, name).map(([pointer, inner, key]) => {
+      const inside = visit(inner, outer + pointer, isMany || name in OF_MANY, bytes);
+      const matching = name === 'patternProperties' ? patternCost(key) : 0;
+      return { ...inside, perByte: inside.perByte + matching };
+    });
+    if (name === '$ref') {
+      const definition = referencedDefinition(within[name]) ?? '';
+      parts.push(visit(definitions[definition], `/$defs/${definition}`, isMany, valueBytes));
+    }
+    const shared = SHARING.includes(name) && { perByte: Math.max(0, ...parts.map((part) => part.perByte)) };
+    const total = sum([own, { ...sum(parts), ...shared }]);
+    return { pointer: `${outer}/${escapePointer(name)}`, ...total, parts };
+  }
+
+  return visit(schema, '', false, ITEM_BYTES);
+}
 
 /** Steps to check a payload of that many bytes. */
 export function stepsFor({ fixed, perByte }: Cost, bytes: number): number {
@@ -75,144 +156,21 @@ export function heaviestPart(node: CostNode, bytes: number): CostNode {
   return part ? heaviestPart(part, bytes) : node;
 }
 
-class CostWalk {
-  private readonly definitions: Schema;
+function ownCost(schema: Schema, name: string, isMany: boolean): OwnCost {
+  const { [name]: value, maxLength } = schema;
+  // Of a text among many it is not known how long it is.
+  if (name === 'pattern' && !isMany && typeof maxLength === 'number' && maxLength >= 0)
+    return [patternCost(String(value)) * (UNITS * maxLength + 1)];
+  return OWN[name]?.(value, schema) ?? [STEPS.keyword];
+}
 
-  constructor(schema: Schema) {
-    this.definitions = isSchema(schema['$defs']) ? schema['$defs'] : {};
-  }
+function patternCost(pattern: string): number {
+  return STEPS.instruction * patternSize(pattern);
+}
 
-  /** @param isMany whether the schema applies to each of many values: what is fixed for one then counts by the byte */
-  visit(schema: unknown, pointer: string, isMany: boolean, valueBytes = ITEM_BYTES): CostNode {
-    if (!isSchema(schema)) return { pointer, fixed: 0, perByte: 0, parts: [] };
-    const parts = Object.keys(schema)
-      .filter((name) => !FREE.has(name))
-      .map((name) => this.keyword(schema, name, `${pointer}/${escapePointer(name)}`, isMany, valueBytes));
-    return { pointer, ...sum(parts), parts };
-  }
-
-  private keyword(
-    schema: Schema,
-    name: string,
-    pointer: string,
-    isMany: boolean,
-    valueBytes: number,
-  ): CostNode {
-    const value = schema[name];
-    const leaf = (once: number, perByte = 0): CostNode => ({
-      pointer,
-      ...(isMany ? { fixed: 0, perByte: once / valueBytes + perByte } : { fixed: once, perByte }),
-      parts: [],
-    });
-    const node = (parts: CostNode[], own: Cost, total: Cost = sum(parts)): CostNode => ({
-      pointer,
-      fixed: own.fixed + total.fixed,
-      perByte: own.perByte + total.perByte,
-      parts,
-    });
-    const same = (inner: unknown, at = pointer) => this.visit(inner, at, isMany, valueBytes);
-    const list = Array.isArray(value) ? value : [];
-    const map = isSchema(value) ? Object.entries(value) : [];
-    switch (name) {
-      case '$ref': {
-        const definition = referencedDefinition(value) ?? '';
-        return node([same(this.definitions[definition], `/$defs/${definition}`)], leaf(KEYWORD));
-      }
-      case 'not':
-      case 'if':
-      case 'then':
-      case 'else':
-        return node([same(value)], leaf(KEYWORD));
-      case 'allOf':
-        return node(
-          list.map((inner, index) => same(inner, `${pointer}/${index}`)),
-          leaf(KEYWORD),
-        );
-      case 'anyOf':
-      case 'oneOf':
-        return node(
-          list.map((inner, index) => same(inner, `${pointer}/${index}`)),
-          leaf(ALTERNATIVE * list.length),
-        );
-      case 'dependentSchemas':
-        return node(
-          map.map(([key, inner]) => same(inner, `${pointer}/${escapePointer(key)}`)),
-          leaf(KEYWORD * map.length),
-        );
-      case 'properties': {
-        const parts = map.map(([key, inner]) =>
-          this.visit(inner, `${pointer}/${escapePointer(key)}`, isMany, MEMBER_BYTES),
-        );
-        return node(parts, leaf(MEMBER * map.length), sharing(parts));
-      }
-      case 'prefixItems': {
-        const parts = list.map((inner, index) => same(inner, `${pointer}/${index}`));
-        return node(parts, leaf(KEYWORD), sharing(parts));
-      }
-      case 'items':
-        return node([this.visit(value, pointer, true)], leaf(KEYWORD));
-      case 'contains':
-        return node([this.visit(value, pointer, true)], { fixed: 0, perByte: ALTERNATIVE / ITEM_BYTES });
-      case 'propertyNames':
-      case 'additionalProperties':
-        return node([this.visit(value, pointer, true, MEMBER_BYTES)], {
-          fixed: 0,
-          perByte: KEYWORD + this.namePatterns(schema),
-        });
-      case 'patternProperties': {
-        const parts = map.map(([pattern, inner]) => {
-          const at = `${pointer}/${escapePointer(pattern)}`;
-          const inside = this.visit(inner, at, true, MEMBER_BYTES);
-          return { ...inside, perByte: inside.perByte + INSTRUCTION * patternSize(pattern) };
-        });
-        return node(parts, leaf(KEYWORD));
-      }
-      case 'pattern': {
-        const step = INSTRUCTION * patternSize(String(value));
-        const longest = schema['maxLength'];
-        const isShort = !isMany && typeof longest === 'number' && longest >= 0;
-        return isShort ? leaf(step * (UNITS * longest + 1)) : leaf(KEYWORD, step);
-      }
-      case 'required':
-        return leaf(MEMBER * list.length);
-      case 'dependentRequired':
-        return leaf(
-          map.reduce(
-            (total, [, names]) => total + MEMBER * (1 + (Array.isArray(names) ? names.length : 0)),
-            0,
-          ),
-        );
-      case 'enum':
-        return leaf(KEYWORD, list.some((one) => typeof one === 'object') ? CANONICAL : 0);
-      case 'const':
-        return leaf(COMPARISON, typeof value === 'object' ? EQUAL : 0);
-      case 'minimum':
-      case 'exclusiveMinimum':
-      case 'maximum':
-      case 'exclusiveMaximum':
-        return leaf(COMPARISON);
-      case 'multipleOf':
-        return leaf(MULTIPLE, LENGTH);
-      case 'uniqueItems':
-        return leaf(KEYWORD, value === true ? CANONICAL : 0);
-      case 'minLength':
-      case 'maxLength':
-        return leaf(KEYWORD, LENGTH);
-      case 'format':
-        return leaf(KEYWORD, FORMAT);
-      default:
-        return leaf(KEYWORD);
-    }
-  }
-
-  /** What the patterns beside `additionalProperties` cost: each name is held against all of them. */
-  private namePatterns({ patternProperties }: Schema): number {
-    if (!isSchema(patternProperties)) return 0;
-    return Object.keys(patternProperties).reduce(
-      (total, pattern) => total + INSTRUCTION * patternSize(pattern),
-      0,
-    );
-  }
+/** How many entries a list or an object has. */
+function sizeOf(value: unknown): number {
+  return typeof value === 'object' && value !== null ? Object.keys(value).length : 0;
 }
 
 function sum(parts: readonly Cost[]): Cost {
@@ -220,9 +178,4 @@ function sum(parts: readonly Cost[]): Cost {
     fixed: parts.reduce((total, { fixed }) => total + fixed, 0),
     perByte: parts.reduce((total, { perByte }) => total + perByte, 0),
   };
-}
-
-/** Of parts that look at different bytes. */
-function sharing(parts: readonly Cost[]): Cost {
-  return { ...sum(parts), perByte: Math.max(0, ...parts.map(({ perByte }) => perByte)) };
 }

@@ -1,15 +1,17 @@
+import { isObject } from '../basics/objects.js';
 import type { Path } from '../filter/payload-values.js';
+import { toPointer } from '../http/json-pointer.js';
 
 /** Keywords of JSON Schema that a payload's schema may have, by the kind of value that they have. */
 
 /** Keywords whose value is one subschema. */
-export const SCHEMA_KEYWORDS = [
+const SCHEMA_KEYWORDS: readonly string[] = [
   ...['items', 'additionalProperties', 'propertyNames', 'contains', 'not', 'if', 'then', 'else'],
-] as const;
+];
 /** Keywords whose value is a list of subschemas. */
-export const LIST_KEYWORDS = ['allOf', 'anyOf', 'oneOf', 'prefixItems'] as const;
+const LIST_KEYWORDS: readonly string[] = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
 /** Keywords whose value is a map of subschemas. */
-export const MAP_KEYWORDS = ['properties', 'patternProperties', 'dependentSchemas'] as const;
+const MAP_KEYWORDS: readonly string[] = ['properties', 'patternProperties', 'dependentSchemas'];
 
 /** Hookline's own keyword: the property's value is a business key of the event, which it can be found by. */
 export const KEY_KEYWORD = 'x-hookline-key';
@@ -26,6 +28,7 @@ const PLAIN_KEYWORDS = [
   ...['minLength', 'maxLength', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
 ] as const;
 
+/** All keywords, first those that have subschemas. */
 export const KEYWORDS: ReadonlySet<string> = new Set([
   ...SCHEMA_KEYWORDS,
   ...LIST_KEYWORDS,
@@ -36,8 +39,19 @@ export const KEYWORDS: ReadonlySet<string> = new Set([
 /** A schema that is an object; the others are `true` and `false`. */
 export type Schema = Record<string, unknown>;
 
-export function isSchema(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+export const isSchema: (value: unknown) => value is Schema = isObject;
+
+/** The subschemas that a schema has under one of its keywords, with where they are in it, as JSON Pointers, and their names or indexes. */
+export function subschemasUnder(
+  schema: Schema,
+  name: string,
+): [pointer: string, inner: unknown, key: string][] {
+  const value = schema[name];
+  if (SCHEMA_KEYWORDS.includes(name)) return [[toPointer([name]), value, name]];
+  const isList = LIST_KEYWORDS.includes(name) && Array.isArray(value);
+  const isMap = MAP_KEYWORDS.includes(name) && isSchema(value);
+  if (!isList && !isMap) return [];
+  return Object.entries(value as object).map(([key, inner]) => [toPointer([name, key]), inner, key]);
 }
 
 /** What a schema has, somewhere, if the digits of numbers can matter to it: keywords and types, in JSON. */
@@ -49,11 +63,6 @@ export function comparesNumbers(schema: Schema): boolean {
   return COMPARING.test(JSON.stringify(schema));
 }
 
-/** A part of a JSON Pointer (RFC 6901). */
-export function escapePointer(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1');
-}
-
 /** The name of the definition that a reference leads to; `undefined` if it leads elsewhere. */
 export function referencedDefinition(reference: unknown): string | undefined {
   return /^#\/\$defs\/([\w.-]{1,128})$/.exec(String(reference))?.[1];
@@ -62,14 +71,30 @@ export function referencedDefinition(reference: unknown): string | undefined {
 /** Names of properties, each within the one before. */
 export type PropertyPath = string[];
 
-/** The properties that a schema marks with `true` under a keyword of Hookline's, below `properties` alone. */
-export function markedProperties(schema: unknown, keyword: string, path: PropertyPath = []): PropertyPath[] {
+interface Marks {
+  keys: PropertyPath[];
+  subjects: PropertyPath[];
+}
+
+const remembered = new WeakMap<Schema, Marks>();
+
+/** The properties that a schema marks with `true` under Hookline's keywords, below `properties` alone. */
+export function marksOf(schema: Schema): Marks {
+  let marks = remembered.get(schema);
+  if (!marks) {
+    marks = { keys: markedIn(schema, KEY_KEYWORD), subjects: markedIn(schema, SUBJECT_KEYWORD) };
+    remembered.set(schema, marks);
+  }
+  return marks;
+}
+
+function markedIn(schema: unknown, keyword: string, path: PropertyPath = []): PropertyPath[] {
   const properties = isSchema(schema) ? schema['properties'] : undefined;
   if (!isSchema(properties)) return [];
   return Object.entries(properties).flatMap(([part, inner]) => {
     const here = [...path, part];
     const isMarked = isSchema(inner) && inner[keyword] === true;
-    return [...(isMarked ? [here] : []), ...markedProperties(inner, keyword, here)];
+    return [...(isMarked ? [here] : []), ...markedIn(inner, keyword, here)];
   });
 }
 
@@ -82,12 +107,15 @@ export function countMarks(value: unknown, keyword: string): number {
   );
 }
 
-/** Where a property is described in a schema, as a JSON Pointer. */
+/** Where a request has a schema. */
+export const BASE = '/schema';
+
+/** Where a request describes a property in a schema, as a JSON Pointer. */
 export function pointerTo(path: PropertyPath): string {
-  return path.map((part) => `/properties/${escapePointer(part)}`).join('');
+  return BASE + path.map((part) => `/properties${toPointer([part])}`).join('');
 }
 
 /** Where the property is in a payload. */
 export function placeOf(path: PropertyPath): Path {
-  return { pointer: path.map((part) => `/${escapePointer(part)}`).join(''), names: path };
+  return { pointer: toPointer(path), names: path };
 }

@@ -3,10 +3,10 @@ import { PayloadValues } from '../filter/payload-values.js';
 import type { InputError } from '../http/problem.js';
 import { decodeHeaderValue } from './business-keys.js';
 import {
+  BASE,
   countMarks,
   KEY_KEYWORD,
-  markedProperties,
-  type PropertyPath,
+  marksOf,
   placeOf,
   pointerTo,
   type Schema,
@@ -18,44 +18,34 @@ export const MAX_SUBJECT_LENGTH = 1_024;
 /** Bytes of a token's HMAC. */
 const TOKEN_BYTES = 24;
 
-const remembered = new WeakMap<Schema, PropertyPath | 'none'>();
-
 /**
  * The person that a payload is about: the value of the property that the schema marks with {@link SUBJECT_KEYWORD}.
  *
  * @param payload parsed, or its values
  */
 export function subjectInPayload(schema: Schema, payload: unknown): string | undefined {
-  let path = remembered.get(schema);
-  if (path === undefined) {
-    path = markedProperties(schema, SUBJECT_KEYWORD)[0] ?? 'none';
-    remembered.set(schema, path);
-  }
-  const value = path === 'none' ? undefined : PayloadValues.of(payload).at(placeOf(path));
+  const [path] = marksOf(schema).subjects;
+  const value = path && PayloadValues.of(payload).at(placeOf(path));
   if (Number.isSafeInteger(value)) return String(value);
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/**
- * Checks the marks of a schema that an account brings.
- *
- * @param base where the schema is in the request, as a JSON Pointer
- */
-export function checkSubjectProperties(schema: Schema, base: string): InputError[] {
-  const subjects = markedProperties(schema, SUBJECT_KEYWORD);
-  const keys = markedProperties(schema, KEY_KEYWORD).map(pointerTo);
+/** Checks the marks of a schema that an account brings. */
+export function checkSubjectProperties(schema: Schema): InputError[] {
+  const { keys, subjects } = marksOf(schema);
+  const pointers = keys.map(pointerTo);
   const errors: InputError[] = subjects
     .map(pointerTo)
-    .filter((pointer) => keys.includes(pointer))
+    .filter((pointer) => pointers.includes(pointer))
     .map((pointer) => ({
-      pointer: base + pointer,
+      pointer,
       detail: `cannot be both ${KEY_KEYWORD} and ${SUBJECT_KEYWORD}: a business key can be looked for after an erasure`,
     }));
   if (subjects.length > 1)
-    errors.push({ pointer: base, detail: `must mark at most one property with ${SUBJECT_KEYWORD}` });
+    errors.push({ pointer: BASE, detail: `must mark at most one property with ${SUBJECT_KEYWORD}` });
   if (countMarks(schema, SUBJECT_KEYWORD) > subjects.length)
     errors.push({
-      pointer: base,
+      pointer: BASE,
       detail: `has ${SUBJECT_KEYWORD} where it has no effect: mark a property with true, below "properties" alone and outside of lists, definitions and alternatives`,
     });
   return errors;

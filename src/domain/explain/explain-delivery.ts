@@ -1,24 +1,17 @@
 import type { Attempt } from '../attempt/attempt.js';
-import { type Cause, DELETED_REASON, ERASED_REASON } from '../attempt/cause.js';
+import { DELETED_REASON, ERASED_REASON } from '../attempt/cause.js';
 import { describeAttempt } from '../attempt/outcome.js';
 import { formatDuration } from '../basics/duration.js';
 import { isId } from '../basics/ids.js';
-import { type Intervention, isClosed, type ShownStatus } from '../delivery/delivery.js';
+import { present } from '../basics/objects.js';
+import { type Intervention, isClosed, type ShownRecord } from '../delivery/delivery.js';
 import { type EndpointStatus, GONE } from '../endpoint/endpoint.js';
 import type { OpenIncident } from '../endpoint/incident.js';
 import { explainFailing, type FailingTask, keepsFailing } from './failing-task.js';
 import type { Verdict, VerdictCode } from './verdict.js';
 
 /** A delivery, as far as it says why it is as it is. */
-export interface ExplainedDelivery {
-  status: ShownStatus;
-  attempts: readonly Attempt[];
-  closed_at?: string | undefined;
-  next_attempt_at?: string | undefined;
-  reason?: string | undefined;
-  cause?: Cause | undefined;
-  asked_to_wait?: true | undefined;
-  interventions?: Intervention[] | undefined;
+export interface ExplainedDelivery extends ShownRecord {
   /** Absent if the workflow task of its execution has not failed, or has succeeded since. */
   failing_task?: FailingTask | undefined;
 }
@@ -33,33 +26,37 @@ export interface EndpointNow {
   incident?: OpenIncident | undefined;
 }
 
+type Deleted = { at: string; by: string };
+
+/** Why a delivery is as it is. */
+export function explainDelivery(...facts: Parameters<typeof verdictOf>): Verdict {
+  return present(verdictOf(...facts));
+}
+
 /**
- * Why a delivery is as it is.
- *
  * @param endpoint absent if it has been deleted
  * @param deleted when and by whom, if that is known
  * @param now milliseconds since the epoch
  */
-export function explainDelivery(
+function verdictOf(
   delivery: ExplainedDelivery,
   endpoint: EndpointNow | undefined,
-  deleted: { at: string; by: string } | undefined,
+  deleted: Deleted | undefined,
   now: number,
 ): Verdict {
-  const { status, attempts, reason = '', closed_at, failing_task } = delivery;
+  const { status, attempts, reason = '', closed_at: since, failing_task } = delivery;
   // Whatever else it waits for, it does not go on when that comes, and nothing that somebody does to it is done.
   if (failing_task && keepsFailing(failing_task) && !isClosed(status))
     return explainFailing(failing_task, 'delivery');
   const last = attempts.at(-1);
-  const closed = closed_at === undefined ? {} : { since: closed_at };
   switch (status) {
     case 'delivered':
       return last
         ? { code: 'delivered', summary: `Delivered at ${endOf(last)}: ${told(last)}.`, since: endOf(last) }
-        : { code: 'delivered', summary: 'Delivered.', ...closed };
+        : { code: 'delivered', summary: 'Delivered.', since };
     case 'exhausted':
     case 'expired':
-      return { code: status, summary: reason || `The delivery is ${status}.`, ...closed };
+      return { code: status, summary: reason || `The delivery is ${status}.`, since };
     case 'cancelled':
       return explainCancelled(delivery, deleted);
     case 'parked':
@@ -71,51 +68,45 @@ export function explainDelivery(
       return {
         code: 'terminated',
         summary: reason || 'The execution was terminated in Temporal.',
-        ...closed,
-        ...byLast(delivery, 'terminate'),
+        since,
+        by: lastOf(delivery, 'terminate')?.by,
       };
   }
 }
 
-function explainCancelled(
-  { interventions, cause, closed_at }: ExplainedDelivery,
-  deleted: { at: string; by: string } | undefined,
-): Verdict {
-  const act = lastOf(interventions, 'cancel');
-  if (act && isId('erasure', act.by))
-    return {
-      code: 'subject_erased',
-      summary: `Cancelled by the erasure ${act.by} at ${act.at}: ${ERASED_REASON}`,
-      since: act.at,
-      by: act.by,
-    };
-  if (act)
-    return { code: 'cancelled', summary: `Cancelled by ${act.by} at ${act.at}.`, since: act.at, by: act.by };
-  if (cause?.code === 'endpoint_deleted')
-    return {
-      code: 'endpoint_deleted',
-      summary: deleted ? `The endpoint was deleted at ${deleted.at} by ${deleted.by}.` : DELETED_REASON,
-      ...((deleted?.at ?? closed_at) && { since: deleted?.at ?? closed_at ?? '' }),
-      ...(deleted && { by: deleted.by }),
-    };
-  if (cause?.code === 'erased')
-    return { code: 'subject_erased', summary: ERASED_REASON, ...(closed_at && { since: closed_at }) };
+function explainCancelled(delivery: ExplainedDelivery, deleted: Deleted | undefined): Verdict {
+  const { cause, closed_at } = delivery;
+  const act = lastOf(delivery, 'cancel');
+  if (act) {
+    const { at: since, by } = act;
+    if (!isId('erasure', by))
+      return { code: 'cancelled', summary: `Cancelled by ${by} at ${since}.`, since, by };
+    const summary = `Cancelled by the erasure ${by} at ${since}: ${ERASED_REASON}`;
+    return { code: 'subject_erased', summary, since, by };
+  }
+  if (cause?.code === 'endpoint_deleted') {
+    const { at: since = closed_at, by } = deleted ?? {};
+    const summary = deleted ? `The endpoint was deleted at ${since} by ${by}.` : DELETED_REASON;
+    return { code: 'endpoint_deleted', summary, since, by };
+  }
+  if (cause?.code === 'erased') return { code: 'subject_erased', summary: ERASED_REASON, since: closed_at };
   return {
     code: 'terminated',
     summary: `The execution was ended in Temporal${closed_at ? ` at ${closed_at}` : ''}.`,
-    ...(closed_at && { since: closed_at }),
+    since: closed_at,
   };
 }
 
 function explainParked(delivery: ExplainedDelivery, endpoint: EndpointNow | undefined): Verdict {
-  const { reason = '', cause, interventions, attempts } = delivery;
+  const { reason = '', cause, attempts } = delivery;
   const last = attempts.at(-1);
-  const pause = lastOf(interventions, 'pause');
+  const pause = lastOf(delivery, 'pause');
   if (cause?.code === 'paused')
     return {
       code: 'delivery_paused',
       summary: pause ? `The delivery was paused by ${pause.by} at ${pause.at}.` : reason,
-      ...(pause && { since: pause.at, by: pause.by }),
+      since: pause?.at,
+      by: pause?.by,
     };
   if (cause?.code === 'attempt' && cause.led_to === 'address_blocked' && last)
     return { code: 'address_blocked', summary: reason, since: endOf(last) };
@@ -150,7 +141,7 @@ function explainParked(delivery: ExplainedDelivery, endpoint: EndpointNow | unde
     code: now,
     summary: `The endpoint has been ${status} since ${since}${by ? `, by ${by}` : ''}${status_reason ? `: ${status_reason}` : '.'} The delivery waits until it is active.`,
     since,
-    ...(by && { by }),
+    by,
   };
 }
 
@@ -174,27 +165,22 @@ function explainWait(delivery: ExplainedDelivery, now: number): Verdict {
         `Attempt ${attempts.length + 1} is being made, or about to be` +
         `${due === undefined ? '' : `: it was due ${formatDuration(now - due)} ago, at ${next_attempt_at}`}.` +
         (last ? ` ${told(last)}.` : ''),
-      ...(next_attempt_at !== undefined && { next_attempt_at }),
+      next_attempt_at,
     };
   if (cause?.code === 'deferred') return { code: 'waits_its_turn', summary: reason, next_attempt_at };
   return {
     code: asked_to_wait ? 'retry_after' : 'retrying',
     summary: reason || `The next attempt is due at ${next_attempt_at}.`,
     next_attempt_at,
-    ...(last && { since: endOf(last) }),
+    since: last && endOf(last),
   };
 }
 
 function lastOf(
-  interventions: readonly Intervention[] | undefined,
+  { interventions }: ExplainedDelivery,
   action: Intervention['action'],
 ): Intervention | undefined {
   return interventions?.findLast((one) => one.action === action);
-}
-
-function byLast({ interventions }: ExplainedDelivery, action: Intervention['action']): { by?: string } {
-  const act = lastOf(interventions, action);
-  return act ? { by: act.by } : {};
 }
 
 function told(attempt: Attempt): string {

@@ -1,6 +1,7 @@
 import type { Attempt } from '../attempt/attempt.js';
 import { describeAttempt } from '../attempt/outcome.js';
 import { createdAt } from '../basics/id-time.js';
+import { present } from '../basics/objects.js';
 import { type Intervention, isClosed, type ShownRecord, type ShownStatus } from '../delivery/delivery.js';
 
 /** What kind of thing happened to a delivery. Part of the HTTP interface. */
@@ -19,8 +20,10 @@ export const TIMELINE_TYPES = [
   'terminated',
 ] as const;
 
-/** One thing that happened to a delivery, human-readable, with its facts. */
-export interface TimelineItem {
+/** One thing that happened to a delivery, human-readable, with the facts of an attempt, or of an act, a termination or a reset. */
+export interface TimelineItem
+  extends Partial<Pick<Attempt, 'number' | 'trigger' | 'duration_ms' | 'url' | 'status_code' | 'error_code'>>,
+    Partial<Pick<Intervention, 'action' | 'by' | 'replay'>> {
   /** ISO 8601, UTC. Of an attempt: when it began. */
   at: string;
   type: (typeof TIMELINE_TYPES)[number];
@@ -28,20 +31,8 @@ export interface TimelineItem {
   /** Of `started`. */
   workflow_id?: string;
   run_id?: string;
-  /** Of an attempt. */
-  number?: number;
-  trigger?: Attempt['trigger'];
-  duration_ms?: number;
-  url?: string;
-  status_code?: number;
-  error_code?: Attempt['error_code'];
   /** Of a wait: until when. ISO 8601, UTC. */
   next_attempt_at?: string;
-  /** Of an act, and of a termination or reset. */
-  action?: Intervention['action'];
-  by?: string;
-  /** The replay that did it. */
-  replay?: string;
   /** How it ended. */
   status?: ShownStatus;
 }
@@ -129,39 +120,21 @@ export function changesOf(before: ShownRecord, after: ShownRecord, at: string): 
 
 function tellAct({ action, at, by, replay }: Intervention): TimelineItem {
   const through = replay === undefined ? '' : `, through the replay ${replay}`;
-  return {
-    at,
-    type: 'act',
-    text: `${ACTS[action]} by ${by}${through}.`,
-    action,
-    by,
-    ...(replay !== undefined && { replay }),
-  };
+  return present({ at, type: 'act', text: `${ACTS[action]} by ${by}${through}.`, action, by, replay });
 }
 
 function tellAttempt(attempt: Attempt): TimelineItem {
   const { number, at, trigger, duration_ms, url, status_code, error_code, lost_tries } = attempt;
   const lost = lost_tries === undefined ? '' : ` An earlier try of it was lost, and may have arrived, too.`;
-  return {
-    at,
-    type: 'attempt',
-    text: `Attempt ${number}${BECAUSE[trigger]} ${describeAttempt(attempt)}, after ${duration_ms} ms.${lost}`,
-    number,
-    trigger,
-    duration_ms,
-    ...(url !== undefined && { url }),
-    ...(status_code !== undefined && { status_code }),
-    ...(error_code !== undefined && { error_code }),
-  };
+  const text = `Attempt ${number}${BECAUSE[trigger]} ${describeAttempt(attempt)}, after ${duration_ms} ms.${lost}`;
+  return present({ at, type: 'attempt', text, number, trigger, duration_ms, url, status_code, error_code });
 }
 
 /** What a delivery came to, unless an act that is told has said it. */
 function tellState(record: ShownRecord, at: string, acts: readonly Intervention[]): TimelineItem[] {
   const { status, next_attempt_at, cause, reason = '' } = record;
-  if (status === 'terminated') {
-    const by = acts.at(-1)?.by;
-    return [{ at, type: 'terminated', text: reason, status, ...(by !== undefined && { by }) }];
-  }
+  if (status === 'terminated')
+    return [present({ at, type: 'terminated', text: reason, status, by: acts.at(-1)?.by })];
   if (isClosed(status)) return [{ at: endOf(record) ?? at, type: 'closed', text: tellEnd(record), status }];
   if (next_attempt_at !== undefined) return [{ at, type: 'wait', text: reason, next_attempt_at }];
   if (acts.at(-1)?.action === 'pause') return [];

@@ -1,3 +1,4 @@
+import { present } from '../basics/objects.js';
 import { cutText } from '../text/unicode.js';
 import { type Filter, matchesFilter } from './match-filter.js';
 import { ExactValue, PayloadValues, pathOf } from './payload-values.js';
@@ -35,14 +36,7 @@ export function decidingClauses(filter: Filter, payload: unknown, clause = ''): 
   }
   const path = comparedPath(filter);
   const found = path === undefined ? undefined : shown(values.at(pathOf(path)));
-  return [
-    {
-      clause,
-      ...(path !== undefined && { path }),
-      condition: filter,
-      ...(found !== undefined && { found }),
-    },
-  ];
+  return [present({ clause, path, condition: filter, found })];
 }
 
 /** A condition as people write it: `/total at_least 100`. */

@@ -1,12 +1,5 @@
 import type { InputError } from '../http/problem.js';
-import {
-  MAX_FILTER_CONDITIONS,
-  MAX_FILTER_DEPTH,
-  MAX_FILTER_SIZE,
-  MAX_FILTER_TEXT,
-  MAX_FILTER_VALUES,
-  MAX_PATH_LEVELS,
-} from './filter-bounds.js';
+import { FILTER_BOUNDS } from './filter-bounds.js';
 import type { Filter } from './match-filter.js';
 
 /** A place in a filter, from its root. */
@@ -27,8 +20,8 @@ const NO_CONDITION =
 export function findMistake(value: unknown): FilterMistake | undefined {
   const mistake = new Walk().condition(value, []);
   if (mistake) return mistake;
-  return JSON.stringify(value).length > MAX_FILTER_SIZE
-    ? { place: [], detail: `must be at most ${MAX_FILTER_SIZE} characters of JSON` }
+  return JSON.stringify(value).length > FILTER_BOUNDS.size
+    ? { place: [], detail: `must be at most ${FILTER_BOUNDS.size} characters of JSON` }
     : undefined;
 }
 
@@ -37,9 +30,9 @@ class Walk {
 
   condition(value: unknown, place: Place): FilterMistake | undefined {
     const depth = place.filter((part) => typeof part === 'string').length + 1;
-    if (depth > MAX_FILTER_DEPTH) return whole(`must be nested at most ${MAX_FILTER_DEPTH} deep`);
+    if (depth > FILTER_BOUNDS.depth) return whole(`must be nested at most ${FILTER_BOUNDS.depth} deep`);
     this.conditions += 1;
-    if (this.conditions > MAX_FILTER_CONDITIONS) return tooMany();
+    if (this.conditions > FILTER_BOUNDS.conditions) return tooMany();
     if (typeof value !== 'object' || value === null) return { place, detail: NO_CONDITION };
     const condition = value as Record<string, unknown>;
     const [first = '', second, third] = firstNames(condition);
@@ -60,7 +53,7 @@ class Walk {
   parts(value: unknown, place: Place): FilterMistake | undefined {
     if (!Array.isArray(value) || value.length === 0)
       return { place, detail: 'must be a list of at least 1 condition' };
-    if (value.length > MAX_FILTER_CONDITIONS) return tooMany();
+    if (value.length > FILTER_BOUNDS.conditions) return tooMany();
     for (const [index, part] of value.entries()) {
       const mistake = this.condition(part, [...place, index]);
       if (mistake) return mistake;
@@ -92,36 +85,36 @@ function firstNames(object: object): string[] {
 
 function wrongPath(path: unknown): string | undefined {
   if (typeof path !== 'string') return 'must be a string';
-  if (path.length > MAX_FILTER_TEXT) return `must have at most ${MAX_FILTER_TEXT} characters`;
+  if (path.length > FILTER_BOUNDS.text) return `must have at most ${FILTER_BOUNDS.text} characters`;
   if (!POINTER.test(path)) return 'must be a JSON Pointer, such as /total or /items/0/name';
-  return path.split('/').length - 1 > MAX_PATH_LEVELS
-    ? `must have at most ${MAX_PATH_LEVELS} levels`
+  return path.split('/').length - 1 > FILTER_BOUNDS.levels
+    ? `must have at most ${FILTER_BOUNDS.levels} levels`
     : undefined;
 }
 
 function wrongList(values: unknown): string | undefined {
   if (!Array.isArray(values) || values.length === 0) return 'must be a list of at least 1 value';
-  if (values.length > MAX_FILTER_VALUES) return `must have at most ${MAX_FILTER_VALUES} values`;
+  if (values.length > FILTER_BOUNDS.values) return `must have at most ${FILTER_BOUNDS.values} values`;
   return values.every((value) => wrongScalar(value) === undefined)
     ? undefined
-    : `must hold texts of at most ${MAX_FILTER_TEXT} characters, numbers, true, false or null`;
+    : `must hold texts of at most ${FILTER_BOUNDS.text} characters, numbers, true, false or null`;
 }
 
 function wrongScalar(value: unknown): string | undefined {
   return value === null || typeof value === 'boolean' || wrongLimit(value) === undefined
     ? undefined
-    : `must be a text of at most ${MAX_FILTER_TEXT} characters, a number, true, false or null`;
+    : `must be a text of at most ${FILTER_BOUNDS.text} characters, a number, true, false or null`;
 }
 
 function wrongLimit(value: unknown): string | undefined {
   // A number such as 1e999 is read as infinity, which is no JSON.
-  return Number.isFinite(value) || (typeof value === 'string' && value.length <= MAX_FILTER_TEXT)
+  return Number.isFinite(value) || (typeof value === 'string' && value.length <= FILTER_BOUNDS.text)
     ? undefined
-    : `must be a number or a text of at most ${MAX_FILTER_TEXT} characters`;
+    : `must be a number or a text of at most ${FILTER_BOUNDS.text} characters`;
 }
 
 function tooMany(): FilterMistake {
-  return whole(`must have at most ${MAX_FILTER_CONDITIONS} conditions`);
+  return whole(`must have at most ${FILTER_BOUNDS.conditions} conditions`);
 }
 
 function whole(detail: string): FilterMistake {

@@ -1,3 +1,4 @@
+import { present } from '../basics/objects.js';
 import { cutText } from '../text/unicode.js';
 import { PROBLEMS, type ProblemCode } from './problems.js';
 
@@ -51,11 +52,12 @@ export class Problem extends Error {
 }
 
 function shortened({ pointer, parameter, detail }: InputError): InputError {
-  return {
-    ...(pointer !== undefined && { pointer: cutText(pointer, MAX_SHOWN, '…') }),
-    ...(parameter !== undefined && { parameter: cutText(parameter, MAX_SHOWN, '…') }),
+  const cut = (text: string | undefined, most = MAX_SHOWN) => text && cutText(text, most, '…');
+  return present({
+    pointer: cut(pointer),
+    parameter: cut(parameter),
     detail: cutText(detail, 5 * MAX_SHOWN, '…'),
-  };
+  });
 }
 
 /** The caller's account has nothing of that id. @param resource as a person calls it: `profile`, `API key` */

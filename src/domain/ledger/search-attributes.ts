@@ -11,26 +11,18 @@ import { type AcceptedEvent, DELIVERY_STATUSES, type DeliveryStatus } from '../d
  * Search attributes of every execution: what the ledger can be searched by. Keyword lists where a group will have several values;
  * SQL visibility stores allow three of those. They hold no personal data, because they are not encrypted.
  */
+const { KEYWORD_LIST, KEYWORD, BOOL, DATETIME } = SearchAttributeType;
 /** Accounts, and the tokens of their events' business keys: a token belongs to one account, so both are narrowed down together. */
-export const ACCOUNT_ATTRIBUTE = defineSearchAttributeKey(
-  'HooklineAccount',
-  SearchAttributeType.KEYWORD_LIST,
-);
-export const ENDPOINT_ATTRIBUTE = defineSearchAttributeKey(
-  'HooklineEndpoint',
-  SearchAttributeType.KEYWORD_LIST,
-);
-export const EVENT_ATTRIBUTE = defineSearchAttributeKey('HooklineEvent', SearchAttributeType.KEYWORD_LIST);
-export const KIND_ATTRIBUTE = defineSearchAttributeKey('HooklineEventKind', SearchAttributeType.KEYWORD);
-export const STATUS_ATTRIBUTE = defineSearchAttributeKey('HooklineStatus', SearchAttributeType.KEYWORD);
+export const ACCOUNT_ATTRIBUTE = defineSearchAttributeKey('HooklineAccount', KEYWORD_LIST);
+export const ENDPOINT_ATTRIBUTE = defineSearchAttributeKey('HooklineEndpoint', KEYWORD_LIST);
+export const EVENT_ATTRIBUTE = defineSearchAttributeKey('HooklineEvent', KEYWORD_LIST);
+export const KIND_ATTRIBUTE = defineSearchAttributeKey('HooklineEventKind', KEYWORD);
+export const STATUS_ATTRIBUTE = defineSearchAttributeKey('HooklineStatus', KEYWORD);
 /** True on the one execution of an event that stands for it in a list of events. */
-export const EVENT_HEAD_ATTRIBUTE = defineSearchAttributeKey('HooklineEventHead', SearchAttributeType.BOOL);
+export const EVENT_HEAD_ATTRIBUTE = defineSearchAttributeKey('HooklineEventHead', BOOL);
 
 /** When the event was accepted; of a group, the first of its events. {@link createdAt} tells it of each event from its id. */
-export const ACCEPTED_ATTRIBUTE = defineSearchAttributeKey(
-  'HooklineAcceptedAt',
-  SearchAttributeType.DATETIME,
-);
+export const ACCEPTED_ATTRIBUTE = defineSearchAttributeKey('HooklineAcceptedAt', DATETIME);
 
 export const SEARCH_ATTRIBUTES = [
   ACCOUNT_ATTRIBUTE,

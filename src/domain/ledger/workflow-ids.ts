@@ -4,13 +4,8 @@ import { type DeliveryKey, deliveryId, parseDeliveryId } from '../basics/deliver
 /**
  * An id in which what tells the execution from others of its type comes first, because lists show the beginning. The account is there
  * because what an account asks for is found under its own id only.
- *
- * @param part tells executions for the same thing apart
  */
-function ownedBy(accountId: string, type: string, id: string, part?: number): string {
-  const named = part === undefined ? id : `${id}:${part}`;
-  return `${type}:${named}:${accountId}`;
-}
+const owned = (type: string) => (accountId: string, id: string) => `${type}:${id}:${accountId}`;
 
 /**
  * The id of a delivery's workflow: the delivery's id, and the account. Temporal refuses a second start under it, which is what makes
@@ -36,7 +31,7 @@ function idIn(workflowId: string, prefix: string): string | undefined {
 
 /** The id of the workflow that starts the deliveries of an event with many endpoints, or none. */
 export function fanOutWorkflowId(accountId: string, eventId: string, part = 0): string {
-  return ownedBy(accountId, 'fanout', eventId, part === 0 ? undefined : part);
+  return owned('fanout')(accountId, part === 0 ? eventId : `${eventId}:${part}`);
 }
 
 /** The inverse of {@link fanOutWorkflowId}. */
@@ -49,14 +44,10 @@ export function parseFanOutWorkflowId(
 }
 
 /** The id of the workflow that watches an endpoint while it is failing. */
-export function incidentWorkflowId(accountId: string, endpointId: string): string {
-  return ownedBy(accountId, 'incident', endpointId);
-}
+export const incidentWorkflowId = owned('incident');
 
 /** The id of the workflow that wakes an endpoint's parked deliveries. */
-export function releaseWorkflowId(accountId: string, endpointId: string): string {
-  return ownedBy(accountId, 'release', endpointId);
-}
+export const releaseWorkflowId = owned('release');
 
 /** The type of the workflows that make deliveries, one or several. */
 export const DELIVERY_TYPE = 'deliver';
@@ -80,9 +71,7 @@ export function isOfDeliveries(text: string): boolean {
 }
 
 /** The id of the workflow that finds out whether an endpoint wants events. */
-export function verificationWorkflowId(accountId: string, endpointId: string): string {
-  return ownedBy(accountId, 'verify', endpointId);
-}
+export const verificationWorkflowId = owned('verify');
 
 /** The id of the workflow that alerts people over a channel. There is one in each installation, which its task queue names. */
 export function alertsWorkflowId(taskQueue: string, channel: AlertChannel): string {
@@ -90,9 +79,7 @@ export function alertsWorkflowId(taskQueue: string, channel: AlertChannel): stri
 }
 
 /** The id of the workflow that sends an account's deliveries again, or steers many at once. */
-export function replayWorkflowId(accountId: string, replayId: string): string {
-  return ownedBy(accountId, 'replay', replayId);
-}
+export const replayWorkflowId = owned('replay');
 
 /** The inverse of {@link replayWorkflowId}: the replay's id. */
 export function replayIdIn(workflowId: string): string {
@@ -100,9 +87,7 @@ export function replayIdIn(workflowId: string): string {
 }
 
 /** The id of the workflow that erases a subject of an account. */
-export function erasureWorkflowId(accountId: string, erasureId: string): string {
-  return ownedBy(accountId, 'erasure', erasureId);
-}
+export const erasureWorkflowId = owned('erasure');
 
 /** The id of the workflow that deletes an account. */
 export function accountDeletionWorkflowId(accountId: string): string {
@@ -110,9 +95,7 @@ export function accountDeletionWorkflowId(accountId: string): string {
 }
 
 /** The id of the workflow that ends the overlap of an endpoint's signing secrets. */
-export function rotationWorkflowId(accountId: string, endpointId: string): string {
-  return ownedBy(accountId, 'rotation', endpointId);
-}
+export const rotationWorkflowId = owned('rotation');
 
 /** The id of the Schedule that archives what workers of a task queue have closed, and the beginning of its runs' workflow ids. */
 export function archiveScheduleId(taskQueue: string): string {

@@ -12,16 +12,12 @@ import { CertificateError, decodeBase64, readStrictly } from './strict-text.js';
 /** Of the shape of certificates. */
 export const CERTIFICATE_FORMAT = 2;
 
-const hash = z
+/** A hash; or a salt: a short one would let somebody look for a value and a salt that make the same commitment. */
+const hashSchema = z
   .string()
   .refine((text) => decodeBase64(text)?.length === HASH_BYTES, 'must be 32 bytes in base64');
 /** Hashes of a proof. A log that could be counted has no longer one. */
-export const proofSchema = z.array(hash).max(64);
-
-const saltSchema = z
-  .string()
-  // A short salt would let somebody look for a value and a salt that make the same commitment.
-  .refine((text) => decodeBase64(text)?.length === HASH_BYTES, 'must be 32 bytes in base64');
+const proofSchema = z.array(hashSchema).max(64);
 
 /** What the log shows about one record. Only those fields of the record are named here that are looked at. */
 export const certificateSchema = z.strictObject({
@@ -53,7 +49,7 @@ export const certificateSchema = z.strictObject({
         .describe(
           'Of a delivery: where each attempt went, and what came back. Of a change: what it was before and after, from where and why it was changed',
         ),
-      salt: saltSchema.describe(
+      salt: hashSchema.describe(
         'Base64. The record’s details_commitment is HMAC-SHA256 of the canonical JSON text (RFC 8785) of the value with this key',
       ),
     })
@@ -84,7 +80,7 @@ export const openingSchema = z.strictObject({
   format: z.literal(CERTIFICATE_FORMAT),
   delivery_id: z.string(),
   payload: z.string().describe('The payload, as it was delivered'),
-  salt: saltSchema.describe(
+  salt: hashSchema.describe(
     'Base64. The record’s payload_commitment is HMAC-SHA256 of the payload with this key',
   ),
 });

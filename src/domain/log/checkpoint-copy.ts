@@ -8,8 +8,5 @@ export interface CheckpointCopy {
 
 /** The place outside cannot be read or written: nothing is signed meanwhile, because nothing would remember it. */
 export class LogCopyError extends Error {
-  constructor(detail: string, options?: ErrorOptions) {
-    super(detail, options);
-    this.name = 'LogCopyError';
-  }
+  override readonly name = 'LogCopyError';
 }

@@ -1,5 +1,6 @@
 import { HASH_BYTES } from './merkle-tree.js';
 import {
+  ifValid,
   NoteError,
   type NoteSigner,
   type NoteVerifier,
@@ -43,14 +44,7 @@ export function asSigned(note: string): string {
 
 /** The first of some keys that has signed a checkpoint; `undefined` if none has. */
 export function openedBy(note: string, keys: readonly NoteVerifier[]): NoteVerifier | undefined {
-  return keys.find((key) => {
-    try {
-      return openCheckpoint(note, [key]);
-    } catch (error) {
-      if (error instanceof NoteError) return false;
-      throw error;
-    }
-  });
+  return keys.find((key) => ifValid(() => openCheckpoint(note, [key])));
 }
 
 /**

@@ -1,7 +1,7 @@
 import { type KeyObject, sign, verify } from 'node:crypto';
 import {
   COSIGNATURE,
-  NoteError,
+  ifValid,
   type NoteSigner,
   type NoteVerifier,
   newSigningKey,
@@ -52,21 +52,12 @@ export function cosignaturesBy(
 ): { line: string; at: Date }[] {
   const text = textOf(note);
   return lines.split('\n').flatMap((line) => {
-    const found = read(line);
+    const found = ifValid(() => readSignature(line));
     if (found?.name !== witness.name || !found.id.equals(witness.id)) return [];
     if (!witness.isValid(text, found.signature)) return [];
     const seconds = found.signature.readBigUInt64BE();
     return [{ line: `${line}\n`, at: new Date(Number(seconds) * 1_000) }];
   });
-}
-
-function read(line: string) {
-  try {
-    return readSignature(line);
-  } catch (error) {
-    if (error instanceof NoteError) return undefined;
-    throw error;
-  }
 }
 
 function messageOf(text: string, time: Buffer): Buffer {

@@ -25,11 +25,11 @@ export type LogAlteredReason = (typeof LOG_ALTERED_REASONS)[number];
 
 /** The stored log is not the one that was signed: nothing is signed or proven until somebody has looked at it. */
 export class LogAlteredError extends Error {
+  override readonly name = 'LogAlteredError';
   readonly reason: LogAlteredReason;
 
   constructor(reason: LogAlteredReason, detail: string) {
     super(`${detail}: the database was altered (${reason})`);
-    this.name = 'LogAlteredError';
     this.reason = reason;
   }
 }

@@ -69,9 +69,10 @@ export function isIncluded(
   proof: readonly Uint8Array[],
 ): boolean {
   if (!isCount(size) || !isCount(index) || index >= size) return false;
-  const rest = [...proof];
-  const found = climb(leaf, index, { from: 0, to: size }, rest);
-  return found !== undefined && rest.length === 0 && found.equals(root);
+  const whole = { from: 0, to: size };
+  const known = knownFrom(pathOf(index, whole), proof);
+  known?.set(nameOf({ from: index, to: index + 1 }), leaf);
+  return known !== undefined && hashOf(whole, known).equals(root);
 }
 
 /** Whether a proof shows that the tree with one root is the beginning of the tree with another. */
@@ -81,76 +82,62 @@ export function isConsistent(
   proof: readonly Uint8Array[],
 ): boolean {
   if (!isCount(older.size) || !isCount(newer.size) || older.size < 1 || older.size > newer.size) return false;
-  const rest = [...proof];
-  const roots = climbTwo(older, { from: 0, to: newer.size }, rest);
-  return (
-    roots !== undefined &&
-    rest.length === 0 &&
-    roots.older.equals(older.root) &&
-    roots.newer.equals(newer.root)
-  );
+  const [beginning, whole] = [older, newer].map(({ size }) => ({ from: 0, to: size })) as [Range, Range];
+  const path = consistencyPath(older.size, whole);
+  const known = knownFrom(path, proof);
+  if (!known) return false;
+  // Where the older tree is a subtree of the newer one, the proof leaves its root out.
+  if (!path.some(({ to }) => to === older.size)) known.set(nameOf(beginning), older.root);
+  return hashOf(beginning, known).equals(older.root) && hashOf(whole, known).equals(newer.root);
 }
 
 function isCount(value: number): boolean {
   return Number.isSafeInteger(value) && value >= 0;
 }
 
-/** Where a range of more than one leaf is divided: after the largest power of two that is smaller than it. */
-function middleOf({ from, to }: Range): number {
+/** The two halves of a range of more than one leaf: the first has the largest power of two of leaves that is smaller than all. */
+function halvesOf({ from, to }: Range): [left: Range, right: Range] {
   let half = 1;
   while (half * 2 < to - from) half *= 2;
-  return from + half;
+  return [
+    { from, to: from + half },
+    { from: from + half, to },
+  ];
 }
 
 /** The subtrees beside the path from a leaf to the root, lowest first. */
 function pathOf(index: number, range: Range): Range[] {
   if (range.to - range.from === 1) return [];
-  const middle = middleOf(range);
-  const left = { from: range.from, to: middle };
-  const right = { from: middle, to: range.to };
-  return index < middle ? [...pathOf(index, left), right] : [...pathOf(index, right), left];
+  const [left, right] = halvesOf(range);
+  return index < right.from ? [...pathOf(index, left), right] : [...pathOf(index, right), left];
 }
 
 /** The subtrees that, together, make both roots. The older tree ends at leaf `end`. */
 function consistencyPath(end: number, range: Range): Range[] {
   if (end === range.to) return range.from === 0 ? [] : [range];
-  const middle = middleOf(range);
-  const left = { from: range.from, to: middle };
-  const right = { from: middle, to: range.to };
-  return end <= middle ? [...consistencyPath(end, left), right] : [...consistencyPath(end, right), left];
+  const [left, right] = halvesOf(range);
+  return end <= left.to ? [...consistencyPath(end, left), right] : [...consistencyPath(end, right), left];
 }
 
-/** Follows a proof from a leaf to the root, and takes from `rest` what it uses. */
-function climb(leaf: Uint8Array, index: number, range: Range, rest: Uint8Array[]): Buffer | undefined {
-  if (range.to - range.from === 1) return Buffer.from(leaf);
-  const beside = rest.pop();
-  if (!beside) return undefined;
-  const middle = middleOf(range);
-  const isLeft = index < middle;
-  const half = isLeft ? { from: range.from, to: middle } : { from: middle, to: range.to };
-  const below = climb(leaf, index, half, rest);
-  return below && (isLeft ? nodeHash(below, beside) : nodeHash(beside, below));
+/** The hashes of a proof, by the ranges that they are of; `undefined` if it has another number of them. */
+function knownFrom(
+  path: readonly Range[],
+  proof: readonly Uint8Array[],
+): Map<string, Uint8Array> | undefined {
+  if (path.length !== proof.length) return undefined;
+  return new Map(path.map((range, at) => [nameOf(range), proof[at] as Uint8Array]));
 }
 
-/** Follows a proof to the roots of both trees, and takes from `rest` what it uses. */
-function climbTwo(
-  older: { size: number; root: Uint8Array },
-  range: Range,
-  rest: Uint8Array[],
-): { older: Buffer; newer: Buffer } | undefined {
-  if (older.size === range.to) {
-    const shared = range.from === 0 ? older.root : rest.pop();
-    return shared && { older: Buffer.from(shared), newer: Buffer.from(shared) };
-  }
-  const beside = rest.pop();
-  if (!beside) return undefined;
-  const middle = middleOf(range);
-  if (older.size <= middle) {
-    const below = climbTwo(older, { from: range.from, to: middle }, rest);
-    return below && { older: below.older, newer: nodeHash(below.newer, beside) };
-  }
-  const below = climbTwo(older, { from: middle, to: range.to }, rest);
-  return below && { older: nodeHash(beside, below.older), newer: nodeHash(beside, below.newer) };
+/** The hash of a range, whose parts are known down to those that are not divided. */
+function hashOf(range: Range, known: ReadonlyMap<string, Uint8Array>): Buffer {
+  const hash = known.get(nameOf(range));
+  if (hash) return Buffer.from(hash);
+  const [left, right] = halvesOf(range);
+  return nodeHash(hashOf(left, known), hashOf(right, known));
+}
+
+function nameOf({ from, to }: Range): string {
+  return `${from}-${to}`;
 }
 
 /** Hashes of ranges, by one read of all complete subtrees in them. */

@@ -10,12 +10,7 @@ export interface OpenedCheckpoint extends Checkpoint {
 }
 
 /** A checkpoint as MongoDB keeps it. Nothing but its note is believed. */
-export interface StoredCheckpoint {
-  size: number;
-  root: Buffer;
-  note: string;
-  timestamp?: string | undefined;
-}
+export type StoredCheckpoint = Omit<OpenedCheckpoint, 'origin'>;
 
 /** Signed notes, by where they are kept. */
 export interface KeptCheckpoints {

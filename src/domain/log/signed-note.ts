@@ -23,9 +23,16 @@ const SIGNATURE_MARK = '\u2014 ';
 
 /** A note is not valid, or no known key has signed it. */
 export class NoteError extends Error {
-  constructor(detail: string) {
-    super(detail);
-    this.name = 'NoteError';
+  override readonly name = 'NoteError';
+}
+
+/** What is read; `undefined` if it is not valid. */
+export function ifValid<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof NoteError) return undefined;
+    throw error;
   }
 }
 
@@ -77,10 +84,7 @@ export function readSigningKey(text: string, scheme: Scheme = PLAIN): NoteSigner
     : undefined;
   if (!parts) throw new NoteError('must read PRIVATE+KEY+name+id+key; "hookline log-key" makes one');
   const key = privateKeyOf(parts.key);
-  const bytes = publicKeyOf(key);
-  if (!keyId(parts.name, scheme.algorithm, bytes).equals(parts.id))
-    throw new NoteError('the id in the key does not belong to its name and key: it was altered');
-  return { verifier: verifierOf(parts.name, bytes, scheme), sign: (note) => scheme.sign(note, key) };
+  return { verifier: verifierOf(parts, publicKeyOf(key), scheme), sign: (note) => scheme.sign(note, key) };
 }
 
 /** Reads the private keys of one log, separated by commas. @throws NoteError that does not repeat a key */
@@ -97,9 +101,7 @@ export function readSigningKeys(text: string): NoteSigner[] {
 export function readVerifierKey(text: string, scheme: Scheme = PLAIN): NoteVerifier {
   const parts = splitKey(text, scheme.algorithm);
   if (!parts) throw new NoteError('a key must read name+id+key, as GET /log/key answers it');
-  if (!keyId(parts.name, scheme.algorithm, parts.key).equals(parts.id))
-    throw new NoteError('the id in the key does not belong to its name and key: it was altered');
-  return verifierOf(parts.name, parts.key, scheme);
+  return verifierOf(parts, parts.key, scheme);
 }
 
 /** A signed note (C2SP): the text, an empty line, and a line for each signature. @param text ends with a line feed */
@@ -158,8 +160,14 @@ export function readSignature(line: string): { name: string; id: Buffer; signatu
   return { name, id: bytes.subarray(0, ID_BYTES), signature: bytes.subarray(ID_BYTES) };
 }
 
-function verifierOf(name: string, bytes: Buffer, { algorithm, isValid }: Scheme): NoteVerifier {
-  const id = keyId(name, algorithm, bytes);
+/** @param bytes of the public key */
+function verifierOf(
+  { name, id }: Pick<NoteVerifier, 'name' | 'id'>,
+  bytes: Buffer,
+  { algorithm, isValid }: Scheme,
+): NoteVerifier {
+  if (!keyId(name, algorithm, bytes).equals(id))
+    throw new NoteError('the id in the key does not belong to its name and key: it was altered');
   const key = createPublicKey({
     key: { kty: 'OKP', crv: 'Ed25519', x: bytes.toString('base64url') },
     format: 'jwk',

@@ -10,25 +10,21 @@ export function statementOf(
   const { origin, size } = verified.checkpoint;
   const proven = [
     `when the log ${origin} signed its checkpoint of ${size} ${size === 1 ? 'record' : 'records'}, number ${index} was this record of ${describe(record)}`,
-    ...(hasDetails ? [`the details in the certificate, ${DETAILS[record.type]}, are what was recorded`] : []),
-    ...(opening === undefined ? [] : ['the payload given is what was recorded']),
-    ...(linkedTo === undefined
-      ? []
-      : [`the log is the same as that of the checkpoint given, of ${linkedTo}`]),
+    hasDetails && `the details in the certificate, ${DETAILS[record.type]}, are what was recorded`,
+    opening !== undefined && 'the payload given is what was recorded',
+    linkedTo !== undefined && `the log is the same as that of the checkpoint given, of ${linkedTo}`,
     ...witnessed.map(
       ({ name, at }) =>
         `the witness ${name} cosigned that checkpoint at ${at.toISOString()}, as a continuation of all that it had cosigned before`,
     ),
-    ...(stamped
-      ? [`the checkpoint was there at ${stamped.at.toISOString()}, as the time stamp of ${stamped.by} says`]
-      : []),
+    stamped &&
+      `the checkpoint was there at ${stamped.at.toISOString()}, as the time stamp of ${stamped.by} says`,
   ];
   const unproven = [
     'that the operator recorded the truth before that checkpoint',
-    ...(record.type === 'delivery' ? ['what the subscriber did with the event'] : []),
-    ...(key === undefined
-      ? ["that the key in the certificate is the operator's, because no other was given to compare"]
-      : []),
+    record.type === 'delivery' && 'what the subscriber did with the event',
+    key === undefined &&
+      "that the key in the certificate is the operator's, because no other was given to compare",
   ];
   return `This proves that ${list(proven, 'and that')}; it does not prove ${list(unproven, 'or')}.`;
 }
@@ -45,7 +41,9 @@ function describe(record: VerifiedCertificate['record']): string {
   return `delivery ${record.delivery_id} (${record.status} after ${attemptCount(record.attempts ?? [])})`;
 }
 
-function list(parts: readonly string[], conjunction: string): string {
+/** @param facts those that there are */
+function list(facts: readonly (string | false | undefined)[], conjunction: string): string {
+  const parts = facts.filter((fact) => typeof fact === 'string');
   const last = parts.at(-1) ?? '';
   return parts.length < 2 ? last : `${parts.slice(0, -1).join(', ')}, ${conjunction} ${last}`;
 }

@@ -3,10 +3,7 @@ import type { z } from 'zod';
 
 /** A certificate, or what is given with it, is not valid. The message says why, and names no payload. */
 export class CertificateError extends Error {
-  constructor(detail: string, options?: ErrorOptions) {
-    super(detail, options);
-    this.name = 'CertificateError';
-  }
+  override readonly name = 'CertificateError';
 }
 
 /** Beyond which a text is not read, characters: a payload of 256 KiB may need six for each byte. */

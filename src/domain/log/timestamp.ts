@@ -33,10 +33,7 @@ export const MAX_TIMESTAMP_BYTES = 32 * 1024;
 
 /** What a time-stamping service answered is no time stamp of a checkpoint. */
 export class TimestampError extends Error {
-  constructor(detail: string, options?: ErrorOptions) {
-    super(detail, options);
-    this.name = 'TimestampError';
-  }
+  override readonly name = 'TimestampError';
 }
 
 /** A time stamp that holds. */

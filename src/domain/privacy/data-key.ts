@@ -22,10 +22,7 @@ const PREFIX_LENGTH = 3;
 
 /** A sealed text was altered, or belongs to another event. */
 export class SealedTextError extends Error {
-  constructor(detail: string) {
-    super(detail);
-    this.name = 'SealedTextError';
-  }
+  override readonly name = 'SealedTextError';
 }
 
 /** By its name: the class can be loaded twice where modules are compiled as they are imported. */
@@ -51,14 +48,9 @@ export function sealText({ id, key }: DataKey, context: string, text: string): s
   return `${ENCRYPTED}${id}.${sealed.toString('base64url')}`;
 }
 
-/** A text that is kept as it is, with the id of the key that its salt comes from. */
-export function keepPlain({ id }: DataKey, text: string): string {
+/** A text that is kept as it is, with the id of the key that its salt comes from. An empty one only names a key, for `sealBeside`. */
+export function keepPlain({ id }: Pick<DataKey, 'id'>, text: string): string {
   return `${PLAIN}${id}.${text}`;
-}
-
-/** A text that only names a key, for `sealBeside`. */
-export function nameKey(id: string): string {
-  return `${PLAIN}${id}.`;
 }
 
 /** The id of the key that a text was sealed with. @throws SealedTextError */

@@ -1,4 +1,7 @@
+import { z } from 'zod';
+import { idPattern } from '../basics/ids.js';
 import type { Origin } from '../change/change.js';
+import { KEY_ID } from './data-key.js';
 
 /** What happens to a subject's open deliveries: they are cancelled, or the key is erased once they have ended. */
 export const OPEN_RULES = ['cancel', 'finish'] as const;
@@ -26,30 +29,36 @@ export const ERASURE_STATUSES = ['waiting', 'erased', 'complete'] as const;
 
 export type ErasureStatus = (typeof ERASURE_STATUSES)[number];
 
-/** What was kept of a subject when it was erased. */
-export interface ErasureScope {
-  events: number;
-  deliveries: number;
-  /** Deliveries that were open. */
-  open_deliveries: number;
-}
+const time = z.iso.datetime().max(40);
+const count = z.int().min(0);
 
 /** The certificate of an erasure. It names nobody. */
-export interface Erasure {
-  id: string;
-  status: ErasureStatus;
-  open: OpenRule;
-  requested_at: string;
+export const erasureSchema = z.strictObject({
+  id: z.string().regex(idPattern('erasure')),
+  status: z.enum(ERASURE_STATUSES),
+  open: z.enum(OPEN_RULES),
+  requested_at: time,
   /** The API key or OAuth client that asked for it. */
-  requested_by: string;
-  /** When the key was deleted. ISO 8601, UTC. */
-  erased_at?: string;
-  completed_at?: string;
-  /** When a restored backup had brought the key back, and it was deleted again. ISO 8601, UTC. */
-  reapplied_at?: string;
+  requested_by: z.string().min(1).max(200),
+  /** When the key was deleted. */
+  erased_at: time.optional(),
+  completed_at: time.optional(),
+  /** When a restored backup had brought the key back, and it was deleted again. */
+  reapplied_at: time.optional(),
   /** The key that was deleted. Everything that it sealed names it, and cannot be read any more. */
-  key: { id: string; created_at: string };
-  covered: ErasureScope;
+  key: z.strictObject({ id: z.string().regex(KEY_ID), created_at: time }),
+  /** What was kept of the subject when it was erased. */
+  covered: z.strictObject({
+    events: count,
+    deliveries: count,
+    /** Deliveries that were open. */
+    open_deliveries: count,
+  }),
   /** Open deliveries that were cancelled because of it, so far. */
-  cancelled_deliveries: number;
-}
+  cancelled_deliveries: count,
+});
+
+export type Erasure = z.output<typeof erasureSchema>;
+
+/** What was kept of a subject when it was erased. */
+export type ErasureScope = Erasure['covered'];

@@ -20,26 +20,6 @@ export interface DataKeys {
   find(accountId: string, keyId: string): Promise<DataKey | undefined>;
 }
 
-/** Seals the payloads of events, and opens them as long as their key has not been erased. */
-export interface PayloadSealer {
-  /** Whether payloads are encrypted: HOOKLINE_PAYLOAD_KEYS is set. */
-  readonly encrypts: boolean;
-  /** @returns a text that names its key, and opens with the same account and event alone. Not encrypted without HOOKLINE_PAYLOAD_KEYS */
-  seal(context: SealContext, text: string): Promise<string>;
-  /** Seals another text of the same event, with the same key; `undefined` if the key was erased. */
-  sealBeside(context: PayloadContext, sealed: string, text: string): Promise<string | undefined>;
-  /** @returns `undefined` if the key was erased @throws SealedTextError if the text was altered, or is of another event */
-  open(context: PayloadContext, sealed: string): Promise<string | undefined>;
-  /**
-   * The salt of a commitment ({@link commitTo}) to something of an event; `undefined` if the key was erased.
-   *
-   * @param sealed its payload, or what was sealed beside it @param purpose absent: to the payload
-   */
-  salt(context: PayloadContext, sealed: string, purpose?: string): Promise<Buffer | undefined>;
-  /** Hashes a text so that nobody can test a guess of it without the key that `seal` would use. Hexadecimal. */
-  hash(context: Omit<SealContext, 'eventId'>, purpose: string, text: string | Buffer): Promise<string>;
-}
-
 /** What is known of a sealed payload without opening it. */
 export interface SealedPayload {
   /** {@link commitTo} of the payload with the event's salt. */
@@ -48,31 +28,50 @@ export interface SealedPayload {
   bytes: number;
 }
 
-/** @param encrypts whether payloads are encrypted, or only salted */
-export function createPayloadSealer(keys: DataKeys, encrypts: boolean): PayloadSealer {
+/** Seals the payloads of events, and opens them as long as their key has not been erased. */
+export type PayloadSealer = ReturnType<typeof createPayloadSealer>;
+
+/** @param encrypts whether payloads are encrypted, or only salted: HOOKLINE_PAYLOAD_KEYS is set */
+export function createPayloadSealer(keys: DataKeys, encrypts: boolean) {
+  /** `undefined` if it was erased. */
+  const keyOf = ({ accountId }: PayloadContext, sealed: string) => keys.find(accountId, keyIdOf(sealed));
+  // Without encryption nobody can be erased, so the account's key does.
+  const newKeyOf = ({ accountId, subject }: Omit<SealContext, 'eventId'>) =>
+    keys.obtain(accountId, encrypts ? subject : undefined);
+  const sealWith = (key: DataKey, context: PayloadContext, text: string) =>
+    encrypts ? sealText(key, contextOf(context), text) : keepPlain(key, text);
   return {
     encrypts,
-    async seal({ accountId, eventId, subject }, text) {
-      // Without encryption nobody can be erased, so the account's key does.
-      const key = await keys.obtain(accountId, encrypts ? subject : undefined);
-      return encrypts ? sealText(key, contextOf({ accountId, eventId }), text) : keepPlain(key, text);
+    /** @returns a text that names its key, and opens with the same account and event alone. Not encrypted without HOOKLINE_PAYLOAD_KEYS */
+    async seal(context: SealContext, text: string): Promise<string> {
+      return sealWith(await newKeyOf(context), context, text);
     },
-    async sealBeside(context, sealed, text) {
-      const key = await keys.find(context.accountId, keyIdOf(sealed));
-      if (!key) return undefined;
-      return encrypts ? sealText(key, contextOf(context), text) : keepPlain(key, text);
+    /** Seals another text of the same event, with the same key; `undefined` if the key was erased. */
+    async sealBeside(context: PayloadContext, sealed: string, text: string): Promise<string | undefined> {
+      const key = await keyOf(context, sealed);
+      return key && sealWith(key, context, text);
     },
-    async open(context, sealed) {
-      const key = await keys.find(context.accountId, keyIdOf(sealed));
+    /** @returns `undefined` if the key was erased @throws SealedTextError if the text was altered, or is of another event */
+    async open(context: PayloadContext, sealed: string): Promise<string | undefined> {
+      const key = await keyOf(context, sealed);
       return key && openText(key, contextOf(context), sealed);
     },
-    async salt(context, sealed, purpose = 'commitment') {
-      const key = await keys.find(context.accountId, keyIdOf(sealed));
+    /**
+     * The salt of a commitment ({@link commitTo}) to something of an event; `undefined` if the key was erased.
+     *
+     * @param sealed its payload, or what was sealed beside it @param purpose absent: to the payload
+     */
+    async salt(context: PayloadContext, sealed: string, purpose = 'commitment'): Promise<Buffer | undefined> {
+      const key = await keyOf(context, sealed);
       return key && saltOf(key, contextOf(context), purpose);
     },
-    async hash({ accountId, subject }, purpose, text) {
-      const key = await keys.obtain(accountId, encrypts ? subject : undefined);
-      return commitTo(saltOf(key, accountId, purpose), text);
+    /** Hashes a text so that nobody can test a guess of it without the key that `seal` would use. Hexadecimal. */
+    async hash(
+      context: Omit<SealContext, 'eventId'>,
+      purpose: string,
+      text: string | Buffer,
+    ): Promise<string> {
+      return commitTo(saltOf(await newKeyOf(context), context.accountId, purpose), text);
     },
   };
 }

@@ -1,7 +1,7 @@
-import type { AttemptErrorCode } from '../attempt/attempt.js';
 import type { Origin } from '../change/change.js';
 import { isClosed, SHOWN_STATUSES, type ShownStatus } from '../delivery/delivery.js';
 import type { MemberState } from '../delivery/group-summary.js';
+import type { ResultFilter, RowFilter } from '../list/delivery-filter.js';
 
 /** What a replay does to each delivery: send a closed one again, or steer an open one. */
 export const REPLAY_ACTIONS = ['resend', 'retry', 'cancel', 'resume'] as const;
@@ -31,15 +31,9 @@ export const MAX_REPLAY_FAILURES = 10;
 export const MAX_REPLAY_INTERVENTIONS = 100;
 
 /** What a replay selects deliveries by: what a list of deliveries is filtered by, in the form of a Temporal payload. */
-export interface ReplayFilter {
-  endpoint_id?: string;
-  event_id?: string;
-  event_kind?: string;
-  /** Token of a business key of the event. */
-  key_token?: string;
+export interface ReplayFilter
+  extends Omit<RowFilter & ResultFilter, 'statuses' | 'created_after' | 'created_before'> {
   statuses?: ShownStatus[];
-  error_code?: AttemptErrorCode;
-  status_code?: number;
   /** ISO 8601, UTC. Of the event; the limits themselves are outside. */
   created_after: string;
   created_before: string;

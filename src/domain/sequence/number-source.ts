@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { toRanges } from './ranges.js';
-import { type Blocks, FIRST_BLOCK, HOLDER_LEASE_MS, IDLE_BLOCK_MS, LARGEST_BLOCK } from './sequence.js';
+import { type Blocks, SEQUENCE } from './sequence.js';
 
 /** A block that this process uses. */
 interface Held {
@@ -72,7 +72,7 @@ export class NumberSource {
   /** Says that this process is there, if it has blocks, and gives back those that are not used any more. */
   async renew(): Promise<void> {
     if (this.held.size > 0) await this.hold();
-    const idleSince = this.now() - IDLE_BLOCK_MS;
+    const idleSince = this.now() - SEQUENCE.idleBlockMs;
     for (const [accountId, block] of this.held)
       if (block.usedAt < idleSince && block.inHand.size === 0) this.retire(accountId, block);
     for (const entry of this.retired) if (entry.block.inHand.size === 0) await this.giveBack(entry);
@@ -91,8 +91,13 @@ export class NumberSource {
   }
 
   private isHolding({ holder }: Held): boolean {
+    return this.alive?.id === holder;
+  }
+
+  /** This process, as long as its lease has not run out. */
+  private get alive() {
     const own = this.holder;
-    return own?.id === holder && this.now() < own.until && Date.now() < own.wallUntil;
+    return own && this.now() < own.until && Date.now() < own.wallUntil ? own : undefined;
   }
 
   private nextBlock(accountId: string): Promise<Held> {
@@ -108,9 +113,9 @@ export class NumberSource {
   private async reserve(accountId: string): Promise<Held> {
     const before = this.held.get(accountId);
     const { id: holder } = await this.hold();
-    const size = this.sizes.get(accountId) ?? FIRST_BLOCK;
+    const size = this.sizes.get(accountId) ?? SEQUENCE.firstBlock;
     const { first, last } = await this.blocks.reserve(accountId, holder, size);
-    this.sizes.set(accountId, Math.min(2 * size, LARGEST_BLOCK));
+    this.sizes.set(accountId, Math.min(2 * size, SEQUENCE.largestBlock));
     const block: Held = {
       ...{ first, last, next: first, holder, usedAt: this.now() },
       ...{ free: [], unsure: [], inHand: new Set<number>() },
@@ -122,12 +127,11 @@ export class NumberSource {
 
   /** Registers this process, or extends its lease. */
   private async hold(): Promise<{ id: string }> {
-    const own = this.holder;
-    const isAlive = own && this.now() < own.until && Date.now() < own.wallUntil;
-    const id = isAlive ? own.id : randomUUID();
+    const { holder: own, alive } = this;
+    const id = alive?.id ?? randomUUID();
     // Counted from before the write.
-    const [until, wallUntil] = [this.now() + HOLDER_LEASE_MS, Date.now() + HOLDER_LEASE_MS];
-    if (isAlive && until - own.until < HOLDER_LEASE_MS / 20) return own;
+    const [until, wallUntil] = [this.now() + SEQUENCE.holderLeaseMs, Date.now() + SEQUENCE.holderLeaseMs];
+    if (alive && until - alive.until < SEQUENCE.holderLeaseMs / 20) return alive;
     await this.blocks.hold(id, new Date(wallUntil));
     if (this.holder === own || !this.holder) this.holder = { id, until, wallUntil };
     return this.holder ?? { id };

@@ -1,20 +1,23 @@
 import type { NumberRange } from './ranges.js';
 
-/** A block's size when a process takes its first for an account: most accounts are quiet, and what is left of a block becomes void. */
-export const FIRST_BLOCK = 4;
-/** Each further block is twice as large as the one before, up to this. */
-export const LARGEST_BLOCK = 512;
-/** What is left of a block that a process has not used for so long is declared void, milliseconds. */
-export const IDLE_BLOCK_MS = 3_600_000;
-/** A process may use its blocks for so long after it last said that it is there, milliseconds; also after it was stopped (SIGSTOP) and goes on. */
-export const HOLDER_LEASE_MS = 600_000;
-/** How often it says so, milliseconds. */
-export const RENEW_EVERY_MS = 60_000;
-/**
- * How long after the end of a process nobody can use its numbers any more, milliseconds: idempotency records, which have numbers, are kept for 24 hours, and an
- * hour more is for a start that was under way.
- */
-export const SETTLE_AFTER_MS = 25 * 3_600_000;
+/** How numbers are given out. */
+export const SEQUENCE = {
+  /** A block's size when a process takes its first for an account: most accounts are quiet, and what is left of a block becomes void. */
+  firstBlock: 4,
+  /** Each further block is twice as large as the one before, up to this. */
+  largestBlock: 512,
+  /** What is left of a block that a process has not used for so long is declared void, milliseconds. */
+  idleBlockMs: 3_600_000,
+  /** A process may use its blocks for so long after it last said that it is there, milliseconds; also after it was stopped (SIGSTOP) and goes on. */
+  holderLeaseMs: 600_000,
+  /** How often it says so, milliseconds. */
+  renewEveryMs: 60_000,
+  /**
+   * How long after the end of a process nobody can use its numbers any more, milliseconds: idempotency records, which have numbers, are kept for 24 hours, and an
+   * hour more is for a start that was under way.
+   */
+  settleAfterMs: 25 * 3_600_000,
+} as const;
 
 /** Numbers that a process may give to events of an account. */
 export interface Block extends NumberRange {

@@ -1,9 +1,4 @@
-import type { ShownStatus } from '../delivery/delivery.js';
-
-/** The statuses of deliveries that are not closed. */
-export const OPEN_STATUSES = ['delivering', 'retrying', 'parked'] as const satisfies readonly ShownStatus[];
-
-export type OpenStatus = (typeof OPEN_STATUSES)[number];
+import type { OpenStatus } from '../delivery/delivery.js';
 
 /** An open delivery, as it is counted. Times are milliseconds since the epoch. */
 export interface OpenDelivery {

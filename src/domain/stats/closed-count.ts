@@ -1,4 +1,4 @@
-import { CLOSED_STATUSES, type ClosedStatus } from './closing.js';
+import { CLOSED_STATUSES, type ClosedStatus } from '../delivery/delivery.js';
 import { RESOLUTIONS, type TallyRow } from './tally.js';
 
 /** How many deliveries were closed, and how. */

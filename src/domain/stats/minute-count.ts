@@ -1,7 +1,7 @@
-const MINUTE_MS = 60_000;
+import { UNITS } from '../basics/duration.js';
 
 /** What a minute is kept for: an hour is shown. Milliseconds. */
-export const MINUTES_KEPT_MS = 2 * 60 * MINUTE_MS;
+export const MINUTES_KEPT_MS = 2 * UNITS.h;
 
 /** Upper bounds of the spans in which times of arrival are counted: 10 ms, and each half as long again, to some seven days. */
 const FIRST_BOUND_MS = 10;
@@ -27,7 +27,7 @@ export class MinuteCount {
    * @param arrivedAfterMs from the acceptance of the event; absent if it did not arrive, or was sent by hand
    */
   add(at: number, isSuccess: boolean, arrivedAfterMs: number | undefined): void {
-    const row = this.rowOf(at - (at % MINUTE_MS));
+    const row = this.rowOf(at - (at % UNITS.m));
     if (isSuccess) row.succeeded += 1;
     else row.failed += 1;
     if (arrivedAfterMs === undefined) return;

@@ -1,16 +1,14 @@
-import type { ClosedStatus, Closing } from './closing.js';
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
+import { UNITS } from '../basics/duration.js';
+import type { ClosedStatus } from '../delivery/delivery.js';
+import type { Closing } from './closing.js';
 
 /**
  * Closings are tallied twice: by five minutes, in rows of an hour, and by the hour, in rows of a day. So a question about a day and one
  * about a month both read few rows.
  */
 export const RESOLUTIONS = {
-  '5m': { slotMs: 5 * MINUTE_MS, spanMs: HOUR_MS, keptMs: 2 * DAY_MS },
-  '1h': { slotMs: HOUR_MS, spanMs: DAY_MS, keptMs: 35 * DAY_MS },
+  '5m': { slotMs: 5 * UNITS.m, spanMs: UNITS.h, keptMs: 2 * UNITS.d },
+  '1h': { slotMs: UNITS.h, spanMs: UNITS.d, keptMs: 35 * UNITS.d },
 } as const;
 
 export type Resolution = keyof typeof RESOLUTIONS;
@@ -35,7 +33,7 @@ const MAX_ROWS = 50_000;
 
 /** Where the span of a resolution that contains a time begins. Milliseconds since the epoch. */
 export function spanOf(resolution: Resolution, at: number): number {
-  return floor(at, RESOLUTIONS[resolution].spanMs);
+  return at - (at % RESOLUTIONS[resolution].spanMs);
 }
 
 /** The beginnings of the spans that a period touches, both ends included. Milliseconds since the epoch. */
@@ -93,8 +91,4 @@ export class Tally {
     }
     this.rows.set(key, { ...row, slots });
   }
-}
-
-function floor(at: number, unit: number): number {
-  return at - (at % unit);
 }

@@ -26,20 +26,7 @@ export function cutText(text: string, most: number, mark = ''): string {
 /** The beginning of a text whose UTF-8 form has at most so many bytes, cut between two characters. */
 export function cutToBytes(text: string, mostBytes: number): string {
   const whole = wellFormed(text);
-  let bytes = 0;
-  let end = 0;
-  for (const character of whole) {
-    bytes += utf8Length(character.codePointAt(0) ?? 0);
-    if (bytes > mostBytes) return whole.slice(0, end);
-    end += character.length;
-  }
-  return whole;
-}
-
-function utf8Length(codePoint: number): number {
-  if (codePoint < 0x80) return 1;
-  if (codePoint < 0x800) return 2;
-  return codePoint < 0x10000 ? 3 : 4;
+  return whole.slice(0, new TextEncoder().encodeInto(whole, new Uint8Array(mostBytes)).read);
 }
 
 /** A value as JSON, in well-formed Unicode. */

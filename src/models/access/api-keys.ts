@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Connection } from 'mongoose';
-import { looksLikeApiKey, newApiKey, type Scope } from '../../domain/access/api-key.js';
+import { API_KEY, type Scope } from '../../domain/access/api-key.js';
 import { hashSecret } from '../../domain/access/secret-hash.js';
 import { roomFor } from '../../domain/basics/bounded-memory.js';
 import { newId } from '../../domain/basics/ids.js';
@@ -72,7 +72,7 @@ export class ApiKeyRepository extends RevocableRepository<ApiKeyDocument, ApiKey
     origin: Origin,
     options: ApiKeyOptions = {},
   ): Promise<{ key: string; api_key: ApiKey }> {
-    const key = newApiKey();
+    const key = API_KEY.make();
     const document = {
       _id: hashSecret(key),
       key_id: newId('api_key'),
@@ -88,7 +88,7 @@ export class ApiKeyRepository extends RevocableRepository<ApiKeyDocument, ApiKey
   /** The key that a caller sent, even if it is expired or revoked; `undefined` if there is no such key. */
   async find(key: string): Promise<ApiKey | undefined> {
     // Mistyped: the database need not be asked.
-    return looksLikeApiKey(key) ? this.ofHash(hashSecret(key)) : undefined;
+    return API_KEY.isOne(key) ? this.ofHash(hashSecret(key)) : undefined;
   }
 
   /** One key of an account, even if it is expired; `undefined` if the account has no such key or it was revoked. */

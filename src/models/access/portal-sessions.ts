@@ -1,10 +1,5 @@
 import type { Connection } from 'mongoose';
-import {
-  looksLikePortalToken,
-  newPortalToken,
-  type PortalScope,
-  type PortalSession,
-} from '../../domain/access/portal-session.js';
+import { PORTAL_TOKEN, type PortalScope, type PortalSession } from '../../domain/access/portal-session.js';
 import { hashSecret } from '../../domain/access/secret-hash.js';
 import { newId } from '../../domain/basics/ids.js';
 import type { Origin } from '../../domain/change/change.js';
@@ -55,7 +50,7 @@ export class PortalSessionRepository extends RevocableRepository<SessionDocument
     input: PortalSessionInput,
     origin: Origin,
   ): Promise<{ token: string; session: PortalSession }> {
-    const token = newPortalToken();
+    const token = PORTAL_TOKEN.make();
     const document = {
       ...input,
       _id: hashSecret(token),
@@ -69,7 +64,7 @@ export class PortalSessionRepository extends RevocableRepository<SessionDocument
 
   /** The session of a token, even if it has expired or was revoked; `undefined` if there is no such session. */
   async find(token: string): Promise<PortalSession | undefined> {
-    return looksLikePortalToken(token) ? this.ofHash(hashSecret(token)) : undefined;
+    return PORTAL_TOKEN.isOne(token) ? this.ofHash(hashSecret(token)) : undefined;
   }
 }
 

@@ -13,7 +13,7 @@ import {
   type SecondLook,
 } from '../../domain/archive/to-archive.js';
 import { inParts } from '../../domain/basics/bounded-memory.js';
-import { commitTo, keyIdOf, nameKey } from '../../domain/privacy/data-key.js';
+import { commitTo, keepPlain, keyIdOf } from '../../domain/privacy/data-key.js';
 import type { PayloadContext, PayloadSealer } from '../../domain/privacy/payload-sealer.js';
 import { present } from '../mongo/collection.js';
 import { insertMissing } from '../mongo/insert-missing.js';
@@ -177,7 +177,7 @@ export class ArchiveRepository extends ArchiveReader implements ArchiveReads, Ar
       ...(is_test && { is_test }),
       payload_bytes,
       sealed,
-      key: nameKey(keyIdOf(sealed)),
+      key: keepPlain({ id: keyIdOf(sealed) }, ''),
       commitment,
       payload_expires_at: new Date(accepted_at.getTime() + keptMs),
       expires_at: this.expiryOf(event, event.closed_at),

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import { schemeOf, verificationKey } from '../../domain/delivery/signature.js';
-import { MAX_FILTERS_SIZE } from '../../domain/filter/filter-bounds.js';
+import { FILTER_BOUNDS } from '../../domain/filter/filter-bounds.js';
 import type { Filter } from '../../domain/filter/match-filter.js';
 import { present } from '../mongo/collection.js';
 import { boxOr } from '../mongo/reseal.js';
@@ -30,7 +30,7 @@ export class EndpointCodec {
    * object. There is room for those of several accounts.
    */
   private readonly filters = new LRUCache<string, Filter>({
-    maxSize: FILTERS_KEPT * MAX_FILTERS_SIZE,
+    maxSize: FILTERS_KEPT * FILTER_BOUNDS.sizeOfAll,
     sizeCalculation: (_, text) => text.length,
   });
 

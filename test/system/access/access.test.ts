@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { newApiKey } from '../../../src/domain/access/api-key.js';
+import { API_KEY } from '../../../src/domain/access/api-key.js';
 import { deliveryId } from '../../../src/domain/basics/delivery-id.js';
 import { newId } from '../../../src/domain/basics/ids.js';
 import type { ApiClient } from '../../support/api-client.js';
@@ -36,7 +36,7 @@ describe('access to the API', () => {
     ['another scheme', () => ['/v18.0/endpoints', `Basic ${client.key}`], 401, 'malformed_token'],
     ['a malformed token', () => ['/v18.0/endpoints', 'Bearer abc'], 401, 'malformed_token'],
     ['a mistyped token', () => ['/v18.0/endpoints', `Bearer ${client.key}x`], 401, 'malformed_token'],
-    ['an unknown token', () => ['/v18.0/endpoints', `Bearer ${newApiKey()}`], 401, 'invalid_token'],
+    ['an unknown token', () => ['/v18.0/endpoints', `Bearer ${API_KEY.make()}`], 401, 'invalid_token'],
     [
       'a token both ways',
       () => [`/v18.0/endpoints?access_token=${client.key}`, `Bearer ${client.key}`],

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { looksLikeApiKey, newApiKey, OPERATOR_SCOPES } from '../../../src/domain/access/api-key.js';
+import { API_KEY, OPERATOR_SCOPES } from '../../../src/domain/access/api-key.js';
 import { OPERATOR } from '../../../src/domain/change/change.js';
 import { TIMINGS } from '../../../src/domain/timings.js';
 import type { ApiClient } from '../../support/api-client.js';
@@ -36,7 +36,7 @@ describe('API keys', () => {
 
   it('are shown once, with a prefix and a checksum that a scanner can check', async () => {
     const { id, key } = await create();
-    assert.ok(looksLikeApiKey(key));
+    assert.ok(API_KEY.isOne(key));
     const shown = await client.request('GET', `/v18.0/api_keys/${id}`);
     assert.equal(shown.status, 200);
     assert.ok(!shown.text.includes(key));
@@ -218,7 +218,7 @@ describe('API keys', () => {
     assert.equal(((await anonymous.json()) as { code: string }).code, 'missing_token');
     assert.equal((await me('nonsense')).json.code, 'malformed_token');
     assert.equal((await me(client.key.slice(0, -1))).json.code, 'malformed_token');
-    assert.equal((await me(newApiKey())).json.code, 'invalid_token');
+    assert.equal((await me(API_KEY.make())).json.code, 'invalid_token');
     const basic = await client.request('GET', '/v18.0/me', { headers: { authorization: 'Basic YTpi' } });
     assert.equal(basic.json.code, 'malformed_token');
   });

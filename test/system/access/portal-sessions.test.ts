@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { ACCOUNT_SCOPES } from '../../../src/domain/access/api-key.js';
-import { newPortalToken, PORTAL_SCOPES } from '../../../src/domain/access/portal-session.js';
+import { PORTAL_SCOPES, PORTAL_TOKEN } from '../../../src/domain/access/portal-session.js';
 import { hashSecret } from '../../../src/domain/access/secret-hash.js';
 import { type ApiClient, apiClient } from '../../support/api-client.js';
 import { newestChange } from '../../support/parts/changes.js';
@@ -140,7 +140,7 @@ describe('portal sessions', () => {
       { actor: { type: 'operator', id: 'operator' } },
     );
     const codes = [];
-    for (const key of [token, newPortalToken(), `${token}x`, 'hlps_']) {
+    for (const key of [token, PORTAL_TOKEN.make(), `${token}x`, 'hlps_']) {
       const answer = await withToken(key).request('GET', '/v18.0/session');
       assert.equal(answer.status, 401);
       codes.push(answer.json.code);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { FIRST_IN_FLIGHT } from '../../../src/domain/endpoint/endpoint-condition.js';
+import { SLOTS } from '../../../src/domain/endpoint/endpoint-condition.js';
 import type { Delivery, DeliverySummary } from '../../../src/temporal/read/delivery-view.js';
 import { type Accepted, type ApiClient, PURCHASE, registering } from '../../support/api-client.js';
 import { readAll } from '../../support/parts/pages.js';
@@ -100,7 +100,7 @@ describe('group commit', () => {
       await allAccepted;
       await reply(500)(...exchange);
     });
-    const sent = await Promise.all(Array.from({ length: FIRST_IN_FLIGHT }, () => unlucky.purchase()));
+    const sent = await Promise.all(Array.from({ length: SLOTS.first }, () => unlucky.purchase()));
     answer();
     const closed = await Promise.all(
       sent.map(({ deliveries }) =>
@@ -137,7 +137,7 @@ describe('group commit', () => {
     // Not before, because two deliveries of the first event could be in one group.
     const good = await account.register(receiver.url);
     // On a busy machine, an endpoint of which all slots are taken would be kept apart, too.
-    const events = await Promise.all(Array.from({ length: FIRST_IN_FLIGHT - 1 }, () => account.purchase()));
+    const events = await Promise.all(Array.from({ length: SLOTS.first - 1 }, () => account.purchase()));
     await until(
       () => readAll<DeliverySummary>(account, '/v18.0/deliveries'),
       (all) => all.length === 2 * events.length + 1,

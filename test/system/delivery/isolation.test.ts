@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { FIRST_IN_FLIGHT } from '../../../src/domain/endpoint/endpoint-condition.js';
+import { SLOTS } from '../../../src/domain/endpoint/endpoint-condition.js';
 import type { Accepted } from '../../support/api-client.js';
 import { eventTypes, fetchHistory } from '../../support/history.js';
 import { type Handler, type Receiver, reply, startReceiver } from '../../support/receiver.js';
@@ -91,7 +91,7 @@ describe('isolation', () => {
     });
     const toHanging = await Promise.all(Array.from({ length: 80 }, () => bad.purchase()));
     const at = (path: string) => hanging.received.filter((one) => one.path === path);
-    await hanging.waitFor(() => at('/hangs').length === FIRST_IN_FLIGHT);
+    await hanging.waitFor(() => at('/hangs').length === SLOTS.first);
 
     const toGood = [];
     for (let round = 0; round < 5; round++) toGood.push(await good.purchase());
@@ -110,7 +110,7 @@ describe('isolation', () => {
     assert.equal(json.incident, undefined);
     // None of the other endpoint's attempts has ended meanwhile, and no more are in flight than may be.
     assert.ok(at('/hangs').every(({ over }) => !over));
-    assert.ok(at('/hangs').length <= FIRST_IN_FLIGHT, `${at('/hangs').length} in flight`);
+    assert.ok(at('/hangs').length <= SLOTS.first, `${at('/hangs').length} in flight`);
 
     hanging.answerAll(200);
     const expected = new Set(toHanging.map((event) => event.id));

@@ -1,10 +1,6 @@
 import assert from 'node:assert/strict';
 import { OPERATOR } from '../../../src/domain/change/change.js';
-import {
-  MAX_FILTER_SIZE,
-  MAX_FILTERS_SIZE,
-  MAX_PATH_LEVELS,
-} from '../../../src/domain/filter/filter-bounds.js';
+import { FILTER_BOUNDS } from '../../../src/domain/filter/filter-bounds.js';
 import type { Filter } from '../../../src/domain/filter/match-filter.js';
 import type { ApiClient } from '../../support/api-client.js';
 import { type SharedSystem, sharedSystem } from '../../support/system.js';
@@ -43,8 +39,8 @@ describe('filters of endpoints', () => {
   it('have a bound together: what is registered beyond it is refused, and what becomes shorter never is', async () => {
     const longest: Filter = { path: '/total', in: Array(100).fill('v'.repeat(150)) };
     const size = JSON.stringify(longest).length;
-    assert.ok(size <= MAX_FILTER_SIZE);
-    const count = Math.floor(MAX_FILTERS_SIZE / size);
+    assert.ok(size <= FILTER_BOUNDS.size);
+    const count = Math.floor(FILTER_BOUNDS.sizeOfAll / size);
     const all = await Promise.all(Array.from({ length: count }, () => stored(longest)));
     const body = { target_url: TARGET, event_kinds: ['purchase'], filter: longest };
     const refused = await client.request('POST', PATH, { body });
@@ -70,7 +66,7 @@ describe('filters of endpoints', () => {
 
   it('have that bound also if many are registered, and changed, at once', async () => {
     const longest: Filter = { path: '/total', in: Array(100).fill('v'.repeat(150)) };
-    const count = Math.floor(MAX_FILTERS_SIZE / JSON.stringify(longest).length);
+    const count = Math.floor(FILTER_BOUNDS.sizeOfAll / JSON.stringify(longest).length);
     await Promise.all(Array.from({ length: count - 2 }, () => stored(longest)));
     const others = await Promise.all([1, 2, 3].map(() => stored({ path: '/total', exists: true })));
     const body = { target_url: TARGET, event_kinds: ['purchase'], filter: longest };
@@ -85,7 +81,7 @@ describe('filters of endpoints', () => {
   });
 
   it('from before a bound stay, until they are changed', async () => {
-    const path = '/a'.repeat(MAX_PATH_LEVELS + 1);
+    const path = '/a'.repeat(FILTER_BOUNDS.levels + 1);
     const { id } = await stored({ path, equals: 1 });
     for (const act of ['pause', 'resume'])
       assert.equal((await client.request('POST', `${PATH}/${id}/${act}`)).status, 200);
@@ -94,7 +90,7 @@ describe('filters of endpoints', () => {
     assert.deepEqual([status, json.filter], [200, { path, equals: 1 }]);
     const refused = await patch({ filter: { equals: 2 } });
     assert.deepEqual(refused.json.errors, [
-      { pointer: '/filter/path', detail: `must have at most ${MAX_PATH_LEVELS} levels` },
+      { pointer: '/filter/path', detail: `must have at most ${FILTER_BOUNDS.levels} levels` },
     ]);
     assert.deepEqual((await patch({ filter: { path: '/total' } })).json.filter, {
       path: '/total',

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import mongoose from 'mongoose';
 import { settleNumbers } from '../../../src/bin/service/sequence/settle-numbers.js';
-import { FIRST_BLOCK, SETTLE_AFTER_MS } from '../../../src/domain/sequence/sequence.js';
+import { SEQUENCE } from '../../../src/domain/sequence/sequence.js';
 import { type ApiClient, apiClient, PURCHASE } from '../../support/api-client.js';
 import { archived, forget, runArchive } from '../../support/parts/archive.js';
 import { runHere } from '../../support/programs/command.js';
@@ -114,13 +114,13 @@ describe('the sequence of an account', () => {
     assert.equal(event.sequence, 1);
     // A process that accepted nothing more, and was killed a long time ago.
     await sequences.hold('killed', new Date());
-    const block = await sequences.reserve(client.accountId, 'killed', FIRST_BLOCK);
+    const block = await sequences.reserve(client.accountId, 'killed', SEQUENCE.firstBlock);
     const third = await startSystem(system.environment, 'api');
     const ended = (await post(undefined, apiClient(third.url, client))).json;
     await third.stop();
     await delivered(ended.deliveries[0].id);
     const before = await sequence();
-    assert.equal(before.void_count, FIRST_BLOCK - 1);
+    assert.equal(before.void_count, SEQUENCE.firstBlock - 1);
     assert.deepEqual(
       before.open.map(({ first }: { first: number }) => first),
       [2, block.first],
@@ -128,8 +128,8 @@ describe('the sequence of an account', () => {
     const settle = (after: number) =>
       settleNumbers({ database: system.database, temporal: system.temporal }, Date.now() + after);
     await settle(0);
-    assert.equal((await sequence()).void_count, FIRST_BLOCK - 1);
-    await settle(SETTLE_AFTER_MS + 1_000_000);
+    assert.equal((await sequence()).void_count, SEQUENCE.firstBlock - 1);
+    await settle(SEQUENCE.settleAfterMs + 1_000_000);
     // Lists know of the last event a moment later.
     const after = await until(sequence, ({ missing_count }) => missing_count === 0);
     assert.ok(

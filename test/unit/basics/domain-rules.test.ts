@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { ACCOUNT_SCOPES, looksLikeApiKey, newApiKey, SCOPES } from '../../../src/domain/access/api-key.js';
+import { ACCOUNT_SCOPES, API_KEY, SCOPES } from '../../../src/domain/access/api-key.js';
 import { hashSecret } from '../../../src/domain/access/secret-hash.js';
 import { deliveryId, parseDeliveryId } from '../../../src/domain/basics/delivery-id.js';
 import { formatDuration, parseDuration } from '../../../src/domain/basics/duration.js';
@@ -94,17 +94,17 @@ describe('durations', () => {
 
 describe('API keys', () => {
   it('have a form that can be checked without a look-up', () => {
-    const key = newApiKey();
+    const key = API_KEY.make();
     assert.match(key, /^hlk_[\w-]{49}$/);
-    assert.ok(looksLikeApiKey(key));
-    assert.notEqual(newApiKey(), key);
+    assert.ok(API_KEY.isOne(key));
+    assert.notEqual(API_KEY.make(), key);
   });
 
   it('are distinguished from mistyped ones by their checksum, wherever the mistake is', () => {
-    const key = newApiKey();
+    const key = API_KEY.make();
     for (let at = 4; at < key.length; at++) {
       const other = key[at] === 'A' ? 'B' : 'A';
-      assert.equal(looksLikeApiKey(key.slice(0, at) + other + key.slice(at + 1)), false, `character ${at}`);
+      assert.equal(API_KEY.isOne(key.slice(0, at) + other + key.slice(at + 1)), false, `character ${at}`);
     }
     for (const text of [
       '',
@@ -115,7 +115,7 @@ describe('API keys', () => {
       key.replace('hlk_', 'HLK_'),
       `${key}\n`,
     ]) {
-      assert.equal(looksLikeApiKey(text), false, text);
+      assert.equal(API_KEY.isOne(text), false, text);
     }
   });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createAttemptDelivery } from '../../../activities/delivery/attempt-delivery.js';
 import type { AttemptDependencies, HttpAnswer, HttpExchange } from '../../../activities/ports.js';
 import { attemptRequest } from '../../../src/domain/delivery/attempt-request.js';
-import { FIRST_IN_FLIGHT } from '../../../src/domain/endpoint/endpoint-condition.js';
+import { SLOTS } from '../../../src/domain/endpoint/endpoint-condition.js';
 import { EndpointConditions } from '../../../src/domain/endpoint/endpoint-conditions.js';
 import type { FailingMark } from '../../../src/domain/endpoint/incident.js';
 import { createPayloadSealer } from '../../../src/domain/privacy/payload-sealer.js';
@@ -19,7 +19,8 @@ const EVENT = {
   payload: '{}',
   accepted_at: '2026-01-31T12:00:00.000Z',
 };
-const FIRST = attemptRequest(EVENT, 'ep_1', 5_000, { number: 1, trigger: 'schedule' });
+const GROUP = { events: [EVENT], deliveries: [{ event: 0, endpoint_id: 'ep_1' }] };
+const FIRST = attemptRequest(GROUP, 5_000, { index: 0, number: 1, trigger: 'schedule' }) ?? assert.fail();
 const EMPTY_ANSWER = {
   statusCode: 200,
   headers: {},
@@ -185,12 +186,12 @@ describe('an attempt', () => {
           answer = () => resolve(EMPTY_ANSWER);
         }),
     );
-    const inFlight = Array.from({ length: FIRST_IN_FLIGHT }, () => attempt(FIRST));
+    const inFlight = Array.from({ length: SLOTS.first }, () => attempt(FIRST));
     const report = await attempt(FIRST);
     assert.ok(report.kind === 'not_attempted');
     assert.deepEqual([report.endpoint, report.in_flight], ['busy', 16]);
     assert.ok(Date.parse(report.look_again_at ?? '') > Date.now());
-    assert.equal(posted.length, FIRST_IN_FLIGHT);
+    assert.equal(posted.length, SLOTS.first);
     answer();
     const [last] = await Promise.all(inFlight.slice(-1));
     assert.equal(last?.kind, 'attempted');
@@ -198,7 +199,7 @@ describe('an attempt', () => {
 
   it('gives its slot back whatever happens', async () => {
     const { attempt } = attempts(failing);
-    for (let index = 0; index < 2 * FIRST_IN_FLIGHT; index++)
+    for (let index = 0; index < 2 * SLOTS.first; index++)
       await assert.rejects(attempt({ ...FIRST, isolated: true }), /cannot be reached/);
   });
 });

@@ -36,7 +36,7 @@ describe('the retry schedule', () => {
     for (const [index, wait] of DEFAULT_RETRY_SCHEDULE.entries()) {
       assert.deepEqual(nextAttempt(DEFAULT_RETRY_SCHEDULE, index + 1, NOW, undefined, 0), {
         at: NOW + wait,
-        because: 'schedule',
+        trigger: 'schedule',
       });
     }
     assert.equal(nextAttempt(DEFAULT_RETRY_SCHEDULE, 10, NOW, undefined, 0), undefined);
@@ -56,10 +56,10 @@ describe('the retry schedule', () => {
 
   it('gives way to a Retry-After that is later, and to no other', () => {
     const later = NOW + 10 * SECOND;
-    assert.deepEqual(nextAttempt([5 * SECOND], 1, NOW, later, 0.9), { at: later, because: 'retry_after' });
+    assert.deepEqual(nextAttempt([5 * SECOND], 1, NOW, later, 0.9), { at: later, trigger: 'retry_after' });
     assert.deepEqual(nextAttempt([5 * SECOND], 1, NOW, NOW + SECOND, 0), {
       at: NOW + 5 * SECOND,
-      because: 'schedule',
+      trigger: 'schedule',
     });
     // Where jitter and Retry-After compete, the later one wins: it is never earlier than the endpoint asked.
     assert.equal(nextAttempt([5 * SECOND], 1, NOW, NOW + 5_100, 0.9)?.at, NOW + 5_450);

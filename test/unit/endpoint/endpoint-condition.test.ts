@@ -1,10 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import {
-  FEWEST_IN_FLIGHT,
-  FIRST_IN_FLIGHT,
-  MOST_IN_FLIGHT,
-} from '../../../src/domain/endpoint/endpoint-condition.js';
+import { SLOTS } from '../../../src/domain/endpoint/endpoint-condition.js';
 import type { AttemptSlot } from '../../../src/domain/endpoint/endpoint-conditions.js';
 import { BACKOFF_AFTER_FAILURES } from '../../../src/domain/endpoint/incident.js';
 import { TIMINGS } from '../../../src/domain/timings.js';
@@ -74,7 +70,7 @@ describe('the condition of an endpoint', () => {
         await bench.attempt('ep_1', true, 1);
       };
       const hanging: AttemptSlot[] = [];
-      while (hanging.length < FEWEST_IN_FLIGHT) hanging.push(await bench.begin());
+      while (hanging.length < SLOTS.fewest) hanging.push(await bench.begin());
       await quickOne();
       assert.equal(bench.isIsolated(), false, 'so many may have begun before it returned');
       hanging.push(await bench.begin());
@@ -157,8 +153,8 @@ describe('the condition of an endpoint', () => {
     const event = fc.record({
       taken: fc.boolean(),
       ms: fc.integer({ min: 0, max: 3 * SLOW_MS }),
-      begin: fc.integer({ min: 0, max: 2 * MOST_IN_FLIGHT }),
-      end: fc.integer({ min: 0, max: 2 * MOST_IN_FLIGHT }),
+      begin: fc.integer({ min: 0, max: 2 * SLOTS.most }),
+      end: fc.integer({ min: 0, max: 2 * SLOTS.most }),
       asked: fc.integer({ min: 0, max: 200 }),
     });
 
@@ -172,10 +168,10 @@ describe('the condition of an endpoint', () => {
             for (let count = 0; count < begin; count += 1) {
               const slot = await conditions.take('ep_1', { isDirect: true, waitMs: -1 });
               if (slot.kind === 'slot') inFlight.push(slot);
-              else assert.ok(inFlight.length >= FEWEST_IN_FLIGHT, 'some are always attempted');
+              else assert.ok(inFlight.length >= SLOTS.fewest, 'some are always attempted');
             }
-            assert.ok(inFlight.length <= MOST_IN_FLIGHT);
-            assert.equal(conditions.of('ep_2').freeSlots(), FIRST_IN_FLIGHT, 'others have theirs');
+            assert.ok(inFlight.length <= SLOTS.most);
+            assert.equal(conditions.of('ep_2').freeSlots(), SLOTS.first, 'others have theirs');
             world.now += ms;
             let latest = world.now;
             for (let count = 0; count < asked; count += 1) {

@@ -1,11 +1,5 @@
 import assert from 'node:assert/strict';
-import {
-  FEWEST_IN_FLIGHT,
-  FIRST_IN_FLIGHT,
-  type HeldBack,
-  MOST_IN_FLIGHT,
-  MOST_WHILE_SLOW,
-} from '../../../src/domain/endpoint/endpoint-condition.js';
+import { type HeldBack, SLOTS } from '../../../src/domain/endpoint/endpoint-condition.js';
 import type { AttemptSlot } from '../../../src/domain/endpoint/endpoint-conditions.js';
 import { TIMINGS } from '../../../src/domain/timings.js';
 import { EndpointBench, QUICK_MS, SLOW_MS } from '../../support/parts/endpoint-bench.js';
@@ -43,31 +37,31 @@ describe('the slots for attempts at an endpoint', () => {
 
   /** As many rounds of quick answers as it takes until there are as many slots as there can be. */
   async function warmUp(): Promise<void> {
-    while ((await round(true, 10)) < MOST_IN_FLIGHT);
+    while ((await round(true, 10)) < SLOTS.most);
   }
 
-  it(`are ${FIRST_IN_FLIGHT} at first, twice as many after each round of answers, and at most ${MOST_IN_FLIGHT}`, async () => {
+  it(`are ${SLOTS.first} at first, twice as many after each round of answers, and at most ${SLOTS.most}`, async () => {
     const sizes: number[] = [];
     for (let index = 0; index < 4; index++) sizes.push(await round(true, 10));
-    assert.deepEqual(sizes, [FIRST_IN_FLIGHT, 32, MOST_IN_FLIGHT, MOST_IN_FLIGHT]);
+    assert.deepEqual(sizes, [SLOTS.first, 32, SLOTS.most, SLOTS.most]);
     await takeAll();
-    assert.equal((await full()).in_flight, MOST_IN_FLIGHT);
+    assert.equal((await full()).in_flight, SLOTS.most);
   });
 
   it('of one endpoint take none from another', async () => {
     await takeAll();
-    assert.equal((await takeAll('ep_2')).length, FIRST_IN_FLIGHT);
+    assert.equal((await takeAll('ep_2')).length, SLOTS.first);
   });
 
   it('are as few as at first when the endpoint has rested, and stay fewer if it failed', async () => {
     await warmUp();
     bench.now += TIMINGS.slots_rested_ms - 1;
-    assert.equal(await round(true, 10), MOST_IN_FLIGHT);
+    assert.equal(await round(true, 10), SLOTS.most);
     bench.now += TIMINGS.slots_rested_ms;
-    assert.equal(await round(true, 10), FIRST_IN_FLIGHT);
+    assert.equal(await round(true, 10), SLOTS.first);
     for (let index = 0; index < 6; index++) await round(false, 10);
     bench.now += TIMINGS.slots_rested_ms;
-    assert.equal(await round(false, 10), FEWEST_IN_FLIGHT);
+    assert.equal(await round(false, 10), SLOTS.fewest);
   });
 
   it('are refused without asking once they would have to be waited for too long', async () => {
@@ -80,7 +74,7 @@ describe('the slots for attempts at an endpoint', () => {
     assert.equal(refusal(), undefined, 'one of many in flight will end within a second');
     bench.now += 60_000;
     const { in_flight, look_again_at } = refusal() ?? assert.fail();
-    assert.equal(in_flight, FIRST_IN_FLIGHT);
+    assert.equal(in_flight, SLOTS.first);
     assert.ok(Date.parse(look_again_at) > bench.now);
     first?.end(true);
     assert.equal(bench.isIsolated(), false, 'there is a slot, and nobody else was quicker');
@@ -99,19 +93,19 @@ describe('the slots for attempts at an endpoint', () => {
     await warmUp();
     const sizes: number[] = [];
     for (let index = 0; index < 6; index++) sizes.push(await round(false, 4_000));
-    assert.deepEqual(sizes, [64, 32, 16, 8, FEWEST_IN_FLIGHT, FEWEST_IN_FLIGHT]);
+    assert.deepEqual(sizes, [64, 32, 16, 8, SLOTS.fewest, SLOTS.fewest]);
     sizes.length = 0;
     for (let index = 0; index < 6; index++) sizes.push(await round(true, 10));
-    assert.deepEqual(sizes, [4, 8, 16, 32, MOST_IN_FLIGHT, MOST_IN_FLIGHT]);
+    assert.deepEqual(sizes, [4, 8, 16, 32, SLOTS.most, SLOTS.most]);
   });
 
-  it(`are ${MOST_WHILE_SLOW} while the endpoint is slow and takes everything, also after failures`, async () => {
+  it(`are ${SLOTS.mostWhileSlow} while the endpoint is slow and takes everything, also after failures`, async () => {
     await warmUp();
     await round(true, SLOW_MS);
-    assert.equal(await round(true, SLOW_MS), MOST_WHILE_SLOW);
+    assert.equal(await round(true, SLOW_MS), SLOTS.mostWhileSlow);
     for (let index = 0; index < 6; index++) await round(false, 5_000);
     for (let index = 0; index < 6; index++) await round(true, SLOW_MS);
-    assert.equal(await round(true, SLOW_MS), MOST_WHILE_SLOW);
+    assert.equal(await round(true, SLOW_MS), SLOTS.mostWhileSlow);
   });
 
   it('are given to those who wait, first come first served', async () => {
@@ -145,15 +139,15 @@ describe('the slots for attempts at an endpoint', () => {
     assert.ok(times[0] !== undefined && times[0] > bench.now);
     assert.ok(times.every((time, index) => time >= (times[index - 1] ?? 0)));
     const first = times.filter((time) => time === times[0]).length;
-    assert.ok(first <= MOST_IN_FLIGHT, `${first} in the first round`);
-    assert.ok((times[MOST_IN_FLIGHT] ?? 0) >= (times[0] ?? 0) + 2_000);
+    assert.ok(first <= SLOTS.most, `${first} in the first round`);
+    assert.ok((times[SLOTS.most] ?? 0) >= (times[0] ?? 0) + 2_000);
     assert.equal(times.at(-1), bench.now + TIMINGS.slots_ask_at_last_ms);
   });
 
   it('have them ask half as often while the endpoint has been silent for long', async () => {
     const between = async () => {
       const first = await askAgainAt();
-      for (let index = 1; index < MOST_IN_FLIGHT; index++) await full();
+      for (let index = 1; index < SLOTS.most; index++) await full();
       return (await askAgainAt()) - first;
     };
     await warmUp();

@@ -1,12 +1,6 @@
 import assert from 'node:assert/strict';
 import { checkSchemaItself, compilePayloadSchema } from '../../../src/domain/event/payload-schema.js';
-import {
-  checkBounds,
-  checkPatterns,
-  MAX_SCHEMA_BYTES,
-  MAX_SCHEMA_DEPTH,
-  MAX_SUBSCHEMAS,
-} from '../../../src/domain/event/schema-bounds.js';
+import { checkBounds, checkPatterns, SCHEMA_BOUNDS } from '../../../src/domain/event/schema-bounds.js';
 import { COSTLY } from '../../support/parts/costly-schemas.js';
 
 type Schema = Record<string, unknown>;
@@ -53,7 +47,7 @@ const REFUSED: [string, Schema, string, RegExp][] = [
   ['an unknown format', { type: 'string', format: 'regex' }, '/schema', /./],
   ['an unknown type', { type: 'text' }, '/schema', /./],
   ['no schema inside', { properties: { a: 5 } }, '/schema/properties/a', /must be a schema/],
-  ['too much text', { description: 'x'.repeat(MAX_SCHEMA_BYTES) }, '/schema', /at most 32768 bytes/],
+  ['too much text', { description: 'x'.repeat(SCHEMA_BOUNDS.bytes) }, '/schema', /at most 32768 bytes/],
 ];
 
 describe('a payload schema', () => {
@@ -75,8 +69,8 @@ describe('a payload schema', () => {
 
   it('is bounded in depth', () => {
     const nested = (depth: number): Schema => (depth === 0 ? {} : { items: nested(depth - 1) });
-    assert.deepEqual(checkPayloadSchema(nested(MAX_SCHEMA_DEPTH)), []);
-    assert.match(checkPayloadSchema(nested(MAX_SCHEMA_DEPTH + 1))[0]?.detail ?? '', /at most 32 deep/);
+    assert.deepEqual(checkPayloadSchema(nested(SCHEMA_BOUNDS.depth)), []);
+    assert.match(checkPayloadSchema(nested(SCHEMA_BOUNDS.depth + 1))[0]?.detail ?? '', /at most 32 deep/);
   });
 
   it('is bounded in what one place of a payload may be checked against', () => {
@@ -91,7 +85,7 @@ describe('a payload schema', () => {
     );
     assert.deepEqual(
       checkPayloadSchema({ $ref: '#/$defs/d15', $defs }).map(({ detail }) => detail),
-      [`has more than ${MAX_SUBSCHEMAS} subschemas, counted along every reference`],
+      [`has more than ${SCHEMA_BOUNDS.subschemas} subschemas, counted along every reference`],
     );
     assert.deepEqual(checkPayloadSchema({ $ref: '#/$defs/d5', $defs }), []);
   });

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { patternSize } from '../../../src/domain/event/pattern.js';
-import { compilePayloadSchema, MAX_ERRORS } from '../../../src/domain/event/payload-schema.js';
+import { compilePayloadSchema } from '../../../src/domain/event/payload-schema.js';
+import { MAX_ERRORS } from '../../../src/domain/http/problem.js';
 
 const atom = fc.constantFrom(
   'a',

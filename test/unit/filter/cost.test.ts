@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { valuesOf } from '../../../src/domain/event/values/values-of.js';
-import { MAX_FILTERS_SIZE, MAX_PATH_LEVELS } from '../../../src/domain/filter/filter-bounds.js';
+import { FILTER_BOUNDS } from '../../../src/domain/filter/filter-bounds.js';
 import { type Filter, matchesFilter } from '../../../src/domain/filter/match-filter.js';
 import { PayloadValues } from '../../../src/domain/filter/payload-values.js';
 import { findMistake } from '../../../src/domain/filter/read-filter.js';
@@ -13,12 +13,12 @@ const MAX_EXACT_COST = 30;
 const ENDPOINTS = 1_000;
 
 /** The payload in which a path of `a` after `a` goes as deep as a path may, and then to another object. */
-function nested(innermost: unknown, levels = MAX_PATH_LEVELS - 1): unknown {
+function nested(innermost: unknown, levels = FILTER_BOUNDS.levels - 1): unknown {
   return levels === 0 ? innermost : { a: nested(innermost, levels - 1) };
 }
 
 describe('comparing an event with all filters that an account may have', () => {
-  const deep = '/a'.repeat(MAX_PATH_LEVELS - 1);
+  const deep = '/a'.repeat(FILTER_BOUNDS.levels - 1);
   const wide = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, index]));
   const long = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`k${index}`, 2 ** 53]));
   const cases: Record<string, { condition: (index: number) => Filter; payload: unknown; text?: string }> = {
@@ -67,7 +67,7 @@ function filtersOf(condition: (index: number) => Filter): Filter[] {
   let index = 0;
   return Array.from({ length: ENDPOINTS }, () => {
     const any: Filter[] = [];
-    while (JSON.stringify(any).length < MAX_FILTERS_SIZE / ENDPOINTS - 200 && any.length < 49) {
+    while (JSON.stringify(any).length < FILTER_BOUNDS.sizeOfAll / ENDPOINTS - 200 && any.length < 49) {
       any.push(condition(index));
       index += 1;
     }

@@ -1,11 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import {
-  MAX_FILTER_CONDITIONS,
-  MAX_FILTER_DEPTH,
-  MAX_FILTER_SIZE,
-  MAX_PATH_LEVELS,
-} from '../../../src/domain/filter/filter-bounds.js';
+import { FILTER_BOUNDS } from '../../../src/domain/filter/filter-bounds.js';
 import { filterSchema } from '../../../src/domain/filter/filter-schema.js';
 import { type Filter, matchesFilter } from '../../../src/domain/filter/match-filter.js';
 import { findMistake } from '../../../src/domain/filter/read-filter.js';
@@ -103,7 +98,7 @@ describe('a filter', () => {
       { all: [] },
       { not: [{ path: '/total', equals: 1 }] },
       { path: `/${'a'.repeat(256)}`, exists: true },
-      { path: '/a'.repeat(MAX_PATH_LEVELS + 1), exists: true },
+      { path: '/a'.repeat(FILTER_BOUNDS.levels + 1), exists: true },
       { path: '/total', at_least: Number.POSITIVE_INFINITY },
       { path: '/total', at_least: null },
       { equals: 1 },
@@ -117,12 +112,12 @@ describe('a filter', () => {
   it('is bounded in depth and size', () => {
     const leaf: Filter = { path: '/total', exists: true };
     const nested = (depth: number): Filter => (depth <= 1 ? leaf : { not: nested(depth - 1) });
-    assert.ok(filterSchema.safeParse(nested(MAX_FILTER_DEPTH)).success);
-    assert.ok(!filterSchema.safeParse(nested(MAX_FILTER_DEPTH + 1)).success);
+    assert.ok(filterSchema.safeParse(nested(FILTER_BOUNDS.depth)).success);
+    assert.ok(!filterSchema.safeParse(nested(FILTER_BOUNDS.depth + 1)).success);
     assert.ok(!filterSchema.safeParse(nested(5_000)).success);
     const wide = (conditions: number): Filter => ({ all: Array<Filter>(conditions - 1).fill(leaf) });
-    assert.ok(filterSchema.safeParse(wide(MAX_FILTER_CONDITIONS)).success);
-    assert.ok(!filterSchema.safeParse(wide(MAX_FILTER_CONDITIONS + 1)).success);
+    assert.ok(filterSchema.safeParse(wide(FILTER_BOUNDS.conditions)).success);
+    assert.ok(!filterSchema.safeParse(wide(FILTER_BOUNDS.conditions + 1)).success);
   });
 
   const mistakes: [unknown, string][] = [
@@ -160,7 +155,7 @@ describe('a filter', () => {
     assert.equal(findMistake({ any: [values(100)] }), undefined);
     assert.deepEqual(findMistake({ any: [values(100), values(100)] }), {
       place: [],
-      detail: `must be at most ${MAX_FILTER_SIZE} characters of JSON`,
+      detail: `must be at most ${FILTER_BOUNDS.size} characters of JSON`,
     });
   });
 

@@ -8,13 +8,7 @@ import {
   sharedWith,
   toRanges,
 } from '../../../src/domain/sequence/ranges.js';
-import {
-  type Blocks,
-  FIRST_BLOCK,
-  HOLDER_LEASE_MS,
-  IDLE_BLOCK_MS,
-  LARGEST_BLOCK,
-} from '../../../src/domain/sequence/sequence.js';
+import { type Blocks, SEQUENCE } from '../../../src/domain/sequence/sequence.js';
 
 /** Blocks of one account, as MongoDB would keep them. */
 class MemoryBlocks implements Blocks {
@@ -54,8 +48,12 @@ describe('numbers of events', () => {
       Array.from({ length: 2_000 }, (_, at) => at + 1),
     );
     const sizes = blocks.open.map(({ first, last }) => last - first + 1);
-    assert.deepEqual(sizes.slice(0, 3), [FIRST_BLOCK, 2 * FIRST_BLOCK, 4 * FIRST_BLOCK]);
-    assert.equal(Math.max(...sizes), LARGEST_BLOCK);
+    assert.deepEqual(sizes.slice(0, 3), [
+      SEQUENCE.firstBlock,
+      2 * SEQUENCE.firstBlock,
+      4 * SEQUENCE.firstBlock,
+    ]);
+    assert.equal(Math.max(...sizes), SEQUENCE.largestBlock);
     assert.equal(blocks.reservations, sizes.length);
     for (const each of taken) each.used();
     await source.stop();
@@ -88,11 +86,11 @@ describe('numbers of events', () => {
     let now = 0;
     const source = new NumberSource(blocks, () => now);
     (await source.take('a')).used();
-    now += HOLDER_LEASE_MS;
-    assert.equal((await source.take('a')).number, FIRST_BLOCK + 1);
+    now += SEQUENCE.holderLeaseMs;
+    assert.equal((await source.take('a')).number, SEQUENCE.firstBlock + 1);
     assert.equal(blocks.holders.size, 2);
     await source.renew();
-    assert.deepEqual(blocks.voids, [{ first: 2, last: FIRST_BLOCK }]);
+    assert.deepEqual(blocks.voids, [{ first: 2, last: SEQUENCE.firstBlock }]);
   });
 
   it('of a block that is not used any more are void after an hour, while the process goes on', async () => {
@@ -100,15 +98,15 @@ describe('numbers of events', () => {
     let now = 0;
     const source = new NumberSource(blocks, () => now);
     const held = await source.take('a');
-    now += IDLE_BLOCK_MS / 2;
+    now += SEQUENCE.idleBlockMs / 2;
     await source.renew();
-    now += IDLE_BLOCK_MS;
+    now += SEQUENCE.idleBlockMs;
     await source.renew();
     // One is in hand.
     assert.deepEqual(blocks.voids, []);
     held.used();
     await source.renew();
-    assert.deepEqual(blocks.voids, [{ first: 2, last: FIRST_BLOCK }]);
+    assert.deepEqual(blocks.voids, [{ first: 2, last: SEQUENCE.firstBlock }]);
     assert.deepEqual(blocks.open, []);
   });
 });

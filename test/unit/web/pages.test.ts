@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { renderPolicy, renderState } from '../../../src/domain/access/limits/rate-limit.js';
-import { mergePatch as applyPatch } from '../../../src/domain/basics/merge-patch.js';
+import { mergePatch as applyPatch } from '../../../src/domain/basics/objects.js';
 import { EVENT_KINDS } from '../../../src/domain/event/event-kinds.js';
 import { compilePayloadSchema } from '../../../src/domain/event/payload-schema.js';
 import { readRateLimits } from '../../../web/src/api/rate-limits.js';

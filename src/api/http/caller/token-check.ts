@@ -1,5 +1,5 @@
-import { API_KEY_PREFIX, isScope, looksLikeApiKey } from '../../../domain/access/api-key.js';
-import { looksLikePortalToken, PORTAL_TOKEN_PREFIX } from '../../../domain/access/portal-session.js';
+import { API_KEY, isScope } from '../../../domain/access/api-key.js';
+import { PORTAL_TOKEN } from '../../../domain/access/portal-session.js';
 import { ownProfileId } from '../../../domain/access/profile.js';
 import { hashSecret } from '../../../domain/access/secret-hash.js';
 import type { ProblemCode } from '../../../domain/http/problems.js';
@@ -49,9 +49,8 @@ const CHECKS: Record<Caller['type'], (dependencies: Dependencies, hash: string) 
 
 /** What a token belongs to by its form; `undefined` if it is none: the database need not be asked. */
 function typeOf(token: string): Caller['type'] | undefined {
-  if (token.startsWith(API_KEY_PREFIX)) return looksLikeApiKey(token) ? 'api_key' : undefined;
-  if (token.startsWith(PORTAL_TOKEN_PREFIX))
-    return looksLikePortalToken(token) ? 'portal_session' : undefined;
+  if (token.startsWith(API_KEY.prefix)) return API_KEY.isOne(token) ? 'api_key' : undefined;
+  if (token.startsWith(PORTAL_TOKEN.prefix)) return PORTAL_TOKEN.isOne(token) ? 'portal_session' : undefined;
   return ACCESS_TOKEN.test(token) ? 'oauth_client' : undefined;
 }
 

@@ -1,4 +1,4 @@
-import { MAX_FILTERS_SIZE } from '../../../domain/filter/filter-bounds.js';
+import { FILTER_BOUNDS } from '../../../domain/filter/filter-bounds.js';
 import type { Filter } from '../../../domain/filter/match-filter.js';
 import { Problem } from '../../../domain/http/problem.js';
 import type { StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
@@ -22,10 +22,10 @@ export async function requireRoomForFilter(
 ): Promise<void> {
   if (!needsRoomForFilter(filter, before)) return;
   const others = await endpoints.filtersSize(accountId, before?.id);
-  if (others + sizeOf(filter) <= MAX_FILTERS_SIZE) return;
+  if (others + sizeOf(filter) <= FILTER_BOUNDS.sizeOfAll) return;
   throw new Problem(
     'filter_limit_reached',
-    `The filters of all endpoints of the account would come to more than ${MAX_FILTERS_SIZE} characters of JSON: ` +
+    `The filters of all endpoints of the account would come to more than ${FILTER_BOUNDS.sizeOfAll} characters of JSON: ` +
       `this one has ${sizeOf(filter)}, the others ${others}. Shorten a filter, or filter in the receiver.`,
   );
 }

@@ -6,7 +6,6 @@ import {
   checkTargetUrl,
   MAX_METADATA,
   MAX_RATE_LIMIT,
-  normalizeTargetUrl,
   VERIFICATION_METHODS,
 } from '../../../domain/endpoint/endpoint.js';
 import { checkHeaders, MASKED_VALUE, MAX_HEADERS } from '../../../domain/endpoint/endpoint-headers.js';
@@ -116,7 +115,8 @@ export function checkEndpoint(
   if (errors.length > 0) throw invalidRequest(errors);
 
   const { verify_token = undefined, ...rest } = body;
-  const target_url = normalizeTargetUrl(body.target_url);
+  // In the form that the URL standard gives it, so that what is shown is what is called.
+  const target_url = new URL(body.target_url).href;
   const pending = rules.verificationRequired && before?.verified_url !== target_url;
   const reason = before?.status === 'pending' && before.target_url === target_url && before.status_reason;
   const token = verify_token === MASKED_VALUE ? before?.secrets.verify_token : verify_token;

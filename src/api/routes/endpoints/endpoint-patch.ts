@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { mergePatch } from '../../../domain/basics/merge-patch.js';
+import { mergePatch } from '../../../domain/basics/objects.js';
 import { MAX_METADATA } from '../../../domain/endpoint/endpoint.js';
 import { MASKED_VALUE, MAX_HEADERS, maskHeaders } from '../../../domain/endpoint/endpoint-headers.js';
 import type { EndpointInput, EndpointWithSecrets } from '../../../models/endpoint/endpoint-document.js';

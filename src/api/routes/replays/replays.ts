@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isId, newId } from '../../../domain/basics/ids.js';
+import { present } from '../../../domain/basics/objects.js';
 import { resourceName } from '../../../domain/change/change.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
 import type { ReplayPlan } from '../../../domain/replay/replay.js';
@@ -177,13 +178,13 @@ async function prepare(
     ...(action === 'resend' && { mode }),
     ...(isMissed && { registration: as_of?.toISOString() ?? registration }),
   };
-  const shared = withoutAbsent({ endpoint_id, ...others });
+  const shared = present({ endpoint_id, ...others });
   return {
     plan: {
       account_id,
       replay_id: newId('replay', now),
       ...what,
-      filter: { ...shared, ...withoutAbsent({ key_token, statuses: status }), ...period },
+      filter: { ...shared, ...present({ key_token, statuses: status }), ...period },
       at,
       rate,
       origin: { ...origin, ...(reason !== undefined && { reason }) },
@@ -191,15 +192,11 @@ async function prepare(
     definition: {
       ...what,
       // The value of a business key stands nowhere in Temporal.
-      filter: { ...shared, ...withoutAbsent({ key: key?.name, status }), ...period },
+      filter: { ...shared, ...present({ key: key?.name, status }), ...period },
       rate,
       by: origin.actor.id,
       ...(reason !== undefined && { reason }),
       created_at: at,
     },
   };
-}
-
-function withoutAbsent<T extends object>(fields: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 }

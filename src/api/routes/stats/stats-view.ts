@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { OPEN_STATUSES } from '../../../domain/stats/backlog.js';
-import { CLOSED_STATUSES } from '../../../domain/stats/closing.js';
+import { CLOSED_STATUSES, OPEN_STATUSES } from '../../../domain/delivery/delivery.js';
 import { timeSchema } from '../../http/schemas.js';
 
 const count = z.int().min(0);

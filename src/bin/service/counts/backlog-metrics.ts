@@ -1,6 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { withTimeout } from '../../../domain/basics/with-timeout.js';
-import { BacklogCount, OPEN_STATUSES } from '../../../domain/stats/backlog.js';
+import { OPEN_STATUSES } from '../../../domain/delivery/delivery.js';
+import { BacklogCount } from '../../../domain/stats/backlog.js';
 import type { BacklogReader } from '../../../temporal/read/backlog/backlog-reader.js';
 
 /** A reading is shown for this long, milliseconds, and a slow one for longer: reading takes at most this part of the time. */

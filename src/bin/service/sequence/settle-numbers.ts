@@ -1,5 +1,5 @@
 import { toRanges } from '../../../domain/sequence/ranges.js';
-import { SETTLE_AFTER_MS } from '../../../domain/sequence/sequence.js';
+import { SEQUENCE } from '../../../domain/sequence/sequence.js';
 import { CLOCKS_DIFFER_MS } from '../../../temporal/read/delivery-view.js';
 import { ledgerNumbers } from '../../../temporal/read/sequence/ledger-numbers.js';
 import type { Servers } from '../servers.js';
@@ -14,12 +14,12 @@ export async function settleNumbers(
   now = Date.now(),
 ): Promise<number> {
   let settled = 0;
-  for await (const block of sequences.dead(new Date(now - SETTLE_AFTER_MS))) {
+  for await (const block of sequences.dead(new Date(now - SEQUENCE.settleAfterMs))) {
     const { account_id, first, last, reserved_at, until } = block;
     const numbers = new Set(await archive.sequences(account_id, block, last - first + 1));
     const period = {
       from: new Date(reserved_at.getTime() - CLOCKS_DIFFER_MS),
-      to: new Date(until.getTime() + SETTLE_AFTER_MS),
+      to: new Date(until.getTime() + SEQUENCE.settleAfterMs),
     };
     for await (const some of ledgerNumbers(client, account_id, period))
       for (const number of some) numbers.add(number);

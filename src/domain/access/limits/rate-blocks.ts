@@ -1,12 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import { roomFor } from '../../basics/bounded-memory.js';
+import { UNITS } from '../../basics/duration.js';
 import { type Column, MAX_CALLERS, type RateNews, type SharedTable } from './rate-table.js';
 
 /** A caller that has this many requests refused in one minute of the clock is ignoring the refusals. */
 export const REFUSALS_PER_MINUTE = 10;
-
-const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
 
 /** How long callers that ignore refusals are blocked. */
 export interface BlockSettings {
@@ -72,14 +70,14 @@ export class RateBlocks implements SharedTable {
   }
 
   get watched(): string {
-    return `${this.name}@${(this.day + 1) * DAY_MS}`;
+    return `${this.name}@${(this.day + 1) * UNITS.d}`;
   }
 
   news(now: number): RateNews | undefined {
     this.beginPeriods(now);
     if (this.unshared.size === 0) return undefined;
     const raise = { strikes: {} as Column, minute: {} as Column, until: {} as Column };
-    let endsAt = (this.day + 1) * DAY_MS;
+    let endsAt = (this.day + 1) * UNITS.d;
     for (const caller of this.unshared) {
       const block = this.blocks.peek(caller);
       if (!block) continue;
@@ -109,10 +107,10 @@ export class RateBlocks implements SharedTable {
   }
 
   private beginPeriods(now: number): void {
-    const minute = Math.floor(now / MINUTE_MS);
+    const minute = Math.floor(now / UNITS.m);
     if (minute !== this.minute) this.refusals.clear();
     this.minute = minute;
-    const day = Math.floor(now / DAY_MS);
+    const day = Math.floor(now / UNITS.d);
     if (day === this.day) return;
     this.day = day;
     for (const [caller, block] of this.blocks.entries()) {

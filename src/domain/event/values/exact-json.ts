@@ -1,5 +1,5 @@
 import { parse } from 'lossless-json';
-import { escapePointer } from '../schema-keywords.js';
+import { escapePointer } from '../../http/json-pointer.js';
 import { ExactNumber, mayLoseDigits, readNumber } from './exact-number.js';
 
 /** What a double cannot stand for, by the object or list that it is in and its name or index there. */
@@ -61,9 +61,9 @@ export function findLostDigits(json: string): string[] {
   return pointers.reverse();
 }
 
-/** As `JSON.parse` does, of members of the same name the last one counts. */
-function parseNumbers(json: string): unknown {
-  return parse(json, undefined, { parseNumber: readNumber, onDuplicateKey: ({ newValue }) => newValue });
+/** Parses JSON with numbers of another form. As `JSON.parse` does, of members of the same name the last one counts. */
+export function parseNumbers(json: string, parseNumber: (text: string) => unknown = readNumber): unknown {
+  return parse(json, undefined, { parseNumber, onDuplicateKey: ({ newValue }) => newValue });
 }
 
 /** Also a member named `__proto__`, which an assignment would not reach. */

@@ -1,5 +1,5 @@
-import { parse } from 'lossless-json';
 import { type ExactNumberAt, lookUp, PayloadValues } from '../../filter/payload-values.js';
+import { parseNumbers } from './exact-json.js';
 import { type ExactNumber, mayLoseDigits, readNumber } from './exact-number.js';
 
 /**
@@ -37,11 +37,7 @@ class WrittenNumber {
 function readWritten(text: string): { payload: unknown } | undefined {
   if (!mayLoseDigits(text)) return undefined;
   try {
-    const payload = parse(text, undefined, {
-      parseNumber: (digits) => new WrittenNumber(digits),
-      onDuplicateKey: ({ newValue }) => newValue,
-    });
-    return { payload };
+    return { payload: parseNumbers(text, (digits) => new WrittenNumber(digits)) };
   } catch (error) {
     if (error instanceof RangeError) return undefined;
     throw error;

@@ -1,12 +1,13 @@
 import type { Client } from '@temporalio/client';
 import { idTime } from '../../../domain/basics/id-time.js';
+import { OPEN_STATUSES } from '../../../domain/delivery/delivery.js';
 import {
   ACCOUNT_ATTRIBUTE,
   ENDPOINT_ATTRIBUTE,
   KIND_ATTRIBUTE,
 } from '../../../domain/ledger/search-attributes.js';
 import { DELIVERY_TYPE } from '../../../domain/ledger/workflow-ids.js';
-import { OPEN_STATUSES, type OpenDelivery } from '../../../domain/stats/backlog.js';
+import type { OpenDelivery } from '../../../domain/stats/backlog.js';
 import { deliveriesOf, everyDeliveryOf } from '../delivery-view.js';
 import { accountsIn } from '../installation/accounts-in.js';
 import { type Located, RowReader } from '../row-reader.js';

@@ -1,7 +1,7 @@
+import { createHash } from 'node:crypto';
 import type { Attempt } from '../../../domain/attempt/attempt.js';
 import type { DeliveryKey } from '../../../domain/basics/delivery-id.js';
 import type { AcceptedEvent } from '../../../domain/delivery/delivery.js';
-import { hashPayload } from '../../../domain/event/payload-hash.js';
 import { openEvent } from '../../../domain/ledger/sealed-event.js';
 import type { PayloadSealer } from '../../../domain/privacy/payload-sealer.js';
 import { type AttemptView, viewAttempt } from '../attempt-view.js';
@@ -22,7 +22,7 @@ export class Opener {
   /** SHA-256 of an event's payload, hexadecimal; `undefined` if it was erased. */
   async hash(event: AcceptedEvent): Promise<string | undefined> {
     const payload = await this.payload(event);
-    return payload === undefined ? undefined : hashPayload(payload);
+    return payload === undefined ? undefined : createHash('sha256').update(payload).digest('hex');
   }
 
   /** Attempts as the HTTP interface shows them. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mergePatch } from '../../../src/domain/basics/merge-patch.js';
+import { mergePatch } from '../../../src/domain/basics/objects.js';
 
 /** The examples of RFC 7396, appendix A: what is patched, the patch, the result. */
 const EXAMPLES: [unknown, unknown, unknown][] = [

@@ -1,3 +1,13 @@
+/** Whether a JSON value is an object. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** An object without the members that are `undefined`. */
+export function present<T extends object>(fields: T): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+}
+
 /** Deeper objects of a patch are taken as they are: nothing that is patched here is as deep. */
 const MAX_DEPTH = 16;
 
@@ -13,8 +23,4 @@ export function mergePatch(target: unknown, patch: unknown, depth = 0): unknown 
     else merged.set(name, mergePatch(merged.get(name), value, depth + 1));
   }
   return Object.fromEntries(merged);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
