@@ -4,7 +4,6 @@ import type { Registry } from 'prom-client';
 import { createApp } from '../../api/app.js';
 import type { Development } from '../../api/http/context.js';
 import { createMetrics } from '../../api/http/metrics.js';
-import { createUpgradeLimits, type UpgradeLimits } from '../../api/limits/limit-upgrades.js';
 import { createLimiters, type Limiters } from '../../api/limits/limiters.js';
 import type { RateLimiter } from '../../api/limits/rate-limiter.js';
 import { RateSharing } from '../../api/limits/rate-sharing.js';
@@ -57,8 +56,9 @@ export interface ApiParts {
 /** The HTTP interface of this process. */
 export interface Api {
   listener: RequestListener;
-  /** Counts requests for streams, which the listener does not see. */
-  upgrades: UpgradeLimits;
+  limiters: Limiters;
+  /** Where a request comes from by the rule of all requests: that of Koa, which heeds `HOOKLINE_PROXY_HOPS`. */
+  addressOf(request: IncomingMessage): string;
   stop(): Promise<void>;
 }
 
@@ -134,7 +134,8 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
   });
   return {
     listener: app.callback(),
-    upgrades: createUpgradeLimits(limiters, (request) => addressOf(app, request)),
+    limiters,
+    addressOf: (request) => app.createContext(request, new ServerResponse(request)).ip,
     async stop() {
       outages.stop();
       await sharing?.stop();
@@ -142,11 +143,6 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
       await renewing.stop();
     },
   };
-}
-
-/** Where a request comes from by the rule of all requests: that of Koa, which heeds `HOOKLINE_PROXY_HOPS`. */
-function addressOf(app: ReturnType<typeof createApp>, request: IncomingMessage): string {
-  return app.createContext(request, new ServerResponse(request)).ip;
 }
 
 /** Shares what this process counts for the rate limits with the other processes, unless the settings say that it counts alone. */

@@ -17,7 +17,7 @@ export interface Listeners {
   /** Begins to delete those that are left alone. @returns stops that */
   start(starter: DeliveryStarter): () => void;
   /** Serves their streams at a server, whose other requests go to the API. */
-  serve(http: HttpServer, api: Pick<Api, 'listener' | 'upgrades'>): RequestListener;
+  serve(http: HttpServer, api: Omit<Api, 'stop'>): RequestListener;
 }
 
 /** Makes the streams of listeners. Their modules are loaded here, so that a worker does without them. */
@@ -33,11 +33,10 @@ export async function createListeners(
     import('../../../api/listeners/ticket-holder.js'),
   ]);
   const box = requireSecretBox(settings);
-  const { endpoints, listeners, usedTickets } = database;
+  const { endpoints, listeners } = database;
   let starter: DeliveryStarter | undefined;
   const release = async (endpoint: { account_id: string; endpoint_id: string }) => starter?.release(endpoint);
-  const holderOf = (ticket: Ticket) => ticketHolder({ database, logger }, ticket);
-  const allows = async (ticket: Ticket) => (await holderOf(ticket)) !== undefined;
+  const allows = async (ticket: Ticket) => (await ticketHolder({ database, logger }, ticket)) !== undefined;
   const timings = settings.HOOKLINE_TEST_TIME_SCALE;
   const streams = new ListenerStreams({ listeners, endpoints, allows, release, logger, timings });
   return {
@@ -46,11 +45,10 @@ export async function createListeners(
       starter = given;
       return sweepListeners(database, given, logger);
     },
-    serve(http, api) {
+    serve(http, { listener, limiters, addressOf }) {
       streams.serveAt(settings.HOOKLINE_INTERNAL_URL ?? internalUrl(settings, http.port));
-      const limits = api.upgrades;
-      http.upgrade(createUpgrade({ streams, endpoints, usedTickets, holderOf, limits, box, logger }));
-      return withRelay(streams, box, api.listener);
+      http.upgrade(createUpgrade({ streams, database, limiters, addressOf, box, logger }));
+      return withRelay(streams, box, listener);
     },
   };
 }
