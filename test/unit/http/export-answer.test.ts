@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import type { Context } from '../../../src/api/http/context.js';
 import { exportOperations } from '../../../src/api/routes/exports/exports.js';
 
@@ -43,6 +44,7 @@ describe('the answer of an export', () => {
     }
     const lines = await answerOf(nothing(), source());
     for await (const _ of lines) break;
+    await finished(lines).catch(() => {});
     assert.ok(isEnded);
   });
 });
