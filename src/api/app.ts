@@ -3,20 +3,14 @@ import Koa from 'koa';
 import { documentRoutes } from './docs/documents.js';
 import { errorRoutes } from './docs/error-pages.js';
 import { createOpenApiDocument } from './docs/openapi.js';
-import { ACCOUNT_HEADER, actingCaller } from './http/caller/acting-account.js';
-import { ownerOf } from './http/caller/owner.js';
-import { createTokenCheck } from './http/caller/token-check.js';
-import type { ApiDependencies, Middleware, State } from './http/context.js';
+import { type ApiDependencies, type Middleware, ownerOf, type State } from './http/context.js';
 import { requireJsonAccepted } from './http/middleware/accept.js';
-import { setAnswerHeaders, VERSIONED } from './http/middleware/answer-headers.js';
+import { checkVersion, setAnswerHeaders, VERSIONED } from './http/middleware/answer-headers.js';
 import { authenticate } from './http/middleware/authenticate.js';
-import { measure, unlessProbe } from './http/middleware/measure.js';
+import { identifyRequest, measure, traceRequests, unlessProbe } from './http/middleware/observe.js';
 import { answerProblems } from './http/middleware/problems.js';
-import { identifyRequest } from './http/middleware/request-id.js';
 import { limitTime } from './http/middleware/time-limit.js';
-import { traceRequests } from './http/middleware/trace.js';
 import { writeUnicode } from './http/middleware/unicode.js';
-import { checkVersion } from './http/middleware/version.js';
 import { answerOperations, type Operation } from './http/operation.js';
 import { limitAddress, limitCaller, limitUnauthenticated } from './limits/limit-rate.js';
 import type { Limiters } from './limits/limiters.js';
@@ -50,8 +44,7 @@ import { installationStatsOperations } from './routes/installation/stats.js';
 import { listenerOperations } from './routes/listeners/listeners.js';
 import { certificateOperations } from './routes/log/certificates.js';
 import { integrityOperations } from './routes/log/integrity.js';
-import { checkpointRoute, logOperations, tileRoutes, timestampRoute } from './routes/log/log.js';
-import { meOperations } from './routes/profiles/me.js';
+import { checkpointRoute, logOperations, tileRoutes } from './routes/log/log.js';
 import { profileOperations } from './routes/profiles/profiles.js';
 import { replayOperations } from './routes/replays/replays.js';
 import { sequenceOperations } from './routes/sequence/sequence.js';
@@ -61,9 +54,6 @@ import { webRoutes } from './web/web-routes.js';
 
 /** Every answer comes within ten seconds, whatever a server behind does; two seconds are for a busy process. Milliseconds. */
 const ANSWER_WITHIN_MS = 8_000;
-
-/** Methods that change nothing. */
-const READS = new Set(['GET', 'HEAD']);
 
 /** Paths below the version that need no token. */
 const PUBLIC = /^\/v\d[^/]*\/log\//;
@@ -77,7 +67,6 @@ export function createApp(dependencies: ApiDependencies & { limiters: Limiters }
 
   const tiles = new Router<State>({ prefix: '/:version' });
   tileRoutes(tiles, dependencies);
-  timestampRoute(tiles, dependencies);
 
   const open = new Router<State>();
   healthRoutes(open, dependencies);
@@ -92,7 +81,6 @@ export function createApp(dependencies: ApiDependencies & { limiters: Limiters }
   // Without a version: clients of C2SP tlog-tiles take the log's name, `hooks.example.com/log`, for its address.
   checkpointRoute(open, dependencies);
   tileRoutes(open, dependencies);
-  timestampRoute(open, dependencies);
   open.all(OAUTH_PATH, oauthOnDemand(dependencies));
 
   const app = new Koa<State>();
@@ -112,11 +100,7 @@ export function createApp(dependencies: ApiDependencies & { limiters: Limiters }
   app.use(checkVersion);
   app.use(confirmations.routes());
   app.use(requireJsonAccepted);
-  app.use(
-    authenticate(createTokenCheck(dependencies), (ctx, caller) =>
-      actingCaller(dependencies.database, caller, ctx.get(ACCOUNT_HEADER), READS.has(ctx.method)),
-    ),
-  );
+  app.use(authenticate(dependencies));
   app.use(limitCaller(dependencies.limiters));
   app.use(askFor(dependencies));
   app.use(answerOperations(declared));
@@ -141,7 +125,6 @@ function operationsOf(dependencies: ApiDependencies): Operation[] {
     ...replayOperations(dependencies),
     ...exportOperations(dependencies),
     ...sequenceOperations(dependencies),
-    ...meOperations(dependencies),
     ...profileOperations(dependencies),
     ...apiKeyOperations(dependencies),
     ...oauthClientOperations(dependencies),

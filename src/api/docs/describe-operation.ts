@@ -8,36 +8,21 @@ import type { Json, JsonObject } from './json.js';
 import { type SchemaComponents, toPascalCase } from './schema-components.js';
 import { payloadSchema } from './webhooks.js';
 
+const header = (description: string, isRequired: boolean, schema: JsonObject = { type: 'string' }) => ({
+  description,
+  ...(isRequired && { required: true }),
+  schema,
+});
+
 /** Headers of answers, as components. */
 export const HEADERS: JsonObject = {
-  'x-request-id': {
-    description: 'Identifies the request in the log',
-    required: true,
-    schema: { type: 'string' },
-  },
-  RateLimit: {
-    description: 'What remains of each rate limit, and the seconds until its window ends',
-    schema: { type: 'string' },
-  },
-  'RateLimit-Policy': {
-    description: 'Each rate limit: quota and window in seconds',
-    schema: { type: 'string' },
-  },
-  'Retry-After': {
-    description: 'Seconds to wait before another request',
-    required: true,
-    schema: { type: 'integer', minimum: 1 },
-  },
-  'WWW-Authenticate': {
-    description: 'Why the token was refused (RFC 6750)',
-    required: true,
-    schema: { type: 'string' },
-  },
-  Location: { description: 'Path of the resource', required: true, schema: { type: 'string' } },
-  ETag: {
-    description: 'Identifies this version of the resource, for If-Match and If-None-Match',
-    schema: { type: 'string' },
-  },
+  'x-request-id': header('Identifies the request in the log', true),
+  RateLimit: header('What remains of each rate limit, and the seconds until its window ends', false),
+  'RateLimit-Policy': header('Each rate limit: quota and window in seconds', false),
+  'Retry-After': header('Seconds to wait before another request', true, { type: 'integer', minimum: 1 }),
+  'WWW-Authenticate': header('Why the token was refused (RFC 6750)', true),
+  Location: header('Path of the resource', true),
+  ETag: header('Identifies this version of the resource, for If-Match and If-None-Match', false),
 };
 
 function headers(...names: string[]): JsonObject {

@@ -1,10 +1,8 @@
-import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import type Router from '@koa/router';
-import { matchesEtag } from '../../domain/http/etag.js';
-import type { ApiDependencies, Middleware, State } from '../http/context.js';
-import { BuiltSite } from '../web/built-site.js';
-import { REFERENCE_FOLDER } from '../web/web-files.js';
+import { once } from '../../domain/basics/at-most-every.js';
+import type { ApiDependencies, State } from '../http/context.js';
+import { answerFile, BuiltSite, REFERENCE_FOLDER, type WebFile, webFile } from '../web/web-files.js';
 import { pathOf } from '../web/web-routes.js';
 import type { JsonObject } from './json.js';
 
@@ -29,54 +27,30 @@ export function documentRoutes(
   { publicUrl }: Pick<ApiDependencies, 'publicUrl'>,
   createDocument: () => JsonObject,
 ): void {
-  router.get(
-    '/openapi.json',
-    answerDocument('application/json', async () => JSON.stringify(createDocument()), {
-      'access-control-allow-origin': '*',
-    }),
-  );
-  const reference = new BuiltSite(REFERENCE_FOLDER, `${pathOf(publicUrl)}/docs/assets`);
-  router.get(
-    '/docs',
-    answerDocument('html', () => reference.page('/docs'), {
+  const description = once(async () => compressed('application/json', JSON.stringify(createDocument())));
+  router.get('/openapi.json', async (ctx) => {
+    const file = await description();
+    ctx.set('access-control-allow-origin', '*');
+    answerFile(ctx, file, CACHE_CONTROL);
+  });
+
+  const site = new BuiltSite(REFERENCE_FOLDER, `${pathOf(publicUrl)}/docs/assets`);
+  const reference = once(async () => compressed('html', await site.page('/docs')));
+  router.get('/docs', async (ctx) => {
+    const file = await reference();
+    ctx.set({
       'content-security-policy': REFERENCE_POLICY,
       'x-frame-options': 'DENY',
       'cross-origin-opener-policy': 'same-origin',
-    }),
-  );
-  router.get('/docs/assets/:name', reference.sendAsset);
+    });
+    answerFile(ctx, file, CACHE_CONTROL);
+  });
+  router.get('/docs/assets/:name', site.sendAsset);
 }
 
-/**
- * Answers with a text that stays the same as long as the process runs: written when it is first asked for, compressed once, with an entity
- * tag for each form of it.
- */
-function answerDocument(
-  type: string,
-  write: () => Promise<string>,
-  headers: Record<string, string>,
-): Middleware {
-  let made: Promise<{ hash: string; identity: string; gzip: Buffer }> | undefined;
-  const make = async () => {
-    const text = await write();
-    const hash = createHash('sha256').update(text).digest('base64url').slice(0, 22);
-    return { hash, identity: text, gzip: gzipSync(text) };
-  };
-  return async (ctx) => {
-    made ??= make().catch((error: unknown) => {
-      made = undefined;
-      throw error;
-    });
-    const document = await made;
-    const encoding = ctx.acceptsEncodings('gzip', 'identity') === 'gzip' ? 'gzip' : 'identity';
-    const etag = `"${document.hash}.${encoding}"`;
-    ctx.set({ ...headers, etag, vary: 'Accept-Encoding', 'cache-control': 'public, max-age=300' });
-    if (matchesEtag(ctx.get('if-none-match'), etag, true)) {
-      ctx.status = 304;
-      return;
-    }
-    ctx.type = type;
-    if (encoding === 'gzip') ctx.set('content-encoding', 'gzip');
-    ctx.body = document[encoding];
-  };
+const CACHE_CONTROL = 'public, max-age=300';
+
+/** A text that stays the same as long as the process runs, compressed once. */
+function compressed(type: string, text: string): WebFile {
+  return webFile(type, Buffer.from(text), { gzip: gzipSync(text) });
 }

@@ -2,7 +2,6 @@ import type Router from '@koa/router';
 import { PROBLEMS, type ProblemCode } from '../../domain/http/problems.js';
 import type { Context, State } from '../http/context.js';
 import { escapeHtml, pagePolicy, renderHtmlPage } from '../http/html.js';
-import { pageStyle } from '../web/page-style.js';
 
 /** `/errors/{code}`: where the `type` of a problem leads (RFC 9457, section 3.1.1), what it means and what to do. `/errors`: all of them. */
 export function errorRoutes(router: Router<State>): void {
@@ -38,10 +37,9 @@ function htmlOf(markdown: string): string {
 }
 
 function showPage(ctx: Context, title: string, body: string): void {
-  const style = pageStyle();
-  ctx.body = renderHtmlPage(title, style, body);
+  ctx.body = renderHtmlPage(title, body);
   ctx.set({
-    'content-security-policy': pagePolicy(style),
+    'content-security-policy': pagePolicy(),
     'x-frame-options': 'DENY',
     'cache-control': 'public, max-age=300',
   });

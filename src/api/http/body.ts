@@ -3,12 +3,11 @@ import getRawBody from 'raw-body';
 import type { z } from 'zod';
 import { parseUnicodeJson } from '../../domain/event/payload.js';
 import { findLostDigits } from '../../domain/event/values/exact-json.js';
-import { type InputError, MAX_ERRORS, MAX_SHOWN, Problem } from '../../domain/http/problem.js';
-import { cutText } from '../../domain/text/unicode.js';
+import { Problem } from '../../domain/http/problem.js';
 import { requireShallow } from './bounds/nesting.js';
-import { TURNLESS_BODY, takeTurn } from './bounds/turns.js';
+import { takeTurn } from './bounds/turns.js';
 import type { Context } from './context.js';
-import { checkBody, checkQuery } from './validation.js';
+import { checkBody, checkQuery, invalidRequest } from './validation.js';
 
 /**
  * Reads a JSON body, as bytes, and waits until it may be parsed: large ones take turns.
@@ -32,7 +31,7 @@ export async function readJsonBytes(ctx: Context, limit: number): Promise<Buffer
   }
   try {
     const bytes = await getRawBody(ctx.req, { limit, length: ctx.request.length ?? null });
-    await takeTurn(ctx, bytes.length, TURNLESS_BODY);
+    await takeTurn(ctx, 'body', bytes.length);
     return bytes;
   } catch (error) {
     if (error instanceof Error && 'type' in error && error.type === 'entity.too.large') {
@@ -53,9 +52,8 @@ export function isEmptyRequest({ req: { headers } }: Context): boolean {
   return headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0;
 }
 
-/** How much of a body that is too large is read and thrown away before it is refused: bytes, and milliseconds. */
-export const MAX_DRAINED_BYTES = 8 * 1024 * 1024;
-const MAX_DRAIN_MS = 3_000;
+/** How much of a body that is too large is read and thrown away before it is refused. */
+const DRAINED = { bytes: 8 * 1024 * 1024, ms: 3_000 };
 
 /**
  * Reads on without keeping anything. Most clients write their whole body before they read: one whose connection is closed meanwhile sees a
@@ -65,7 +63,7 @@ const MAX_DRAIN_MS = 3_000;
  */
 function drain(request: IncomingMessage): Promise<boolean> {
   return new Promise((resolve) => {
-    let left = MAX_DRAINED_BYTES;
+    let left = DRAINED.bytes;
     const stop = (ended: boolean) => {
       clearTimeout(timer);
       request.off('data', count).pause();
@@ -75,18 +73,15 @@ function drain(request: IncomingMessage): Promise<boolean> {
       left -= chunk.length;
       if (left < 0) stop(false);
     };
-    const timer = setTimeout(stop, MAX_DRAIN_MS, false);
+    const timer = setTimeout(stop, DRAINED.ms, false);
     request.once('end', () => stop(true)).once('close', () => stop(false));
     request.on('data', count).resume();
   });
 }
 
-/** The largest body of a request other than an event, in bytes. */
-const MAX_REQUEST_BYTES = 64 * 1024;
-
-/** Reads and checks a JSON body. @throws Problem 400 with a pointer to every wrong place */
+/** Reads and checks a JSON body of at most 64 KiB: of a request other than an event. @throws Problem 400 with a pointer to every wrong place */
 export async function readBody<T extends z.ZodType>(ctx: Context, schema: T): Promise<z.output<T>> {
-  return checkBytes(schema, await readJsonBytes(ctx, MAX_REQUEST_BYTES));
+  return checkBytes(schema, await readJsonBytes(ctx, 64 * 1024));
 }
 
 /** Parses a JSON text and checks it against a schema. @throws Problem 400 with a pointer to every wrong place */
@@ -95,7 +90,7 @@ export function checkBytes<T extends z.ZodType>(schema: T, json: Buffer): z.outp
   const text = json.toString('utf8');
   const value = parseUnicodeJson(text);
   refuseLostDigits(text);
-  return checkShape(schema, value);
+  return checkBody(schema, value);
 }
 
 /** Refuses numbers that would be kept as others: a rounded bound or value is not what was meant. @throws Problem 400 */
@@ -106,30 +101,8 @@ function refuseLostDigits(text: string): void {
   if (errors.length > 0) throw invalidRequest(errors);
 }
 
-/** Checks a JSON value against a schema. @throws Problem 400 with a pointer to every wrong place */
-export function checkShape<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
-  const checked = checkBody(schema, value);
-  if ('errors' in checked) throw invalidRequest(checked.errors);
-  return checked.value;
-}
-
 /** Reads and checks the query. @throws Problem 400 naming every wrong parameter */
 export function readQuery<T extends z.ZodType>(ctx: Context, schema: T): z.output<T> {
   const { access_token: _, ...query } = ctx.query;
-  const checked = checkQuery(schema, query);
-  if ('errors' in checked) throw invalidRequest(checked.errors);
-  return checked.value;
-}
-
-/**
- * A request that is not valid.
- *
- * @param errors every wrong place, of which the first are told; a detail is the end of a sentence that begins with the place
- */
-export function invalidRequest(errors: readonly InputError[]): Problem {
-  const told = errors.slice(0, MAX_ERRORS).map(({ pointer, parameter, detail }) => {
-    return `${cutText(pointer || parameter || 'the body', MAX_SHOWN, '…')} ${detail}`;
-  });
-  const places = [...told, ...(errors.length > told.length ? ['and more'] : [])];
-  return new Problem('invalid_request', `The request is not valid: ${places.join('; ')}.`, { errors });
+  return checkQuery(schema, query);
 }

@@ -2,6 +2,12 @@ import { matchesEtag } from '../../domain/http/etag.js';
 import { Problem } from '../../domain/http/problem.js';
 import type { Context } from './context.js';
 
+/** What an operation declares that answers with an entity tag. */
+export const IF_NONE_MATCH = {
+  'If-None-Match': 'The ETag of an earlier response: the response is 304 if nothing has changed',
+};
+export const NOT_CHANGED = { 304: { description: 'Not changed since the answer with that ETag' } };
+
 /**
  * Answers a read with its entity tag: `304` without a body if the caller already has this version (RFC 9110, section 13.1.2).
  * Koa's `ctx.fresh` cannot decide this: it takes `Cache-Control: no-cache` as a demand for the body, and `fetch` sends that along with every

@@ -25,6 +25,7 @@ import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
 import type { EndpointWorkflows } from '../../temporal/write/endpoint-workflows.js';
 import type { Incidents } from '../../temporal/write/incidents.js';
 import type { Replays } from '../../temporal/write/replay/replays.js';
+import type { Owner } from '../payloads/fair-queue.js';
 import type { PayloadChecks } from '../payloads/payload-checks.js';
 import type { Caller } from './caller/caller.js';
 import type { Metrics } from './metrics.js';
@@ -41,7 +42,7 @@ export interface State {
   /** Of an event without an idempotency key whose deliveries are being started. */
   event_id?: string;
   caller: Caller;
-  /** The account that the caller acts for; absent of what is older than accounts. */
+  /** The account that the caller acts for. */
   account: Account | undefined;
 }
 
@@ -51,6 +52,12 @@ export type Context = Koa.ParameterizedContext<
   Koa.DefaultContext & { params?: Record<string, string> }
 >;
 export type Middleware = Koa.Middleware<State>;
+
+/** Who the work of a request is done for. */
+export function ownerOf({ state: { caller, account } }: Pick<Context, 'state'>): Owner {
+  const { account_id } = caller;
+  return { account: account_id, platform: account?.platform_id ?? account_id };
+}
 
 /** What makes a system on one's own machine convenient, and is nowhere else. */
 export interface Development {

@@ -1,4 +1,20 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+
+/** What the build of the web application makes of its colours and `pages.css`, for pages that have no script. */
+const FILE = new URL('../../../web/dist/pages.css', import.meta.url);
+
+let style: string | undefined;
+
+/** The style of pages that stand alone, such as the login: the web application's own. None if that has not been built. */
+function pageStyle(): string {
+  try {
+    style ??= readFileSync(FILE, 'utf8');
+  } catch {
+    style = '';
+  }
+  return style;
+}
 
 /** Text as HTML shows it, in elements and in quoted attributes. */
 export function escapeHtml(text: string): string {
@@ -9,11 +25,12 @@ export function escapeHtml(text: string): string {
  * A whole page: no scripts, usable by keyboard and screen reader, in light and dark.
  *
  * @param site what the page belongs to, for its title
+ * @param style behind that of every page
  */
-export function renderHtmlPage(title: string, style: string, body: string, site = 'Hookline'): string {
+export function renderHtmlPage(title: string, body: string, site = 'Hookline', style = ''): string {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escapeHtml(`${title} · ${site}`)}</title>
-<style>${style}</style></head><body><main><h1>${escapeHtml(title)}</h1>
+<style>${pageStyle()}${style}</style></head><body><main><h1>${escapeHtml(title)}</h1>
 ${body}
 </main></body></html>
 `;
@@ -22,14 +39,21 @@ ${body}
 /**
  * What such a page may do: its own style, and forms to here.
  *
- * @param options `formTarget`: an origin that a form may lead to besides, because browsers check the redirect that follows a form, too; `pictures`:
- * the origin that pictures may come from
+ * @param options `style`: behind that of every page; `formTarget`: an origin that a form may lead to besides, because browsers check the redirect that
+ * follows a form, too; `pictures`: the origin that pictures may come from
  */
-export function pagePolicy(
-  style: string,
-  { formTarget, pictures }: { formTarget?: string | undefined; pictures?: string | undefined } = {},
-): string {
-  const hash = createHash('sha256').update(style).digest('base64');
+export function pagePolicy({
+  style = '',
+  formTarget,
+  pictures,
+}: {
+  style?: string;
+  formTarget?: string | undefined;
+  pictures?: string | undefined;
+} = {}): string {
+  const hash = createHash('sha256')
+    .update(pageStyle() + style)
+    .digest('base64');
   const forms = formTarget ? `'self' ${formTarget}` : "'self'";
   const images = pictures ? `img-src ${pictures}; ` : '';
   return `default-src 'none'; style-src 'sha256-${hash}'; ${images}form-action ${forms}; frame-ancestors 'none'; base-uri 'none'`;

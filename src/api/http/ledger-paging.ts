@@ -2,8 +2,6 @@ import { openCursor, sealCursor } from '../../domain/http/cursor-seal.js';
 import type { Database } from '../../models/database.js';
 import { InvalidCursorError } from '../../temporal/errors.js';
 import type { Page } from '../../temporal/read/visibility/visibility.js';
-import type { Context } from './context.js';
-import { renderPage } from './paging.js';
 
 /** The secret that cursors are sealed with. */
 export const CURSOR_SECRET = 'cursors';
@@ -15,25 +13,23 @@ const secrets = new WeakMap<Database, Promise<string>>();
  * its own with an internal error, which the client repeats for seconds.
  *
  * @param list its name
+ * @param accountId of the caller
  * @param read reads the page that begins at a cursor of the ledger's
  * @throws InvalidCursorError if the cursor is not one of this list and account
  */
-export async function renderLedgerPage<T>(
-  ctx: Context,
+export async function ledgerPage<T>(
   database: Database,
   list: string,
+  accountId: string,
   after: string | undefined,
   read: (after: string | undefined) => Promise<Page<T>>,
-) {
+): Promise<Page<T>> {
   const secret = await secretOf(database);
-  const place = cursorPlace(list, ctx.state.caller.account_id);
+  const place = cursorPlace(list, accountId);
   const cursor = after === undefined ? undefined : openCursor(secret, place, after);
   if (after !== undefined && cursor === undefined) throw new InvalidCursorError();
-  const page = await read(cursor);
-  return renderPage(ctx, {
-    data: page.data,
-    ...(page.after !== undefined && { after: sealCursor(secret, place, page.after) }),
-  });
+  const { data, after: next } = await read(cursor);
+  return { data, ...(next !== undefined && { after: sealCursor(secret, place, next) }) };
 }
 
 /** What a cursor is sealed for. */

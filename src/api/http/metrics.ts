@@ -1,14 +1,9 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 
-/** What the API counts, for Prometheus. No label holds anything of a request but its operation, status and policy. */
-export interface Metrics {
-  rateLimited: Counter<'policy'>;
-  rateLimitStoreFailures: Counter;
-  requests: Counter<'operation' | 'status'>;
-  requestDuration: Histogram<'operation'>;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
-export function createMetrics(registry: Registry): Metrics {
+/** What the API counts, for Prometheus. No label holds anything of a request but its operation, status and policy. */
+export function createMetrics(registry: Registry) {
   const registers = [registry];
   return {
     rateLimited: new Counter({

@@ -2,11 +2,12 @@ import Router from '@koa/router';
 import { z } from 'zod';
 import type { Scope } from '../../domain/access/api-key.js';
 import type { ProblemCode } from '../../domain/http/problems.js';
-import { checkShape, isEmptyRequest, readBody, readQuery } from './body.js';
-import { TURNLESS_QUERY, takeTurn } from './bounds/turns.js';
+import { isEmptyRequest, readBody, readQuery } from './body.js';
+import { takeTurn } from './bounds/turns.js';
 import { requireAccountNamed } from './caller/acting-account.js';
 import { refusePortal, requireScope } from './caller/refusals.js';
 import type { Context, Middleware, State } from './context.js';
+import { checkBody } from './validation.js';
 
 /** What one answer of an operation looks like. */
 export interface ResponseDocument {
@@ -19,24 +20,24 @@ export interface ResponseDocument {
   lines?: z.ZodType;
 }
 
+/** Parameters of a path, by name. */
+type ParamsOf<Path extends string> = Path extends `${infer Part}/${infer Rest}`
+  ? ParamsOf<Part> & ParamsOf<Rest>
+  : Path extends `:${infer Name}`
+    ? Record<Name, string>
+    : unknown;
+
 /** What a handler receives besides Koa's context: checked input. */
-interface Checked<Query, Body> {
+export interface Input<Query = unknown, Body = unknown, Path extends string = string> {
+  /** The account that the caller acts for; empty without a token. */
+  account_id: string;
+  params: ParamsOf<Path>;
   query: Query;
   body: Body;
-  /** Parameters of the path, by name. */
-  params: Record<string, string>;
 }
 
-/**
- * One operation of the HTTP interface: what it takes, what it answers, and the code that does it. Validation, authorization and the
- * OpenAPI document are made from it.
- */
-export interface Operation<Query extends z.ZodType = z.ZodType, Body extends z.ZodType = z.ZodType> {
-  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
-  /** Below the version, with parameters as `:name`. */
-  path: string;
-  /** Name of the operation in the OpenAPI document, camelCase and unique. */
-  id: string;
+/** What an operation takes and answers, and the code that does it. */
+interface Definition<Query extends z.ZodType, Body extends z.ZodType, Path extends string> {
   summary: string;
   /** What the caller's token must allow, or several scopes, one of which is enough; absent: any token will do. */
   scope?: Scope | readonly Scope[];
@@ -60,18 +61,35 @@ export interface Operation<Query extends z.ZodType = z.ZodType, Body extends z.Z
   rawBody?: { description: string };
   /** Request headers that it uses, and what they mean. */
   headers?: Record<string, string>;
-  /** Answers of success, by status. */
+  /** Answers of success, by status. If there is one alone, it has its status. */
   responses: Record<number, ResponseDocument>;
+  /** Route of the resource that `Location` names; its parameter is a field of the answer. */
+  location?: string;
+  /** Whether the answer has a secret, so that no cache may keep it. */
+  isSecret?: true;
   /** Errors that it answers with, besides those that {@link problemsOf} derives from the rest of the declaration. */
-  problems: readonly ProblemCode[];
-  handle(ctx: Context, input: Checked<z.output<Query>, z.output<Body>>): Promise<void>;
+  problems?: readonly ProblemCode[];
+  /** @returns the body; `undefined` if there is none, or the context has it already */
+  handle(input: Input<z.output<Query>, z.output<Body>, Path>, ctx: Context): Promise<unknown>;
 }
 
-/** Declares an operation, with the types of its handler taken from its schemas. */
-export function operation<Query extends z.ZodType, Body extends z.ZodType>(
-  definition: Operation<Query, Body>,
+/** One operation of the HTTP interface. Validation, authorization and the OpenAPI document are made from it. */
+export interface Operation extends Definition<z.ZodType, z.ZodType, string> {
+  method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  /** Below the version, with parameters as `:name`. */
+  path: string;
+  /** Name of the operation in the OpenAPI document, camelCase and unique. */
+  id: string;
+}
+
+/** Declares an operation, with the types of its handler taken from its path and its schemas. */
+export function operation<Query extends z.ZodType, Body extends z.ZodType, const Path extends string>(
+  method: Operation['method'],
+  path: Path,
+  id: string,
+  definition: Definition<Query, Body, Path>,
 ): Operation {
-  return definition as unknown as Operation;
+  return { method, path, id, ...definition } as unknown as Operation;
 }
 
 /** An unknown parameter is an error: its sender expects something of it. */
@@ -94,17 +112,27 @@ export function answerOperations(operations: readonly Operation[]): Middleware {
 }
 
 function mount(router: Router<State>, operation: Operation): void {
-  const { method, path, id, query, handle } = operation;
+  const { method, path, id, query, responses, location, isPublic, isSecret, handle } = operation;
+  const [status, ...others] = Object.keys(responses);
+  const [named = ''] = location?.match(/\w+$/) ?? [];
   router[method](path, async (ctx) => {
     ctx.state.operation = id;
     ctx.state.route = path;
     authorize(ctx, operation);
-    await takeTurn(ctx, ctx.querystring.length, TURNLESS_QUERY);
-    await handle(ctx, {
+    await takeTurn(ctx, 'query', ctx.querystring.length);
+    const input = {
+      account_id: isPublic ? '' : ctx.state.caller.account_id,
       query: readQuery(ctx, query ?? NO_PARAMETERS),
       body: await bodyOf(ctx, operation),
       params: ctx.params,
-    });
+    };
+    if (others.length === 0) ctx.status = Number(status);
+    if (isSecret) ctx.set('cache-control', 'no-store');
+    const answer = await handle(input, ctx);
+    if (answer !== undefined) ctx.body = answer;
+    if (!location) return;
+    const { [named]: value = '' } = answer as Record<string, string>;
+    ctx.set('location', pathTo(ctx, location, { [named]: value }));
   });
 }
 
@@ -133,7 +161,7 @@ function authorize(ctx: Context, { isPublic, isAboutAccounts, scope, closedToPor
 
 /** The checked body. */
 async function bodyOf(ctx: Context, { body, bodyIsOptional }: Operation): Promise<unknown> {
-  if (body && bodyIsOptional && isEmptyRequest(ctx)) return checkShape(body, {});
+  if (body && bodyIsOptional && isEmptyRequest(ctx)) return checkBody(body, {});
   return body && readBody(ctx, body);
 }
 
@@ -161,7 +189,7 @@ const OF_CALLERS: readonly ProblemCode[] = [
 
 /** Every error that an operation can answer with: its own, and those that follow from what it takes. */
 export function problemsOf(operation: Operation): ProblemCode[] {
-  const { method, path, body, rawBody, headers = {}, problems } = operation;
+  const { method, path, body, rawBody, headers = {}, problems = [] } = operation;
   const { isPublic, closedToPortal, isAboutAccounts } = operation;
   const changes = method !== 'get';
   const takesBody = body !== undefined || rawBody !== undefined;

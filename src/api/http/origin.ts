@@ -49,9 +49,6 @@ export const actBody = z.strictObject({ reason: reasonSchema });
 /** Errors that say that nothing was done. */
 const REFUSALS = [DeliveryStateConflictError, ReplayStateConflictError, TooManyReplaysError];
 
-/** An act is begun within this after it was recorded, or not at all, milliseconds: later, somebody may have found it undone. */
-const BEGINS_WITHIN_MS = 20_000;
-
 /**
  * Records an act before it is done, so that none is done without a record, and how it ended after that.
  *
@@ -72,7 +69,8 @@ export async function recordedAct<T>(
     { ...originOf(ctx), ...(reason !== undefined && { reason }) },
     { account_id: ctx.state.caller.account_id, ...change },
   );
-  if (Date.now() - at > BEGINS_WITHIN_MS) {
+  // It begins soon after it was recorded, or not at all: later, somebody may have found it undone.
+  if (Date.now() - at > 20_000) {
     await ended('refused');
     throw new Problem('unavailable', 'Nothing was done: to record it took too long.');
   }

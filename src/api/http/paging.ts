@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import type { Page } from '../../temporal/read/visibility/visibility.js';
 import type { Context } from './context.js';
-import { pathTo } from './operation.js';
+import { type Input, type Operation, operation, pathTo } from './operation.js';
+import { pageOf } from './schemas.js';
 
-/** Rows of a page: the default, and at most. */
+/** Rows of a page, unless the caller says how many. */
 export const DEFAULT_LIMIT = 25;
-const MAX_LIMIT = 100;
 
 /** The query parameters of every list. */
-export const pagingParameters = {
-  limit: z.coerce.number().int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT),
+const pagingParameters = {
+  limit: z.coerce.number().int().min(1).max(100).default(DEFAULT_LIMIT),
   after: z
     .string()
     .max(2_048)
@@ -17,8 +17,41 @@ export const pagingParameters = {
     .optional(),
 };
 
+/** Declares a list: an operation that answers with a page of rows. */
+export function listOperation<const Path extends string, Shape extends z.ZodRawShape = Record<never, never>>(
+  path: Path,
+  id: string,
+  {
+    page: [description, row],
+    parameters,
+    read,
+    ...others
+  }: Omit<Parameters<typeof operation>[3], 'query' | 'body' | 'responses' | 'handle'> & {
+    /** What the answer is, and the shape of a row, which has an id. */
+    page: [description: string, row: z.ZodType];
+    /** Of the query, besides those of every list. */
+    parameters?: Shape;
+    /** @returns the page, or its rows, which were read one beyond the limit */
+    read(
+      input: Input<z.output<z.ZodObject<typeof pagingParameters & Shape>>, unknown, Path>,
+      ctx: Context,
+    ): Promise<Page<object> | readonly { id: string }[]>;
+  },
+): Operation {
+  return operation('get', path, id, {
+    ...others,
+    query: z.strictObject({ ...pagingParameters, ...(parameters as Shape) }),
+    responses: { 200: { description, schema: pageOf(row) } },
+    async handle(input, ctx) {
+      const found = await read(input as never, ctx);
+      const { limit } = input.query as { limit: number };
+      return renderPage(ctx, 'data' in found ? found : cutPage(found, limit));
+    },
+  });
+}
+
 /** A page as it is answered. `next` does not contain the access token. */
-export function renderPage<T>(ctx: Context, page: Page<T>) {
+function renderPage<T>(ctx: Context, page: Page<T>) {
   if (!page.after) return { data: page.data, paging: { cursors: {} } };
   const query = new URLSearchParams(ctx.querystring);
   query.delete('access_token');

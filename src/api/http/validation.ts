@@ -1,21 +1,16 @@
 import type { z } from 'zod';
 import { toPointer } from '../../domain/http/json-pointer.js';
-import type { InputError } from '../../domain/http/problem.js';
+import { type InputError, MAX_ERRORS, MAX_SHOWN, Problem } from '../../domain/http/problem.js';
+import { cutText } from '../../domain/text/unicode.js';
 import { findExcess } from './bounds/find-excess.js';
 
-/** A value that was checked, or every wrong place in it; one that is too large is not looked into. */
-type Checked<T> = { value: T } | { errors: InputError[] };
-
-/** Checks a JSON body. */
-export function checkBody<T extends z.ZodType>(schema: T, body: unknown): Checked<z.output<T>> {
+/** Checks a JSON body. @throws Problem 400 with a pointer to every wrong place; what is too large is not looked into */
+export function checkBody<T extends z.ZodType>(schema: T, body: unknown): z.output<T> {
   return check(schema, body, (path) => ({ pointer: toPointer(path) }));
 }
 
-/** Checks the parameters of a query. */
-export function checkQuery<T extends z.ZodType>(
-  schema: T,
-  query: Record<string, unknown>,
-): Checked<z.output<T>> {
+/** Checks the parameters of a query. @throws Problem 400 naming every wrong one */
+export function checkQuery<T extends z.ZodType>(schema: T, query: Record<string, unknown>): z.output<T> {
   return check(schema, query, (path) => ({ parameter: path.join('.') }));
 }
 
@@ -23,11 +18,11 @@ function check<T extends z.ZodType>(
   schema: T,
   input: unknown,
   locate: (path: PropertyKey[]) => Omit<InputError, 'detail'>,
-): Checked<z.output<T>> {
+): z.output<T> {
   const excess = findExcess(schema, input);
-  if (excess) return { errors: [{ ...locate(excess.path), detail: excess.detail }] };
+  if (excess) throw invalidRequest([{ ...locate(excess.path), detail: excess.detail }]);
   const result = schema.safeParse(input, { error: describe });
-  if (result.success) return { value: result.data };
+  if (result.success) return result.data;
   const errors = result.error.issues.flatMap((issue) => {
     const names = issue.code === 'unrecognized_keys' ? issue.keys : [undefined];
     return names.map((name) => ({
@@ -35,7 +30,7 @@ function check<T extends z.ZodType>(
       detail: issue.message,
     }));
   });
-  return { errors };
+  throw invalidRequest(errors);
 }
 
 /**
@@ -99,4 +94,17 @@ function describeUnknown(known: readonly string[]): string {
 function knownKeys(schema: unknown): string[] {
   const definition = (schema as Partial<z.ZodObject> | undefined)?._zod?.def;
   return definition && 'shape' in definition ? Object.keys(definition.shape) : [];
+}
+
+/**
+ * A request that is not valid.
+ *
+ * @param errors every wrong place, of which the first are told; a detail is the end of a sentence that begins with the place
+ */
+export function invalidRequest(errors: readonly InputError[]): Problem {
+  const told = errors.slice(0, MAX_ERRORS).map(({ pointer, parameter, detail }) => {
+    return `${cutText(pointer || parameter || 'the body', MAX_SHOWN, '…')} ${detail}`;
+  });
+  const places = [...told, ...(errors.length > told.length ? ['and more'] : [])];
+  return new Problem('invalid_request', `The request is not valid: ${places.join('; ')}.`, { errors });
 }

@@ -27,7 +27,6 @@ const MINUTE_MS = 60_000;
 /** Limits the requests of one kind of caller: a token, an account, an address or a login name. */
 export class RateLimiter {
   private readonly kind: string;
-  private readonly policy: string;
   private readonly windows: readonly Window[];
   /** Counts callers that have a limit of their own, which each request says. */
   private readonly own: RateTable;
@@ -45,7 +44,6 @@ export class RateLimiter {
     refused: (policy: string) => void,
   ) {
     this.kind = kind;
-    this.policy = renderPolicy(kind, limits);
     this.windows = limits.map((limit) => ({ limit, table: new RateTable(policyName(kind, limit), limit) }));
     this.own = new RateTable(`${kind}-own`, { requests: 1, windowMs: MINUTE_MS });
     this.blocks = new RateBlocks(`${kind}-blocks`, block);
@@ -105,14 +103,11 @@ export class RateLimiter {
   }
 
   private headers(windows: readonly Window[], states: readonly RateLimitState[]): Record<string, string> {
-    const policy =
-      windows === this.windows
-        ? this.policy
-        : renderPolicy(
-            this.kind,
-            windows.map(({ limit }) => limit),
-          );
-    return { 'ratelimit-policy': policy, ratelimit: renderState(this.kind, states) };
+    const limits = windows.map(({ limit }) => limit);
+    return {
+      'ratelimit-policy': renderPolicy(this.kind, limits),
+      ratelimit: renderState(this.kind, states),
+    };
   }
 }
 

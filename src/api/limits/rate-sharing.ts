@@ -3,12 +3,6 @@ import type { SharedTable } from '../../domain/access/limits/rate-table.js';
 import { withTimeout } from '../../domain/basics/with-timeout.js';
 import type { RateWindow, RateWindowRepository } from '../../models/access/rate-windows.js';
 
-/** How long a process that goes on counting waits before it shares again, milliseconds. */
-const SHARE_INTERVAL_MS = 250;
-/** Sharing takes at most one part in this many of the time: with many thousands of callers it is done less often. */
-const SHARE_OF_TIME = 10;
-/** How long the store is left alone after it failed, milliseconds. */
-const STORE_PAUSE_MS = 5_000;
 /** How long the store may take at the start and at the end, and before the log says that it does not answer. Milliseconds. */
 const TIMEOUT_MS = 2_000;
 
@@ -65,7 +59,8 @@ export class RateSharing {
       const isShared = await this.exchange();
       if (this.stopping.signal.aborted) break;
       const took = performance.now() - began;
-      await this.pause(isShared ? Math.max(SHARE_INTERVAL_MS, took * (SHARE_OF_TIME - 1)) : STORE_PAUSE_MS);
+      // A tenth of the time at most: with many thousands of callers it is done less often. A store that has failed is left alone for a while.
+      await this.pause(isShared ? Math.max(250, 9 * took) : 5_000);
     }
     this.running = undefined;
   }

@@ -15,21 +15,15 @@ import {
 } from '../../domain/listener/listener.js';
 import { MESSAGE_COST, type StreamBudget } from '../../domain/listener/stream-budget.js';
 
-/** How often the program is asked whether it is there, milliseconds. One that has not answered by the next time is gone. */
-const PING_MS = 10_000;
-/** Deliveries that may wait for an answer on one stream. */
-const MAX_PENDING = 1_000;
-/** Bytes that may wait to be sent on one stream. */
-const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
-/** Deliveries whose time is up and whose answers may still come. */
-const MAX_LATE = 10_000;
+/** On one stream: deliveries that may wait for an answer, bytes that may wait to be sent, and deliveries whose time is up and whose answers may still come. */
+const MOST = { pending: 1_000, bufferedBytes: 16 * 1024 * 1024, late: 10_000 };
 
-const number = z.number().int().min(0);
+const number = z.int().min(0);
 const answerSchema: z.ZodType<AnswerMessage> = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('answer'),
     number,
-    status_code: z.number().int().min(200).max(599),
+    status_code: z.int().min(200).max(599),
     headers: z
       .record(z.string().max(256), z.string().max(8_192))
       .refine((headers) => Object.keys(headers).length <= MAX_ANSWER_HEADERS),
@@ -81,7 +75,8 @@ export class ListenerStream {
     });
     socket.on('error', () => socket.terminate()); // `close` follows
     socket.once('close', () => this.end());
-    this.pings = setInterval(() => this.ping(), PING_MS);
+    // One that has not answered by the next time is gone.
+    this.pings = setInterval(() => this.ping(), 10_000);
   }
 
   /** Resolves when the connection has ended. */
@@ -95,7 +90,7 @@ export class ListenerStream {
   /** Sends a request and waits for its answer. It reports failures; it does not throw them. */
   exchange(request: ListenerRequest): Promise<ListenerResult> {
     if (this.socket.readyState !== this.socket.OPEN) return Promise.resolve(LOST);
-    if (this.pending.size >= MAX_PENDING || this.socket.bufferedAmount > MAX_BUFFERED_BYTES)
+    if (this.pending.size >= MOST.pending || this.socket.bufferedAmount > MOST.bufferedBytes)
       return Promise.resolve({ error_code: 'timeout', error: 'the listener has too much to do' });
     const message: DeliveryMessage = { type: 'delivery', number: this.next, ...request };
     this.next += 1;
@@ -153,7 +148,7 @@ export class ListenerStream {
   private expectLate(number: number): void {
     this.late.add(number);
     const [oldest] = this.late;
-    if (this.late.size > MAX_LATE && oldest !== undefined) this.late.delete(oldest);
+    if (this.late.size > MOST.late && oldest !== undefined) this.late.delete(oldest);
   }
 
   /** Takes from the budget, and reads no more for a while if that is used up. @returns whether it is not */

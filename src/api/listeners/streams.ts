@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { WebSocket } from 'ws';
 import { roomFor } from '../../domain/basics/bounded-memory.js';
+import type { EndpointKey } from '../../domain/endpoint/endpoint-key.js';
 import { disconnected, type ListenerRequest, type ListenerResult } from '../../domain/listener/listener.js';
 import { StreamBudget } from '../../domain/listener/stream-budget.js';
 import { TIMINGS, type Timings } from '../../domain/timings.js';
@@ -12,22 +13,13 @@ import type { ListenerRepository } from '../../models/endpoint/listeners.js';
 import { ListenerStream } from './stream.js';
 import type { Ticket } from './tickets.js';
 
-/** Accounts whose budgets are remembered: one that connects again gets no new one. */
-const MAX_BUDGETS = 10_000;
-
-/** An endpoint of an account. */
-interface Key {
-  account_id: string;
-  endpoint_id: string;
-}
-
 export interface ListenerStreamsOptions {
   listeners: ListenerRepository;
   endpoints: EndpointRepository;
   /** Whether the token that a ticket was given to still allows its stream. */
   allows(ticket: Ticket): Promise<boolean>;
   /** Sends again what failed while nobody was connected. */
-  release(endpoint: Key): Promise<void>;
+  release(endpoint: EndpointKey): Promise<void>;
   logger: Logger;
   /** Absent: as usual. */
   timings?: Timings;
@@ -42,8 +34,9 @@ interface Held extends Ticket {
 export class ListenerStreams {
   private readonly options: ListenerStreamsOptions;
   private readonly held = new Map<string, Held>();
+  /** Of accounts: one that connects again gets no new one. */
   private readonly budgets = new LRUCache<string, StreamBudget>({
-    ...roomFor(MAX_BUDGETS),
+    ...roomFor(10_000),
     memoMethod: () => new StreamBudget(),
   });
   private readonly renewals: NodeJS.Timeout;

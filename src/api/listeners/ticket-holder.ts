@@ -1,16 +1,8 @@
-import type { Account } from '../../domain/access/account.js';
 import { Problem } from '../../domain/http/problem.js';
 import { actingCaller } from '../http/caller/acting-account.js';
-import type { Caller } from '../http/caller/caller.js';
 import { checkCredential } from '../http/caller/token-check.js';
 import type { ApiDependencies } from '../http/context.js';
 import type { Ticket } from './tickets.js';
-
-/** Who may hold the stream of a listener, and the account whose it is. */
-export interface TicketHolder {
-  caller: Caller;
-  account: Account | undefined;
-}
 
 /** What a token must allow for a ticket, and as long as the stream is open. */
 export const STREAM_SCOPE = 'endpoints:write';
@@ -23,11 +15,10 @@ export const STREAM_SCOPE = 'endpoints:write';
 export async function ticketHolder(
   dependencies: Pick<ApiDependencies, 'database' | 'logger'>,
   { account_id, credential }: Ticket,
-): Promise<TicketHolder | undefined> {
-  const result = await checkCredential(dependencies, credential);
-  if ('refusal' in result) return undefined;
+): Promise<Awaited<ReturnType<typeof actingCaller>> | undefined> {
   try {
-    const holder = await actingCaller(dependencies.database, result.caller, account_id, false);
+    const caller = await checkCredential(dependencies, credential);
+    const holder = await actingCaller(dependencies.database, caller, account_id, false);
     return holder.caller.scopes.includes(STREAM_SCOPE) ? holder : undefined;
   } catch (error) {
     if (error instanceof Problem) return undefined;

@@ -3,15 +3,6 @@ import { z } from 'zod';
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import { TICKET_MS } from '../../domain/listener/listener.js';
 import { CALLER_TYPES } from '../http/caller/caller.js';
-import type { Credential } from '../http/caller/token-check.js';
-
-/** What a ticket allows: to connect once to the stream of one listener, as long as the token that it was given to allows it. */
-export interface Ticket {
-  id: string;
-  account_id: string;
-  endpoint_id: string;
-  credential: Credential;
-}
 
 const context = (endpointId: string) => `listener-ticket:${endpointId}`;
 
@@ -22,6 +13,9 @@ const sealedSchema = z.object({
   credential: z.object({ type: z.enum(CALLER_TYPES), token_hash: z.string() }),
 });
 
+/** What a ticket allows: to connect once to the stream of one listener, as long as the token that it was given to allows it. */
+export type Ticket = Omit<z.output<typeof sealedSchema>, 'expires_at'> & { endpoint_id: string };
+
 /** Makes a ticket, which any process of the installation can check. @param now milliseconds since the epoch */
 export function newTicket(
   box: SecretBox,
@@ -29,13 +23,7 @@ export function newTicket(
   now: number,
 ) {
   const expires_at = now + TICKET_MS;
-  const { type, token_hash } = credential;
-  const sealed: z.output<typeof sealedSchema> = {
-    id: randomUUID(),
-    account_id,
-    expires_at,
-    credential: { type, token_hash },
-  };
+  const sealed = sealedSchema.parse({ id: randomUUID(), account_id, expires_at, credential });
   return {
     ticket: box.seal(JSON.stringify(sealed), context(endpoint_id)),
     expires_at: new Date(expires_at).toISOString(),

@@ -5,36 +5,34 @@ import { WebSocketServer } from 'ws';
 import type { SecretBox } from '../../domain/access/secret-box.js';
 import { isId } from '../../domain/basics/ids.js';
 import { STREAM_PROTOCOL } from '../../domain/listener/listener.js';
-import type { EndpointRepository } from '../../models/endpoint/endpoints.js';
-import type { UsedTicketRepository } from '../../models/endpoint/used-tickets.js';
-import type { UpgradeLimits } from '../limits/limit-upgrades.js';
+import type { Database } from '../../models/database.js';
+import { addressKey, tokenKey } from '../limits/limit-rate.js';
+import type { Limiters } from '../limits/limiters.js';
+import { anonymous } from '../limits/rate-limiter.js';
 import type { ListenerStreams } from './streams.js';
-import type { TicketHolder } from './ticket-holder.js';
-import { readTicket, type Ticket } from './tickets.js';
-
-/** The most bytes of one message: an answer of 16 KiB, its headers, and what JSON adds. */
-const MAX_MESSAGE_BYTES = 512 * 1024;
-/** Into how many frames a program may cut it. */
-const MAX_FRAGMENTS = 256;
+import { ticketHolder } from './ticket-holder.js';
+import { readTicket } from './tickets.js';
 
 export interface UpgradeOptions {
   streams: ListenerStreams;
-  endpoints: EndpointRepository;
-  usedTickets: UsedTicketRepository;
-  /** Who holds a ticket; `undefined` if it does not hold any more. */
-  holderOf(ticket: Ticket): Promise<TicketHolder | undefined>;
-  limits: UpgradeLimits;
+  database: Database;
+  /** Of all requests: those for streams pass no middleware. */
+  limiters: Limiters;
+  /** The caller's address, as for every request. */
+  addressOf(request: IncomingMessage): string;
   box: SecretBox;
   logger: Logger;
 }
 
 /** Answers `GET /v18.0/listeners/{id}/stream`, which becomes a WebSocket if the ticket in `Authorization: Bearer` allows it, once. */
 export function createUpgrade(options: UpgradeOptions) {
-  const { streams, endpoints, usedTickets, holderOf, limits, box, logger } = options;
+  const { streams, database, limiters, addressOf, box, logger } = options;
   const sockets = new WebSocketServer({
     noServer: true,
-    maxPayload: MAX_MESSAGE_BYTES,
-    maxFragments: MAX_FRAGMENTS,
+    // The most bytes of one message: an answer of 16 KiB, its headers, and what JSON adds.
+    maxPayload: 512 * 1024,
+    // Into how many frames a program may cut it.
+    maxFragments: 256,
     autoPong: false,
     handleProtocols: (offered) => (offered.has(STREAM_PROTOCOL) ? STREAM_PROTOCOL : false),
   });
@@ -42,7 +40,7 @@ export function createUpgrade(options: UpgradeOptions) {
     socket.on('error', () => socket.destroy());
     /** Without a ticket: who guesses them, or asks for what is not there, is counted. */
     const refuseStranger = (status: 401 | 404) => {
-      const { refusal, headers } = limits.refused(request);
+      const { refusal, headers } = limiters.address.consume(anonymous(addressKey(addressOf(request))));
       if (refusal) refuse(socket, 429, { ...headers, ...refusal.headers });
       else refuse(socket, status, headers);
     };
@@ -52,13 +50,14 @@ export function createUpgrade(options: UpgradeOptions) {
       if (!isId('endpoint', endpointId)) return refuseStranger(404);
       const [, text = ''] = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
       const ticket = readTicket(box, text, endpointId, Date.now());
-      const holder = ticket && (await holderOf(ticket));
+      const holder = ticket && (await ticketHolder({ database, logger }, ticket));
       if (!holder) return refuseStranger(401);
-      const { refusal, headers } = limits.allowed(holder);
+      const perMinute = holder.account?.limits.requests_per_minute;
+      const { refusal, headers } = limiters.token.consume(tokenKey(holder.caller), Date.now(), perMinute);
       if (refusal) return refuse(socket, 429, { ...headers, ...refusal.headers });
-      const endpoint = await endpoints.getFresh(ticket.account_id, endpointId);
+      const endpoint = await database.endpoints.getFresh(ticket.account_id, endpointId);
       if (!endpoint?.listener) return refuse(socket, 404, headers);
-      if (!(await usedTickets.use(ticket.id))) return refuse(socket, 401, headers);
+      if (!(await database.usedTickets.use(ticket.id))) return refuse(socket, 401, headers);
       sockets.handleUpgrade(request, socket, head, (connection) => {
         streams.open(ticket, connection, socket).catch((error: unknown) => {
           logger.warn(

@@ -1,9 +1,9 @@
 import type Koa from 'koa';
 import type Provider from 'oidc-provider';
 import type { KoaContextWithOIDC } from 'oidc-provider';
-import type { Logger } from 'pino';
 import { SCOPES } from '../../domain/access/api-key.js';
 import { profileOfSubject } from '../../domain/access/subject.js';
+import type { ApiDependencies } from '../http/context.js';
 import { INTERACTION_PATH, type Pages } from './pages.js';
 
 /** Seconds after which a caller may try again while the database is out of reach. */
@@ -26,11 +26,8 @@ export function completeAnswers(provider: Provider, pages: Pages): void {
 /** Answers errors of ours: `503 temporarily_unavailable` (RFC 6749, section 4.1.2.1) while the database is out of reach. */
 export function answerErrors(
   provider: Provider,
-  {
-    logger,
-    isUnavailable,
-    pages,
-  }: { logger: Logger; isUnavailable: (error: unknown) => boolean; pages: Pages },
+  { logger, isUnavailable }: ApiDependencies,
+  pages: Pages,
 ): void {
   provider.on('server_error', (ctx: KoaContextWithOIDC, error: Error) => {
     if (!isUnavailable(error)) {

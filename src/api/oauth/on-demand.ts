@@ -1,4 +1,5 @@
 import Router from '@koa/router';
+import { once } from '../../domain/basics/at-most-every.js';
 import { Problem } from '../../domain/http/problem.js';
 import type { ApiDependencies, Middleware, State } from '../http/context.js';
 import { limitTime } from '../http/middleware/time-limit.js';
@@ -10,31 +11,19 @@ import { Pages } from './pages.js';
 /** Every path that these routes may answer. */
 export const OAUTH_PATH = /^\/(oauth|\.well-known)\/.+/;
 
-/** A little sooner than any other answer, so that an outage is told as OAuth and its pages tell it. Milliseconds. */
-const ANSWER_WITHIN_MS = 7_000;
-
-/** Part of what oidc-provider prints when it is loaded by a Node.js release that its authors do not support, such as 20. */
-const RUNTIME_NOTICE = 'Unsupported runtime';
-
 /**
  * The OAuth 2.0 routes. The library behind them takes long to load, and most processes are never asked for a token, so it is loaded
  * with the first request for one of its paths.
  */
 export function oauthOnDemand(dependencies: ApiDependencies & { limiters: Limiters }): Middleware {
-  let routes: Promise<Middleware> | undefined;
   const pages = new Pages(portalLook(dependencies.settings));
-  const limited = limitTime(ANSWER_WITHIN_MS, dependencies.isUnavailable);
-  const answer: Middleware = async (ctx, next) => {
-    routes ??= loadRoutes(dependencies, pages);
-    // The next request tries again, for example after MongoDB was out of reach.
-    routes.catch(() => {
-      routes = undefined;
-    });
-    await (await routes)(ctx, next);
-  };
+  // A little sooner than any other answer, so that an outage is told as OAuth and its pages tell it.
+  const limited = limitTime(7_000, dependencies.isUnavailable);
+  // Tried again for example after MongoDB was out of reach.
+  const routes = once(() => loadRoutes(dependencies, pages));
   return async (ctx, next) => {
     try {
-      await limited(ctx, () => answer(ctx, next));
+      await limited(ctx, async () => (await routes())(ctx, next));
     } catch (error) {
       const isOverdue = error instanceof Problem && error.code === 'unavailable';
       if (!isOverdue && !dependencies.isUnavailable(error)) throw error;
@@ -47,13 +36,12 @@ async function loadRoutes(
   dependencies: ApiDependencies & { limiters: Limiters },
   pages: Pages,
 ): Promise<Middleware> {
-  const { database, logger, publicUrl, isUnavailable } = dependencies;
   const [{ createOAuthProvider }, { oauthRoutes }, cookieSecret] = await Promise.all([
     withoutRuntimeNotice(() => import('./provider.js')),
     withoutRuntimeNotice(() => import('./routes.js')),
-    database.installationSecrets.get('cookies'),
+    dependencies.database.installationSecrets.get('cookies'),
   ]);
-  const provider = createOAuthProvider({ database, publicUrl, cookieSecret, isUnavailable, pages, logger });
+  const provider = createOAuthProvider(dependencies, pages, cookieSecret);
   const router = new Router<State>();
   oauthRoutes(router, dependencies, provider, pages);
   return router.routes() as unknown as Middleware; // it gives the context its parameters itself
@@ -63,7 +51,8 @@ async function loadRoutes(
 async function withoutRuntimeNotice<T>(load: () => Promise<T>): Promise<T> {
   const { warn } = console;
   console.warn = (...args: unknown[]) => {
-    if (!String(args[0]).includes(RUNTIME_NOTICE)) warn(...args);
+    // Part of what oidc-provider prints when it is loaded by a Node.js release that its authors do not support, such as 20.
+    if (!String(args[0]).includes('Unsupported runtime')) warn(...args);
   };
   try {
     return await load();

@@ -2,7 +2,6 @@ import type { Scope } from '../../domain/access/api-key.js';
 import { parseUrl } from '../../domain/basics/parse-url.js';
 import { logoOrigin, type PortalLook } from '../../domain/look/portal-look.js';
 import { escapeHtml, pagePolicy, renderHtmlPage } from '../http/html.js';
-import { pageStyle } from '../web/page-style.js';
 import { colorStyle } from '../web/portal-look.js';
 
 /** Where people log in and consent. */
@@ -32,12 +31,12 @@ export class Pages {
   /** What the service calls itself. */
   readonly name: string;
   private readonly logoUrl: string | undefined;
-  private readonly color: string;
+  private readonly style: string;
 
   constructor(look: PortalLook) {
     this.name = look.name ?? 'Hookline';
     this.logoUrl = look.logo_url;
-    this.color = colorStyle(look);
+    this.style = colorStyle(look);
   }
 
   /**
@@ -47,7 +46,8 @@ export class Pages {
    */
   headers(redirectUri?: string): Record<string, string> {
     return {
-      'content-security-policy': pagePolicy(this.style(), {
+      'content-security-policy': pagePolicy({
+        style: this.style,
         formTarget: redirectUri === undefined ? undefined : parseUrl(redirectUri)?.origin,
         pictures: this.logoUrl === undefined ? undefined : logoOrigin(this.logoUrl),
       }),
@@ -113,11 +113,7 @@ ${cancelForm(path, 'Go back')}`,
   private render(title: string, body: string): string {
     const logo = this.logoUrl === undefined ? '' : `<img src="${escapeHtml(this.logoUrl)}" alt="">`;
     const brand = `<p class="brand">${logo}${escapeHtml(this.name)}</p>`;
-    return renderHtmlPage(title, this.style(), `${body}\n${brand}`, this.name);
-  }
-
-  private style(): string {
-    return pageStyle() + this.color;
+    return renderHtmlPage(title, `${body}\n${brand}`, this.name, this.style);
   }
 }
 

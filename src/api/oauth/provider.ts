@@ -1,6 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
 import Provider, { type Client } from 'oidc-provider';
-import type { Logger } from 'pino';
 import { SCOPES } from '../../domain/access/api-key.js';
 import {
   CLIENT_AUTH_METHODS,
@@ -9,10 +8,10 @@ import {
 } from '../../domain/access/oauth-client.js';
 import { matchesHash } from '../../domain/access/secret-hash.js';
 import { hmac } from '../../domain/basics/symmetric.js';
-import type { Database } from '../../models/database.js';
+import type { ApiDependencies } from '../http/context.js';
+import { pathOf } from '../web/web-routes.js';
 import { createAdapter } from './adapter.js';
 import { answerErrors, completeAnswers, renderErrorPage } from './answers.js';
-import { issuerAddress, pinToIssuer } from './issuer.js';
 import { INTERACTION_PATH, type Pages } from './pages.js';
 import { accountOf, interactions } from './policy.js';
 
@@ -27,33 +26,26 @@ const LIFETIMES = {
   Session: 8 * 3_600,
 };
 
-/** What the OAuth server needs to know of the installation. */
-export interface OAuthOptions {
-  database: Database;
-  /** The issuer: the API's address as its callers see it. */
-  publicUrl: string;
-  /** Signs the cookies of people who log in; the same in every process. */
-  cookieSecret: string;
-  /** Errors which mean that the database is out of reach for the moment. */
-  isUnavailable: (error: unknown) => boolean;
-  /** What people see. */
-  pages: Pages;
-  logger: Logger;
-}
-
 /**
  * The OAuth 2.0 server: client credentials, authorization code with PKCE, refresh tokens that rotate, revocation (RFC 7009),
  * introspection (RFC 7662), and discovery (RFC 8414). Its tokens are opaque. It is not an OpenID provider: there are no id tokens.
+ *
+ * @param pages what people see
+ * @param cookieSecret signs the cookies of people who log in; the same in every process
  */
-export function createOAuthProvider(options: OAuthOptions): Provider {
-  const { database, publicUrl, cookieSecret, isUnavailable, pages } = options;
-  const { basePath, secure } = issuerAddress(publicUrl);
+export function createOAuthProvider(
+  dependencies: ApiDependencies,
+  pages: Pages,
+  cookieSecret: string,
+): Provider {
+  const { database, publicUrl, isUnavailable } = dependencies;
+  const basePath = pathOf(publicUrl);
   const cookie = {
     signed: true,
     httpOnly: true,
     sameSite: 'lax',
     path: `${basePath}/oauth`,
-    secure,
+    secure: new URL(publicUrl).protocol === 'https:',
   } as const;
   const cookieKey = hmac(cookieSecret).update('oauth cookies').digest('base64url');
 
@@ -130,7 +122,7 @@ export function createOAuthProvider(options: OAuthOptions): Provider {
 
   pinToIssuer(provider);
   completeAnswers(provider, pages);
-  answerErrors(provider, options);
+  answerErrors(provider, dependencies, pages);
   Object.assign(provider.Client.prototype, {
     redirectUriAllowed(this: Client, redirectUri: string) {
       const redirect_uris = this.redirectUris ?? [];
@@ -142,6 +134,20 @@ export function createOAuthProvider(options: OAuthOptions): Provider {
     },
   });
   return provider;
+}
+
+/**
+ * Makes the library build every address from the issuer alone. By itself it believes the request's `Host` and `X-Forwarded-Host`, so that
+ * whoever sends a request, or can poison a cache, chooses the endpoints in the metadata and the target of redirects.
+ */
+function pinToIssuer(provider: Provider): void {
+  const { protocol, host } = new URL(provider.issuer);
+  Object.defineProperties(provider.request, {
+    protocol: { get: () => protocol.slice(0, -1) },
+    host: { get: () => host },
+  });
+  const urlFor: Provider['urlFor'] = (name, options) => provider.urlFor(name, options);
+  Object.assign(provider.OIDCContext.prototype, { urlFor });
 }
 
 /** The library requires a signing key. Nothing is signed with it, because there are no id tokens, so each process makes its own. */

@@ -5,15 +5,6 @@ import { Problem } from '../../domain/http/problem.js';
 import { FairQueue, type Job, LANES } from './fair-queue.js';
 import type { Task, TaskResult } from './schema-worker.js';
 
-/**
- * Heap of a thread of the pool, megabytes. A thread that needs more is ended, unless that happens while V8 reads a message: then the
- * whole process ends. A message is a schema and a payload, which are some hundred kilobytes at most.
- */
-const CHECK_HEAP_MB = 128;
-/** An idle thread ends after this, milliseconds. */
-const IDLE_MS = 60_000;
-/** How much lower the priority of threads is that give way, where the system knows priorities of threads: they get a tenth of a processor that others want. */
-const GIVES_WAY = 10;
 /** From the request on, waiting for a thread included, milliseconds. */
 const ANSWER_LIMIT_MS = 7_000;
 
@@ -37,10 +28,14 @@ export class CheckPool {
   private readonly givingWay: Piscina<Task, TaskResult>;
   private readonly queue = new FairQueue<Waiting>();
 
-  /** @param heapMb heap of a thread, megabytes */
-  constructor(heapMb = CHECK_HEAP_MB) {
+  /**
+   * @param heapMb heap of a thread, megabytes. A thread that needs more is ended, unless that happens while V8 reads a message: then the
+   *   whole process ends. A message is a schema and a payload, which are some hundred kilobytes at most.
+   */
+  constructor(heapMb = 128) {
     this.pool = threads(LANES.schema + LANES.quick + LANES.long, heapMb);
-    this.givingWay = threads(LANES.spent, heapMb, GIVES_WAY);
+    // A lower priority, where the system knows priorities of threads: they get a tenth of a processor that others want.
+    this.givingWay = threads(LANES.spent, heapMb, 10);
   }
 
   /** Runs a task in its turn. @throws Problem 503 if that did not come in time, or too many wait */
@@ -94,7 +89,7 @@ function threads(maxThreads: number, heapMb: number, niceIncrement = 0): Piscina
     minThreads: 0,
     maxThreads,
     niceIncrement,
-    idleTimeout: IDLE_MS,
+    idleTimeout: 60_000,
     resourceLimits: { maxOldGenerationSizeMb: heapMb },
   });
   // A thread that runs out of heap while it has no task, such as one that was given up, would end the process. The next task gets a new one.
@@ -104,19 +99,16 @@ function threads(maxThreads: number, heapMb: number, niceIncrement = 0): Piscina
 
 /** For a check that this machine was too slow for: another time, or another process, will do. */
 export function tooSlow(): Problem {
-  return new Problem(
-    'unavailable',
-    'The service was too busy to finish the check in time. Nothing was accepted; send it again.',
-    { headers: { 'retry-after': '5' } },
-  );
+  return unavailable('The service was too busy to finish the check in time.', 5);
 }
 
 function busy(): Problem {
-  return new Problem(
-    'unavailable',
-    'Too many payloads wait to be checked. Nothing was accepted; send it again.',
-    { headers: { 'retry-after': '1' } },
-  );
+  return unavailable('Too many payloads wait to be checked.', 1);
+}
+
+function unavailable(reason: string, seconds: number): Problem {
+  const headers = { 'retry-after': String(seconds) };
+  return new Problem('unavailable', `${reason} Nothing was accepted; send it again.`, { headers });
 }
 
 function isOutOfMemory(error: unknown): boolean {

@@ -39,16 +39,16 @@ export class RecentUse {
   private readonly used = new LRUCache<string, { ms: number; at: number }>(roomFor(MAX_REMEMBERED));
 
   add({ account, platform }: Owner, ms: number, now: number): void {
-    for (const key of [accountKey(account), platformKey(platform)])
+    for (const key of [`account ${account}`, `platform ${platform}`])
       this.used.set(key, { ms: this.of(key, now) + ms, at: now });
   }
 
   ofAccount({ account }: Owner, now: number): number {
-    return this.of(accountKey(account), now);
+    return this.of(`account ${account}`, now);
   }
 
   ofPlatform({ platform }: Owner, now: number): number {
-    return this.of(platformKey(platform), now);
+    return this.of(`platform ${platform}`, now);
   }
 
   private of(key: string, now: number): number {
@@ -128,12 +128,4 @@ export class FairQueue<J extends Job> {
       a.steps - b.steps
     );
   }
-}
-
-function accountKey(account: string): string {
-  return `account ${account}`;
-}
-
-function platformKey(platform: string): string {
-  return `platform ${platform}`;
 }

@@ -2,9 +2,6 @@ import type Router from '@koa/router';
 import { atMostEvery } from '../../domain/basics/at-most-every.js';
 import type { ApiDependencies, State } from '../http/context.js';
 
-/** How often it is found out at most whether a process is ready: who asks need not prove who they are. Milliseconds. */
-const READY_MS = 1_000;
-
 /** An answer about a process's health. */
 export interface HealthAnswer {
   status: number;
@@ -32,7 +29,8 @@ export function healthRoutes(router: Router<State>, { readiness, metricsPage }: 
 export function healthReports(
   readiness: ApiDependencies['readiness'],
 ): (path: string) => Promise<HealthAnswer | undefined> {
-  const ready = atMostEvery(READY_MS, () => reportReadiness(readiness));
+  // Once a second at most: who asks need not prove who they are.
+  const ready = atMostEvery(1_000, () => reportReadiness(readiness));
   return async (path) => {
     if (path === '/healthz') return { status: 200, body: { status: 'ok' } };
     return path === '/readyz' ? ready() : undefined;

@@ -2,55 +2,93 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { once } from '../../domain/basics/at-most-every.js';
+import { matchesEtag } from '../../domain/http/etag.js';
+import { notFound } from '../../domain/http/problem.js';
+import type { Context, Middleware } from '../http/context.js';
 
 /** Where `vite build web` puts the application: below `web/` of the sources, or of `dist`. */
 export const WEB_FOLDER = fileURLToPath(new URL('../../../web/dist/', import.meta.url));
 /** Where `vite build web/reference` puts the API reference. */
 export const REFERENCE_FOLDER = fileURLToPath(new URL('../../../web/reference/dist/', import.meta.url));
 
-/** Encodings that the build has made, the best first. */
-export const ENCODINGS = ['br', 'gzip', 'identity'] as const;
-type Encoding = (typeof ENCODINGS)[number];
+/** Encodings that a file may be kept in, the best first. */
+const ENCODINGS = ['br', 'gzip', 'identity'] as const;
 
-const SUFFIXES: Record<Encoding, string> = { br: '.br', gzip: '.gz', identity: '' };
-
-/** A file that a page loads; its name holds a hash of its content. */
+/** A file in memory, with what it is encoded as. */
 export interface WebFile {
-  /** Such as `.js`. */
-  extension: string;
-  etag: string;
-  content: Partial<Record<Encoding, Buffer>> & { identity: Buffer };
+  /** As Koa takes it, such as `html` or `.js`. */
+  type: string;
+  hash: string;
+  content: Partial<Record<(typeof ENCODINGS)[number], Buffer>>;
 }
 
-/** A page and its files as they were built. */
-export interface WebFiles {
-  /** The one page, `index.html`. */
-  page: string;
-  assets: ReadonlyMap<string, WebFile>;
+export function webFile(type: string, identity: Buffer, encoded: WebFile['content']): WebFile {
+  const hash = createHash('sha256').update(identity).digest('base64url').slice(0, 22);
+  return { type, hash, content: { ...encoded, identity } };
 }
 
-/** Reads them into memory: one to three megabytes. @returns `undefined` if it has not been built */
-export async function readWebFiles(folder: string): Promise<WebFiles | undefined> {
+/** Answers with a file in the best encoding that the caller takes, with an entity tag for each; `304` if it has that already. */
+export function answerFile(ctx: Context, { type, hash, content }: WebFile, cacheControl: string): void {
+  const encoding =
+    ENCODINGS.find((each) => content[each] && ctx.acceptsEncodings(each) === each) ?? 'identity';
+  const etag = `"${hash}.${encoding}"`;
+  ctx.set({ etag, vary: 'Accept-Encoding', 'cache-control': cacheControl });
+  if (matchesEtag(ctx.get('if-none-match'), etag, true)) {
+    ctx.status = 304;
+    return;
+  }
+  ctx.type = type;
+  if (encoding !== 'identity') ctx.set('content-encoding', encoding);
+  ctx.body = content[encoding];
+}
+
+/** What the build has made of a page, its scripts and its styles, read when it is first asked for. */
+export class BuiltSite {
+  readonly #assetsPath: string;
+  readonly #files: () => ReturnType<typeof readWebFiles>;
+
+  /** @param assetsPath path where {@link sendAsset} answers, as browsers see it: below the path of the public address */
+  constructor(folder: string, assetsPath: string) {
+    this.#assetsPath = assetsPath;
+    this.#files = once(() => readWebFiles(folder));
+  }
+
+  /** The page. @throws a problem if it has not been built */
+  async page(path: string): Promise<string> {
+    const built = await this.#files();
+    if (!built) throw notFound('page', path);
+    // The build's addresses are relative to the page, whose own address can be of any depth.
+    return built.page.replaceAll('"./assets/', `"${this.#assetsPath}/`);
+  }
+
+  /** Answers with the file that the path's parameter `name` names: its name holds a hash of its content. */
+  readonly sendAsset: Middleware = async (ctx) => {
+    const file = (await this.#files())?.assets.get(ctx['params']?.name ?? '');
+    if (!file) throw notFound('file', ctx.path);
+    answerFile(ctx, file, 'public, max-age=31536000, immutable');
+  };
+}
+
+/** Reads a page, `index.html`, and its files into memory: one to three megabytes. @returns `undefined` if it has not been built */
+async function readWebFiles(folder: string) {
   const page = await readFile(join(folder, 'index.html'), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw error;
   });
   if (page === undefined) return undefined;
-  const names = await readdir(join(folder, 'assets'));
-  const originals = names.filter((name) => !/\.(br|gz)$/.test(name));
-  const files = originals.map(
-    async (name) => [name, await readWebFile(join(folder, 'assets', name), names)] as const,
-  );
+  const assets = join(folder, 'assets');
+  const names = new Set(await readdir(assets));
+  const read = async (name: string) => (names.has(name) ? readFile(join(assets, name)) : undefined);
+  const files = [...names]
+    .filter((name) => !/\.(br|gz)$/.test(name))
+    .map(async (name) => {
+      const [identity, br, gzip] = await Promise.all([
+        readFile(join(assets, name)),
+        read(`${name}.br`),
+        read(`${name}.gz`),
+      ]);
+      return [name, webFile(extname(name), identity, { ...(br && { br }), ...(gzip && { gzip }) })] as const;
+    });
   return { page, assets: new Map(await Promise.all(files)) };
-
-  async function readWebFile(path: string, all: readonly string[]): Promise<WebFile> {
-    const identity = await readFile(path);
-    const content: WebFile['content'] = { identity };
-    for (const encoding of ['br', 'gzip'] as const) {
-      const file = path + SUFFIXES[encoding];
-      if (all.some((name) => file.endsWith(`/${name}`))) content[encoding] = await readFile(file);
-    }
-    const etag = createHash('sha256').update(identity).digest('base64url').slice(0, 22);
-    return { extension: extname(path), etag, content };
-  }
 }

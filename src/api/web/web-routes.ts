@@ -1,8 +1,7 @@
 import type Router from '@koa/router';
 import type { ApiDependencies, Context, State } from '../http/context.js';
-import { BuiltSite } from './built-site.js';
 import { logoOrigins, portalLook, withLook } from './portal-look.js';
-import { WEB_FOLDER } from './web-files.js';
+import { BuiltSite, WEB_FOLDER } from './web-files.js';
 
 /**
  * What the page may do: load scripts, styles and pictures of ours, and call the API beside it. No script or style stands in the page,
@@ -74,5 +73,5 @@ export function webRoutes(
 
 /** The path of the public address, without a slash at its end. */
 export function pathOf(publicUrl: string): string {
-  return new URL(publicUrl).pathname.replace(/\/$/, '');
+  return new URL(publicUrl).pathname.replace(/\/+$/, '');
 }

@@ -1,8 +1,7 @@
-import { ServerResponse } from 'node:http';
+import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Registry } from 'prom-client';
 import { createApp } from '../../api/app.js';
 import { createMetrics } from '../../api/http/metrics.js';
-import { createUpgradeLimits } from '../../api/limits/limit-upgrades.js';
 import { createLimiters } from '../../api/limits/limiters.js';
 import type { RateLimiter } from '../../api/limits/rate-limiter.js';
 import { RateSharing } from '../../api/limits/rate-sharing.js';
@@ -110,12 +109,9 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
   });
   return {
     listener: app.callback(),
-    /** Counts requests for streams, which the listener does not see. */
-    // By the rule of all requests: that of Koa, which heeds `HOOKLINE_PROXY_HOPS`.
-    upgrades: createUpgradeLimits(
-      limiters,
-      (request) => app.createContext(request, new ServerResponse(request)).ip,
-    ),
+    limiters,
+    /** Where a request comes from by the rule of all requests: that of Koa, which heeds `HOOKLINE_PROXY_HOPS`. */
+    addressOf: (request: IncomingMessage) => app.createContext(request, new ServerResponse(request)).ip,
     async stop() {
       outages.stop();
       if (sharesCounts) await sharing.stop();

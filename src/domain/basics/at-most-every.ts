@@ -22,3 +22,15 @@ export function atMostEvery<T>(
     return computation.result;
   };
 }
+
+/** Does something when it is first asked for, and remembers what came of it. After a failure, the next who asks tries again. */
+export function once<T>(act: () => Promise<T>): () => Promise<T> {
+  let done: Promise<T> | undefined;
+  return () => {
+    done ??= act().catch((error: unknown) => {
+      done = undefined;
+      throw error;
+    });
+    return done;
+  };
+}

@@ -25,6 +25,16 @@ export function hostOf(targetUrl: string | undefined): string | undefined {
   return targetUrl === undefined ? undefined : parseUrl(targetUrl)?.host;
 }
 
+/** An endpoint, by which workflows are started for it. */
+export function namedEndpoint(endpoint: {
+  account_id: string;
+  id: string;
+  target_url: string;
+}): NamedEndpoint {
+  const { account_id, id, target_url } = endpoint;
+  return { account_id, endpoint_id: id, host: hostOf(target_url) };
+}
+
 /** What people know an endpoint by: its description, or its host. */
 export function endpointName({
   description,

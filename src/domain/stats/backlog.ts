@@ -70,6 +70,13 @@ export class BacklogCount {
   }
 }
 
+/** The backlog of all. @param overdueBefore a delivery that was due before is overdue, milliseconds since the epoch */
+export function backlogOf(deliveries: readonly OpenDelivery[], overdueBefore: number): Backlog {
+  const count = new BacklogCount(overdueBefore);
+  for (const delivery of deliveries) count.add(delivery);
+  return count.result;
+}
+
 /** Sorts counts: the largest first, and those of the same size by their names. */
 export function largestFirst(
   [name, { deliveries }]: readonly [string, { deliveries: number }],

@@ -101,9 +101,7 @@ describe('the threads that check payloads', () => {
       (outcome) => outcome === 'valid',
     );
     const outcomes = await all;
-    const refused = count(outcomes, 'unavailable');
-    assert.ok(refused > 0, 'some had no turn within the limit');
-    assert.equal(refused + count(outcomes, 'payload_too_complex'), accounts.length, `${outcomes}`);
+    assert.equal(count(outcomes, 'unavailable'), accounts.length, `${outcomes}`);
   });
 
   it('blame the machine, not the payload, for a check of an accepted schema that takes too long', async () => {

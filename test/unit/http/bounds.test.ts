@@ -2,11 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { z } from 'zod';
-import { invalidRequest } from '../../../src/api/http/body.js';
-import { findExcess } from '../../../src/api/http/bounds/find-excess.js';
+import { findExcess, recordOf } from '../../../src/api/http/bounds/find-excess.js';
 import { MAX_NESTING, requireShallow } from '../../../src/api/http/bounds/nesting.js';
-import { recordOf } from '../../../src/api/http/bounds/record-of.js';
-import { checkBody } from '../../../src/api/http/validation.js';
+import { checkBody, invalidRequest } from '../../../src/api/http/validation.js';
 import { MAX_ERRORS } from '../../../src/domain/http/problem.js';
 
 /** As far as it is read here: the JSON Schema of a request's body. */
@@ -70,8 +68,8 @@ describe('a list or an object of a request', () => {
   }
 
   it('is not looked into if it is too large: that is the one error', () => {
-    const checked = checkBody(schema, { names: Array(10_000).fill({}) });
-    assert.deepEqual(checked, { errors: [{ pointer: '/names', detail: 'must have at most 3 entries' }] });
+    const errors = [{ pointer: '/names', detail: 'must have at most 3 entries' }];
+    assert.throws(() => checkBody(schema, { names: Array(10_000).fill({}) }), { errors });
   });
 });
 

@@ -26,10 +26,14 @@ describe('the path of a resource', () => {
         .split('\n')
         .map((line) => `${name}: ${line.trim()}`),
     );
-    const named = lines.filter((line) => /['"]location['"],|\blocation: /.test(line));
-    assert.ok(named.length > 10, String(named.length));
+    const declared = lines.filter((line) => /\blocation: /.test(line));
+    assert.ok(declared.length > 10, String(declared.length));
     assert.deepEqual(
-      named.filter((line) => !line.includes('pathTo(')),
+      declared.filter((line) => !/location: '\/[\w/:]+',$/.test(line)),
+      [],
+    );
+    assert.deepEqual(
+      lines.filter((line) => /['"]location['"]/.test(line) && !line.includes('pathTo(')),
       [],
     );
     assert.deepEqual(

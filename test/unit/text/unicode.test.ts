@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { createChatSender } from '../../../activities/alert/chat.js';
 import { createSend } from '../../../activities/delivery/send-attempt.js';
 import type { HttpRequest } from '../../../activities/ports.js';
-import { invalidRequest } from '../../../src/api/http/body.js';
+import { invalidRequest } from '../../../src/api/http/validation.js';
 import { createForwarder } from '../../../src/bin/client/listen/forward.js';
 import { printJson } from '../../../src/bin/client/terminal.js';
 import { renderAlerts } from '../../../src/domain/alert/alert-text.js';

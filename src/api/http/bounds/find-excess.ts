@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 
 /** A list or an object that has more entries than its schema allows: where it is, and what is wrong as the end of a sentence. */
 interface Excess {
@@ -23,12 +23,12 @@ export function findExcess(
   path: PropertyKey[] = [],
 ): Excess | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  const def = definitionOf(schema);
+  const def = schema._zod.def as unknown as Definition;
   switch (def.type) {
     case 'array':
-      return Array.isArray(value) ? excessOfList(schema, def.element, value, path) : undefined;
+      return Array.isArray(value) ? excessOfEntries(schema, def.element, value, path) : undefined;
     case 'record':
-      return excessOfRecord(schema, def.valueType, value as Members, path);
+      return excessOfEntries(schema, def.valueType, value, path);
     case 'object':
       return excessOfObject(def, value as Members, path);
     case 'union':
@@ -45,11 +45,6 @@ export function findExcess(
     default:
       return undefined;
   }
-}
-
-/** What a schema is made of, as far as it is read here. */
-export function definitionOf(schema: z.core.$ZodType): Definition {
-  return schema._zod.def as unknown as Definition;
 }
 
 type Members = Record<string, unknown>;
@@ -73,32 +68,22 @@ interface CheckDefinition {
 }
 
 /** The most entries of a list or a record that a schema allows; `undefined` if it does not say. */
-export function maxEntries(schema: z.core.$ZodType): number | undefined {
+function maxEntries(schema: z.core.$ZodType): number | undefined {
   const definitions = (schema._zod.def.checks ?? []).map(({ _zod }) => _zod.def as CheckDefinition);
   const { maximum } = definitions.find(({ check }) => check === 'max_length') ?? {};
   return maximum ?? ((schema as z.ZodType).meta()?.['maxProperties'] as number | undefined);
 }
 
-function excessOfList(
+function excessOfEntries(
   schema: z.core.$ZodType,
-  element: z.core.$ZodType,
-  list: readonly unknown[],
+  inner: z.core.$ZodType,
+  value: object,
   path: PropertyKey[],
 ): Excess | undefined {
   const most = maxEntries(schema);
-  if (most !== undefined && list.length > most) return { path, detail: tooMany(most) };
-  return firstExcess(list, (entry, index) => findExcess(element, entry, [...path, index]));
-}
-
-function excessOfRecord(
-  schema: z.core.$ZodType,
-  valueType: z.core.$ZodType,
-  members: Members,
-  path: PropertyKey[],
-): Excess | undefined {
-  const most = maxEntries(schema);
-  if (most !== undefined && hasMoreThan(members, most)) return { path, detail: tooMany(most) };
-  return firstExcess(Object.keys(members), (name) => findExcess(valueType, members[name], [...path, name]));
+  if (most !== undefined && hasMoreThan(value, most))
+    return { path, detail: `must have at most ${most} ${most === 1 ? 'entry' : 'entries'}` };
+  return firstExcess(Object.entries(value), ([name, entry]) => findExcess(inner, entry, [...path, name]));
 }
 
 function excessOfObject(
@@ -117,11 +102,7 @@ function excessOfObject(
   });
 }
 
-function tooMany(most: number): string {
-  return `must have at most ${most} ${most === 1 ? 'entry' : 'entries'}`;
-}
-
-function hasMoreThan(members: Members, most: number): boolean {
+function hasMoreThan(members: object, most: number): boolean {
   let count = 0;
   for (const _ in members) {
     count += 1;
@@ -130,13 +111,18 @@ function hasMoreThan(members: Members, most: number): boolean {
   return false;
 }
 
-function firstExcess<T>(
-  all: readonly T[],
-  find: (one: T, index: number) => Excess | undefined,
-): Excess | undefined {
-  for (const [index, one] of all.entries()) {
-    const found = find(one, index);
+function firstExcess<T>(all: readonly T[], find: (one: T) => Excess | undefined): Excess | undefined {
+  for (const one of all) {
+    const found = find(one);
     if (found) return found;
   }
   return undefined;
+}
+
+/** An object of which the caller chooses the names. @param most entries that it may have */
+export function recordOf<Value extends z.ZodType>(name: z.ZodString, value: Value, most: number) {
+  return z
+    .record(name, value)
+    .refine((entries) => Object.keys(entries).length <= most, `must have at most ${most} entries`)
+    .meta({ maxProperties: most });
 }

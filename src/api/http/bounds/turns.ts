@@ -1,8 +1,7 @@
 import type { Context } from '../context.js';
 
 /** A request with a larger body (bytes), or a longer query (characters), takes turns. An ordinary purchase is smaller. */
-export const TURNLESS_BODY = 4_096;
-export const TURNLESS_QUERY = 512;
+const TURNLESS = { body: 4_096, query: 512 };
 
 /**
  * Lets large requests be parsed one in each round of the event loop, those of several owners by turns: what an owner sends at once keeps the
@@ -45,9 +44,9 @@ export class Turns {
 /** A process has one event loop. */
 const turns = new Turns();
 
-/** Waits for the turn of a request, if what is to be parsed of it is large. @param size of that @param most that needs no turn */
-export async function takeTurn(ctx: Context, size: number, most: number): Promise<void> {
-  if (size > most) await turns.take(ownerOf(ctx));
+/** Waits for the turn of a request, if what is to be parsed of it is large. */
+export async function takeTurn(ctx: Context, part: keyof typeof TURNLESS, size: number): Promise<void> {
+  if (size > TURNLESS[part]) await turns.take(ownerOf(ctx));
 }
 
 /** The platform of the caller's account, or the account; the address of a caller without a token. */

@@ -2,8 +2,8 @@ import { type Account, REFERENCE } from '../../../domain/access/account.js';
 import { ownProfileId } from '../../../domain/access/profile.js';
 import { isId } from '../../../domain/basics/ids.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
-import { invalidRequest } from '../body.js';
 import type { ApiDependencies, Context } from '../context.js';
+import { invalidRequest } from '../validation.js';
 import type { Caller } from './caller.js';
 import { missingScope, refuseToken } from './refusals.js';
 
@@ -27,7 +27,7 @@ export async function actingCaller(
 ): Promise<{ caller: Caller; account: Account | undefined }> {
   const home = await accounts.current(caller.account_id);
   if (home && home.status !== 'active')
-    throw refuseToken({ code: 'revoked_token', detail: `The account ${home.id} was deleted.` });
+    throw refuseToken('revoked_token', `The account ${home.id} was deleted.`);
   if (named === '' || named === caller.account_id)
     return { caller: { ...caller, names_account: named !== '' }, account: home };
   const isOperator = caller.scopes.includes('admin');

@@ -1,7 +1,7 @@
 import type { Scope } from '../../../domain/access/api-key.js';
 import { Problem } from '../../../domain/http/problem.js';
+import type { ProblemCode } from '../../../domain/http/problems.js';
 import type { Context } from '../context.js';
-import type { Refusal } from './token-check.js';
 
 /** What every refusal of a token or its scopes begins with (RFC 6750, section 3). */
 export const CHALLENGE = 'Bearer realm="hookline"';
@@ -33,8 +33,51 @@ export function missingScope(scope: Scope): Problem {
 }
 
 /** The refusal of a token: RFC 6750, section 3. */
-export function refuseToken({ code, detail }: Refusal): Problem {
+export function refuseToken(
+  code: Extract<ProblemCode, 'malformed_token' | 'invalid_token' | 'expired_token' | 'revoked_token'>,
+  detail: string,
+): Problem {
   return new Problem(code, detail, {
     headers: { 'www-authenticate': `${CHALLENGE}, error="invalid_token", error_description="${detail}"` },
   });
+}
+
+/** A caller may grant only scopes that it holds itself. @throws Problem 403 naming the first scope that it does not hold */
+export function requireHeld(ctx: Context, scopes: readonly Scope[]): void {
+  const absent = scopes.find((scope) => !ctx.state.caller.scopes.includes(scope));
+  if (absent) throw missingScope(absent);
+}
+
+/**
+ * Ending access takes what giving it takes: or a key that can do little could take away what all others live on. A key may end itself. Who
+ * acts for an account as its platform or the operator may delete it, and so end all of its access.
+ *
+ * @param accountId of what ends; the caller's own unless said otherwise
+ * @throws Problem 403 naming the first scope that it does not hold
+ */
+export function requireMayEnd(
+  ctx: Context,
+  scopes: readonly Scope[],
+  accountId = ctx.state.caller.account_id,
+): void {
+  const { account_id, home_account_id, scopes: held } = ctx.state.caller;
+  const isAbove = home_account_id !== undefined || accountId !== account_id || held.includes('admin');
+  if (!isAbove) requireHeld(ctx, scopes);
+}
+
+/** Only who may read all profiles can let others read one that is not the caller's own. @throws Problem 403 */
+export function requireProfileHeld(ctx: Context, profileId: string, scopes: readonly Scope[]): void {
+  if (scopes.includes('profile:read') && profileId !== ctx.state.caller.profile_id) {
+    requireHeld(ctx, ['profiles:read']);
+  }
+}
+
+/** Nothing that stays until somebody deletes it is made with a key that expires. @throws Problem 403 */
+export function requireLasting(ctx: Context): void {
+  const { expires_at } = ctx.state.caller;
+  if (expires_at === undefined) return;
+  throw new Problem(
+    'expiring_key',
+    `This API key expires at ${expires_at}, and what it makes here would not. Use a key without an expiry.`,
+  );
 }

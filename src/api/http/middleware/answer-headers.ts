@@ -1,3 +1,4 @@
+import { announcements, resolveVersion } from '../../../domain/http/versions.js';
 import type { Middleware } from '../context.js';
 
 /** Headers of an answer that a script of another origin may read, besides those that CORS always allows. */
@@ -5,9 +6,6 @@ const EXPOSED = [
   ...['ETag', 'Location', 'Retry-After', 'x-request-id', 'RateLimit', 'RateLimit-Policy'],
   ...['Deprecation', 'Sunset', 'WWW-Authenticate'],
 ].join(', ');
-
-/** How long a browser may remember the answer to a preflight, seconds. */
-const PREFLIGHT_MAX_AGE_S = 24 * 3_600;
 
 /**
  * Sets the headers that every answer has, and answers preflights. Resources are open to scripts of every origin (CORS, the Fetch
@@ -22,10 +20,17 @@ export const setAnswerHeaders: Middleware = async (ctx, next) => {
     'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
     // The wildcard does not cover Authorization.
     'access-control-allow-headers': 'Authorization, *',
-    'access-control-max-age': String(PREFLIGHT_MAX_AGE_S),
+    // Seconds: a browser may remember it for a day.
+    'access-control-max-age': String(24 * 3_600),
   });
   ctx.status = 204;
 };
 
 /** Paths of resources. */
 export const VERSIONED = /^\/v\d/;
+
+/** Refuses paths that do not begin with a current version, and announces the end of a version that will be withdrawn. */
+export const checkVersion: Middleware = (ctx, next) => {
+  ctx.set(announcements(resolveVersion(ctx.path.split('/')[1] ?? '')));
+  return next();
+};

@@ -1,31 +1,23 @@
-import type { Account } from '../../../domain/access/account.js';
 import { Problem } from '../../../domain/http/problem.js';
-import type { Caller } from '../caller/caller.js';
+import { ACCOUNT_HEADER, actingCaller } from '../caller/acting-account.js';
 import { CHALLENGE, refuseToken } from '../caller/refusals.js';
-import type { TokenCheck } from '../caller/token-check.js';
-import type { Context, Middleware } from '../context.js';
+import { checkToken } from '../caller/token-check.js';
+import type { ApiDependencies, Context, Middleware } from '../context.js';
 
 /**
  * Identifies the caller by the token in `Authorization: Bearer` or in the query parameter `access_token`.
  *
  * @throws Problem 401, or 400 if a token is sent both ways (RFC 6750, section 2)
  */
-export function authenticate(check: TokenCheck, act: ActingAccount): Middleware {
+export function authenticate(dependencies: ApiDependencies): Middleware {
   return async (ctx, next) => {
-    const result = await check(readToken(ctx));
-    if ('refusal' in result) throw refuseToken(result.refusal);
-    const { caller, account } = await act(ctx, result.caller);
-    ctx.state.caller = caller;
-    ctx.state.account = account;
+    const holder = await checkToken(dependencies, readToken(ctx));
+    const reads = ctx.method === 'GET' || ctx.method === 'HEAD';
+    const acting = await actingCaller(dependencies.database, holder, ctx.get(ACCOUNT_HEADER), reads);
+    Object.assign(ctx.state, acting);
     await next();
   };
 }
-
-/** Finds the account that a caller acts for. @throws Problem */
-type ActingAccount = (
-  ctx: Context,
-  caller: Caller,
-) => Promise<{ caller: Caller; account: Account | undefined }>;
 
 function readToken(ctx: Context): string {
   const header = ctx.get('authorization');
@@ -39,10 +31,7 @@ function readToken(ctx: Context): string {
   }
   const token = header ? /^Bearer +(\S+) *$/i.exec(header)?.[1] : query;
   if (header && !token) {
-    throw refuseToken({
-      code: 'malformed_token',
-      detail: 'The Authorization header must be Bearer, a space, and the token.',
-    });
+    throw refuseToken('malformed_token', 'The Authorization header must be Bearer, a space, and the token.');
   }
   if (!token) {
     throw new Problem(

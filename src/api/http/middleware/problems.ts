@@ -12,10 +12,8 @@ import {
 } from '../../../temporal/errors.js';
 import type { ApiDependencies, Context, Middleware } from '../context.js';
 
-/** Seconds after which a caller may send an event again that this process had no room for. */
-const BUSY_RETRY_AFTER_S = 1;
-/** Seconds after which a caller may try again when a server behind Hookline cannot be reached. */
-const UNAVAILABLE_RETRY_AFTER_S = 2;
+/** Seconds after which a caller may send an event again that this process had no room for, or try again when a server behind cannot be reached. */
+const RETRY_AFTER_S = { busy: 1, unavailable: 2 };
 
 /**
  * Answers every error as a problem document (RFC 9457). An error that is not a {@link Problem} becomes a 503 if a server behind Hookline
@@ -83,7 +81,7 @@ function unavailable(ctx: Context, reason: string): Problem {
         ? adviceOfEvent(ctx)
         : 'It is not known whether the request took effect: check, or send it again.';
   return new Problem('unavailable', `${reason} ${advice}`, {
-    headers: { 'retry-after': String(UNAVAILABLE_RETRY_AFTER_S) },
+    headers: { 'retry-after': String(RETRY_AFTER_S.unavailable) },
   });
 }
 
@@ -101,7 +99,7 @@ function ledgerProblem(error: unknown): Problem | undefined {
   const tryAgain = (detail: string, seconds: number) =>
     new Problem('unavailable', detail, { headers: { 'retry-after': String(seconds) }, cause: error });
   if (error instanceof LedgerBusyError)
-    return tryAgain(`${error.message} Nothing was accepted; send it again.`, BUSY_RETRY_AFTER_S);
+    return tryAgain(`${error.message} Nothing was accepted; send it again.`, RETRY_AFTER_S.busy);
   if (error instanceof NoWorkerError)
     return tryAgain(
       `${error.message} The request may still take effect: read the delivery before you send it again.`,

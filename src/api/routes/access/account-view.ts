@@ -9,7 +9,7 @@ import {
 import { type AccountDeletion, DELETION_STAGES } from '../../../domain/access/account-deletion.js';
 import { logoOrigin, PORTAL_COLOR, PORTAL_NAME } from '../../../domain/look/portal-look.js';
 import { timeSchema as time } from '../../http/schemas.js';
-import { apiKeyWithKeySchema } from './api-key-view.js';
+import { apiKeyWithKeySchema } from './api-keys.js';
 
 const limit = (name: keyof AccountLimits) => z.int().min(1).max(MOST_OF_LIMITS[name]);
 

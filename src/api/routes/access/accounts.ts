@@ -2,20 +2,24 @@ import { z } from 'zod';
 import type { Account } from '../../../domain/access/account.js';
 import { PAYLOAD_RULES } from '../../../domain/access/account-deletion.js';
 import { ACCOUNT_SCOPES, PLATFORM_SCOPES } from '../../../domain/access/api-key.js';
-import { newId } from '../../../domain/basics/ids.js';
-import { Problem } from '../../../domain/http/problem.js';
+import { isId, newId } from '../../../domain/basics/ids.js';
+import { notFound, Problem } from '../../../domain/http/problem.js';
 import { logoOrigin } from '../../../domain/look/portal-look.js';
-import { invalidRequest } from '../../http/body.js';
-import { requireScope } from '../../http/caller/refusals.js';
-import { answerTagged, changedMeanwhile, requireMatch } from '../../http/conditional.js';
+import { requireHeld, requireScope } from '../../http/caller/refusals.js';
+import {
+  answerTagged,
+  changedMeanwhile,
+  IF_NONE_MATCH,
+  NOT_CHANGED,
+  requireMatch,
+} from '../../http/conditional.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
-import { requireHeld } from '../../http/grantable.js';
-import { type Operation, operation, pathTo } from '../../http/operation.js';
+import { type Operation, operation } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
-import { cutPage, pagingParameters, renderPage } from '../../http/paging.js';
-import { pageOf } from '../../http/schemas.js';
+import { listOperation } from '../../http/paging.js';
+import { invalidRequest } from '../../http/validation.js';
 import { logoOrigins } from '../../web/portal-look.js';
-import { requireEncrypted } from '../subjects/require-encrypted.js';
+import { requireEncrypted } from '../subjects/subjects.js';
 import {
   accountEtag,
   accountLimits,
@@ -25,7 +29,6 @@ import {
   portalLookSchema,
   referenceSchema,
 } from './account-view.js';
-import { findAccount, findActiveAccount } from './find-account.js';
 
 const name = z.string().min(1).max(256);
 const reference = referenceSchema.describe(
@@ -78,10 +81,7 @@ export function accountOperations(dependencies: ApiDependencies): Operation[] {
   };
   const scope = ['platform', 'admin'] as const;
   return [
-    operation({
-      method: 'post',
-      path: '/accounts',
-      id: 'createAccount',
+    operation('post', '/accounts', 'createAccount', {
       summary:
         'Create an account. For the operator with its first API key, which is shown only in this response',
       scope,
@@ -89,12 +89,14 @@ export function accountOperations(dependencies: ApiDependencies): Operation[] {
       body: newAccountBody,
       example: { name: 'Acme', reference: 'customer-42', limits: { events_per_minute: 600 } },
       responses: { 201: { description: 'The account', schema: accountWithKeySchema } },
+      location: '/accounts/:id',
+      isSecret: true,
       problems: ['account_reference_taken'],
-      async handle(ctx, { body: { name, reference, limits, portal, platform: isPlatform } }) {
+      async handle({ account_id, body: { name, reference, limits, portal, platform: isPlatform } }, ctx) {
         requireManager(ctx);
         requireLogoOrigin(settings, portal?.logo_url);
         if (isPlatform) requireHeld(ctx, ['admin']);
-        const { account_id, scopes } = ctx.state.caller;
+        const { scopes } = ctx.state.caller;
         const id = newId('account');
         const origin = originOf(ctx, id);
         const ofPlatform = scopes.includes('platform');
@@ -105,62 +107,39 @@ export function accountOperations(dependencies: ApiDependencies): Operation[] {
             ? await accounts.create(name, origin, input)
             : await accounts.createNamed(name, reference, origin, input);
         if (!account) throw referenceTaken(reference);
-        ctx.status = 201;
-        ctx.set({
-          location: pathTo(ctx, '/accounts/:id', { id }),
-          etag: accountEtag(account),
-          'cache-control': 'no-store',
-        });
-        ctx.body = account;
-        if (ofPlatform) return;
+        ctx.set('etag', accountEtag(account));
+        if (ofPlatform) return account;
         const keyScopes = isPlatform ? PLATFORM_SCOPES : ACCOUNT_SCOPES;
         const { key, api_key } = await apiKeys.create(id, 'first key', keyScopes, origin);
-        ctx.body = { ...account, api_key: { ...api_key, key } };
+        return { ...account, api_key: { ...api_key, key } };
       },
     }),
 
-    operation({
-      method: 'get',
-      path: '/accounts',
-      id: 'listAccounts',
+    listOperation('/accounts', 'listAccounts', {
       summary: "List a platform's accounts, or for the operator all accounts, oldest first",
       scope,
       isAboutAccounts: true,
-      query: z.strictObject({ ...pagingParameters, reference: reference.optional() }),
-      responses: { 200: { description: 'A page of accounts', schema: pageOf(accountSchema) } },
-      problems: [],
-      async handle(ctx, { query: { limit, after, reference } }) {
-        const { account_id, scopes } = ctx.state.caller;
+      parameters: { reference: reference.optional() },
+      page: ['A page of accounts', accountSchema],
+      async read({ account_id, query: { limit, after, reference } }, ctx) {
+        const { scopes } = ctx.state.caller;
         const platform_id = scopes.includes('admin') ? undefined : account_id;
-        const rows = await accounts.list(limit + 1, after, { platform_id, reference });
-        ctx.body = renderPage(ctx, cutPage(rows, limit));
+        return accounts.list(limit + 1, after, { platform_id, reference });
       },
     }),
 
-    operation({
-      method: 'get',
-      path: '/accounts/:id',
-      id: 'getAccount',
+    operation('get', '/accounts/:id', 'getAccount', {
       summary: 'Read an account: your own, or one of your platform',
       scope: ['keys:read', ...scope],
       isAboutAccounts: true,
-      headers: {
-        'If-None-Match': 'The ETag of an earlier response: the response is 304 if nothing has changed',
-      },
-      responses: {
-        200: { description: 'The account', schema: accountSchema },
-        304: { description: 'Not changed since the answer with that ETag' },
-      },
-      problems: [],
-      async handle(ctx, { params: { id = '' } }) {
+      headers: IF_NONE_MATCH,
+      responses: { 200: { description: 'The account', schema: accountSchema }, ...NOT_CHANGED },
+      async handle({ params: { id } }, ctx) {
         answerTagged(ctx, ...(await withProgress(await findAccount(dependencies, ctx, id))));
       },
     }),
 
-    operation({
-      method: 'patch',
-      path: '/accounts/:id',
-      id: 'updateAccount',
+    operation('patch', '/accounts/:id', 'updateAccount', {
       summary:
         'Change name, reference, limits or the look of the portal of an account; limits take effect within two seconds',
       scope,
@@ -173,7 +152,7 @@ export function accountOperations(dependencies: ApiDependencies): Operation[] {
       },
       responses: { 200: { description: 'The account after the change', schema: accountSchema } },
       problems: ['account_reference_taken', 'account_state_conflict'],
-      async handle(ctx, { params: { id = '' }, body: patch }) {
+      async handle({ params: { id }, body: patch }, ctx) {
         requireManager(ctx, id);
         requireLogoOrigin(settings, patch.portal?.logo_url);
         const before = await findActiveAccount(dependencies, ctx, id);
@@ -182,14 +161,11 @@ export function accountOperations(dependencies: ApiDependencies): Operation[] {
         if (!changed) throw changedMeanwhile();
         if (changed === 'reference_taken') throw referenceTaken(patch.reference);
         ctx.set('etag', accountEtag(changed));
-        ctx.body = changed;
+        return changed;
       },
     }),
 
-    operation({
-      method: 'delete',
-      path: '/accounts/:id',
-      id: 'deleteAccount',
+    operation('delete', '/accounts/:id', 'deleteAccount', {
       summary:
         'Delete an account: it accepts nothing from now on, its open deliveries are cancelled, its endpoints and credentials removed; its record stays',
       scope,
@@ -205,8 +181,9 @@ export function accountOperations(dependencies: ApiDependencies): Operation[] {
       responses: {
         202: { description: 'Its deletion has begun; GET tells how far it is', schema: accountSchema },
       },
+      location: '/accounts/:id',
       problems: ['account_state_conflict', 'payloads_not_encrypted'],
-      async handle(ctx, { params: { id = '' }, query: { payloads } }) {
+      async handle({ params: { id }, query: { payloads } }, ctx) {
         requireManager(ctx, id);
         if (payloads === 'erase') requireScope(ctx, 'subjects:write');
         const account = await findAccount(dependencies, ctx, id);
@@ -225,12 +202,35 @@ export function accountOperations(dependencies: ApiDependencies): Operation[] {
           if (!does) throw new Problem('account_state_conflict', KEEPS_PAYLOADS);
           await accounts.beginDeletion(id, origin, payloads);
         }
-        ctx.status = 202;
-        ctx.set('location', pathTo(ctx, '/accounts/:id'));
-        ctx.body = (await withProgress((await accounts.get(id)) ?? account))[1];
+        return (await withProgress((await accounts.get(id)) ?? account))[1];
       },
     }),
   ];
+}
+
+/** An account that the caller may see: its own, its platform's, or any for the operator. @throws Problem 404 */
+export async function findAccount(
+  { database }: Pick<ApiDependencies, 'database'>,
+  ctx: Context,
+  id: string,
+): Promise<Account> {
+  const { account_id, scopes } = ctx.state.caller;
+  const account = isId('account', id) ? await database.accounts.get(id) : undefined;
+  const isOwn = account?.id === account_id;
+  const isOfPlatform = account?.platform_id === account_id && scopes.includes('platform');
+  if (!account || !(isOwn || isOfPlatform || scopes.includes('admin'))) throw notFound('account', id);
+  return account;
+}
+
+/** As {@link findAccount}, for what can be done only while the account is active. @throws Problem 404, 409 */
+export async function findActiveAccount(
+  dependencies: Pick<ApiDependencies, 'database'>,
+  ctx: Context,
+  id: string,
+): Promise<Account> {
+  const account = await findAccount(dependencies, ctx, id);
+  if (account.status === 'active') return account;
+  throw new Problem('account_state_conflict', `The account ${id} is ${account.status}: it can only be read.`);
 }
 
 const KEEPS_PAYLOADS =

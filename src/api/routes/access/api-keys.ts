@@ -1,16 +1,35 @@
 import { z } from 'zod';
 import { SCOPES } from '../../../domain/access/api-key.js';
 import { ownProfileId } from '../../../domain/access/profile.js';
-import { isId } from '../../../domain/basics/ids.js';
 import { notFound } from '../../../domain/http/problem.js';
-import { invalidRequest } from '../../http/body.js';
+import { requireHeld, requireMayEnd, requireProfileHeld } from '../../http/caller/refusals.js';
 import type { ApiDependencies } from '../../http/context.js';
-import { requireHeld, requireMayEnd, requireProfileHeld } from '../../http/grantable.js';
-import { type Operation, operation, pathTo } from '../../http/operation.js';
+import { found } from '../../http/found.js';
+import { type Operation, operation } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
-import { cutPage, pagingParameters, renderPage } from '../../http/paging.js';
-import { pageOf } from '../../http/schemas.js';
-import { apiKeySchema, apiKeyWithKeySchema } from './api-key-view.js';
+import { listOperation } from '../../http/paging.js';
+import { timeSchema as time } from '../../http/schemas.js';
+import { invalidRequest } from '../../http/validation.js';
+
+export const apiKeySchema = z
+  .object({
+    id: z.string(),
+    account_id: z.string(),
+    name: z.string(),
+    scopes: z.array(z.enum(SCOPES)),
+    profile_id: z.string().optional(),
+    created_at: time,
+    expires_at: time.optional(),
+    last_used_at: time.optional().describe('To within a minute'),
+    revoked_at: time.optional(),
+  })
+  .meta({ id: 'ApiKey' });
+
+export const apiKeyWithKeySchema = apiKeySchema
+  .extend({
+    key: z.string().describe('The key, hlk_…: shown only in this response; Hookline keeps a hash'),
+  })
+  .meta({ id: 'NewApiKey' });
 
 const apiKeyBody = z.strictObject({
   name: z.string().min(1).max(256),
@@ -29,24 +48,19 @@ const apiKeyBody = z.strictObject({
     .optional(),
 });
 
-const EXAMPLE = { name: 'website', scopes: ['profile:read'], expires_at: '2027-12-31T00:00:00Z' };
-
 /** API keys: what an account's own systems call with. */
 export function apiKeyOperations({ database }: ApiDependencies): Operation[] {
   const { apiKeys, profiles } = database;
   return [
-    operation({
-      method: 'post',
-      path: '/api_keys',
-      id: 'createApiKey',
+    operation('post', '/api_keys', 'createApiKey', {
       summary: 'Create an API key, which is shown only in this response',
       scope: 'keys:write',
       body: apiKeyBody,
-      example: EXAMPLE,
+      example: { name: 'website', scopes: ['profile:read'], expires_at: '2027-12-31T00:00:00Z' },
       responses: { 201: { description: 'The key', schema: apiKeyWithKeySchema } },
-      problems: [],
-      async handle(ctx, { body: { name, scopes, expires_at, profile_id } }) {
-        const { account_id } = ctx.state.caller;
+      location: '/api_keys/:id',
+      isSecret: true,
+      async handle({ account_id, body: { name, scopes, expires_at, profile_id } }, ctx) {
         requireHeld(ctx, scopes);
         requireProfileHeld(ctx, profile_id ?? ownProfileId(account_id), scopes);
         const ends = endOf(expires_at, ctx.state.caller.expires_at);
@@ -57,58 +71,33 @@ export function apiKeyOperations({ database }: ApiDependencies): Operation[] {
           ...(ends !== undefined && { expires_at: ends }),
           ...(profile_id !== undefined && { profile_id }),
         });
-        ctx.status = 201;
-        ctx.set({ location: pathTo(ctx, '/api_keys/:id', { id: api_key.id }), 'cache-control': 'no-store' });
-        ctx.body = { ...api_key, key };
+        return { ...api_key, key };
       },
     }),
 
-    operation({
-      method: 'get',
-      path: '/api_keys',
-      id: 'listApiKeys',
+    listOperation('/api_keys', 'listApiKeys', {
       summary: 'List API keys, oldest first, including revoked and expired ones',
       scope: 'keys:read',
-      query: z.strictObject(pagingParameters),
-      responses: { 200: { description: 'A page of keys', schema: pageOf(apiKeySchema) } },
-      problems: [],
-      async handle(ctx, { query: { limit, after } }) {
-        const rows = await apiKeys.list(ctx.state.caller.account_id, limit + 1, after);
-        ctx.body = renderPage(ctx, cutPage(rows, limit));
-      },
+      page: ['A page of keys', apiKeySchema],
+      read: ({ account_id, query: { limit, after } }) => apiKeys.list(account_id, limit + 1, after),
     }),
 
-    operation({
-      method: 'get',
-      path: '/api_keys/:id',
-      id: 'getApiKey',
+    operation('get', '/api_keys/:id', 'getApiKey', {
       summary: 'Read an API key: everything but the key itself; revoked keys are only in the list',
       scope: 'keys:read',
       responses: { 200: { description: 'The key', schema: apiKeySchema } },
-      problems: [],
-      async handle(ctx, { params: { id = '' } }) {
-        const key = isId('api_key', id) ? await apiKeys.get(ctx.state.caller.account_id, id) : undefined;
-        if (!key) throw notFound('API key', id);
-        ctx.body = key;
-      },
+      handle: ({ account_id, params: { id } }) => found('api_key', id, () => apiKeys.get(account_id, id)),
     }),
 
-    operation({
-      method: 'delete',
-      path: '/api_keys/:id',
-      id: 'revokeApiKey',
+    operation('delete', '/api_keys/:id', 'revokeApiKey', {
       summary:
         'Revoke an API key for good; it stops working within 5 seconds and stays in the list. You must hold its scopes',
       scope: 'keys:write',
       responses: { 204: { description: 'Revoked' } },
-      problems: [],
-      async handle(ctx, { params: { id = '' } }) {
-        const { account_id, id: own } = ctx.state.caller;
-        const key = isId('api_key', id) ? await apiKeys.get(account_id, id) : undefined;
-        if (!key) throw notFound('API key', id);
-        if (id !== own) requireMayEnd(ctx, key.scopes);
+      async handle({ account_id, params: { id } }, ctx) {
+        const key = await found('api_key', id, () => apiKeys.get(account_id, id));
+        if (id !== ctx.state.caller.id) requireMayEnd(ctx, key.scopes);
         if (!(await apiKeys.revoke(account_id, id, originOf(ctx)))) throw notFound('API key', id);
-        ctx.status = 204;
       },
     }),
   ];

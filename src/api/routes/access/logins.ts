@@ -2,14 +2,27 @@ import { z } from 'zod';
 import { SCOPES } from '../../../domain/access/api-key.js';
 import { hashPassword, matchesPassword, PASSWORD_LENGTH } from '../../../domain/access/password.js';
 import { QueueFullError } from '../../../domain/basics/bounded-queue.js';
-import { isId } from '../../../domain/basics/ids.js';
-import { notFound, Problem } from '../../../domain/http/problem.js';
+import { Problem } from '../../../domain/http/problem.js';
 import type { Login, StoredLogin } from '../../../models/access/logins.js';
-import type { ApiDependencies, Context } from '../../http/context.js';
-import { requireHeld, requireLasting, requireMayEnd, requireProfileHeld } from '../../http/grantable.js';
+import {
+  requireHeld,
+  requireLasting,
+  requireMayEnd,
+  requireProfileHeld,
+} from '../../http/caller/refusals.js';
+import type { ApiDependencies } from '../../http/context.js';
+import { found } from '../../http/found.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
-import { loginSchema } from './login-view.js';
+
+const loginSchema = z
+  .object({
+    account_id: z.string(),
+    profile_id: z.string(),
+    login_name: z.string(),
+    scopes: z.array(z.enum(SCOPES)),
+  })
+  .meta({ id: 'Login' });
 
 const loginBody = z.strictObject({
   login_name: z
@@ -27,73 +40,56 @@ const loginBody = z.strictObject({
 /** Logins: how the people of profiles log in when an OAuth client asks for their consent. */
 export function loginOperations({ database }: ApiDependencies): Operation[] {
   const { logins, profiles } = database;
-  const profileOf = async (ctx: Context, id: string) => {
-    const { account_id } = ctx.state.caller;
-    const stored = isId('profile', id) ? await profiles.get(account_id, id) : undefined;
-    if (!stored) throw notFound('profile', id);
-    return { account_id, profile_id: id };
+  const loginOf = async (account_id: string, id: string): Promise<StoredLogin | undefined> => {
+    await found('profile', id, () => profiles.get(account_id, id));
+    return logins.ofProfile(account_id, id);
   };
 
   return [
-    operation({
-      method: 'put',
-      path: '/profiles/:id/login',
-      id: 'putLogin',
+    operation('put', '/profiles/:id/login', 'putLogin', {
       summary:
         'Set how the person of a profile logs in; a new password ends the sessions and tokens of the previous one',
       scope: 'keys:write',
       body: loginBody,
       responses: { 200: { description: 'The login, without its password', schema: loginSchema } },
       problems: ['login_name_taken', 'expiring_key'],
-      async handle(ctx, { params: { id = '' }, body: { login_name, password, scopes } }) {
-        const key = await profileOf(ctx, id);
-        const before = await logins.ofProfile(key.account_id, id);
+      async handle({ account_id, params: { id }, body: { login_name, password, scopes } }, ctx) {
+        const before = await loginOf(account_id, id);
         requireLasting(ctx);
         requireProfileHeld(ctx, id, scopes);
         requireHeld(ctx, [...scopes, ...(before?.scopes ?? [])]);
-        const login = { ...key, login_name, scopes: [...new Set(scopes)] };
+        const login = { account_id, profile_id: id, login_name, scopes: [...new Set(scopes)] };
         const hash = await passwordHash(password, before);
         // A profile has one login, also if two are set at once.
         const put = () => logins.put(login, hash, originOf(ctx));
-        if (!(await database.accountLocks.hold(key.account_id, `login:${id}`, put))) {
+        if (!(await database.accountLocks.hold(account_id, `login:${id}`, put))) {
           throw new Problem('login_name_taken', `Another profile of the account logs in as ${login_name}.`);
         }
-        ctx.body = login;
+        return login;
       },
     }),
 
-    operation({
-      method: 'get',
-      path: '/profiles/:id/login',
-      id: 'getLogin',
+    operation('get', '/profiles/:id/login', 'getLogin', {
       summary: 'Read how the person of a profile logs in',
       scope: 'keys:read',
       responses: { 200: { description: 'The login, without its password', schema: loginSchema } },
-      problems: [],
-      async handle(ctx, { params: { id = '' } }) {
-        const { account_id, profile_id } = await profileOf(ctx, id);
-        const login = await logins.ofProfile(account_id, profile_id);
+      async handle({ account_id, params: { id } }) {
+        const login = await loginOf(account_id, id);
         if (!login) throw missing(id);
-        ctx.body = shown(login);
+        return shown(login);
       },
     }),
 
-    operation({
-      method: 'delete',
-      path: '/profiles/:id/login',
-      id: 'deleteLogin',
+    operation('delete', '/profiles/:id/login', 'deleteLogin', {
       summary:
         'Delete the login of a profile; its sessions and the tokens that it allowed stop working within 5 seconds. You must hold its scopes',
       scope: 'keys:write',
       responses: { 204: { description: 'Deleted' } },
-      problems: [],
-      async handle(ctx, { params: { id = '' } }) {
-        const { account_id, profile_id } = await profileOf(ctx, id);
-        const login = await logins.ofProfile(account_id, profile_id);
+      async handle({ account_id, params: { id } }, ctx) {
+        const login = await loginOf(account_id, id);
         if (!login) throw missing(id);
         requireMayEnd(ctx, login.scopes);
-        if (!(await logins.delete(account_id, profile_id, originOf(ctx)))) throw missing(id);
-        ctx.status = 204;
+        if (!(await logins.delete(account_id, id, originOf(ctx)))) throw missing(id);
       },
     }),
   ];

@@ -7,17 +7,35 @@ import {
   type OAuthClient,
 } from '../../../domain/access/oauth-client.js';
 import { parseDuration } from '../../../domain/basics/duration.js';
-import { isId } from '../../../domain/basics/ids.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
-import { invalidRequest } from '../../http/body.js';
-import type { ApiDependencies, Context } from '../../http/context.js';
-import { overlapSchema } from '../../http/durations.js';
-import { requireHeld, requireLasting, requireMayEnd } from '../../http/grantable.js';
-import { type Operation, operation, pathTo } from '../../http/operation.js';
+import { requireHeld, requireLasting, requireMayEnd } from '../../http/caller/refusals.js';
+import type { ApiDependencies } from '../../http/context.js';
+import { found } from '../../http/found.js';
+import { type Operation, operation } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
-import { cutPage, pagingParameters, renderPage } from '../../http/paging.js';
-import { pageOf } from '../../http/schemas.js';
-import { oauthClientSchema, oauthClientWithSecretSchema } from './oauth-client-view.js';
+import { listOperation } from '../../http/paging.js';
+import { overlapSchema } from '../../http/parameters.js';
+import { timeSchema } from '../../http/schemas.js';
+import { invalidRequest } from '../../http/validation.js';
+
+const oauthClientSchema = z
+  .object({
+    id: z.string(),
+    account_id: z.string(),
+    name: z.string(),
+    grant_types: z.array(z.enum(GRANT_TYPES)),
+    redirect_uris: z.array(z.string()),
+    scopes: z.array(z.enum(SCOPES)),
+    token_endpoint_auth_method: z.enum(CLIENT_AUTH_METHODS),
+    created_at: timeSchema,
+  })
+  .meta({ id: 'OAuthClient' });
+
+const oauthClientWithSecretSchema = oauthClientSchema
+  .extend({
+    secret: z.string().optional().describe('hlcs_…: shown only in this response; a public client has none'),
+  })
+  .meta({ id: 'OAuthClientWithSecret' });
 
 const clientBody = z.strictObject({
   name: z.string().min(1).max(256).describe('What people are shown when they are asked for consent'),
@@ -59,105 +77,72 @@ const rotationBody = z.strictObject({
 export function oauthClientOperations({ database }: ApiDependencies): Operation[] {
   const { oauthClients, oauthRecords } = database;
   /** The account's own client. @throws Problem 404 */
-  const findClient = async (ctx: Context, id: string): Promise<OAuthClient> => {
-    const { account_id } = ctx.state.caller;
-    const client = isId('oauth_client', id) ? await oauthClients.get(account_id, id) : undefined;
-    if (!client) throw notFound('OAuth client', id);
-    return client;
-  };
+  const findClient = (account_id: string, id: string): Promise<OAuthClient> =>
+    found('oauth_client', id, () => oauthClients.get(account_id, id));
 
   return [
-    operation({
-      method: 'post',
-      path: '/oauth_clients',
-      id: 'createOAuthClient',
+    operation('post', '/oauth_clients', 'createOAuthClient', {
       summary: 'Register an OAuth client; its secret is shown only in this response',
       scope: 'keys:write',
       body: clientBody,
       example: EXAMPLE,
       responses: { 201: { description: 'The client', schema: oauthClientWithSecretSchema } },
+      location: '/oauth_clients/:id',
+      isSecret: true,
       problems: ['expiring_key'],
-      async handle(ctx, { body }) {
+      async handle({ account_id, body }, ctx) {
         requireHeld(ctx, body.scopes);
         requireLasting(ctx);
         checkGrants(body);
-        const { client, secret } = await oauthClients.create(
-          ctx.state.caller.account_id,
-          distinct(body),
-          originOf(ctx),
-        );
-        ctx.status = 201;
-        ctx.set({
-          location: pathTo(ctx, '/oauth_clients/:id', { id: client.id }),
-          'cache-control': 'no-store',
-        });
-        ctx.body = { ...client, ...(secret !== undefined && { secret }) };
+        const { client, secret } = await oauthClients.create(account_id, distinct(body), originOf(ctx));
+        return { ...client, ...(secret !== undefined && { secret }) };
       },
     }),
 
-    operation({
-      method: 'get',
-      path: '/oauth_clients',
-      id: 'listOAuthClients',
+    listOperation('/oauth_clients', 'listOAuthClients', {
       summary: 'List OAuth clients, oldest first',
       scope: 'keys:read',
-      query: z.strictObject(pagingParameters),
-      responses: { 200: { description: 'A page of clients', schema: pageOf(oauthClientSchema) } },
-      problems: [],
-      async handle(ctx, { query: { limit, after } }) {
-        const rows = await oauthClients.list(ctx.state.caller.account_id, limit + 1, after);
-        ctx.body = renderPage(ctx, cutPage(rows, limit));
-      },
+      page: ['A page of clients', oauthClientSchema],
+      read: ({ account_id, query: { limit, after } }) => oauthClients.list(account_id, limit + 1, after),
     }),
 
-    operation({
-      method: 'get',
-      path: '/oauth_clients/:id',
-      id: 'getOAuthClient',
+    operation('get', '/oauth_clients/:id', 'getOAuthClient', {
       summary: 'Read an OAuth client: everything but its secret',
       scope: 'keys:read',
       responses: { 200: { description: 'The client', schema: oauthClientSchema } },
-      problems: [],
-      async handle(ctx, { params: { id = '' } }) {
-        ctx.body = await findClient(ctx, id);
-      },
+      handle: ({ account_id, params: { id } }) => findClient(account_id, id),
     }),
 
-    operation({
-      method: 'put',
-      path: '/oauth_clients/:id',
-      id: 'replaceOAuthClient',
+    operation('put', '/oauth_clients/:id', 'replaceOAuthClient', {
       summary: 'Replace the registration of an OAuth client; removed scopes stop working within 5 seconds',
       scope: 'keys:write',
       body: clientBody,
       responses: { 200: { description: 'The client after the change', schema: oauthClientSchema } },
       problems: ['expiring_key'],
-      async handle(ctx, { params: { id = '' }, body }) {
-        const before = await findClient(ctx, id);
+      async handle({ account_id, params: { id }, body }, ctx) {
+        const before = await findClient(account_id, id);
         // Whoever replaces its redirect URIs receives the codes that its people allow.
         requireHeld(ctx, [...before.scopes, ...body.scopes]);
         requireLasting(ctx);
         checkGrants(body);
         checkAuthMethod(before, body);
-        const client = await oauthClients.replace(before.account_id, id, distinct(body), originOf(ctx));
+        const client = await oauthClients.replace(account_id, id, distinct(body), originOf(ctx));
         if (!client) throw notFound('OAuth client', id);
-        ctx.body = client;
+        return client;
       },
     }),
 
-    operation({
-      method: 'post',
-      path: '/oauth_clients/:id/secret/rotate',
-      id: 'rotateOAuthClientSecret',
+    operation('post', '/oauth_clients/:id/secret/rotate', 'rotateOAuthClientSecret', {
       summary: 'Give an OAuth client a new secret, which is shown only in this response',
       scope: 'keys:write',
       body: rotationBody,
       responses: {
         200: { description: 'The client with its new secret', schema: oauthClientWithSecretSchema },
       },
+      isSecret: true,
       problems: ['client_without_secret', 'expiring_key'],
-      async handle(ctx, { params: { id = '' }, body: { overlap } }) {
-        const client = await findClient(ctx, id);
+      async handle({ account_id, params: { id }, body: { overlap } }, ctx) {
+        const client = await findClient(account_id, id);
         // Who has its secret can have its tokens.
         requireHeld(ctx, client.scopes);
         requireLasting(ctx);
@@ -165,27 +150,21 @@ export function oauthClientOperations({ database }: ApiDependencies): Operation[
           throw new Problem('client_without_secret', `The OAuth client ${id} is public and has no secret.`);
         }
         const overlapEnds = new Date(Date.now() + parseDuration(overlap));
-        const secret = await oauthClients.rotateSecret(client.account_id, id, overlapEnds, originOf(ctx));
+        const secret = await oauthClients.rotateSecret(account_id, id, overlapEnds, originOf(ctx));
         if (secret === undefined) throw notFound('OAuth client', id);
-        ctx.set('cache-control', 'no-store');
-        ctx.body = { ...client, secret };
+        return { ...client, secret };
       },
     }),
 
-    operation({
-      method: 'delete',
-      path: '/oauth_clients/:id',
-      id: 'deleteOAuthClient',
+    operation('delete', '/oauth_clients/:id', 'deleteOAuthClient', {
       summary: 'Remove an OAuth client; its tokens stop working within 5 seconds. You must hold its scopes',
       scope: 'keys:write',
       responses: { 204: { description: 'Removed' } },
-      problems: [],
-      async handle(ctx, { params: { id = '' } }) {
-        const { account_id, scopes } = await findClient(ctx, id);
+      async handle({ account_id, params: { id } }, ctx) {
+        const { scopes } = await findClient(account_id, id);
         requireMayEnd(ctx, scopes);
         if (!(await oauthClients.delete(account_id, id, originOf(ctx)))) throw notFound('OAuth client', id);
         await oauthRecords.revokeAllOf('client', id);
-        ctx.status = 204;
       },
     }),
   ];

@@ -1,17 +1,35 @@
 import { z } from 'zod';
 import { PORTAL_SCOPES, PORTAL_SESSION_MS, portalUrl } from '../../../domain/access/portal-session.js';
 import { formatDuration, parseDuration } from '../../../domain/basics/duration.js';
-import { isId } from '../../../domain/basics/ids.js';
 import { notFound } from '../../../domain/http/problem.js';
+import { requireHeld, requireMayEnd } from '../../http/caller/refusals.js';
 import type { ApiDependencies } from '../../http/context.js';
-import { durationSchema } from '../../http/durations.js';
-import { requireHeld, requireMayEnd } from '../../http/grantable.js';
+import { found } from '../../http/found.js';
 import { type Operation, operation, pathTo } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
-import { cutPage, pagingParameters, renderPage } from '../../http/paging.js';
-import { pageOf } from '../../http/schemas.js';
-import { findAccount, findActiveAccount } from './find-account.js';
-import { newPortalSessionSchema, portalSessionSchema } from './portal-session-view.js';
+import { listOperation } from '../../http/paging.js';
+import { durationSchema } from '../../http/parameters.js';
+import { timeSchema as time } from '../../http/schemas.js';
+import { findAccount, findActiveAccount } from './accounts.js';
+
+const portalSessionSchema = z
+  .object({
+    id: z.string(),
+    account_id: z.string(),
+    name: z.string(),
+    scopes: z.array(z.enum(PORTAL_SCOPES)),
+    created_at: time,
+    expires_at: time,
+    revoked_at: time.optional(),
+  })
+  .meta({ id: 'PortalSession' });
+
+const newPortalSessionSchema = portalSessionSchema
+  .extend({
+    token: z.string().describe('hlps_…: shown only in this response; Hookline keeps a hash'),
+    url: z.string().describe('A link for the subscriber: the portal, with the token in the fragment'),
+  })
+  .meta({ id: 'NewPortalSession' });
 
 const { usual, least, most } = PORTAL_SESSION_MS;
 
@@ -38,10 +56,7 @@ export function portalSessionOperations(dependencies: ApiDependencies): Operatio
   const { database, publicUrl } = dependencies;
   const { portalSessions } = database;
   return [
-    operation({
-      method: 'post',
-      path: '/accounts/:id/portal_sessions',
-      id: 'createPortalSession',
+    operation('post', '/accounts/:id/portal_sessions', 'createPortalSession', {
       summary:
         'Create a link to the portal, for a subscriber of the account; its token is shown only in this response',
       scope: 'keys:write',
@@ -50,8 +65,9 @@ export function portalSessionOperations(dependencies: ApiDependencies): Operatio
       bodyIsOptional: true,
       example: { name: 'Ada at Acme', expires_in: '1h' },
       responses: { 201: { description: 'The session, with its token', schema: newPortalSessionSchema } },
+      isSecret: true,
       problems: ['account_state_conflict'],
-      async handle(ctx, { params: { id = '' }, body: { name, expires_in, scopes } }) {
+      async handle({ params: { id }, body: { name, expires_in, scopes } }, ctx) {
         const account = await findActiveAccount(dependencies, ctx, id);
         requireHeld(ctx, scopes);
         const asked = Date.now() + parseDuration(expires_in);
@@ -63,51 +79,37 @@ export function portalSessionOperations(dependencies: ApiDependencies): Operatio
         };
         const origin = originOf(ctx, account.id);
         const { token, session } = await portalSessions.create(account.id, input, origin);
-        ctx.status = 201;
-        ctx.set({
-          location: pathTo(ctx, '/accounts/:id/portal_sessions/:session_id', { session_id: session.id }),
-          'cache-control': 'no-store',
-        });
-        ctx.body = { ...session, token, url: portalUrl(publicUrl, token) };
+        const route = '/accounts/:id/portal_sessions/:session_id';
+        ctx.set('location', pathTo(ctx, route, { session_id: session.id }));
+        return { ...session, token, url: portalUrl(publicUrl, token) };
       },
     }),
 
-    operation({
-      method: 'get',
-      path: '/accounts/:id/portal_sessions',
-      id: 'listPortalSessions',
+    listOperation('/accounts/:id/portal_sessions', 'listPortalSessions', {
       summary: 'List portal sessions, oldest first; those that have ended are listed for a day',
       scope: 'keys:read',
       isAboutAccounts: true,
-      query: z.strictObject(pagingParameters),
-      responses: { 200: { description: 'A page of sessions', schema: pageOf(portalSessionSchema) } },
-      problems: [],
-      async handle(ctx, { params: { id = '' }, query: { limit, after } }) {
+      page: ['A page of sessions', portalSessionSchema],
+      async read({ params: { id }, query: { limit, after } }, ctx) {
         const account = await findAccount(dependencies, ctx, id);
-        ctx.body = renderPage(ctx, cutPage(await portalSessions.list(account.id, limit + 1, after), limit));
+        return portalSessions.list(account.id, limit + 1, after);
       },
     }),
 
-    operation({
-      method: 'delete',
-      path: '/accounts/:id/portal_sessions/:session_id',
-      id: 'revokePortalSession',
+    operation('delete', '/accounts/:id/portal_sessions/:session_id', 'revokePortalSession', {
       summary:
         'End a portal session; its token stops working within 5 seconds, and the streams that it opened end. You must hold its scopes',
       scope: 'keys:write',
       isAboutAccounts: true,
       responses: { 204: { description: 'Ended' } },
-      problems: [],
-      async handle(ctx, { params: { id = '', session_id = '' } }) {
+      async handle({ params: { id, session_id } }, ctx) {
         const account = await findAccount(dependencies, ctx, id);
-        const session = isId('portal_session', session_id)
-          ? await portalSessions.get(account.id, session_id)
-          : undefined;
-        if (session) requireMayEnd(ctx, session.scopes, account.id);
-        const revoked =
-          session && (await portalSessions.revoke(account.id, session_id, originOf(ctx, account.id)));
-        if (!revoked) throw notFound('portal session', session_id);
-        ctx.status = 204;
+        const { scopes } = await found('portal_session', session_id, () =>
+          portalSessions.get(account.id, session_id),
+        );
+        requireMayEnd(ctx, scopes, account.id);
+        if (!(await portalSessions.revoke(account.id, session_id, originOf(ctx, account.id))))
+          throw notFound('portal session', session_id);
       },
     }),
   ];

@@ -52,46 +52,34 @@ export function sessionOperations({ database, settings }: ApiDependencies): Oper
     return name ?? (await database.oauthClients.find(id))?.name ?? '';
   };
   return [
-    operation({
-      method: 'get',
-      path: '/session',
-      id: 'getSession',
+    operation('get', '/session', 'getSession', {
       summary: 'Who the token stands for, what it allows, and when it ends',
       isAboutAccounts: true,
       responses: { 200: { description: 'The holder of the token', schema: sessionSchema } },
-      problems: [],
-      async handle(ctx) {
+      isSecret: true,
+      async handle(_input, ctx) {
         const { caller } = ctx.state;
         const { name = '', reference, portal, platform_id } = ctx.state.account ?? {};
-        ctx.set('cache-control', 'no-store');
-        ctx.body = {
+        return {
           type: caller.type,
           id: caller.id,
           name: await nameOf(ctx),
-          account: {
-            id: caller.account_id,
-            name,
-            ...(reference !== undefined && { reference }),
-            ...(portal && { portal }),
-          },
-          ...(platform_id !== undefined && { platform_id }),
+          account: { id: caller.account_id, name, reference, portal },
+          platform_id,
           profile_id: caller.profile_id,
           scopes: caller.scopes,
-          ...(caller.token_expires_at !== undefined && { expires_at: caller.token_expires_at }),
-          ...(caller.scopes.includes('admin') && temporalUiOf(settings)),
+          expires_at: caller.token_expires_at,
+          temporal_ui: caller.scopes.includes('admin') ? temporalUiOf(settings) : undefined,
         };
       },
     }),
 
-    operation({
-      method: 'delete',
-      path: '/session',
-      id: 'endSession',
+    operation('delete', '/session', 'endSession', {
       summary: 'End the portal session that the token belongs to; the token stops working within 5 seconds',
       isAboutAccounts: true,
       responses: { 204: { description: 'Ended' } },
       problems: ['not_a_portal_session'],
-      async handle(ctx) {
+      async handle(_input, ctx) {
         const { type, account_id, id } = ctx.state.caller;
         if (type !== 'portal_session')
           throw new Problem(
@@ -99,7 +87,6 @@ export function sessionOperations({ database, settings }: ApiDependencies): Oper
             'Only a portal session is ended like this. Revoke an API key with DELETE /api_keys/{id}, an OAuth token at /oauth/revoke.',
           );
         await database.portalSessions.revoke(account_id, id, originOf(ctx));
-        ctx.status = 204;
       },
     }),
   ];
@@ -107,6 +94,5 @@ export function sessionOperations({ database, settings }: ApiDependencies): Oper
 
 /** Where an operator looks at executions in Temporal. */
 function temporalUiOf({ TEMPORAL_UI_URL, TEMPORAL_NAMESPACE }: ApiDependencies['settings']) {
-  if (TEMPORAL_UI_URL === undefined) return {};
-  return { temporal_ui: { url: TEMPORAL_UI_URL.replace(/\/$/, ''), namespace: TEMPORAL_NAMESPACE } };
+  return TEMPORAL_UI_URL && { url: TEMPORAL_UI_URL.replace(/\/$/, ''), namespace: TEMPORAL_NAMESPACE };
 }

@@ -9,19 +9,13 @@ import type { Database } from '../../../models/database.js';
 import { checkBytes, readJsonBytes } from '../../http/body.js';
 import type { ApiDependencies, State } from '../../http/context.js';
 
-/** How long whoever used a code stays signed in, milliseconds: a day's work. */
-const SIGNED_IN_MS = 12 * 3_600_000;
-const MAX_BODY_BYTES = 1_024;
 const bodySchema = z.strictObject({ code: z.string() });
 
 /** `POST /sign_in`: what the page does with the link that `hookline dev` has printed. It is there under `hookline dev` alone. */
-export function signInRoute(
-  router: Router<State>,
-  { development, database }: Pick<ApiDependencies, 'development' | 'database'>,
-): void {
+export function signInRoute(router: Router<State>, { development, database }: ApiDependencies): void {
   if (!development) return;
   router.post('/sign_in', async (ctx) => {
-    const { code } = checkBytes(bodySchema, await readJsonBytes(ctx, MAX_BODY_BYTES));
+    const { code } = checkBytes(bodySchema, await readJsonBytes(ctx, 1_024));
     const signIn = development.signIns.take(code);
     if (!signIn)
       throw new Problem(
@@ -37,7 +31,8 @@ async function tokenFor(
   { portalSessions, apiKeys }: Database,
   { role, account_id }: SignIn,
 ): Promise<string> {
-  const expires_at = new Date(Date.now() + SIGNED_IN_MS);
+  // A day's work.
+  const expires_at = new Date(Date.now() + 12 * 3_600_000);
   if (role === 'portal') {
     const input = { name: 'hookline dev', scopes: [...PORTAL_SCOPES], expires_at };
     return (await portalSessions.create(account_id, input, OPERATOR)).token;

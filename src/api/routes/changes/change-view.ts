@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { ACTOR_TYPES, CHANGE_ACTIONS, CHANGE_OUTCOMES } from '../../../domain/change/change.js';
+import { ACTOR_TYPES, CHANGE_ACTIONS, CHANGE_OUTCOMES, type Change } from '../../../domain/change/change.js';
+import type { Database } from '../../../models/database.js';
+import type { Page } from '../../../temporal/read/visibility/visibility.js';
 import { timeSchema as time } from '../../http/schemas.js';
 
 const shown = z.record(z.string(), z.unknown()).optional();
@@ -59,3 +61,20 @@ export const changeSchema = z
     after: shown.describe('What it became; absent for one that was deleted, and for deliveries'),
   })
   .meta({ id: 'Change' });
+
+/**
+ * A page of changes whose actors have the names that people know them by, as they are now.
+ *
+ * @param accountId names only what is this account's: what a platform or the operator calls its keys is nobody else's business; absent: all, for the
+ *   operator alone
+ */
+export async function withNames<T extends Change>(
+  { holders }: Pick<Database, 'holders'>,
+  { data, ...page }: Page<T>,
+  accountId?: string,
+): Promise<Page<T>> {
+  const ids = data.map(({ actor }) => actor.id);
+  const names = await holders.namesOf(ids, accountId);
+  const named = (actor: Change['actor']) => ({ ...actor, name: names.get(actor.id) });
+  return { ...page, data: data.map((change) => ({ ...change, actor: named(change.actor) })) };
+}

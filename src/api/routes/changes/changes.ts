@@ -8,27 +8,22 @@ import {
 } from '../../../domain/change/change.js';
 import { notFound } from '../../../domain/http/problem.js';
 import type { ApiDependencies } from '../../http/context.js';
-import { type Operation, operation } from '../../http/operation.js';
-import { cutPage, pagingParameters, renderPage } from '../../http/paging.js';
-import { pageOf } from '../../http/schemas.js';
+import type { Operation } from '../../http/operation.js';
+import { cutPage, listOperation } from '../../http/paging.js';
 import { timeParameter } from '../deliveries/filters.js';
-import { changeSchema } from './change-view.js';
-import { withNames } from './with-names.js';
+import { changeSchema, withNames } from './change-view.js';
 
 const RESOURCE = new RegExp(`^(${RESOURCE_KINDS.join('|')}):[\\w.]{1,128}$`);
 const ACTOR = /^[\w.]{1,128}$/;
 
-const paging = {
-  ...pagingParameters,
-  after: z
-    .string()
-    .regex(idPattern('change'), 'must be a cursor that an earlier page of this list gave')
-    .optional(),
-};
+const after = z
+  .string()
+  .regex(idPattern('change'), 'must be a cursor that an earlier page of this list gave')
+  .optional();
 
 /** What lists of changes are narrowed down by. */
 export const changeParameters = {
-  ...paging,
+  after,
   resource: z
     .string()
     .regex(RESOURCE, 'must be a kind and an id, such as endpoint:ep_01JD8F…')
@@ -51,40 +46,29 @@ export const changeParameters = {
 export function changeOperations({ database }: ApiDependencies): Operation[] {
   const { changes, endpoints } = database;
   return [
-    operation({
-      method: 'get',
-      path: '/changes',
-      id: 'listChanges',
+    listOperation('/changes', 'listChanges', {
       summary: 'List who changed what in the account, newest first',
       scope: 'changes:read',
-      query: z.strictObject(changeParameters),
-      responses: { 200: { description: 'A page of changes', schema: pageOf(changeSchema) } },
-      problems: [],
-      async handle(ctx, { query: { limit, after, ...filter } }) {
-        const { account_id } = ctx.state.caller;
-        const page = cutPage(await changes.list(account_id, filter, limit + 1, after), limit);
-        ctx.body = renderPage(ctx, { ...page, data: await withNames(database, page.data, account_id) });
+      parameters: changeParameters,
+      page: ['A page of changes', changeSchema],
+      async read({ account_id, query: { limit, after, ...filter } }) {
+        const rows = await changes.list(account_id, filter, limit + 1, after);
+        return withNames(database, cutPage(rows, limit), account_id);
       },
     }),
 
-    operation({
-      method: 'get',
-      path: '/endpoints/:id/versions',
-      id: 'listEndpointVersions',
+    listOperation('/endpoints/:id/versions', 'listEndpointVersions', {
       summary: 'List the versions of an endpoint with who made them, newest first; also after it was deleted',
       scope: 'changes:read',
-      query: z.strictObject(paging),
-      responses: { 200: { description: 'A page of changes', schema: pageOf(changeSchema) } },
-      problems: [],
-      async handle(ctx, { params: { id = '' }, query: { limit, after } }) {
-        const { account_id } = ctx.state.caller;
+      parameters: { after },
+      page: ['A page of changes', changeSchema],
+      async read({ account_id, params: { id }, query: { limit, after } }) {
         const resource = resourceName('endpoint', id);
         if (!isId('endpoint', id)) throw notFound('endpoint', id);
         const rows = await changes.list(account_id, { resource }, limit + 1, after);
         const exists = rows.length > 0 || after !== undefined || (await endpoints.get(account_id, id));
         if (!exists) throw notFound('endpoint', id);
-        const page = cutPage(rows, limit);
-        ctx.body = renderPage(ctx, { ...page, data: await withNames(database, page.data, account_id) });
+        return withNames(database, cutPage(rows, limit), account_id);
       },
     }),
   ];

@@ -5,14 +5,9 @@ import type { Settings } from '../../../config/schema.js';
 import { hashSecret, matchesHash } from '../../../domain/access/secret-hash.js';
 import { Problem } from '../../../domain/http/problem.js';
 import { EncryptionCodec, PayloadCodecError } from '../../../temporal/server/payload-codec.js';
-import { checkBytes, invalidRequest, readJsonBytes } from '../../http/body.js';
+import { checkBytes, readJsonBytes } from '../../http/body.js';
 import type { ApiDependencies, Context, Development, State } from '../../http/context.js';
-
-/** Temporal UI sends the payloads of one page of a history. Bytes. */
-const MAX_BODY_BYTES = 8 * 1024 * 1024;
-
-/** How long a browser remembers that it may ask, seconds. */
-const PREFLIGHT_S = 600;
+import { invalidRequest } from '../../http/validation.js';
 
 /** A payload as Temporal's JSON has it: bytes in base64. */
 const payloadSchema = z.object({
@@ -40,7 +35,7 @@ export function codecRoutes(
     ctx.set({
       'access-control-allow-methods': 'POST',
       'access-control-allow-headers': 'authorization, content-type, x-namespace',
-      'access-control-max-age': String(PREFLIGHT_S),
+      'access-control-max-age': '600',
     });
     ctx.status = 204;
   });
@@ -49,8 +44,8 @@ export function codecRoutes(
     router.post(`/codec/${way}`, async (ctx) => {
       allowOrigin(ctx, access.origins);
       access.require(ctx);
-      const bytes = await readJsonBytes(ctx, MAX_BODY_BYTES);
-      const { payloads } = checkBytes(bodySchema, bytes);
+      // Temporal UI sends the payloads of one page of a history.
+      const { payloads } = checkBytes(bodySchema, await readJsonBytes(ctx, 8 * 1024 * 1024));
       ctx.set('cache-control', 'no-store');
       ctx.body = { payloads: (await translate(codec, way, payloads)).map(toJson) };
     });

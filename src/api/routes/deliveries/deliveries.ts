@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { type DeliveryKey, parseDeliveryId } from '../../../domain/basics/delivery-id.js';
 import { type ChangeAction, resourceName } from '../../../domain/change/change.js';
 import { shownRecord } from '../../../domain/delivery/delivery.js';
@@ -8,11 +7,10 @@ import { notFound, Problem } from '../../../domain/http/problem.js';
 import { hostOf } from '../../../domain/ledger/summaries.js';
 import { withoutFacts } from '../../../temporal/read/delivery-view.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
-import { renderLedgerPage } from '../../http/ledger-paging.js';
-import { type Operation, operation, pathTo } from '../../http/operation.js';
+import { ledgerPage } from '../../http/ledger-paging.js';
+import { type Operation, operation } from '../../http/operation.js';
 import { actBody, recordedAct } from '../../http/origin.js';
-import { pagingParameters } from '../../http/paging.js';
-import { pageOf } from '../../http/schemas.js';
+import { listOperation } from '../../http/paging.js';
 import {
   deliveryRecordSchema,
   deliverySchema,
@@ -29,15 +27,13 @@ import {
 } from './filters.js';
 import { includeParameter, withBusinessKeys } from './row-extras.js';
 
-const ACTIONS = {
-  retry: 'Make an attempt now',
-  cancel: 'Cancel an open delivery',
-  pause: 'Make no attempt until the delivery is resumed',
-  resume: 'End a pause',
-} as const;
-
-/** What is recorded of them. */
-const DONE = { retry: 'retried', cancel: 'cancelled', pause: 'paused', resume: 'resumed' } as const;
+/** What can be done to an open delivery, and what is recorded of that. */
+const ACTS = [
+  ['retry', 'retried', 'Make an attempt now'],
+  ['cancel', 'cancelled', 'Cancel an open delivery'],
+  ['pause', 'paused', 'Make no attempt until the delivery is resumed'],
+  ['resume', 'resumed', 'End a pause'],
+] as const;
 
 /** Deliveries: what became of events. They are read from Temporal, and steered there. */
 export function deliveryOperations({ database, deliveries, control }: ApiDependencies): Operation[] {
@@ -61,87 +57,68 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
   };
 
   return [
-    operation({
-      method: 'get',
-      path: '/deliveries',
-      id: 'listDeliveries',
+    listOperation('/deliveries', 'listDeliveries', {
       summary: 'List deliveries, each in its newest run: open ones first, then the latest closed',
       scope: 'deliveries:read',
-      query: z.strictObject({
-        ...pagingParameters,
+      parameters: {
         event_kind: kindParameter,
         ...deliveryParameters,
         ...attemptParameters,
         include: includeParameter,
-      }),
-      responses: {
-        200: {
-          description:
-            'A page of deliveries. A delivery that closes between two pages is on both. A page can have fewer rows than its limit: only a page without next is the last',
-          schema: pageOf(listedDeliverySchema),
-        },
       },
+      page: [
+        'A page of deliveries. A delivery that closes between two pages is on both. A page can have fewer rows than its limit: only a page without next is the last',
+        listedDeliverySchema,
+      ],
       problems: ['record_altered'],
-      async handle(ctx, { query: { limit, after, include, ...parameters } }) {
-        const { account_id } = ctx.state.caller;
+      async read({ account_id, query: { limit, after, include, ...parameters } }) {
         const any_attempt = readAttemptFilter(parameters);
         const filter = { ...(await readFilter(database, account_id, parameters)), any_attempt };
-        ctx.body = await renderLedgerPage(ctx, database, 'deliveries', after, async (from) => {
+        return ledgerPage(database, 'deliveries', account_id, after, async (from) => {
           const { data, ...rest } = await deliveries.list(account_id, filter, limit, from, include);
           return { ...rest, data: await withBusinessKeys(database, data, () => account_id) };
         });
       },
     }),
 
-    operation({
-      method: 'get',
-      path: '/deliveries/:id',
-      id: 'getDelivery',
+    operation('get', '/deliveries/:id', 'getDelivery', {
       summary: 'Read a delivery with its attempts',
       scope: 'deliveries:read',
       responses: { 200: { description: 'The delivery', schema: deliverySchema } },
       problems: ['record_altered'],
-      async handle(ctx, { params: { id = '' } }) {
-        ctx.body = withoutFacts(await find(ctx.state.caller.account_id, id));
+      async handle({ account_id, params: { id } }) {
+        return withoutFacts(await find(account_id, id));
       },
     }),
 
-    operation({
-      method: 'get',
-      path: '/deliveries/:id/timeline',
-      id: 'getDeliveryTimeline',
+    operation('get', '/deliveries/:id/timeline', 'getDeliveryTimeline', {
       summary: 'Read everything that happened to a delivery, in order and over all its runs',
       scope: 'deliveries:read',
       responses: {
         200: { description: 'What happened', schema: timelineSchema, text: 'A line for each' },
       },
       problems: ['record_altered'],
-      async handle(ctx, { params: { id = '' } }) {
-        const items = await deliveries.timeline(ctx.state.caller.account_id, readKey(id));
+      async handle({ account_id, params: { id } }, ctx) {
+        const items = await deliveries.timeline(account_id, readKey(id));
         if (!items) throw notFound('delivery', id);
         ctx.vary('Accept');
-        ctx.body =
-          ctx.accepts('application/json', 'text/plain') === 'text/plain'
-            ? timelineText(items)
-            : { data: items };
+        const isText = ctx.accepts('application/json', 'text/plain') === 'text/plain';
+        return isText ? timelineText(items) : { data: items };
       },
     }),
 
-    ...(['retry', 'cancel', 'pause', 'resume'] as const).map((action) =>
-      operation({
-        method: 'post',
-        path: `/deliveries/:id/${action}`,
-        id: `${action}Delivery`,
-        summary: ACTIONS[action],
+    ...ACTS.map(([action, done, summary]) =>
+      operation('post', `/deliveries/:id/${action}`, `${action}Delivery`, {
+        summary,
         scope: 'deliveries:write',
         body: actBody,
         bodyIsOptional: true,
         responses: { 200: { description: 'The delivery after the action', schema: deliveryRecordSchema } },
         problems: ['delivery_state_conflict'],
-        async handle(ctx, { params: { id = '' }, body: { reason } }) {
-          const { account_id, id: by } = ctx.state.caller;
+        async handle({ account_id, params: { id }, body: { reason } }, ctx) {
+          const { id: by } = ctx.state.caller;
           const key = readKey(id);
-          const record = await recorded(ctx, DONE[action], id, reason, (name) =>
+          const record = await recorded(ctx, done, id, reason, (name) =>
             control.act(action, account_id, key, { by }, name),
           );
           if (!record) {
@@ -149,23 +126,21 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
             throw new Problem('delivery_state_conflict', `The delivery is closed: ${status}.`);
           }
           const attempts = await deliveries.attempts(account_id, key, record.attempts);
-          ctx.body = { id, ...withoutFacts(shownRecord(record)), attempts };
+          return { id, ...withoutFacts(shownRecord(record)), attempts };
         },
       }),
     ),
 
-    operation({
-      method: 'post',
-      path: '/deliveries/:id/resend',
-      id: 'resendDelivery',
+    operation('post', '/deliveries/:id/resend', 'resendDelivery', {
       summary: 'Send a closed delivery again: same payload, same webhook-id, a new run',
       scope: 'deliveries:write',
       body: actBody,
       bodyIsOptional: true,
       responses: { 202: { description: 'The new run is persisted', schema: resendSchema } },
+      location: '/deliveries/:id',
       problems: ['delivery_state_conflict', 'record_altered'],
-      async handle(ctx, { params: { id = '' }, body: { reason } }) {
-        const { account_id, id: by } = ctx.state.caller;
+      async handle({ account_id, params: { id }, body: { reason } }, ctx) {
+        const { id: by } = ctx.state.caller;
         const key = readKey(id);
         const endpoint = await database.endpoints.get(account_id, key.endpoint_id);
         if (!endpoint) {
@@ -184,9 +159,7 @@ export function deliveryOperations({ database, deliveries, control }: ApiDepende
           ),
         );
         if (run_id === undefined) throw notFound('delivery', id);
-        ctx.status = 202;
-        ctx.set('location', pathTo(ctx, '/deliveries/:id'));
-        ctx.body = { id, run_id };
+        return { id, run_id };
       },
     }),
   ];

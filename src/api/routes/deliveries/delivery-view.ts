@@ -13,15 +13,15 @@ const triggerSchema = z
 
 export const attemptSchema = z
   .object({
-    number: z.number().int(),
+    number: z.int(),
     at: time,
-    duration_ms: z.number().int(),
-    webhook_timestamp: z.number().int().describe('The header that was sent: seconds since the epoch'),
+    duration_ms: z.int(),
+    webhook_timestamp: z.int().describe('The header that was sent: seconds since the epoch'),
     url: z.string().optional().describe('Where it was sent, without user information'),
     url_host: z.string(),
-    endpoint_version: z.number().int().optional().describe('The version of the endpoint that was read'),
+    endpoint_version: z.int().optional().describe('The version of the endpoint that was read'),
     secret_versions: z
-      .array(z.number().int())
+      .array(z.int())
       .optional()
       .describe(
         'The versions of the endpoint that made the secrets which signed it, newest first: several while a rotation overlaps',
@@ -29,18 +29,17 @@ export const attemptSchema = z
     address: z.string().optional().describe('The address connected to; absent if there was no connection'),
     timings_ms: z
       .object({
-        dns: z.number().int().optional(),
-        connect: z.number().int().optional(),
-        tls: z.number().int().optional(),
-        first_byte: z.number().int().optional().describe("From the request until the response's headers"),
+        dns: z.int().optional(),
+        connect: z.int().optional(),
+        tls: z.int().optional(),
+        first_byte: z.int().optional().describe("From the request until the response's headers"),
       })
       .optional()
       .describe(
         'Where the time went. Steps that did not happen or did not end are absent: a reused connection has none of the first three',
       ),
-    request_bytes: z.number().int().optional().describe('Size of the body that was sent'),
+    request_bytes: z.int().optional().describe('Size of the body that was sent'),
     response_bytes: z
-      .number()
       .int()
       .optional()
       .describe("Bytes of the response's body that were read: all of it, or the first 16,384"),
@@ -53,18 +52,16 @@ export const attemptSchema = z
       .optional()
       .describe('Present if the body goes on behind them: it is longer, or did not end in time'),
     response_length: z
-      .number()
       .int()
       .optional()
       .describe('Whole length of a body that goes on, as its Content-Length says; absent if none does'),
-    status_code: z.number().int().optional(),
+    status_code: z.int().optional(),
     error_code: z.string().optional(),
     error: z.string().optional(),
     response_headers: z.record(z.string(), z.string()).optional(),
     response_snippet: z.string().optional(),
     trigger: triggerSchema,
     lost_tries: z
-      .number()
       .int()
       .optional()
       .describe(
@@ -156,7 +153,7 @@ export const deliverySchema = deliverySummarySchema
   .extend(historySchema.shape)
   .extend({
     payload_sha256: z.string().optional().describe("SHA-256 of the payload's bytes, hexadecimal"),
-    payload_bytes: z.number().int().optional(),
+    payload_bytes: z.int().optional(),
     payload_erased: z
       .literal(true)
       .optional()
@@ -189,11 +186,11 @@ export const timelineSchema = z
           text: z.string().describe('Human-readable'),
           workflow_id: z.string().optional(),
           run_id: z.string().optional(),
-          number: z.number().int().optional(),
+          number: z.int().optional(),
           trigger: triggerSchema.optional(),
-          duration_ms: z.number().int().optional(),
+          duration_ms: z.int().optional(),
           url: z.string().optional(),
-          status_code: z.number().int().optional(),
+          status_code: z.int().optional(),
           error_code: z.string().optional(),
           next_attempt_at: time.optional().describe('Of a wait: until when'),
           action: interventionSchema.shape.action.optional(),

@@ -8,10 +8,8 @@ import { MAX_KEY_VALUE_LENGTH, parseKeyFilter } from '../../../domain/event/busi
 import { EVENT_KIND_NAME, MAX_EVENT_KIND_NAME_LENGTH } from '../../../domain/event/event-kinds.js';
 import type { AttemptFilter } from '../../../domain/list/attempt-filter.js';
 import type { DeliveryFilter } from '../../../domain/list/delivery-filter.js';
-
 import type { Database } from '../../../models/database.js';
-import { durationSchema } from '../../http/durations.js';
-import { listParameter } from '../../http/list-parameter.js';
+import { durationSchema, listParameter } from '../../http/parameters.js';
 
 /**
  * Query parameters that narrow lists of events and deliveries. They become part of a query to the ledger, so each has a shape that
@@ -61,8 +59,7 @@ const time = z.union([z.iso.datetime({ offset: true }), z.iso.date()], {
  * The times that a parameter can name, milliseconds since the epoch, the end not included: ids begin with their time as an unsigned number, and
  * texts of times are in order of time while years have four digits.
  */
-const EARLIEST = 0;
-const LATEST = Date.parse('+010000-01-01T00:00:00Z');
+const TIMES = { from: 0, before: Date.parse('+010000-01-01T00:00:00Z') };
 
 /** A point in time; a date alone is its midnight in UTC. An unencoded `+` arrives as a space (WHATWG URL, section 5.1). */
 export const timeParameter = z
@@ -71,7 +68,7 @@ export const timeParameter = z
   .pipe(time)
   .transform((text) => new Date(text))
   .refine(
-    (at) => at.getTime() >= EARLIEST && at.getTime() < LATEST,
+    (at) => at.getTime() >= TIMES.from && at.getTime() < TIMES.before,
     'must be a time from 1970-01-01T00:00:00Z on, and before the year 10000',
   )
   .optional()
@@ -124,9 +121,6 @@ function networksParameter(description: string) {
     .meta({ type: 'string', description });
 }
 
-/** The longest that can be asked for: no attempt takes so long. */
-const LONGEST_MS = 3_600_000;
-
 /** What a delivery must have an attempt of, the latest or not. One attempt must match all that are given. */
 export const attemptParameters = {
   any_attempt_address: networksParameter(
@@ -135,7 +129,8 @@ export const attemptParameters = {
   any_attempt_not_address: networksParameter(
     'Has an attempt that connected to an address in none of these networks, with commas between',
   ),
-  any_attempt_longer_than: durationSchema(0, LONGEST_MS)
+  // No attempt takes an hour.
+  any_attempt_longer_than: durationSchema(0, 3_600_000)
     .optional()
     .meta({ description: 'Has an attempt that took longer than this, such as 5s or 1500ms' }),
   any_attempt_error_code: z
@@ -169,7 +164,10 @@ export async function readFilter(
   { status, open, key, ...others }: Partial<DeliveryParameters>,
 ): Promise<DeliveryFilter> {
   const [key_token] = await keySecrets.tokensOf(accountId, key ? [key] : []);
-  const statuses =
-    open === undefined ? status : (status ?? SHOWN_STATUSES).filter((one) => isClosed(one) !== open);
-  return { ...others, key_token, statuses };
+  return { ...others, key_token, statuses: statusesOf(status, open) };
+}
+
+/** The statuses that are asked for; `undefined` if all are. */
+export function statusesOf(status: DeliveryParameters['status'], open: boolean | undefined) {
+  return open === undefined ? status : (status ?? SHOWN_STATUSES).filter((one) => isClosed(one) !== open);
 }

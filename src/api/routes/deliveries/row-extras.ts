@@ -3,7 +3,7 @@ import { type BusinessKey, keysInPayload } from '../../../domain/event/business-
 import { valuesOf } from '../../../domain/event/values/values-of.js';
 import type { Database } from '../../../models/database.js';
 import { type ExtendedRow, ROW_EXTRAS } from '../../../temporal/read/row/row-extras.js';
-import { listParameter } from '../../http/list-parameter.js';
+import { listParameter } from '../../http/parameters.js';
 import { newestSchema } from '../event-kinds/find-kind.js';
 
 /** What rows of a list of deliveries show only if they are asked to. */
@@ -12,18 +12,20 @@ export const includeParameter = listParameter(
   'What each row shows besides: the latest attempt, with how many there can be; the business keys in the payload',
 );
 
+type KeyedRow<T> = Omit<T, 'payload'> & { business_keys?: BusinessKey[] };
+
 /** Rows with the business keys in their payloads, in place of these. @param accountOf whose each is */
 export async function withBusinessKeys<T extends ExtendedRow>(
   database: Pick<Database, 'eventKinds'>,
   rows: readonly T[],
   accountOf: (row: T) => string,
-): Promise<(Omit<T, 'payload'> & { business_keys?: BusinessKey[] })[]> {
+): Promise<KeyedRow<T>[]> {
   const schemas = await Promise.all(
     rows.map((row) =>
       row.payload === undefined ? undefined : newestSchema(database, accountOf(row), row.event_kind),
     ),
   );
-  const shown: (Omit<T, 'payload'> & { business_keys?: BusinessKey[] })[] = [];
+  const shown: KeyedRow<T>[] = [];
   for (const [at, { payload, ...row }] of rows.entries()) {
     const schema = schemas[at];
     const business_keys = schema && payload !== undefined ? keysInPayload(schema, valuesOf(payload)) : [];

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { SIGNATURE_SCHEMES } from '../../../domain/delivery/signature.js';
-import type { AddressPolicy } from '../../../domain/endpoint/address-policy.js';
 import {
   checkEventKinds,
   checkTargetUrl,
@@ -14,9 +13,9 @@ import { filterSchema } from '../../../domain/filter/filter-schema.js';
 import { toPointer } from '../../../domain/http/json-pointer.js';
 import { type InputError, Problem } from '../../../domain/http/problem.js';
 import type { EndpointInput, EndpointWithSecrets } from '../../../models/endpoint/endpoint-document.js';
-import { invalidRequest } from '../../http/body.js';
-import { recordOf } from '../../http/bounds/record-of.js';
+import { recordOf } from '../../http/bounds/find-excess.js';
 import type { ApiDependencies } from '../../http/context.js';
+import { invalidRequest } from '../../http/validation.js';
 
 /** What the owner of an endpoint sends. */
 export const endpointBody = z.strictObject({
@@ -65,26 +64,6 @@ export const newEndpointBody = endpointBody.extend({
     .describe('v1: a shared secret; v1a: an ed25519 key pair. A rotation can change it'),
 });
 
-/** What this installation asks of endpoints. */
-export interface EndpointRules {
-  allowHttp: boolean;
-  addresses: AddressPolicy;
-  /** Whether an endpoint gets events only after it was verified. */
-  verificationRequired: boolean;
-}
-
-/** The rules that follow from the settings. */
-export function endpointRules({
-  settings,
-  addressPolicy,
-}: Pick<ApiDependencies, 'settings' | 'addressPolicy'>): EndpointRules {
-  return {
-    allowHttp: settings.HOOKLINE_ALLOW_HTTP,
-    addresses: addressPolicy,
-    verificationRequired: settings.HOOKLINE_ENDPOINT_VERIFICATION !== 'off',
-  };
-}
-
 /**
  * Checks what the schema of the body cannot, and decides which status follows.
  *
@@ -93,16 +72,18 @@ export function endpointRules({
  * @throws Problem 400 with an error for every field that is wrong
  */
 export function checkEndpoint(
+  { settings, addressPolicy }: ApiDependencies,
   body: z.output<typeof endpointBody>,
-  rules: EndpointRules,
   knownKinds: readonly string[],
   before?: EndpointWithSecrets,
 ): EndpointInput {
+  // A listener stays one: what is sent to it must not go anywhere else.
+  const isKept = before?.listener && body.target_url === before.target_url;
   const mistake = before?.listener
-    ? checkListenerUrl(body.target_url, before)
-    : checkTargetUrl(body.target_url, rules.allowHttp, rules.addresses);
+    ? { insecure: false, detail: 'cannot be changed: this endpoint is a listener. Register an endpoint' }
+    : checkTargetUrl(body.target_url, settings.HOOKLINE_ALLOW_HTTP, addressPolicy);
   const errors: InputError[] = [
-    ...(mistake ? [{ pointer: '/target_url', detail: mistake.detail }] : []),
+    ...(mistake && !isKept ? [{ pointer: '/target_url', detail: mistake.detail }] : []),
     ...checkEventKinds(body.event_kinds, knownKinds),
     ...checkHeaders(body.headers),
     ...checkMasks(body, before),
@@ -117,7 +98,8 @@ export function checkEndpoint(
   const { verify_token = undefined, ...rest } = body;
   // In the form that the URL standard gives it, so that what is shown is what is called.
   const target_url = new URL(body.target_url).href;
-  const pending = rules.verificationRequired && before?.verified_url !== target_url;
+  const isRequired = settings.HOOKLINE_ENDPOINT_VERIFICATION !== 'off';
+  const pending = isRequired && before?.verified_url !== target_url;
   const reason = before?.status === 'pending' && before.target_url === target_url && before.status_reason;
   const token = verify_token === MASKED_VALUE ? before?.secrets.verify_token : verify_token;
   return {
@@ -129,15 +111,6 @@ export function checkEndpoint(
     status_when_verified: body.status,
     ...(pending && { status_reason: reason || 'It has not been verified yet.' }),
   };
-}
-
-/** A listener stays one: what is sent to it must not go anywhere else. */
-function checkListenerUrl(
-  url: string,
-  { target_url }: EndpointWithSecrets,
-): ReturnType<typeof checkTargetUrl> {
-  if (url === target_url) return undefined;
-  return { insecure: false, detail: 'cannot be changed: this endpoint is a listener. Register an endpoint' };
 }
 
 /** A masked value stands for the stored one; there must be one. */

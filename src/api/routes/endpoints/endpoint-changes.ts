@@ -2,75 +2,61 @@ import type { EndpointWithSecrets } from '../../../models/endpoint/endpoint-docu
 import type { ApiDependencies, Context } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { kindNames } from '../event-kinds/find-kind.js';
-import { changeEndpoint } from './change-endpoint.js';
-import { checkEndpoint, endpointBody, endpointRules } from './endpoint-body.js';
+import { checkEndpoint, endpointBody } from './endpoint-body.js';
 import { type EndpointPatch, endpointPatch, patchEndpoint } from './endpoint-patch.js';
 import { endpointSchema, renderEndpoint } from './endpoint-view.js';
+import { changeEndpoint } from './write-endpoint.js';
 
 const CHANGED = { 200: { description: 'The endpoint after the change', schema: endpointSchema } };
 
 /** Changes of endpoints: as a whole, in part, and pausing. */
 export function endpointChangeOperations(dependencies: ApiDependencies): Operation[] {
-  const rules = endpointRules(dependencies);
-  const patch = async (ctx: Context, id: string, change: EndpointPatch): Promise<void> => {
+  const patch = async (ctx: Context, id: string, change: EndpointPatch) => {
     const kinds = await kindNames(dependencies.database, ctx.state.caller.account_id);
-    const decide = (before: EndpointWithSecrets) => patchEndpoint(change, before, rules, kinds);
-    const endpoint = await changeEndpoint(dependencies, ctx, id, decide, change.status === 'active');
-    ctx.body = renderEndpoint(endpoint);
+    const decide = (before: EndpointWithSecrets) => patchEndpoint(dependencies, change, before, kinds);
+    return renderEndpoint(await changeEndpoint(dependencies, ctx, id, decide, change.status === 'active'));
   };
 
   return [
-    operation({
-      method: 'put',
-      path: '/endpoints/:id',
-      id: 'replaceEndpoint',
+    operation('put', '/endpoints/:id', 'replaceEndpoint', {
       summary: 'Replace all settings of an endpoint; another target URL has to be verified again',
       scope: 'endpoints:write',
       body: endpointBody,
       responses: CHANGED,
       problems: ['invalid_request', 'insecure_target_url', 'endpoint_state_conflict', 'filter_limit_reached'],
-      async handle(ctx, { params: { id = '' }, body }) {
-        const kinds = await kindNames(dependencies.database, ctx.state.caller.account_id);
+      async handle({ account_id, params: { id }, body }, ctx) {
+        const kinds = await kindNames(dependencies.database, account_id);
         const endpoint = await changeEndpoint(dependencies, ctx, id, (before) =>
-          checkEndpoint(body, rules, kinds, before),
+          checkEndpoint(dependencies, body, kinds, before),
         );
-        ctx.body = renderEndpoint(endpoint);
+        return renderEndpoint(endpoint);
       },
     }),
 
-    operation({
-      method: 'patch',
-      path: '/endpoints/:id',
-      id: 'updateEndpoint',
+    operation('patch', '/endpoints/:id', 'updateEndpoint', {
       summary: 'Change some settings of an endpoint by a JSON Merge Patch; the others stay as they are',
       scope: 'endpoints:write',
       body: endpointPatch,
       bodyTypes: ['application/merge-patch+json', 'application/json'],
       responses: CHANGED,
       problems: ['invalid_request', 'insecure_target_url', 'endpoint_state_conflict', 'filter_limit_reached'],
-      handle: (ctx, { params: { id = '' }, body }) => patch(ctx, id, body),
+      handle: ({ params: { id }, body }, ctx) => patch(ctx, id, body),
     }),
 
-    operation({
-      method: 'post',
-      path: '/endpoints/:id/pause',
-      id: 'pauseEndpoint',
+    operation('post', '/endpoints/:id/pause', 'pauseEndpoint', {
       summary: 'Pause an endpoint: its deliveries are parked until it is resumed; other settings stay',
       scope: 'endpoints:write',
       responses: CHANGED,
       problems: ['endpoint_state_conflict'],
-      handle: (ctx, { params: { id = '' } }) => patch(ctx, id, { status: 'paused' }),
+      handle: ({ params: { id } }, ctx) => patch(ctx, id, { status: 'paused' }),
     }),
 
-    operation({
-      method: 'post',
-      path: '/endpoints/:id/resume',
-      id: 'resumeEndpoint',
+    operation('post', '/endpoints/:id/resume', 'resumeEndpoint', {
       summary: 'Make a paused or disabled endpoint active again and release its parked deliveries',
       scope: 'endpoints:write',
       responses: CHANGED,
       problems: ['endpoint_state_conflict'],
-      handle: (ctx, { params: { id = '' } }) => patch(ctx, id, { status: 'active' }),
+      handle: ({ params: { id } }, ctx) => patch(ctx, id, { status: 'active' }),
     }),
   ];
 }

@@ -3,15 +3,14 @@ import { mergePatch } from '../../../domain/basics/objects.js';
 import { MAX_METADATA } from '../../../domain/endpoint/endpoint.js';
 import { MASKED_VALUE, MAX_HEADERS, maskHeaders } from '../../../domain/endpoint/endpoint-headers.js';
 import type { EndpointInput, EndpointWithSecrets } from '../../../models/endpoint/endpoint-document.js';
-import { checkShape } from '../../http/body.js';
-import { recordOf } from '../../http/bounds/record-of.js';
-import { checkEndpoint, type EndpointRules, endpointBody } from './endpoint-body.js';
+import { recordOf } from '../../http/bounds/find-excess.js';
+import type { ApiDependencies } from '../../http/context.js';
+import { checkBody } from '../../http/validation.js';
+import { checkEndpoint, endpointBody } from './endpoint-body.js';
 
 const { target_url, event_kinds, description, rate_limit, status, status_reason, verification_method } =
   endpointBody.shape;
 const { verify_token, retry_schedule } = endpointBody.shape;
-/** Members of a filter: those of today, to be removed, and those of tomorrow. */
-const MAX_FILTER_MEMBERS = 20;
 /** Names to remove and names to add, each as many as there may be. */
 const texts = (most: number) => recordOf(z.string(), z.string().nullable(), 2 * most);
 
@@ -19,7 +18,8 @@ const texts = (most: number) => recordOf(z.string(), z.string().nullable(), 2 * 
 export const endpointPatch = z.strictObject({
   target_url: target_url.optional(),
   event_kinds: event_kinds.optional(),
-  filter: recordOf(z.string(), z.unknown(), MAX_FILTER_MEMBERS).nullable().optional(),
+  // Members to be removed, and to be added.
+  filter: recordOf(z.string(), z.unknown(), 20).nullable().optional(),
   description: description.unwrap().nullable().optional(),
   metadata: texts(MAX_METADATA.entries).nullable().optional(),
   headers: texts(MAX_HEADERS).nullable().optional(),
@@ -40,15 +40,15 @@ export type EndpointPatch = z.output<typeof endpointPatch>;
  * @throws Problem 400 with an error for every field of the result that is wrong
  */
 export function patchEndpoint(
+  dependencies: ApiDependencies,
   patch: EndpointPatch,
   before: EndpointWithSecrets,
-  rules: EndpointRules,
   knownKinds: readonly string[],
 ): EndpointInput {
-  const body = checkShape(endpointBody, mergePatch(asBody(before, patch), patch));
+  const body = checkBody(endpointBody, mergePatch(asBody(before, patch), patch));
   // A filter that is not named stays, also one from before today's bounds.
   if (patch.filter === undefined && before.filter) body.filter = before.filter;
-  const input = checkEndpoint(body, rules, knownKinds, before);
+  const input = checkEndpoint(dependencies, body, knownKinds, before);
   if (before.status !== 'disabled' || patch.status !== undefined) return input;
   const { status_reason: _, ...rest } = input;
   return {

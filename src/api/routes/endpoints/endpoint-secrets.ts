@@ -2,20 +2,19 @@ import { z } from 'zod';
 import { parseDuration } from '../../../domain/basics/duration.js';
 import { SIGNATURE_SCHEMES } from '../../../domain/delivery/signature.js';
 import { Problem } from '../../../domain/http/problem.js';
-import { hostOf } from '../../../domain/ledger/summaries.js';
+import { namedEndpoint } from '../../../domain/ledger/summaries.js';
 import type { ApiDependencies } from '../../http/context.js';
-import { overlapSchema } from '../../http/durations.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
+import { overlapSchema } from '../../http/parameters.js';
 import { renderKeys, secretSchema } from './endpoint-view.js';
 import { findEndpoint } from './endpoints.js';
 
-const DEFAULT_OVERLAP = '24h';
 /** Each delivery carries a signature for each of them. */
 const MAX_SIGNING_KEYS = 5;
 
 const rotationBody = z.strictObject({
-  overlap: overlapSchema(DEFAULT_OVERLAP).describe('How long the current secrets sign too'),
+  overlap: overlapSchema('24h').describe('How long the current secrets sign too'),
   signature_scheme: z.enum(SIGNATURE_SCHEMES).optional().describe('Absent: as before'),
 });
 
@@ -24,30 +23,24 @@ export function endpointSecretOperations(dependencies: ApiDependencies): Operati
   const { database, endpointWorkflows } = dependencies;
 
   return [
-    operation({
-      method: 'get',
-      path: '/endpoints/:id/secret',
-      id: 'getEndpointSecret',
+    operation('get', '/endpoints/:id/secret', 'getEndpointSecret', {
       summary: "Read an endpoint's signing secret, or the public key of its key pair",
       scope: 'secrets:read',
       responses: { 200: { description: 'The newest key', schema: secretSchema } },
-      problems: [],
-      async handle(ctx, { params: { id = '' } }) {
-        ctx.set('cache-control', 'no-store');
-        ctx.body = renderKeys(database.endpoints.secretsOf(await findEndpoint(dependencies, ctx, id)));
+      isSecret: true,
+      async handle({ params: { id } }, ctx) {
+        return renderKeys(database.endpoints.secretsOf(await findEndpoint(dependencies, ctx, id)));
       },
     }),
 
-    operation({
-      method: 'post',
-      path: '/endpoints/:id/secret/rotate',
-      id: 'rotateEndpointSecret',
+    operation('post', '/endpoints/:id/secret/rotate', 'rotateEndpointSecret', {
       summary: 'Rotate the signing secret of an endpoint; the old one signs too until the overlap ends',
       scope: 'endpoints:write',
       body: rotationBody,
       responses: { 200: { description: 'The new key', schema: secretSchema } },
+      isSecret: true,
       problems: ['invalid_request', 'endpoint_state_conflict'],
-      async handle(ctx, { params: { id = '' }, body: { overlap, signature_scheme } }) {
+      async handle({ params: { id }, body: { overlap, signature_scheme } }, ctx) {
         const found = await findEndpoint(dependencies, ctx, id);
         const before = await database.endpoints.getFresh(found.account_id, id);
         const [newest] = before?.sealed.signing_keys ?? [];
@@ -61,29 +54,19 @@ export function endpointSecretOperations(dependencies: ApiDependencies): Operati
         const scheme = signature_scheme ?? newest.scheme;
         const endpoint = await database.endpoints.rotateSecret(before, scheme, overlapEnds, originOf(ctx));
         if (!endpoint) throw conflict('The endpoint was changed at the same time. Send it again.');
-        await endpointWorkflows.secretsChanged({
-          account_id: before.account_id,
-          endpoint_id: id,
-          host: hostOf(before.target_url),
-        });
-        ctx.set('cache-control', 'no-store');
-        ctx.body = renderKeys(database.endpoints.secretsOf(endpoint));
+        await endpointWorkflows.secretsChanged(namedEndpoint(endpoint));
+        return renderKeys(database.endpoints.secretsOf(endpoint));
       },
     }),
 
-    operation({
-      method: 'delete',
-      path: '/endpoints/:id/secret/previous',
-      id: 'revokePreviousSecrets',
+    operation('delete', '/endpoints/:id/secret/previous', 'revokePreviousSecrets', {
       summary: 'End the overlap of a rotation at once: only the newest secret signs from now on',
       scope: 'endpoints:write',
       responses: { 204: { description: 'Ended' } },
-      problems: [],
-      async handle(ctx, { params: { id = '' } }) {
-        const { account_id, target_url } = await findEndpoint(dependencies, ctx, id);
-        await database.endpoints.retireSecrets(account_id, id, originOf(ctx), true);
-        await endpointWorkflows.secretsChanged({ account_id, endpoint_id: id, host: hostOf(target_url) });
-        ctx.status = 204;
+      async handle({ params: { id } }, ctx) {
+        const endpoint = await findEndpoint(dependencies, ctx, id);
+        await database.endpoints.retireSecrets(endpoint.account_id, id, originOf(ctx), true);
+        await endpointWorkflows.secretsChanged(namedEndpoint(endpoint));
       },
     }),
   ];

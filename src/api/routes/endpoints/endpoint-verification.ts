@@ -1,40 +1,32 @@
-import { timingSafeEqual } from 'node:crypto';
 import type Router from '@koa/router';
+import { hashSecret, matchesHash } from '../../../domain/access/secret-hash.js';
 import { isId } from '../../../domain/basics/ids.js';
 import { Problem } from '../../../domain/http/problem.js';
-import { hostOf } from '../../../domain/ledger/summaries.js';
-import { invalidRequest } from '../../http/body.js';
+import { namedEndpoint } from '../../../domain/ledger/summaries.js';
 import type { ApiDependencies, Context, State } from '../../http/context.js';
-import { type Operation, operation, pathTo } from '../../http/operation.js';
+import { type Operation, operation } from '../../http/operation.js';
 import { requestOf } from '../../http/origin.js';
+import { invalidRequest } from '../../http/validation.js';
 import { endpointSchema, renderEndpoint } from './endpoint-view.js';
 import { findEndpoint } from './endpoints.js';
 
 /** Verification: finding out whether an endpoint wants events. */
 export function endpointVerificationOperations(dependencies: ApiDependencies): Operation[] {
   return [
-    operation({
-      method: 'post',
-      path: '/endpoints/:id/verify',
-      id: 'verifyEndpoint',
+    operation('post', '/endpoints/:id/verify', 'verifyEndpoint', {
       summary: 'Start the verification of a pending endpoint again, now',
       scope: 'endpoints:write',
       responses: { 202: { description: 'The endpoint, which is being verified', schema: endpointSchema } },
+      location: '/endpoints/:id',
       problems: ['endpoint_state_conflict'],
-      async handle(ctx, { params: { id = '' } }) {
+      async handle({ params: { id } }, ctx) {
         const endpoint = await findEndpoint(dependencies, ctx, id);
         if (endpoint.status !== 'pending') {
           const detail = `The endpoint is ${endpoint.status}: only a pending endpoint can be verified. Resume a paused or disabled one.`;
           throw new Problem('endpoint_state_conflict', detail);
         }
-        await dependencies.endpointWorkflows.verify({
-          account_id: endpoint.account_id,
-          endpoint_id: id,
-          host: hostOf(endpoint.target_url),
-        });
-        ctx.status = 202;
-        ctx.set('location', pathTo(ctx, '/endpoints/:id'));
-        ctx.body = renderEndpoint(endpoint);
+        await dependencies.endpointWorkflows.verify(namedEndpoint(endpoint));
+        return renderEndpoint(endpoint);
       },
     }),
   ];
@@ -54,7 +46,7 @@ export function confirmationRoutes(
     const secrets = endpoint?.status === 'pending' ? database.endpoints.secretsOf(endpoint) : undefined;
     const expected = secrets?.verification_token;
     // Without the token, nobody learns whether the endpoint exists.
-    if (!endpoint || !expected || !sameText(String(ctx.query['token'] ?? ''), expected))
+    if (!endpoint || !expected || !matchesHash(String(ctx.query['token'] ?? ''), hashSecret(expected)))
       throw new Problem('invalid_verification_token', 'The token is not valid, or not valid any more.');
     const rate = ctx.get('webhook-allowed-rate').trim();
     if (rate !== '' && rate !== '*' && !/^[1-9]\d{0,8}$/.test(rate))
@@ -74,9 +66,4 @@ export function confirmationRoutes(
   };
   router.get('/endpoint_verifications/:id', confirm);
   router.post('/endpoint_verifications/:id', confirm);
-}
-
-function sameText(given: string, expected: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
-  return a.length === b.length && timingSafeEqual(a, b);
 }

@@ -1,10 +1,14 @@
 import { z } from 'zod';
+import { isId } from '../../../domain/basics/ids.js';
 import { SIGNATURE_SCHEMES, schemeOf, verificationKey } from '../../../domain/delivery/signature.js';
 import { ENDPOINT_STATUSES, VERIFICATION_METHODS } from '../../../domain/endpoint/endpoint.js';
-import type { EndpointSecrets } from '../../../models/endpoint/endpoint-document.js';
+import { renderEndpoint } from '../../../models/endpoint/endpoint-change.js';
+import type { EndpointSecrets, StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
+import type { Incidents } from '../../../temporal/write/incidents.js';
+import { listParameter } from '../../http/parameters.js';
 import { timeSchema as time } from '../../http/schemas.js';
 
-export { renderEndpoint } from '../../../models/endpoint/endpoint-change.js';
+export { renderEndpoint };
 
 export const endpointSchema = z
   .object({
@@ -22,7 +26,7 @@ export const endpointSchema = z
     metadata: z.record(z.string(), z.string()),
     headers: z.record(z.string(), z.string()).describe('Names of headers; the values are masked'),
     rate_limit: z.number().optional().describe('Deliveries per second, at most'),
-    allowed_rate: z.number().int().optional().describe('Deliveries per minute that the subscriber allowed'),
+    allowed_rate: z.int().optional().describe('Deliveries per minute that the subscriber allowed'),
     status: z.enum(ENDPOINT_STATUSES),
     status_reason: z.string().optional(),
     status_changed_at: time,
@@ -49,7 +53,7 @@ export const endpointWithIncidentSchema = endpointSchema
     incident: z
       .object({
         since: time,
-        failures: z.number().int(),
+        failures: z.int(),
         last_failure: z.string(),
         last_failure_at: time,
         next_probe_at: time.optional().describe('Absent while no delivery has to wait'),
@@ -59,6 +63,23 @@ export const endpointWithIncidentSchema = endpointSchema
       .describe('Absent if the endpoint is not failing'),
   })
   .meta({ id: 'EndpointWithIncident' });
+
+/** An endpoint as lists show it, with its incident if it is failing. */
+export async function withIncident(incidents: Incidents, endpoint: StoredEndpoint) {
+  const { account_id, id: endpoint_id, failing } = endpoint;
+  const incident = failing && (await incidents.get({ account_id, endpoint_id }));
+  return { ...renderEndpoint(endpoint), incident };
+}
+
+/** What lists of endpoints are narrowed down by. */
+export const endpointParameters = {
+  after: z
+    .string()
+    .refine((text) => isId('endpoint', text), 'must be a cursor of this list, as an earlier page gave it')
+    .optional(),
+  status: listParameter(ENDPOINT_STATUSES, 'One of these statuses, separated by commas'),
+  health: z.enum(['healthy', 'failing']).optional().meta({ description: 'failing: it has an open incident' }),
+};
 
 export const endpointWithSecretSchema = endpointSchema.extend(keyFields).meta({ id: 'EndpointWithSecret' });
 

@@ -1,38 +1,35 @@
 import { z } from 'zod';
 import { isId } from '../../../domain/basics/ids.js';
-import { notFound } from '../../../domain/http/problem.js';
+import { resourceName } from '../../../domain/change/change.js';
+import { notFound, Problem } from '../../../domain/http/problem.js';
 import type { StoredEndpoint } from '../../../models/endpoint/endpoint-document.js';
-import { ownerOf } from '../../http/caller/owner.js';
-import type { ApiDependencies, Context } from '../../http/context.js';
-import { type Operation, operation, pathTo } from '../../http/operation.js';
+import { type ApiDependencies, type Context, ownerOf } from '../../http/context.js';
+import { found } from '../../http/found.js';
+import { type Operation, operation } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
+import { cutPage, listOperation } from '../../http/paging.js';
 import { timeParameter } from '../deliveries/filters.js';
 import { kindNames } from '../event-kinds/find-kind.js';
 import { acceptanceSchema } from '../events/event-view.js';
-import { createEndpoint } from './create-endpoint.js';
-import { deleteEndpoint } from './delete-endpoint.js';
-import { checkEndpoint, endpointRules, newEndpointBody } from './endpoint-body.js';
+import { checkEndpoint, newEndpointBody } from './endpoint-body.js';
 import {
+  endpointParameters,
   endpointWithIncidentSchema,
   endpointWithSecretSchema,
   renderEndpoint,
   renderKeys,
+  withIncident,
 } from './endpoint-view.js';
-import { listEndpointsOperation } from './list-endpoints.js';
-import { endpointAt } from './past-endpoint.js';
 import { sendTestEvent, testBody } from './test-event.js';
+import { createEndpoint, deleteEndpoint } from './write-endpoint.js';
 
 /** Endpoints: where events are sent. */
 export function endpointOperations(dependencies: ApiDependencies): Operation[] {
   const { database, incidents } = dependencies;
   const { endpoints } = database;
-  const rules = endpointRules(dependencies);
 
   return [
-    operation({
-      method: 'post',
-      path: '/endpoints',
-      id: 'createEndpoint',
+    operation('post', '/endpoints', 'createEndpoint', {
       summary: 'Register an endpoint',
       scope: 'endpoints:write',
       body: newEndpointBody,
@@ -44,30 +41,35 @@ export function endpointOperations(dependencies: ApiDependencies): Operation[] {
       responses: {
         201: { description: 'The endpoint, with its signing secret', schema: endpointWithSecretSchema },
       },
+      location: '/endpoints/:id',
+      isSecret: true,
       problems: ['invalid_request', 'insecure_target_url', 'endpoint_limit_reached', 'filter_limit_reached'],
-      async handle(ctx, { body: { signature_scheme, ...body } }) {
-        const { account_id } = ctx.state.caller;
-        const input = checkEndpoint(body, rules, await kindNames(database, account_id));
-        const endpoint = await createEndpoint(
-          dependencies,
-          account_id,
-          input,
-          signature_scheme,
-          originOf(ctx),
-        );
-        ctx.status = 201;
-        ctx.set('location', pathTo(ctx, '/endpoints/:id', { id: endpoint.id }));
-        ctx.set('cache-control', 'no-store');
-        ctx.body = { ...renderEndpoint(endpoint), ...renderKeys(endpoints.secretsOf(endpoint)) };
+      async handle({ account_id, body: { signature_scheme, ...body } }, ctx) {
+        const input = checkEndpoint(dependencies, body, await kindNames(database, account_id));
+        const origin = originOf(ctx);
+        const endpoint = await createEndpoint(dependencies, account_id, input, signature_scheme, origin);
+        return { ...renderEndpoint(endpoint), ...renderKeys(endpoints.secretsOf(endpoint)) };
       },
     }),
 
-    listEndpointsOperation(dependencies),
+    listOperation('/endpoints', 'listEndpoints', {
+      summary: 'List endpoints, oldest first',
+      scope: 'endpoints:read',
+      parameters: endpointParameters,
+      page: ['A page of endpoints', endpointWithIncidentSchema],
+      async read({ account_id, query: { limit, after, status, health } }) {
+        const rows = (await endpoints.all(account_id)).filter(
+          ({ id, status: own, failing }) =>
+            (after === undefined || id > after) &&
+            (status === undefined || status.includes(own)) &&
+            (health === undefined || (failing !== undefined) === (health === 'failing')),
+        );
+        const { data, ...page } = cutPage(rows, limit);
+        return { ...page, data: await Promise.all(data.map((one) => withIncident(incidents, one))) };
+      },
+    }),
 
-    operation({
-      method: 'get',
-      path: '/endpoints/:id',
-      id: 'getEndpoint',
+    operation('get', '/endpoints/:id', 'getEndpoint', {
       summary: 'Read an endpoint, as it is or as it was',
       scope: 'endpoints:read',
       query: z.strictObject({
@@ -81,37 +83,22 @@ export function endpointOperations(dependencies: ApiDependencies): Operation[] {
           schema: endpointWithIncidentSchema,
         },
       },
-      problems: [],
-      async handle(ctx, { params: { id = '' }, query: { as_of } }) {
-        if (as_of) {
-          ctx.body = await endpointAt(dependencies, ctx.state.caller.account_id, id, as_of);
-          return;
-        }
-        const endpoint = await findEndpoint(dependencies, ctx, id);
-        const { account_id } = endpoint;
-        const incident = endpoint.failing && (await incidents.get({ account_id, endpoint_id: id }));
-        ctx.body = { ...renderEndpoint(endpoint), ...(incident && { incident }) };
+      async handle({ account_id, params: { id }, query: { as_of } }, ctx) {
+        if (as_of) return endpointAt(dependencies, account_id, id, as_of);
+        return withIncident(incidents, await findEndpoint(dependencies, ctx, id));
       },
     }),
 
-    operation({
-      method: 'delete',
-      path: '/endpoints/:id',
-      id: 'deleteEndpoint',
+    operation('delete', '/endpoints/:id', 'deleteEndpoint', {
       summary: 'Remove an endpoint; its open deliveries are cancelled before their next attempt',
       scope: 'endpoints:write',
       responses: { 204: { description: 'Removed' } },
-      problems: [],
-      async handle(ctx, { params: { id = '' } }) {
-        await deleteEndpoint(dependencies, ctx.state.caller.account_id, id, originOf(ctx));
-        ctx.status = 204;
+      async handle({ account_id, params: { id } }, ctx) {
+        await deleteEndpoint(dependencies, account_id, id, originOf(ctx));
       },
     }),
 
-    operation({
-      method: 'post',
-      path: '/endpoints/:id/test',
-      id: 'testEndpoint',
+    operation('post', '/endpoints/:id/test', 'testEndpoint', {
       summary:
         'Send a test event, or the example of a kind, to an endpoint, whatever kinds it is registered for',
       scope: 'endpoints:write',
@@ -119,26 +106,49 @@ export function endpointOperations(dependencies: ApiDependencies): Operation[] {
       bodyIsOptional: true,
       example: { event_kind: 'purchase' },
       responses: { 202: { description: 'Accepted: the delivery is persisted', schema: acceptanceSchema } },
+      location: '/events/:id',
       problems: ['endpoint_state_conflict', 'unknown_event_kind', 'event_kind_conflict', 'invalid_payload'],
-      async handle(ctx, { params: { id = '' }, body: { event_kind } }) {
+      async handle({ params: { id }, body: { event_kind } }, ctx) {
         const endpoint = await findEndpoint(dependencies, ctx, id);
-        const event = await sendTestEvent(dependencies, endpoint, ownerOf(ctx), event_kind);
-        ctx.status = 202;
-        ctx.set('location', pathTo(ctx, '/events/:id', { id: event.id }));
-        ctx.body = event;
+        return sendTestEvent(dependencies, endpoint, ownerOf(ctx), event_kind);
       },
     }),
   ];
 }
 
 /** An endpoint of the caller's account. @throws Problem 404 if the account has no such endpoint */
-export async function findEndpoint(
+export function findEndpoint(
   { database }: Pick<ApiDependencies, 'database'>,
   ctx: Context,
   id: string,
 ): Promise<StoredEndpoint> {
   const { account_id } = ctx.state.caller;
-  const endpoint = isId('endpoint', id) ? await database.endpoints.get(account_id, id) : undefined;
+  return found('endpoint', id, () => database.endpoints.get(account_id, id));
+}
+
+/**
+ * An endpoint of an account as it was at a time, also if it has been deleted since.
+ *
+ * @throws Problem 404 if the account had no such endpoint then, or the changes of that time are not kept any more
+ */
+async function endpointAt(
+  { database: { changes, endpoints } }: ApiDependencies,
+  accountId: string,
+  id: string,
+  time: Date,
+): Promise<unknown> {
+  if (!isId('endpoint', id)) throw notFound('endpoint', id);
+  const past = await changes.stateAt(accountId, resourceName('endpoint', id), time);
+  if (past.known && past.state) return past.state;
+  if (past.known)
+    throw new Problem('not_found', `The endpoint ${id} did not exist at ${time.toISOString()}.`);
+  if (past.since) throw notKept(id, past.since.toISOString());
+  const endpoint = await endpoints.getFresh(accountId, id);
   if (!endpoint) throw notFound('endpoint', id);
-  return endpoint;
+  if (Date.parse(endpoint.updated_at) > time.getTime()) throw notKept(id, endpoint.updated_at);
+  return renderEndpoint(endpoint);
+}
+
+function notKept(id: string, since: string): Problem {
+  return new Problem('not_found', `What the endpoint ${id} was before ${since} is not kept any more.`);
 }

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { deliveryId } from '../../../domain/basics/delivery-id.js';
 import { createdAt } from '../../../domain/basics/id-time.js';
 import { newId } from '../../../domain/basics/ids.js';
 import { TEST_KIND } from '../../../domain/event/event-kinds.js';
@@ -11,6 +10,7 @@ import type { ApiDependencies } from '../../http/context.js';
 import type { Owner } from '../../payloads/fair-queue.js';
 import { kindParameter } from '../deliveries/filters.js';
 import { findKind } from '../event-kinds/find-kind.js';
+import { renderAcceptance } from '../events/event-view.js';
 
 /** What may be asked of a test. */
 export const testBody = z.strictObject({
@@ -18,8 +18,6 @@ export const testBody = z.strictObject({
     'A kind whose example is sent: the first of `examples` in its schema. It is an event of that kind, to this endpoint alone. Absent: a test event of the kind endpoint.test',
   ),
 });
-
-type Tested = Pick<StoredEndpoint, 'account_id' | 'id' | 'status' | 'target_url'>;
 
 /**
  * Sends a test event to an endpoint, and returns what is answered for it.
@@ -29,10 +27,10 @@ type Tested = Pick<StoredEndpoint, 'account_id' | 'id' | 'status' | 'target_url'
  * @throws Problem 409 if the endpoint is pending, or the kind has no example; 400 if the example does not match its schema; 404 if there is no such kind
  */
 export async function sendTestEvent(
-  dependencies: Pick<ApiDependencies, 'database' | 'starter' | 'payloads'>,
-  { account_id, id: endpoint_id, status, target_url }: Tested,
+  dependencies: ApiDependencies,
+  { account_id, id: endpoint_id, status, target_url }: StoredEndpoint,
   owner: Owner,
-  kindName?: string,
+  kindName: string | undefined,
 ) {
   if (status === 'pending')
     throw new Problem('endpoint_state_conflict', 'The endpoint gets no events until it is verified.');
@@ -46,18 +44,12 @@ export async function sendTestEvent(
   // It has no number and no business keys: nobody has posted it, and a search for an order does not find an example.
   const event = { account_id, event_id, event_kind: kind, payload, accepted_at, is_test: true } as const;
   await dependencies.starter.accept(event, [{ endpoint_id }], { hostOf: () => hostOf(target_url) });
-  return {
-    id: event_id,
-    kind,
-    created_at: accepted_at,
-    delivery_count: 1,
-    deliveries: [{ id: deliveryId({ event_id, endpoint_id }), endpoint_id }],
-  };
+  return renderAcceptance(kind, { event_id, targets: [{ endpoint_id }] });
 }
 
 /** The example that the schema of a kind has, as a payload. Nothing else is sent: what an endpoint gets of a kind is never what its subscriber has made up. */
 async function exampleOf(
-  { database, payloads }: Pick<ApiDependencies, 'database' | 'payloads'>,
+  { database, payloads }: ApiDependencies,
   owner: Owner,
   accountId: string,
   name: string,

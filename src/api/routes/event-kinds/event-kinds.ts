@@ -2,31 +2,66 @@ import { z } from 'zod';
 import {
   EVENT_KIND_NAME,
   EVENT_KINDS,
+  type EventKind,
   findEventKind,
   isFreeEventKindName,
   MAX_EVENT_KIND_NAME_LENGTH,
 } from '../../../domain/event/event-kinds.js';
 import { notFound, Problem } from '../../../domain/http/problem.js';
 import type { StoredEventKind } from '../../../models/event/event-kinds.js';
-import { invalidRequest } from '../../http/body.js';
-import { recordOf } from '../../http/bounds/record-of.js';
-import { ownerOf } from '../../http/caller/owner.js';
-import type { ApiDependencies, Context } from '../../http/context.js';
-import { type Operation, operation, pathTo } from '../../http/operation.js';
+import { recordOf } from '../../http/bounds/find-excess.js';
+import { type ApiDependencies, type Context, ownerOf } from '../../http/context.js';
+import { type Operation, operation } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
-import { pagingParameters, renderPage } from '../../http/paging.js';
-import { pageOf } from '../../http/schemas.js';
-import { eventKindSchema, renderBuiltInKind, renderOwnKind } from './event-kind-view.js';
+import { listOperation } from '../../http/paging.js';
+import { timeSchema as time } from '../../http/schemas.js';
+import { invalidRequest } from '../../http/validation.js';
 
-/** Event kinds that one account may add, and versions that one of them may have. */
-const MAX_EVENT_KINDS = 200;
-const MAX_VERSIONS = 50;
-/** Members of a schema: more than there are keywords. */
-const MAX_SCHEMA_MEMBERS = 100;
+/** Event kinds that one account may add, versions that one of them may have, and members of a schema: more than there are keywords. */
+const MOST = { kinds: 200, versions: 50, members: 100 };
+
+const schemaVersion = { version: z.int(), schema: z.record(z.string(), z.unknown()) };
+
+const eventKindSchema = z
+  .object({
+    name: z.string(),
+    description: z.string(),
+    built_in: z.boolean(),
+    overrides_built_in: z
+      .boolean()
+      .optional()
+      .describe('true: the account added the kind before Hookline had one of that name, and keeps its own'),
+    ...schemaVersion,
+    versions: z.array(z.object({ ...schemaVersion, created_at: time.optional() })),
+    created_at: time.optional(),
+    updated_at: time.optional(),
+  })
+  .meta({ id: 'EventKind' });
+
+/** A kind that an account has added, as it is shown. */
+function renderOwnKind({ name, description, versions, created_at, updated_at }: StoredEventKind) {
+  const newest = versions.at(-1);
+  return {
+    name,
+    description,
+    built_in: false,
+    ...(findEventKind(name) && { overrides_built_in: true }),
+    version: newest?.version,
+    schema: newest?.schema,
+    versions,
+    created_at,
+    updated_at,
+  };
+}
+
+/** A kind that every account has, as it is shown. */
+function renderBuiltInKind({ name, description, version, schema }: EventKind) {
+  return { name, description, built_in: true, version, schema, versions: [{ version, schema }] };
+}
 
 const kindBody = z.strictObject({
   description: z.string().max(1_000).default(''),
-  schema: recordOf(z.string(), z.unknown(), MAX_SCHEMA_MEMBERS).describe(
+  schema: recordOf(z.string(), z.unknown(), MOST.members).describe(
     'JSON Schema, draft 2020-12, within the bounds of docs/events.md',
   ),
 });
@@ -55,10 +90,7 @@ export function eventKindOperations({ database, payloads }: ApiDependencies): Op
   };
 
   return [
-    operation({
-      method: 'post',
-      path: '/event_kinds',
-      id: 'createEventKind',
+    operation('post', '/event_kinds', 'createEventKind', {
       summary: 'Add an event kind, with the first version of its schema',
       scope: 'endpoints:write',
       closedToPortal: true,
@@ -69,15 +101,15 @@ export function eventKindOperations({ database, payloads }: ApiDependencies): Op
         schema: { type: 'object', required: ['order_id'], properties: { order_id: { type: 'string' } } },
       },
       responses: { 201: { description: 'The kind', schema: eventKindSchema } },
+      location: '/event_kinds/:name',
       problems: ['invalid_request', 'event_kind_conflict', 'event_kind_limit_reached'],
-      async handle(ctx, { body: { name, description, schema } }) {
-        const { account_id } = ctx.state.caller;
+      async handle({ account_id, body: { name, description, schema } }, ctx) {
         if (!isFreeEventKindName(name))
           throw invalidRequest([{ pointer: '/name', detail: 'is a name that Hookline uses itself' }]);
         await checkSchema(ctx, schema);
         const kind = await accountLocks.hold(account_id, 'event_kinds', async () => {
-          if ((await eventKinds.count(account_id)) >= MAX_EVENT_KINDS) {
-            const detail = `The account has ${MAX_EVENT_KINDS} event kinds, as many as it may have.`;
+          if ((await eventKinds.count(account_id)) >= MOST.kinds) {
+            const detail = `The account has ${MOST.kinds} event kinds, as many as it may have.`;
             throw new Problem('event_kind_limit_reached', detail);
           }
           return eventKinds.create(account_id, name, description, schema, originOf(ctx));
@@ -87,23 +119,16 @@ export function eventKindOperations({ database, payloads }: ApiDependencies): Op
             'event_kind_conflict',
             `There is an event kind ${name} already. PUT it to give it a new version.`,
           );
-        ctx.status = 201;
-        ctx.set('location', pathTo(ctx, '/event_kinds/:name', { name }));
-        ctx.body = renderOwnKind(kind);
+        return renderOwnKind(kind);
       },
     }),
 
-    operation({
-      method: 'get',
-      path: '/event_kinds',
-      id: 'listEventKinds',
+    listOperation('/event_kinds', 'listEventKinds', {
       summary: "List event kinds, built-in ones and the account's own, by name",
       scope: 'endpoints:read',
-      query: z.strictObject(pagingParameters),
-      responses: { 200: { description: 'A page of kinds', schema: pageOf(eventKindSchema) } },
-      problems: [],
-      async handle(ctx, { query: { limit, after } }) {
-        const own = (await eventKinds.all(ctx.state.caller.account_id)).map(renderOwnKind);
+      page: ['A page of kinds', eventKindSchema],
+      async read({ account_id, query: { limit, after } }) {
+        const own = (await eventKinds.all(account_id)).map(renderOwnKind);
         const ownNames = new Set(own.map(({ name }) => name));
         const builtIn = EVENT_KINDS.filter(({ name }) => !ownNames.has(name)).map(renderBuiltInKind);
         const all = [...builtIn, ...own].sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -113,32 +138,24 @@ export function eventKindOperations({ database, payloads }: ApiDependencies): Op
         const next = rest.length > limit && {
           after: Buffer.from(data.at(-1)?.name ?? '').toString('base64url'),
         };
-        ctx.body = renderPage(ctx, { data, ...next });
+        return { data, ...next };
       },
     }),
 
-    operation({
-      method: 'get',
-      path: '/event_kinds/:name',
-      id: 'getEventKind',
+    operation('get', '/event_kinds/:name', 'getEventKind', {
       summary: 'Read an event kind, with all versions of its schema',
       scope: 'endpoints:read',
       responses: { 200: { description: 'The kind', schema: eventKindSchema } },
-      problems: [],
-      async handle(ctx, { params: { name = '' } }) {
-        const { account_id } = ctx.state.caller;
+      async handle({ account_id, params: { name } }) {
         const own = EVENT_KIND_NAME.test(name) ? await eventKinds.get(account_id, name) : undefined;
         const builtIn = findEventKind(name);
-        if (own) ctx.body = renderOwnKind(own);
-        else if (builtIn) ctx.body = renderBuiltInKind(builtIn);
-        else throw notFound('event kind', name);
+        if (own) return renderOwnKind(own);
+        if (builtIn) return renderBuiltInKind(builtIn);
+        throw notFound('event kind', name);
       },
     }),
 
-    operation({
-      method: 'put',
-      path: '/event_kinds/:name',
-      id: 'replaceEventKind',
+    operation('put', '/event_kinds/:name', 'replaceEventKind', {
       summary:
         'Change an event kind; a new schema becomes its next version, against which events are checked from then on',
       scope: 'endpoints:write',
@@ -146,14 +163,13 @@ export function eventKindOperations({ database, payloads }: ApiDependencies): Op
       body: kindBody,
       responses: { 200: { description: 'The kind after the change', schema: eventKindSchema } },
       problems: ['invalid_request', 'event_kind_conflict', 'event_kind_limit_reached'],
-      async handle(ctx, { params: { name = '' }, body: { description, schema } }) {
-        const { account_id } = ctx.state.caller;
+      async handle({ account_id, params: { name }, body: { description, schema } }, ctx) {
         const before = await find(account_id, name);
         await checkSchema(ctx, schema);
-        if (before.versions.length >= MAX_VERSIONS)
+        if (before.versions.length >= MOST.versions)
           throw new Problem(
             'event_kind_limit_reached',
-            `The event kind has ${MAX_VERSIONS} versions, as many as it may have.`,
+            `The event kind has ${MOST.versions} versions, as many as it may have.`,
           );
         const kind = await eventKinds.change(account_id, before, description, schema, originOf(ctx));
         if (!kind)
@@ -161,21 +177,17 @@ export function eventKindOperations({ database, payloads }: ApiDependencies): Op
             'event_kind_conflict',
             'The event kind was changed at the same time. Send it again.',
           );
-        ctx.body = renderOwnKind(kind);
+        return renderOwnKind(kind);
       },
     }),
 
-    operation({
-      method: 'delete',
-      path: '/event_kinds/:name',
-      id: 'deleteEventKind',
+    operation('delete', '/event_kinds/:name', 'deleteEventKind', {
       summary: 'Remove an event kind that no endpoint is registered for by name',
       scope: 'endpoints:write',
       closedToPortal: true,
       responses: { 204: { description: 'Removed' } },
       problems: ['event_kind_conflict'],
-      async handle(ctx, { params: { name = '' } }) {
-        const { account_id } = ctx.state.caller;
+      async handle({ account_id, params: { name } }, ctx) {
         await find(account_id, name);
         const users = (await endpoints.all(account_id)).filter(({ event_kinds }) =>
           event_kinds.includes(name),
@@ -188,7 +200,6 @@ export function eventKindOperations({ database, payloads }: ApiDependencies): Op
           );
         }
         await eventKinds.delete(account_id, name, originOf(ctx));
-        ctx.status = 204;
       },
     }),
   ];

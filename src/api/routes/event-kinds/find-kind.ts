@@ -24,25 +24,16 @@ export async function findKind(
   const builtIn = findEventKind(name);
   if (builtIn?.operational) throw await unknownKind(database, accountId);
   const stored = isReservedEventKindName(name) ? undefined : await database.eventKinds.get(accountId, name);
-  if (!stored && builtIn && (version === undefined || version === builtIn.version)) return builtIn;
-  const chosen =
-    stored?.versions.find((one) => one.version === version) ??
-    (version === undefined ? stored?.versions.at(-1) : undefined);
-  if (stored && chosen) {
-    return { name, description: stored.description, version: chosen.version, schema: chosen.schema };
-  }
-  if (builtIn || stored) {
-    throw new Problem(
-      'unknown_event_kind',
-      `The event kind ${name} has no version ${version} of its schema.`,
-      {
-        errors: [
-          { parameter: 'schema_version', detail: 'must be a version of the kind; absent for the newest' },
-        ],
-      },
-    );
-  }
-  throw await unknownKind(database, accountId);
+  if (!stored && !builtIn) throw await unknownKind(database, accountId);
+  const versions = stored
+    ? stored.versions.map((one) => ({ ...one, name, description: stored.description }))
+    : [builtIn];
+  const chosen = version === undefined ? versions.at(-1) : versions.find((one) => one?.version === version);
+  if (chosen) return chosen;
+  const detail = 'must be a version of the kind; absent for the newest';
+  throw new Problem('unknown_event_kind', `The event kind ${name} has no version ${version} of its schema.`, {
+    errors: [{ parameter: 'schema_version', detail }],
+  });
 }
 
 /** The newest schema of a kind that an account's events can have, operational ones included; `undefined` if there is no such kind any more. */

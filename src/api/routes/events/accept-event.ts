@@ -11,6 +11,7 @@ import type { IdempotencyRecord } from '../../../models/event/idempotency.js';
 import { LedgerBusyError } from '../../../temporal/errors.js';
 import type { EndpointHints } from '../../../temporal/write/delivery-starter.js';
 import type { ApiDependencies } from '../../http/context.js';
+import type { Owner } from '../../payloads/fair-queue.js';
 import { findKind } from '../event-kinds/find-kind.js';
 import { withIdempotency } from './with-idempotency.js';
 
@@ -20,19 +21,17 @@ export type Acceptance = Pick<IdempotencyRecord, 'event_id' | 'targets' | 'accep
 /** What a producer may send along with an event. */
 export interface AcceptOptions {
   /** A repeat with the same key, body and business keys gives the first acceptance again. */
-  idempotencyKey?: string | undefined;
+  idempotencyKey: string | undefined;
   /** Of the kind's schema; absent: the newest. */
-  schemaVersion?: number | undefined;
+  schemaVersion: number | undefined;
   /** Business keys that are not in the body. */
-  keys?: readonly BusinessKey[];
+  keys: readonly BusinessKey[];
   /** The person that it is about, if the body does not say so, or names another one. */
-  subject?: string | undefined;
-  /** The platform that the account belongs to, if it belongs to one. */
-  platformId?: string | undefined;
+  subject: string | undefined;
   /** The request's, if it is traced. */
-  traceparent?: string | undefined;
+  traceparent: string | undefined;
   /** Told the id that an event without an idempotency key is about to be started under. */
-  onNamed?: ((eventId: string) => void) | undefined;
+  onNamed: (eventId: string) => void;
 }
 
 /**
@@ -44,32 +43,15 @@ export interface AcceptOptions {
  * @throws Problem 400 or 404 for what cannot be accepted, 409 for a key that was used with another body
  */
 export async function acceptEvent(
-  {
-    database,
-    starter,
-    payloads,
-    sealer,
-    numbers,
-  }: Pick<ApiDependencies, 'database' | 'starter' | 'payloads' | 'sealer' | 'numbers'>,
-  accountId: string,
+  { database, starter, payloads, sealer, numbers }: ApiDependencies,
+  owner: Owner,
   kindName: string,
   body: Buffer,
-  {
-    idempotencyKey,
-    schemaVersion,
-    keys: named = [],
-    subject: person,
-    platformId,
-    traceparent,
-    onNamed,
-  }: AcceptOptions = {},
+  { idempotencyKey, schemaVersion, keys: named, subject: person, traceparent, onNamed }: AcceptOptions,
 ): Promise<Acceptance> {
+  const { account: accountId } = owner;
   const kind = await findKind(database, accountId, kindName, schemaVersion);
-  const { text: payload, value } = await payloads.read(
-    { account: accountId, platform: platformId ?? accountId },
-    kind,
-    body,
-  );
+  const { text: payload, value } = await payloads.read(owner, kind, body);
   const values = valuesOf(payload, value);
   const about = person ?? subjectInPayload(kind.schema, values);
   const [endpoints, keys, subject] = await Promise.all([
@@ -101,7 +83,7 @@ export async function acceptEvent(
   });
 
   if (idempotencyKey === undefined) {
-    onNamed?.(fresh.event_id);
+    onNamed(fresh.event_id);
     return settling(taken, fresh.event_id, false, async () => {
       await starter.accept(eventOf(fresh), fresh.targets, hints, subject);
       return fresh;

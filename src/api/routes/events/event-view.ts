@@ -27,8 +27,8 @@ export const eventSchema = eventSummarySchema
   .extend({
     fan_out: z
       .object({
-        started: z.number().int().describe('Deliveries started so far'),
-        total: z.number().int().describe('Deliveries in total'),
+        started: z.int().describe('Deliveries started so far'),
+        total: z.int().describe('Deliveries in total'),
       })
       .optional()
       .describe('Absent if all deliveries were started before the event was answered'),
@@ -45,7 +45,7 @@ export const eventSchema = eventSummarySchema
 
 export const acceptanceSchema = eventSummarySchema
   .extend({
-    delivery_count: z.number().int(),
+    delivery_count: z.int(),
     deliveries: z
       .array(z.object({ id: z.string(), endpoint_id: z.string() }))
       .optional()
@@ -71,7 +71,10 @@ export const acceptanceSchema = eventSummarySchema
   });
 
 /** What a producer is answered: the deliveries one by one, unless there are many. */
-export function renderAcceptance(kind: string, { event_id, targets, sequence }: Acceptance) {
+export function renderAcceptance(
+  kind: string,
+  { event_id, targets, sequence }: Pick<Acceptance, 'event_id' | 'targets'> & { sequence?: number },
+) {
   const listed = targets.length <= MAX_LISTED;
   return {
     id: event_id,

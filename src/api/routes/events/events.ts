@@ -1,16 +1,15 @@
 import { z } from 'zod';
-import { isId } from '../../../domain/basics/ids.js';
 import { type BusinessKey, parseKeyHeader } from '../../../domain/event/business-keys.js';
 import { MAX_PAYLOAD_BYTES } from '../../../domain/event/payload.js';
 import { MAX_SUBJECT_LENGTH, parseSubjectHeader } from '../../../domain/event/subject.js';
-import { notFound } from '../../../domain/http/problem.js';
 import { toJson } from '../../../domain/text/unicode.js';
-import { invalidRequest, readJsonBytes } from '../../http/body.js';
-import type { ApiDependencies, Context } from '../../http/context.js';
-import { renderLedgerPage } from '../../http/ledger-paging.js';
-import { type Operation, operation, pathTo } from '../../http/operation.js';
-import { pagingParameters } from '../../http/paging.js';
-import { pageOf } from '../../http/schemas.js';
+import { readJsonBytes } from '../../http/body.js';
+import { type ApiDependencies, type Context, ownerOf } from '../../http/context.js';
+import { found } from '../../http/found.js';
+import { ledgerPage } from '../../http/ledger-paging.js';
+import { type Operation, operation } from '../../http/operation.js';
+import { listOperation } from '../../http/paging.js';
+import { invalidRequest } from '../../http/validation.js';
 import { deliveryParameters, kindParameter, readFilter } from '../deliveries/filters.js';
 import { acceptEvent } from './accept-event.js';
 import { acceptanceSchema, eventSchema, eventSummarySchema, renderAcceptance } from './event-view.js';
@@ -18,10 +17,7 @@ import { acceptanceSchema, eventSchema, eventSummarySchema, renderAcceptance } f
 /** Events: what producers send. */
 export function eventOperations(dependencies: ApiDependencies): Operation[] {
   return [
-    operation({
-      method: 'post',
-      path: '/events/:kind',
-      id: 'acceptEvent',
+    operation('post', '/events/:kind', 'acceptEvent', {
       summary: 'Accept an event and deliver it to every endpoint registered for its kind',
       scope: 'events:write',
       query: z.strictObject({
@@ -46,6 +42,7 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
           'The person that the event is about, percent-encoded, if no property of the body is marked x-hookline-subject, or another person is meant: the payload can be erased by it',
       },
       responses: { 202: { description: 'Accepted: every delivery is persisted', schema: acceptanceSchema } },
+      location: '/events/:id',
       problems: [
         'invalid_json',
         'invalid_payload',
@@ -55,79 +52,53 @@ export function eventOperations(dependencies: ApiDependencies): Operation[] {
         'payload_too_large',
         'unsupported_media_type',
       ],
-      async handle(ctx, { params: { kind = '' }, query: { schema_version } }) {
+      async handle({ params: { kind }, query: { schema_version } }, ctx) {
         const body = await readJsonBytes(ctx, MAX_PAYLOAD_BYTES);
-        const { account_id } = ctx.state.caller;
-        const acceptance = await acceptEvent(dependencies, account_id, kind, body, {
+        const acceptance = await acceptEvent(dependencies, ownerOf(ctx), kind, body, {
           idempotencyKey: readIdempotencyKey(ctx),
           schemaVersion: schema_version,
           keys: readKeys(ctx),
           subject: readSubject(ctx),
-          platformId: ctx.state.account?.platform_id,
           traceparent: ctx.state.traceparent,
           onNamed: (eventId) => {
             ctx.state.event_id = eventId;
           },
         });
-        ctx.status = 202;
-        ctx.set('location', pathTo(ctx, '/events/:id', { id: acceptance.event_id }));
-        ctx.body = renderAcceptance(kind, acceptance);
+        return renderAcceptance(kind, acceptance);
       },
     }),
 
-    operation({
-      method: 'get',
-      path: '/events',
-      id: 'listEvents',
+    listOperation('/events', 'listEvents', {
       summary: 'List events',
       scope: 'deliveries:read',
-      query: z.strictObject({
-        ...pagingParameters,
-        kind: kindParameter,
-        ...deliveryParameters,
-      }),
-      responses: {
-        200: {
-          description:
-            'A page of events; of those with a delivery that matches, if deliveries are filtered. An event whose deliveries change between two pages can be on both. A page can have fewer rows than its limit: only a page without next is the last',
-          schema: pageOf(eventSummarySchema),
-        },
-      },
+      parameters: { kind: kindParameter, ...deliveryParameters },
+      page: [
+        'A page of events; of those with a delivery that matches, if deliveries are filtered. An event whose deliveries change between two pages can be on both. A page can have fewer rows than its limit: only a page without next is the last',
+        eventSummarySchema,
+      ],
       problems: ['record_altered'],
-      async handle(ctx, { query: { limit, after, kind, ...parameters } }) {
-        const { account_id } = ctx.state.caller;
+      async read({ account_id, query: { limit, after, kind, ...parameters } }) {
         const filter = await readFilter(dependencies.database, account_id, parameters);
-        ctx.body = await renderLedgerPage(ctx, dependencies.database, 'events', after, (from) =>
+        return ledgerPage(dependencies.database, 'events', account_id, after, (from) =>
           dependencies.events.list(account_id, { ...filter, event_kind: kind }, limit, from),
         );
       },
     }),
 
-    operation({
-      method: 'get',
-      path: '/events/:id',
-      id: 'getEvent',
+    operation('get', '/events/:id', 'getEvent', {
       summary: "Read an event, its payload and its deliveries' states",
       scope: 'deliveries:read',
       responses: { 200: { description: 'The event', schema: eventSchema } },
       problems: ['record_altered'],
-      async handle(ctx, { params: { id = '' } }) {
-        const accountId = ctx.state.caller.account_id;
-        const endpoints = await dependencies.database.endpoints.all(accountId);
+      async handle({ account_id, params: { id } }, ctx) {
+        const endpoints = await dependencies.database.endpoints.all(account_id);
         const candidates = endpoints.map((endpoint) => endpoint.id);
-        const event = isId('event', id)
-          ? await dependencies.events.get(accountId, id, candidates)
-          : undefined;
-        if (!event) throw notFound('event', id);
+        const event = await found('event', id, () => dependencies.events.get(account_id, id, candidates));
         const { payload, is_erased, is_test: _, deliveries, ...summary } = event;
         // The payload is put in as it was received: parsing it would change numbers that JavaScript cannot hold.
-        const rest = toJson({
-          ...summary,
-          deliveries,
-          ...(is_erased && { payload_erased: true }),
-        });
+        const rest = toJson({ ...summary, deliveries, ...(is_erased && { payload_erased: true }) });
         ctx.type = 'application/json';
-        ctx.body = `${rest.slice(0, -1)},"payload":${payload ?? 'null'}}`;
+        return `${rest.slice(0, -1)},"payload":${payload ?? 'null'}}`;
       },
     }),
   ];

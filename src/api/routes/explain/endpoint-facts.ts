@@ -6,9 +6,6 @@ import type { ApiDependencies } from '../../http/context.js';
 
 type Dependencies = Pick<ApiDependencies, 'database' | 'incidents'>;
 
-/** Changes of an endpoint that are looked through for who gave it its status. */
-const MAX_CHANGES = 100;
-
 /** When and by whom something was done. */
 interface Done {
   at: string;
@@ -46,7 +43,7 @@ export async function endpointNow(
   const [changes, incident] = await Promise.all([
     status === 'active'
       ? []
-      : database.changes.list(accountId, { resource: resourceName('endpoint', id) }, MAX_CHANGES),
+      : database.changes.list(accountId, { resource: resourceName('endpoint', id) }, 100),
     failing && incidents.get({ account_id: accountId, endpoint_id: id }),
   ]);
   const change = changes.find(({ changed }) => changed.includes('/status'));

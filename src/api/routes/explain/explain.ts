@@ -7,25 +7,78 @@ import { valuesOf } from '../../../domain/event/values/values-of.js';
 import { explainAbsence } from '../../../domain/explain/explain-absence.js';
 import { explainDelivery } from '../../../domain/explain/explain-delivery.js';
 import { explainFailing, keepsFailing } from '../../../domain/explain/failing-task.js';
+import { VERDICT_CODES } from '../../../domain/explain/verdict.js';
 import type { Delivery } from '../../../temporal/read/delivery-view.js';
-import { invalidRequest } from '../../http/body.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
+import { timeSchema as time } from '../../http/schemas.js';
+import { invalidRequest } from '../../http/validation.js';
+import { attemptSchema, deliverySummarySchema } from '../deliveries/delivery-view.js';
 import { deliveryParameters, kindParameter } from '../deliveries/filters.js';
+import { eventSummarySchema } from '../events/event-view.js';
 import { deletionOf, endpointFacts, endpointNow } from './endpoint-facts.js';
-import { verdictSchema } from './explain-view.js';
 
-/** Events with a key that are looked at for the newest. */
-const MAX_EVENTS = 100;
-const MAX_OTHERS = 10;
+export const verdictSchema = z
+  .object({
+    code: z.enum(VERDICT_CODES).describe('Stable: depend on it'),
+    summary: z.string().describe('Human-readable, with the evidence'),
+    since: time.optional(),
+    by: z
+      .string()
+      .optional()
+      .describe('Who: the id of an API key or OAuth client, operator, subscriber or a part of Hookline'),
+    next_attempt_at: time.optional(),
+    clauses: z
+      .array(
+        z.object({
+          clause: z.string().describe('JSON Pointer into the filter as it was'),
+          path: z.string().optional().describe('JSON Pointer into the payload'),
+          condition: z.record(z.string(), z.unknown()),
+          found: z
+            .union([z.string(), z.number(), z.boolean(), z.null()])
+            .optional()
+            .describe('Absent if the payload has nothing there, or no scalar'),
+        }),
+      )
+      .optional()
+      .describe('The parts of the filter that the payload did not meet'),
+    endpoint_id: z.string(),
+    event: eventSummarySchema.optional().describe('Absent if there is no such event'),
+    delivery: deliverySummarySchema
+      .pick({ id: true, status: true, next_attempt_at: true, closed_at: true })
+      .extend({
+        attempts: z.int().describe('How many have been made'),
+        last_attempt: attemptSchema.optional(),
+      })
+      .optional()
+      .describe('Absent if there is none, and if its record cannot be read because its workflow fails'),
+    other_events: z
+      .array(z.string())
+      .optional()
+      .describe('Events with the same key, newest first, at most 10; the verdict is about the newest of all'),
+  })
+  .meta({
+    id: 'Verdict',
+    examples: [
+      {
+        code: 'filter_not_met',
+        summary:
+          "The payload did not meet the endpoint's filter as it was when the event was accepted: /total at_least 100 (the payload has 12.5).",
+        clauses: [{ clause: '', path: '/total', condition: { path: '/total', at_least: 100 }, found: 12.5 }],
+        endpoint_id: 'ep_01M7Y2TZZ9K3C5R4Q0V8W1XHPN',
+        event: {
+          id: 'evt_01M7Y2V07RS2Y47QBBGSV7HTCR',
+          kind: 'purchase',
+          created_at: '2026-11-21T12:00:00.000Z',
+        },
+      },
+    ],
+  });
 
 /** Why an endpoint got an event, has not got it yet, or never will. */
 export function explainOperations(dependencies: ApiDependencies): Operation[] {
   return [
-    operation({
-      method: 'get',
-      path: '/explain',
-      id: 'explain',
+    operation('get', '/explain', 'explain', {
       summary: 'Say why an endpoint got an event, waits for it, or did not get it',
       scope: 'deliveries:read',
       query: z.strictObject({
@@ -41,24 +94,23 @@ export function explainOperations(dependencies: ApiDependencies): Operation[] {
         },
       },
       problems: ['invalid_request', 'record_altered'],
-      async handle(ctx, { query: { endpoint_id, event_id, key, event_kind } }) {
-        const { account_id } = ctx.state.caller;
+      async handle({ account_id, query: { endpoint_id, event_id, key, event_kind } }) {
         if ((event_id === undefined) === (key === undefined))
           throw invalidRequest([
             { parameter: 'event_id', detail: 'or key must name the event: send one of the two' },
           ]);
         const ids = key ? await findByKey(dependencies, account_id, key, event_kind) : [event_id ?? ''];
         const [newest, ...others] = ids;
-        ctx.body = {
+        return {
           ...(await explain(dependencies, account_id, endpoint_id, newest)),
-          ...(others.length > 0 && { other_events: others.slice(0, MAX_OTHERS) }),
+          ...(others.length > 0 && { other_events: others.slice(0, 10) }),
         };
       },
     }),
   ];
 }
 
-/** The ids of the events with a key, newest first. */
+/** The ids of the events with a key, of a hundred at most, newest first. */
 async function findByKey(
   { database, events }: ApiDependencies,
   accountId: string,
@@ -66,7 +118,7 @@ async function findByKey(
   event_kind: string | undefined,
 ): Promise<string[]> {
   const [key_token] = await database.keySecrets.tokensOf(accountId, [key]);
-  const { data } = await events.list(accountId, { key_token, event_kind }, MAX_EVENTS);
+  const { data } = await events.list(accountId, { key_token, event_kind }, 100);
   return data
     .map(({ id }) => id)
     .sort()

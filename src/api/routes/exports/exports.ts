@@ -1,17 +1,17 @@
+import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import { z } from 'zod';
 import { DELIVERY_ID_PATTERN } from '../../../domain/basics/delivery-id.js';
 import { idPattern } from '../../../domain/basics/ids.js';
-import { invalidRequest } from '../../http/body.js';
 import { requireScope } from '../../http/caller/refusals.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
+import { invalidRequest } from '../../http/validation.js';
 import { changeSchema } from '../changes/change-view.js';
 import { deliverySchema } from '../deliveries/delivery-view.js';
 import { timeParameter } from '../deliveries/filters.js';
 import { eventSummarySchema } from '../events/event-view.js';
-import { begun } from './begun.js';
 import { exportLines, placeOfCursor } from './export-lines.js';
 
 const after = z.string().describe('Where an export goes on that ended with this line');
@@ -22,7 +22,7 @@ const lineSchema = z
     eventSummarySchema.extend({
       type: z.literal('event'),
       after,
-      payload_bytes: z.number().int(),
+      payload_bytes: z.int(),
       payload: z
         .unknown()
         .describe(
@@ -63,10 +63,7 @@ async function* nothing() {}
 /** Exports: the archive of an account, as a stream. */
 export function exportOperations({ database: { archive, changes } }: ApiDependencies): Operation[] {
   return [
-    operation({
-      method: 'get',
-      path: '/exports',
-      id: 'exportArchive',
+    operation('get', '/exports', 'exportArchive', {
       summary: 'Stream the archived events of a period with their deliveries, a JSON text on each line',
       scope: 'deliveries:read',
       closedToPortal: true,
@@ -93,29 +90,27 @@ export function exportOperations({ database: { archive, changes } }: ApiDependen
         },
       },
       problems: ['record_altered'],
-      async handle(ctx, { query: { from, to = new Date(), after, include } }) {
+      async handle({ account_id, query: { from, to = new Date(), after, include } }, ctx) {
         if (include) requireScope(ctx, 'changes:read');
         if (!from) throw invalidRequest([{ parameter: 'from', detail: 'is missing' }]);
         if (to <= from) throw invalidRequest([{ parameter: 'to', detail: 'must be later than from' }]);
-        const { account_id } = ctx.state.caller;
         const place = after && placeOfCursor(after);
         const period = { from, to };
         const exported = {
           events: archive.export(account_id, period, place && `evt_${place}`),
           changes: include ? changes.read(account_id, period, place && `chg_${place}`) : nothing(),
         };
-        const lines = Readable.from(await begun(exportLines(account_id, exported, after)));
+        const lines = Readable.from(exportLines(account_id, exported, after));
+        // What cannot be read can still be answered: an answer of success has not begun.
+        await once(lines, 'readable');
         ctx.type = 'application/x-ndjson';
         ctx.vary('Accept-Encoding');
-        if (ctx.acceptsEncodings('gzip', 'identity') !== 'gzip') {
-          ctx.body = lines;
-          return;
-        }
+        if (ctx.acceptsEncodings('gzip', 'identity') !== 'gzip') return lines;
         ctx.set('content-encoding', 'gzip');
         const gzip = createGzip();
         lines.once('error', (error) => gzip.destroy(error));
         gzip.once('close', () => lines.destroy());
-        ctx.body = lines.pipe(gzip);
+        return lines.pipe(gzip);
       },
     }),
   ];

@@ -41,14 +41,15 @@ interface Found {
   text?: string;
 }
 
-/** Rows of each sort in one answer, about. */
-const MOST_FOUND = 25;
-/** Queries to Temporal for one answer: the next one goes on. */
-const MOST_CALLS = 10;
-/** Event kinds whose keys a value alone is looked for under, and names of keys. */
-const MOST_KINDS = 1_000;
-const MOST_NAMES = 10;
-const NAMES_KNOWN_MS = 60_000;
+const MOST = {
+  /** Rows of each sort in one answer, about. */
+  found: 25,
+  /** Queries to Temporal for one answer: the next one goes on. */
+  calls: 10,
+  /** Event kinds whose keys a value alone is looked for under, and names of keys. */
+  kinds: 1_000,
+  names: 10,
+};
 
 const foundSchema = z
   .object({
@@ -72,12 +73,9 @@ const answerSchema = z
 /** One question for everything that the installation has. */
 export function searchOperations(dependencies: ApiDependencies): Operation[] {
   const { database } = dependencies;
-  const names = new ShortCache<string[]>(NAMES_KNOWN_MS, 1);
+  const names = new ShortCache<string[]>(60_000, 1);
   return [
-    operation({
-      method: 'post',
-      path: '/installation/search',
-      id: 'searchInstallation',
+    operation('post', '/installation/search', 'searchInstallation', {
       summary: 'Find something of any account: by its id, a business key, the name of an account, or a host',
       ...OPERATORS,
       body: z.strictObject({
@@ -99,21 +97,19 @@ export function searchOperations(dependencies: ApiDependencies): Operation[] {
           schema: answerSchema,
         },
       },
-      problems: [],
-      async handle(ctx, { body: { query, after } }) {
+      async handle({ body: { query, after } }, ctx) {
         requireScope(ctx, 'deliveries:read');
         requireScope(ctx, 'endpoints:read');
         const byId = await findById(dependencies, query);
         if (byId !== undefined) {
-          ctx.body = { data: await withAccounts(database, byId) };
-          return;
+          return { data: await withAccounts(database, byId) };
         }
         const keys = keysIn(query, await names.get('', () => keyNames(database)));
         const [named, { found, next }] = await Promise.all([
           after === undefined ? findByName(database, query) : [],
           findByKeys(dependencies, keys, after),
         ]);
-        ctx.body = {
+        return {
           data: await withAccounts(database, [...named, ...found]),
           ...(next !== undefined && { after: next }),
         };
@@ -154,8 +150,8 @@ async function findById(
 async function findByName({ accounts, everyEndpoint }: Database, text: string): Promise<Found[]> {
   const isHost = /^[\w.:[\]-]{2,253}$/.test(text);
   const [named, at] = await Promise.all([
-    accounts.matching(text, MOST_FOUND),
-    isHost ? everyEndpoint.list({ host: text }, MOST_FOUND) : [],
+    accounts.matching(text, MOST.found),
+    isHost ? everyEndpoint.list({ host: text }, MOST.found) : [],
   ]);
   return [
     ...named.map(({ id, name }): Found => ({ type: 'account', id, account_id: id, text: name })),
@@ -179,9 +175,9 @@ function keysIn(text: string, names: readonly string[]): BusinessKey[] {
 async function keyNames({ eventKinds }: Database): Promise<string[]> {
   const schemas = [
     ...EVENT_KINDS.map(({ schema }) => schema),
-    ...(await eventKinds.newestSchemas(MOST_KINDS)),
+    ...(await eventKinds.newestSchemas(MOST.kinds)),
   ];
-  return [...new Set(schemas.flatMap(keyNamesIn))].slice(0, MOST_NAMES);
+  return [...new Set(schemas.flatMap(keyNamesIn))].slice(0, MOST.names);
 }
 
 /**
@@ -199,14 +195,14 @@ async function findByKeys(
   if (keys.length === 0) return { found };
   const accountsAtOnce = Math.floor(TOKENS_AT_ONCE / keys.length);
   let last = after;
-  for (let call = 0; call < MOST_CALLS && found.length < MOST_FOUND; call += 1) {
+  for (let call = 0; call < MOST.calls && found.length < MOST.found; call += 1) {
     const some = await database.keySecrets.accounts(accountsAtOnce, last);
     const accountOf = new Map<string, string>();
     for (const id of some)
       for (const token of await database.keySecrets.tokensOf(id, keys)) accountOf.set(token, id);
     const [held, archived] = await Promise.all([
-      installation.eventsWith(accountOf, MOST_FOUND),
-      database.archive.eventsWith(accountOf, MOST_FOUND),
+      installation.eventsWith(accountOf, MOST.found),
+      database.archive.eventsWith(accountOf, MOST.found),
     ]);
     const events = new Map([...archived, ...held].map((event) => [event.event_id, event]));
     for (const { event_id, account_id, event_kind } of events.values())

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { BacklogCount, backlogBy } from '../../../domain/stats/backlog.js';
+import { backlogBy, backlogOf } from '../../../domain/stats/backlog.js';
 import { arrivalQuantile, type MinuteRow, sumOfMinutes } from '../../../domain/stats/minute-count.js';
 import { requireScope } from '../../http/caller/refusals.js';
 import type { ApiDependencies } from '../../http/context.js';
@@ -15,7 +15,6 @@ import {
   withEndpoints,
 } from './of-accounts.js';
 
-const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 /** Accounts, and endpoints, in one answer: those with the largest backlogs. */
 const MOST = 10;
@@ -64,18 +63,14 @@ const installationStatsSchema = z
 export function installationStatsOperations({ backlog, database, readiness }: ApiDependencies): Operation[] {
   const report = healthReports(readiness);
   return [
-    operation({
-      method: 'get',
-      path: '/installation/stats',
-      id: 'getInstallationStats',
+    operation('get', '/installation/stats', 'getInstallationStats', {
       summary:
         'Count over all accounts: what is open and whose, what was attempted in the last hour, and what answers',
       ...OPERATORS,
       responses: { 200: { description: 'The counts', schema: installationStatsSchema } },
-      problems: [],
-      async handle(ctx) {
+      async handle(_input, ctx) {
         requireScope(ctx, 'deliveries:read');
-        const from = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS - HOUR_MS + MINUTE_MS;
+        const from = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS - 59 * MINUTE_MS;
         const [open, minutes, failing_endpoints, ready] = await Promise.all([
           backlog.read({}),
           database.minutes.since(from),
@@ -83,8 +78,6 @@ export function installationStatsOperations({ backlog, database, readiness }: Ap
           report('/readyz'),
         ]);
         const { deliveries, overdueBefore } = open;
-        const total = new BacklogCount(overdueBefore);
-        for (const delivery of deliveries) total.add(delivery);
         const accounts = backlogBy(deliveries, overdueBefore, ({ account_id }) => account_id).slice(0, MOST);
         const endpoints = backlogBy(
           deliveries,
@@ -95,10 +88,10 @@ export function installationStatsOperations({ backlog, database, readiness }: Ap
           const [account_id = '', endpoint_id = ''] = key.split(' ');
           return { account_id, endpoint_id, ...of };
         });
-        ctx.body = {
+        return {
           as_of: new Date(open.at).toISOString(),
           open: {
-            ...total.result,
+            ...backlogOf(deliveries, overdueBefore),
             exact: open.isComplete,
             by_account: await withAccounts(
               database,
@@ -123,7 +116,7 @@ function viewMinutes(rows: readonly MinuteRow[], from: number) {
   return {
     attempts: { succeeded, failed },
     ...(p50 !== undefined && p95 !== undefined && { arrival_ms: { p50, p95 } }),
-    by_minute: Array.from({ length: HOUR_MS / MINUTE_MS }, (_, index) => {
+    by_minute: Array.from({ length: 60 }, (_, index) => {
       const minute = from + index * MINUTE_MS;
       const row = known.get(minute);
       const at = new Date(minute).toISOString();

@@ -3,17 +3,17 @@ import { checkEventKinds } from '../../../domain/endpoint/endpoint.js';
 import { filterSchema } from '../../../domain/filter/filter-schema.js';
 import { notFound } from '../../../domain/http/problem.js';
 import { LISTENER_SCHEDULE } from '../../../domain/listener/listener.js';
-import { invalidRequest } from '../../http/body.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { type Operation, operation, pathTo } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
 import { timeSchema } from '../../http/schemas.js';
+import { invalidRequest } from '../../http/validation.js';
 import { STREAM_SCOPE } from '../../listeners/ticket-holder.js';
 import { newTicket } from '../../listeners/tickets.js';
-import { createEndpoint } from '../endpoints/create-endpoint.js';
 import { endpointBody } from '../endpoints/endpoint-body.js';
 import { endpointWithSecretSchema, renderEndpoint, renderKeys } from '../endpoints/endpoint-view.js';
 import { findEndpoint } from '../endpoints/endpoints.js';
+import { createEndpoint } from '../endpoints/write-endpoint.js';
 import { kindNames } from '../event-kinds/find-kind.js';
 
 const listenerBody = z.strictObject({
@@ -36,10 +36,7 @@ export function listenerOperations(dependencies: ApiDependencies): Operation[] {
   const { database, box } = dependencies;
 
   return [
-    operation({
-      method: 'post',
-      path: '/listeners',
-      id: 'createListener',
+    operation('post', '/listeners', 'createListener', {
       summary: 'Make a temporary endpoint whose deliveries go to a connected program',
       scope: 'endpoints:write',
       body: listenerBody,
@@ -51,41 +48,29 @@ export function listenerOperations(dependencies: ApiDependencies): Operation[] {
           schema: endpointWithSecretSchema,
         },
       },
+      location: '/endpoints/:id',
+      isSecret: true,
       problems: ['endpoint_limit_reached', 'filter_limit_reached'],
-      async handle(ctx, { body }) {
-        const { account_id } = ctx.state.caller;
+      async handle({ account_id, body }, ctx) {
         const errors = checkEventKinds(body.event_kinds, await kindNames(database, account_id));
         if (errors.length > 0) throw invalidRequest(errors);
-        const endpoint = await createEndpoint(
-          dependencies,
-          account_id,
-          { listener: body },
-          'v1',
-          originOf(ctx),
-        );
+        const origin = originOf(ctx);
+        const endpoint = await createEndpoint(dependencies, account_id, { listener: body }, 'v1', origin);
         await database.listeners.create(account_id, endpoint.id);
-        ctx.status = 201;
-        ctx.set('location', pathTo(ctx, '/endpoints/:id', { id: endpoint.id }));
-        ctx.set('cache-control', 'no-store');
-        ctx.body = { ...renderEndpoint(endpoint), ...renderKeys(database.endpoints.secretsOf(endpoint)) };
+        return { ...renderEndpoint(endpoint), ...renderKeys(database.endpoints.secretsOf(endpoint)) };
       },
     }),
 
-    operation({
-      method: 'post',
-      path: '/listeners/:id/tickets',
-      id: 'createListenerTicket',
+    operation('post', '/listeners/:id/tickets', 'createListenerTicket', {
       summary:
         'Get a ticket to open the stream of a listener: a WebSocket, one at a time, which ends with the token that asks',
       scope: STREAM_SCOPE,
       responses: { 201: { description: 'The ticket', schema: ticketSchema } },
-      problems: [],
-      async handle(ctx, { params: { id = '' } }) {
+      isSecret: true,
+      async handle({ params: { id } }, ctx) {
         const endpoint = await findEndpoint(dependencies, ctx, id);
         if (!endpoint.listener) throw notFound('listener', id);
-        ctx.status = 201;
-        ctx.set('cache-control', 'no-store');
-        ctx.body = {
+        return {
           ...newTicket(
             box,
             { account_id: endpoint.account_id, endpoint_id: id, credential: ctx.state.caller },

@@ -43,18 +43,11 @@ export function certificateOperations({
   settings: { HOOKLINE_ARCHIVE_INTERVAL: intervalMs },
 }: ApiDependencies): Operation[] {
   const notYet = (what: string): Problem => {
-    if (intervalMs === undefined)
-      return new Problem(
-        'not_in_log',
-        `${what}. The archive is switched off in this installation: nothing is added to the log.`,
-      );
-    return new Problem(
-      'not_in_log',
-      `${what}. The archive runs every ${formatDuration(intervalMs)}: ask again after its next run.`,
-      {
-        headers: { 'retry-after': String(Math.ceil(intervalMs / 1_000)) },
-      },
-    );
+    const off = 'The archive is switched off in this installation: nothing is added to the log.';
+    if (intervalMs === undefined) return new Problem('not_in_log', `${what}. ${off}`);
+    const detail = `${what}. The archive runs every ${formatDuration(intervalMs)}: ask again after its next run.`;
+    const headers = { 'retry-after': String(Math.ceil(intervalMs / 1_000)) };
+    return new Problem('not_in_log', detail, { headers });
   };
 
   /** @param index of the record in the log; absent if it is not in there */
@@ -123,10 +116,7 @@ export function certificateOperations({
   };
 
   return [
-    operation({
-      method: 'get',
-      path: '/deliveries/:id/certificate',
-      id: 'getDeliveryCertificate',
+    operation('get', '/deliveries/:id/certificate', 'getDeliveryCertificate', {
       summary:
         'Get the certificate of a closed delivery: its record, with a proof that the signed log holds it',
       scope: 'deliveries:read',
@@ -135,10 +125,9 @@ export function certificateOperations({
       },
       query,
       problems: ['not_in_log', 'log_altered', 'record_altered'],
-      async handle(ctx, { params: { id = '' }, query: { details, checkpoint } }) {
-        const { account_id } = ctx.state.caller;
+      async handle({ account_id, params: { id }, query: { details, checkpoint } }) {
         const { text: record, leafIndex: index, eventId } = await archived(account_id, id);
-        ctx.body = await certify(`The delivery ${id}`, {
+        return certify(`The delivery ${id}`, {
           record,
           index,
           checkpoint,
@@ -147,10 +136,7 @@ export function certificateOperations({
       },
     }),
 
-    operation({
-      method: 'get',
-      path: '/deliveries/:id/certificate/opening',
-      id: 'getDeliveryOpening',
+    operation('get', '/deliveries/:id/certificate/opening', 'getDeliveryOpening', {
       summary:
         'Get the payload and the salt of a certificate: with them, everybody can check which payload was delivered',
       scope: 'deliveries:read',
@@ -161,8 +147,7 @@ export function certificateOperations({
         },
       },
       problems: ['not_in_log', 'payload_gone', 'record_altered'],
-      async handle(ctx, { params: { id = '' } }) {
-        const { account_id } = ctx.state.caller;
+      async handle({ account_id, params: { id } }) {
         const { eventId } = await archived(account_id, id);
         const [payload, salt] = await opened(account_id, eventId);
         if (payload === undefined || !salt)
@@ -170,61 +155,49 @@ export function certificateOperations({
             'payload_gone',
             `The payload of the event ${eventId} is not kept any more, and neither is its salt.`,
           );
-        const opening: Opening = {
+        return {
           type: 'opening',
           format: CERTIFICATE_FORMAT,
           delivery_id: id,
           payload,
           salt: salt.toString('base64'),
-        };
-        ctx.body = opening;
+        } satisfies Opening;
       },
     }),
 
-    operation({
-      method: 'get',
-      path: '/sequence/void/:first/certificate',
-      id: 'getVoidCertificate',
+    operation('get', '/sequence/void/:first/certificate', 'getVoidCertificate', {
       summary:
         'Get the certificate of void numbers: that no event has them, with a proof that the log says so',
       scope: 'deliveries:read',
       closedToPortal: true,
       responses: { 200: { description: 'The certificate', schema: certificateSchema } },
       problems: ['not_in_log', 'log_altered', 'record_altered'],
-      async handle(ctx, { params: { first: text = '' } }) {
+      async handle({ account_id, params: { first: text } }) {
         const first = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : 0;
-        const found = await sequences.voids(ctx.state.caller.account_id, { first, last: first });
+        const found = await sequences.voids(account_id, { first, last: first });
         const numbers = found.find((one) => one.first === first);
         if (!numbers) throw notFound('range of void numbers that begins with', text);
         const { leaf_index: index, ...of } = numbers;
         const record = canonicalJson(voidRecord(of));
         await requireLeaf(`The range from ${text}`, record, index);
-        ctx.body = await certify(`The range of void numbers from ${text}`, {
-          record,
-          index,
-          checkpoint: 'stamped',
-        });
+        return certify(`The range of void numbers from ${text}`, { record, index, checkpoint: 'stamped' });
       },
     }),
 
-    operation({
-      method: 'get',
-      path: '/changes/:id/certificate',
-      id: 'getChangeCertificate',
+    operation('get', '/changes/:id/certificate', 'getChangeCertificate', {
       summary:
         'Get the certificate of a change: who changed what and when, with a proof that the signed log holds it',
       scope: 'changes:read',
       responses: { 200: { description: 'The certificate', schema: certificateSchema } },
       query,
       problems: ['not_in_log', 'log_altered', 'record_altered'],
-      async handle(ctx, { params: { id = '' }, query: { details, checkpoint } }) {
-        const { account_id } = ctx.state.caller;
+      async handle({ account_id, params: { id }, query: { details, checkpoint } }) {
         const found = await changes.get(account_id, id);
         if (!found) throw notFound('change', id);
         const { change, salt, leafIndex: index } = found;
         const record = canonicalJson(changeRecord(account_id, found));
         await requireLeaf(id, record, index);
-        ctx.body = await certify(`The change ${id}`, {
+        return certify(`The change ${id}`, {
           record,
           index,
           checkpoint,

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { recordDifferences } from '../../../domain/archive/differences.js';
 import { canonicalJson, changeRecord, type DeliveryRecord } from '../../../domain/archive/record.js';
 import { isRecordAltered, type RecordAlteredError } from '../../../domain/archive/record-altered.js';
@@ -9,11 +10,51 @@ import { isLogAltered } from '../../../domain/log/log-altered.js';
 import { commitTo, isSealedTextError } from '../../../domain/privacy/data-key.js';
 import type { OpenedDelivery } from '../../../models/archive/unaltered.js';
 import type { ApiDependencies } from '../../http/context.js';
+import { found } from '../../http/found.js';
 import { type Operation, operation } from '../../http/operation.js';
-import { type Check, integrityOf, integritySchema } from './integrity-view.js';
 
 /** Deliveries of an event that are looked at. */
 const MAX_DELIVERIES = 50;
+
+const integritySchema = z
+  .object({
+    id: z.string(),
+    verdict: z
+      .enum(['unaltered', 'altered', 'not_proven'])
+      .describe(
+        'altered: a check says so; not_proven: nothing is altered, but the signed log does not hold it yet',
+      ),
+    checks: z.array(
+      z.object({
+        check: z
+          .enum(['log', 'shown', 'payload', 'temporal', 'tag'])
+          .describe(
+            'log: the record is the one that the signed log holds. shown: what the API shows is what the record says. payload: it is the one that the record commits to. temporal: Temporal says the same. tag: of a change, what was written has a tag under a key that is not in the database',
+          ),
+        result: z
+          .enum(['same', 'differs', 'unknown'])
+          .describe('unknown: there is nothing to compare with, or not yet'),
+        detail: z.string().describe('Human-readable; what differs, as JSON Pointers into the record'),
+        delivery_id: z.string().optional().describe('Of an event: the delivery whose record was looked at'),
+      }),
+    ),
+  })
+  .meta({ id: 'Integrity' });
+
+/** One thing that was compared. */
+type Check = z.output<typeof integritySchema>['checks'][number];
+
+function checked(check: Check['check'], result: Check['result'], detail: string): Check {
+  return { check, result, detail };
+}
+
+/** What some checks come to. */
+function integrityOf(id: string, checks: Check[]): z.output<typeof integritySchema> {
+  const isAltered = checks.some(({ result }) => result === 'differs');
+  const isProven = checks.some(({ check, result }) => check === 'log' && result === 'same');
+  const isHeld = isProven && !checks.some(({ check, result }) => check === 'log' && result === 'unknown');
+  return { id, verdict: isAltered ? 'altered' : isHeld ? 'unaltered' : 'not_proven', checks };
+}
 
 /** Has this record been altered? What is shown against the record, the record against the signed log. */
 export function integrityOperations(dependencies: ApiDependencies): Operation[] {
@@ -22,65 +63,45 @@ export function integrityOperations(dependencies: ApiDependencies): Operation[] 
     200: { description: 'What was compared, and what it comes to', schema: integritySchema },
   };
   return [
-    operation({
-      method: 'get',
-      path: '/deliveries/:id/integrity',
-      id: 'getDeliveryIntegrity',
+    operation('get', '/deliveries/:id/integrity', 'getDeliveryIntegrity', {
       summary:
         'Say whether a delivery has been altered: what is shown, its record, the signed log, and Temporal',
       scope: 'deliveries:read',
       responses,
-      problems: [],
-      async handle(ctx, { params: { id = '' } }) {
-        const { account_id } = ctx.state.caller;
-        const checks = parseDeliveryId(id) && (await ofDelivery(dependencies, account_id, id));
+      async handle({ account_id, params: { id } }) {
+        const checks = await ofDelivery(dependencies, account_id, id);
         if (!checks) throw notFound('delivery', id);
-        ctx.body = integrityOf(id, checks);
+        return integrityOf(id, checks);
       },
     }),
 
-    operation({
-      method: 'get',
-      path: '/events/:id/integrity',
-      id: 'getEventIntegrity',
+    operation('get', '/events/:id/integrity', 'getEventIntegrity', {
       summary: 'Say whether an event has been altered: its payload, and the records of its deliveries',
       scope: 'deliveries:read',
       responses,
-      problems: [],
-      async handle(ctx, { params: { id = '' } }) {
-        const { account_id } = ctx.state.caller;
+      async handle({ account_id, params: { id } }) {
         const deliveries = isId('event', id)
           ? await archive.deliveryIdsOf(account_id, id, MAX_DELIVERIES)
           : undefined;
         const isKnown =
           deliveries && (deliveries.length > 0 || (await isEvent(dependencies, account_id, id)));
         if (!isKnown) throw notFound('event', id);
-        ctx.body = integrityOf(id, await ofEvent(dependencies, account_id, deliveries));
+        return integrityOf(id, await ofEvent(dependencies, account_id, deliveries));
       },
     }),
 
-    operation({
-      method: 'get',
-      path: '/changes/:id/integrity',
-      id: 'getChangeIntegrity',
+    operation('get', '/changes/:id/integrity', 'getChangeIntegrity', {
       summary: 'Say whether the record of a change has been altered, by the signed log',
       scope: 'changes:read',
       responses,
-      problems: [],
-      async handle(ctx, { params: { id = '' } }) {
-        const { account_id } = ctx.state.caller;
-        const found = isId('change', id) ? await changes.get(account_id, id) : undefined;
-        if (!found) throw notFound('change', id);
-        const record = canonicalJson(changeRecord(account_id, found));
-        ctx.body = integrityOf(id, [
-          await inLog(dependencies, record, found.leafIndex),
-          found.wrong === undefined
-            ? {
-                check: 'tag',
-                result: 'same',
-                detail: 'It is what this installation wrote, as its tag shows.',
-              }
-            : { check: 'tag', result: 'differs', detail: `It ${found.wrong}.` },
+      async handle({ account_id, params: { id } }) {
+        const stored = await found('change', id, () => changes.get(account_id, id));
+        const record = canonicalJson(changeRecord(account_id, stored));
+        return integrityOf(id, [
+          await inLog(dependencies, record, stored.leafIndex),
+          stored.wrong === undefined
+            ? checked('tag', 'same', 'It is what this installation wrote, as its tag shows.')
+            : checked('tag', 'differs', `It ${stored.wrong}.`),
         ]);
       },
     }),
@@ -106,20 +127,20 @@ async function ofDelivery(
     const detail = isClosed(held.status)
       ? 'It is closed, and not archived yet.'
       : `It is open (${held.status}): it is recorded after it has closed.`;
-    return [{ check: 'log', result: 'unknown', detail }];
+    return [checked('log', 'unknown', detail)];
   }
   const { archived } = stored;
   return [
     ...(await ofStored(dependencies, accountId, stored)),
     held?.run_id === archived.run_id
       ? compared(recordDifferences(held, archived))
-      : {
-          check: 'temporal',
-          result: 'unknown',
-          detail: held
+      : checked(
+          'temporal',
+          'unknown',
+          held
             ? 'It was sent again since it was archived.'
             : 'It is past its time in Temporal, which has removed it.',
-        },
+        ),
   ];
 }
 
@@ -139,8 +160,8 @@ async function ofStored(
 /** @param altered why what is archived is not what was recorded */
 function asShown(altered: RecordAlteredError | undefined): Check {
   return altered
-    ? { check: 'shown', result: 'differs', detail: `It ${altered.how}.` }
-    : { check: 'shown', result: 'same', detail: 'What the API shows is what the record says.' };
+    ? checked('shown', 'differs', `It ${altered.how}.`)
+    : checked('shown', 'same', 'What the API shows is what the record says.');
 }
 
 /** @throws the error, if it does not say that something was altered */
@@ -168,13 +189,7 @@ async function ofEvent(
     checks.push(...inThis.map((check) => ({ ...check, delivery_id })));
   }
   if (checks.length > 0) return checks;
-  return [
-    {
-      check: 'log',
-      result: 'unknown',
-      detail: 'No delivery of the event is archived yet: records are of deliveries.',
-    },
-  ];
+  return [checked('log', 'unknown', 'No delivery of the event is archived yet: records are of deliveries.')];
 }
 
 /** Whether the signed log holds a record. */
@@ -186,23 +201,16 @@ async function inLog(
   try {
     const proof = index === undefined ? undefined : await log.prove(record, index, await logKeys.known());
     if (!proof)
-      return {
-        check: 'log',
-        result: 'unknown',
-        detail: 'It is not in the signed log yet: ask again after its next checkpoint.',
-      };
-    return {
-      check: 'log',
-      result: 'same',
-      detail: `The signed log holds the record as number ${index}, in its checkpoint of ${proof.head.size} records.`,
-    };
+      return checked(
+        'log',
+        'unknown',
+        'It is not in the signed log yet: ask again after its next checkpoint.',
+      );
+    const where = `as number ${index}, in its checkpoint of ${proof.head.size} records`;
+    return checked('log', 'same', `The signed log holds the record ${where}.`);
   } catch (error) {
     if (!isLogAltered(error)) throw error;
-    return {
-      check: 'log',
-      result: 'differs',
-      detail: `The signed log holds another record: ${error.message}.`,
-    };
+    return checked('log', 'differs', `The signed log holds another record: ${error.message}.`);
   }
 }
 
@@ -213,7 +221,7 @@ async function ofPayload(
   eventId: string,
   record: string,
 ): Promise<Check> {
-  const unknown = (detail: string): Check => ({ check: 'payload', result: 'unknown', detail });
+  const unknown = (detail: string) => checked('payload', 'unknown', detail);
   const { payload_commitment } = parsed(record);
   if (payload_commitment === undefined) return unknown('The record commits to no payload.');
   const stored = await archive.storedPayload(accountId, eventId);
@@ -223,22 +231,18 @@ async function ofPayload(
     const [payload, salt] = await Promise.all([sealer.open(context, stored), sealer.salt(context, stored)]);
     if (payload === undefined || !salt) return unknown('The payload was erased, and its salt with it.');
     return commitTo(salt, payload) === payload_commitment
-      ? { check: 'payload', result: 'same', detail: 'The payload is the one that the record commits to.' }
-      : { check: 'payload', result: 'differs', detail: 'The record commits to another payload.' };
+      ? checked('payload', 'same', 'The payload is the one that the record commits to.')
+      : checked('payload', 'differs', 'The record commits to another payload.');
   } catch (error) {
     if (!isSealedTextError(error)) throw error;
-    return { check: 'payload', result: 'differs', detail: `The payload cannot be opened: ${error.message}.` };
+    return checked('payload', 'differs', `The payload cannot be opened: ${error.message}.`);
   }
 }
 
 function compared(pointers: readonly string[]): Check {
   return pointers.length === 0
-    ? { check: 'temporal', result: 'same', detail: 'Temporal says the same as the record.' }
-    : {
-        check: 'temporal',
-        result: 'differs',
-        detail: `It differs from the record in ${pointers.join(', ')}.`,
-      };
+    ? checked('temporal', 'same', 'Temporal says the same as the record.')
+    : checked('temporal', 'differs', `It differs from the record in ${pointers.join(', ')}.`);
 }
 
 function parsed(record: string): Partial<DeliveryRecord> {

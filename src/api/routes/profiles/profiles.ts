@@ -1,20 +1,30 @@
 import { z } from 'zod';
-import { ownProfileId } from '../../../domain/access/profile.js';
-import { isId } from '../../../domain/basics/ids.js';
-import { notFound, Problem } from '../../../domain/http/problem.js';
+import {
+  DEFAULT_PROFILE_FIELDS,
+  ownProfileId,
+  PROFILE_FIELDS,
+  type ProfileField,
+} from '../../../domain/access/profile.js';
+import { parseFields } from '../../../domain/http/fields.js';
+import { Problem } from '../../../domain/http/problem.js';
 import type { StoredProfile } from '../../../models/access/profiles.js';
-import { answerTagged, changedMeanwhile, requireMatch } from '../../http/conditional.js';
+import { requireMayEnd } from '../../http/caller/refusals.js';
+import {
+  answerTagged,
+  changedMeanwhile,
+  IF_NONE_MATCH,
+  NOT_CHANGED,
+  requireMatch,
+} from '../../http/conditional.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
-import { requireMayEnd } from '../../http/grantable.js';
-import { type Operation, operation, pathTo } from '../../http/operation.js';
+import { found } from '../../http/found.js';
+import { type Operation, operation } from '../../http/operation.js';
 import { originOf } from '../../http/origin.js';
-import { cutPage, pagingParameters, renderPage } from '../../http/paging.js';
-import { pageOf } from '../../http/schemas.js';
-import { profileEtag, profileSchema } from './profile-view.js';
+import { listOperation } from '../../http/paging.js';
+import { timeSchema as time } from '../../http/schemas.js';
 
-/** The largest count: up to here, every JSON parser reads integers exactly. */
-const MAX_COUNT = Number.MAX_SAFE_INTEGER;
-const count = z.int().min(0).max(MAX_COUNT).default(0);
+/** Up to what every JSON parser reads exactly. */
+const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER).default(0);
 const webAddress = z
   .string()
   .max(2_048)
@@ -33,25 +43,97 @@ const profileBody = z.strictObject({
   posts_count: count,
 });
 
+const profileSchema = z
+  .object({
+    id: z.string(),
+    account_id: z.string(),
+    username: z.string(),
+    name: z.string(),
+    biography: z.string(),
+    website: z.string().nullable(),
+    picture_url: z.string().nullable(),
+    followers_count: z.int().min(0),
+    following_count: z.int().min(0),
+    posts_count: z.int().min(0),
+    created_at: time,
+    updated_at: time,
+  })
+  .meta({
+    id: 'Profile',
+    examples: [
+      {
+        id: 'prof_01M7Y6GW4KS6J1CRXD65YC46K4',
+        account_id: 'acct_01M7Y6GW4KS6J1CRXD65YC46K4',
+        username: 'ada',
+        name: 'Ada Lovelace',
+        biography: '',
+        website: 'https://example.com/ada',
+        picture_url: null,
+        followers_count: 1815,
+        following_count: 0,
+        posts_count: 0,
+        created_at: '2026-11-21T12:00:00.000Z',
+        updated_at: '2026-11-21T12:00:00.000Z',
+      },
+    ],
+  });
+
+/** A profile's entity tag: it changes with every write, and is never that of another profile at the same address (`/me`). */
+function profileEtag({ profile, version }: StoredProfile): string {
+  return `"${profile.id}.${version}"`;
+}
+
+const meQuery = z.strictObject({
+  fields: z
+    .union([z.string(), z.array(z.string())])
+    .optional()
+    .meta({
+      // Anything else is refused with a list of the known fields.
+      openapi: { type: 'array', items: { enum: [...PROFILE_FIELDS] }, minItems: 1, uniqueItems: true },
+      examples: [['id', 'followers_count']],
+      description: `Fields to return, in this order, separated by commas. Default: ${DEFAULT_PROFILE_FIELDS.join(',')}. The parameter may be repeated instead.`,
+    }),
+});
+
 const IF_MATCH = {
   'If-Match': 'The ETag that was read: the response is 412 if the profile has changed since',
 };
 
-/** Profiles, for the account's own systems. */
+/** The profile behind the token, and profiles, for the account's own systems. */
 export function profileOperations({ database }: ApiDependencies): Operation[] {
   const { profiles } = database;
-  const read = async (ctx: Context, id: string, fresh = false): Promise<StoredProfile> => {
-    const { account_id } = ctx.state.caller;
-    const stored = isId('profile', id) ? await profiles[fresh ? 'fresh' : 'get'](account_id, id) : undefined;
-    if (!stored) throw notFound('profile', id);
-    return stored;
+  /** The version to be changed, which is checked against `If-Match`. */
+  const versionOf = async (ctx: Context, account_id: string, id: string): Promise<number> => {
+    const stored = await found('profile', id, () => profiles.fresh(account_id, id));
+    requireMatch(ctx, profileEtag(stored));
+    return stored.version;
   };
 
   return [
-    operation({
-      method: 'post',
-      path: '/profiles',
-      id: 'createProfile',
+    operation('get', '/me', 'getMe', {
+      summary: 'Retrieve the profile behind the token',
+      scope: 'profile:read',
+      query: meQuery,
+      headers: IF_NONE_MATCH,
+      responses: {
+        200: {
+          description: 'The requested fields',
+          schema: profileSchema.omit({ account_id: true }).partial(),
+        },
+        ...NOT_CHANGED,
+      },
+      problems: ['invalid_fields'],
+      async handle({ account_id, query: { fields } }, ctx) {
+        const names = selectFields(fields);
+        const stored = await profiles.get(account_id, ctx.state.caller.profile_id);
+        if (!stored) throw new Problem('not_found', 'The profile behind this token has been deleted.');
+        const { profile } = stored;
+        const chosen = Object.fromEntries(names.map((name) => [name, profile[name]]));
+        answerTagged(ctx, profileEtag(stored), chosen);
+      },
+    }),
+
+    operation('post', '/profiles', 'createProfile', {
       summary: 'Create a profile',
       scope: 'profiles:write',
       body: profileBody,
@@ -62,90 +144,59 @@ export function profileOperations({ database }: ApiDependencies): Operation[] {
         followers_count: 1815,
       },
       responses: { 201: { description: 'The profile', schema: profileSchema } },
-      problems: [],
-      async handle(ctx, { body }) {
-        const stored = await profiles.create(ctx.state.caller.account_id, body, originOf(ctx));
-        ctx.status = 201;
-        ctx.set({
-          location: pathTo(ctx, '/profiles/:id', { id: stored.profile.id }),
-          etag: profileEtag(stored),
-        });
-        ctx.body = stored.profile;
+      location: '/profiles/:id',
+      async handle({ account_id, body }, ctx) {
+        const stored = await profiles.create(account_id, body, originOf(ctx));
+        ctx.set('etag', profileEtag(stored));
+        return stored.profile;
       },
     }),
 
-    operation({
-      method: 'get',
-      path: '/profiles',
-      id: 'listProfiles',
+    listOperation('/profiles', 'listProfiles', {
       summary: 'List profiles, oldest first',
       scope: 'profiles:read',
-      query: z.strictObject(pagingParameters),
-      responses: { 200: { description: 'A page of profiles', schema: pageOf(profileSchema) } },
-      problems: [],
-      async handle(ctx, { query: { limit, after } }) {
-        const rows = await profiles.list(ctx.state.caller.account_id, limit + 1, after);
-        ctx.body = renderPage(
-          ctx,
-          cutPage(
-            rows.map(({ profile }) => profile),
-            limit,
-          ),
-        );
+      page: ['A page of profiles', profileSchema],
+      async read({ account_id, query: { limit, after } }) {
+        const rows = await profiles.list(account_id, limit + 1, after);
+        return rows.map(({ profile }) => profile);
       },
     }),
 
-    operation({
-      method: 'get',
-      path: '/profiles/:id',
-      id: 'getProfile',
+    operation('get', '/profiles/:id', 'getProfile', {
       summary: 'Retrieve a profile',
       scope: 'profiles:read',
-      headers: {
-        'If-None-Match': 'The ETag of an earlier response: the response is 304 if nothing has changed',
-      },
-      responses: {
-        200: { description: 'The profile', schema: profileSchema },
-        304: { description: 'Not changed since the answer with that ETag' },
-      },
-      problems: [],
-      async handle(ctx, { params: { id = '' } }) {
-        const stored = await read(ctx, id);
+      headers: IF_NONE_MATCH,
+      responses: { 200: { description: 'The profile', schema: profileSchema }, ...NOT_CHANGED },
+      async handle({ account_id, params: { id } }, ctx) {
+        const stored = await found('profile', id, () => profiles.get(account_id, id));
         answerTagged(ctx, profileEtag(stored), stored.profile);
       },
     }),
 
-    operation({
-      method: 'put',
-      path: '/profiles/:id',
-      id: 'replaceProfile',
+    operation('put', '/profiles/:id', 'replaceProfile', {
       summary: 'Replace a profile; omitted fields get their defaults',
       scope: 'profiles:write',
       body: profileBody,
       headers: IF_MATCH,
       responses: { 200: { description: 'The replaced profile', schema: profileSchema } },
-      problems: [],
-      async handle(ctx, { params: { id = '' }, body }) {
-        const { account_id, version } = flatten(await read(ctx, id, true), ctx);
+      async handle({ account_id, params: { id }, body }, ctx) {
+        const version = await versionOf(ctx, account_id, id);
         const stored = await profiles.replace(account_id, id, body, version, originOf(ctx));
         if (!stored) throw changedMeanwhile();
         ctx.set('etag', profileEtag(stored));
-        ctx.body = stored.profile;
+        return stored.profile;
       },
     }),
 
-    operation({
-      method: 'delete',
-      path: '/profiles/:id',
-      id: 'deleteProfile',
+    operation('delete', '/profiles/:id', 'deleteProfile', {
       summary:
         "Delete a profile with its login, whose scopes you must hold, and OAuth tokens; an account's own profile cannot be deleted",
       scope: 'profiles:write',
       headers: IF_MATCH,
       responses: { 204: { description: 'Deleted' } },
       problems: ['profile_in_use'],
-      async handle(ctx, { params: { id = '' } }) {
-        const { account_id, version } = flatten(await read(ctx, id, true), ctx);
+      async handle({ account_id, params: { id } }, ctx) {
+        const version = await versionOf(ctx, account_id, id);
         if (id === ownProfileId(account_id)) {
           throw new Problem(
             'profile_in_use',
@@ -156,14 +207,13 @@ export function profileOperations({ database }: ApiDependencies): Operation[] {
         if (!(await profiles.delete(account_id, id, version, originOf(ctx)))) throw changedMeanwhile();
         await database.logins.delete(account_id, id, originOf(ctx));
         await database.oauthRecords.revokeAllOf('profile', id);
-        ctx.status = 204;
       },
     }),
   ];
 }
 
-/** Checks `If-Match` against the version read. */
-function flatten(stored: StoredProfile, ctx: Context) {
-  requireMatch(ctx, profileEtag(stored));
-  return { account_id: stored.profile.account_id, version: stored.version };
+/** Repeated parameters are one list: some generated clients send `fields=id&fields=name`. */
+function selectFields(fields: string | string[] | undefined): readonly ProfileField[] {
+  if (fields === undefined) return DEFAULT_PROFILE_FIELDS;
+  return parseFields([fields].flat().join(','), PROFILE_FIELDS);
 }

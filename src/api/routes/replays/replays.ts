@@ -1,45 +1,101 @@
 import { z } from 'zod';
-import { isId, newId } from '../../../domain/basics/ids.js';
+import { newId } from '../../../domain/basics/ids.js';
 import { present } from '../../../domain/basics/objects.js';
 import { resourceName } from '../../../domain/change/change.js';
-import { notFound, Problem } from '../../../domain/http/problem.js';
-import type { ReplayPlan } from '../../../domain/replay/replay.js';
+import { Problem } from '../../../domain/http/problem.js';
+import {
+  REPLAY_ACTIONS,
+  REPLAY_MODES,
+  REPLAY_STATES,
+  type ReplayPlan,
+} from '../../../domain/replay/replay.js';
 import { previewReplay } from '../../../temporal/read/replay/replay-preview.js';
 import type { ReplayDefinition } from '../../../temporal/read/replay/replay-reader.js';
-import { invalidRequest } from '../../http/body.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
-import { renderLedgerPage } from '../../http/ledger-paging.js';
+import { found } from '../../http/found.js';
+import { ledgerPage } from '../../http/ledger-paging.js';
 import { type Operation, operation, pathTo } from '../../http/operation.js';
 import { actBody, originOf, recordedAct } from '../../http/origin.js';
-import { pagingParameters } from '../../http/paging.js';
-import { pageOf } from '../../http/schemas.js';
+import { listOperation } from '../../http/paging.js';
+import { timeSchema as time } from '../../http/schemas.js';
+import { invalidRequest } from '../../http/validation.js';
 import { contradictions, periodOf, type ReplayBody, replayBody } from './replay-body.js';
-import { previewSchema, replaySchema } from './replay-view.js';
 
-const ACTIONS = {
-  pause: 'Pause a replay: it acts on nothing more until it is resumed',
-  resume: 'Resume a paused replay',
-  cancel: 'Cancel a replay: it acts on nothing more; what it has done stays',
-} as const;
+/** What can be done to a replay, and what is recorded of that. */
+const ACTS = [
+  ['pause', 'paused', 'Pause a replay: it acts on nothing more until it is resumed'],
+  ['resume', 'resumed', 'Resume a paused replay'],
+  ['cancel', 'cancelled', 'Cancel a replay: it acts on nothing more; what it has done stays'],
+] as const;
 
-/** What is recorded of them. */
-const DONE = { pause: 'paused', resume: 'resumed', cancel: 'cancelled' } as const;
+const count = z.int();
+const sample = z.array(z.string()).describe('The first ids, at most 10');
+const counted = z.object({ count, sample });
+
+const replaySchema = z
+  .object({
+    id: z.string(),
+    state: z.enum(REPLAY_STATES),
+    action: z.enum(REPLAY_ACTIONS),
+    mode: z.enum(REPLAY_MODES).optional(),
+    registration: z.string().optional().describe('Of missed: now, then, or the time of as_of'),
+    filter: z
+      .record(z.string(), z.unknown())
+      .describe('As asked for; of a business key its name. created_after and created_before are the period'),
+    rate: z.int().describe('Deliveries per second, at most'),
+    found: count.describe('Deliveries found so far: done, skipped, failed, and those that come next'),
+    done: count,
+    skipped: count.describe(
+      'Not what they were any more when their turn came, or their endpoint was deleted',
+    ),
+    failed: count.describe('Temporal refused, or the event is not kept any more'),
+    failures: z
+      .array(z.object({ id: z.string(), detail: z.string() }))
+      .optional()
+      .describe('The first failures, at most 10'),
+    up_to: time.optional().describe('Up to when events have been looked through'),
+    interventions: z
+      .array(z.object({ action: z.enum(['pause', 'resume', 'cancel']), at: time, by: z.string() }))
+      .optional(),
+    by: z.string().describe('Who started it: an API key or OAuth client'),
+    reason: z.string().optional(),
+    created_at: time,
+    closed_at: time.optional(),
+    workflow_id: z.string(),
+    run_id: z.string(),
+  })
+  .meta({ id: 'Replay' });
+
+const previewSchema = z
+  .object({
+    dry_run: z.literal(true),
+    found: count.describe('Deliveries that it would find'),
+    skipped: count.describe('Those of them whose endpoint was deleted'),
+    sample,
+    complete: z
+      .boolean()
+      .describe('false: there are more, as counting took too long; up_to says how far it came'),
+    up_to: time,
+    never_sent: count.optional().describe('Of missed: those of found that the endpoint never had'),
+    difference: z
+      .object({
+        compared_with: z.string().describe('The other registration: then, or now'),
+        added: counted.describe('Events that the other registration does not select'),
+        left_out: counted.describe('Events that only the other registration selects'),
+      })
+      .optional()
+      .describe('Of missed: what the choice of the registration changes, among events that it never had'),
+  })
+  .meta({ id: 'ReplayPreview' });
 
 /** Replays: acts on many deliveries at once. */
 export function replayOperations(dependencies: ApiDependencies): Operation[] {
   const { database, replays, replayReader, replayFinder } = dependencies;
 
-  const find = async (accountId: string, id: string) => {
-    const replay = isId('replay', id) ? await replayReader.get(accountId, id) : undefined;
-    if (!replay) throw notFound('replay', id);
-    return replay;
-  };
+  const find = (accountId: string, id: string) => found('replay', id, () => replayReader.get(accountId, id));
 
   return [
-    operation({
-      method: 'post',
-      path: '/replays',
-      id: 'createReplay',
+    operation('post', '/replays', 'createReplay', {
       summary: 'Send many deliveries again, or retry, cancel or resume many open ones',
       scope: 'deliveries:write',
       body: replayBody,
@@ -54,11 +110,10 @@ export function replayOperations(dependencies: ApiDependencies): Operation[] {
         202: { description: 'The replay is persisted, and goes on by itself', schema: replaySchema },
       },
       problems: ['replay_limit_reached'],
-      async handle(ctx, { body }) {
+      async handle({ body }, ctx) {
         const { plan, definition } = await prepare(dependencies, ctx, body);
         if (body.dry_run) {
-          ctx.body = { dry_run: true, ...(await previewReplay(replayFinder, plan)) };
-          return;
+          return { dry_run: true, ...(await previewReplay(replayFinder, plan)) };
         }
         const { account_id, replay_id: id } = plan;
         const created = {
@@ -73,69 +128,47 @@ export function replayOperations(dependencies: ApiDependencies): Operation[] {
         });
         ctx.status = 202;
         ctx.set('location', pathTo(ctx, '/replays/:id', { id }));
-        ctx.body = replay;
+        return replay;
       },
     }),
 
-    operation({
-      method: 'get',
-      path: '/replays',
-      id: 'listReplays',
+    listOperation('/replays', 'listReplays', {
       summary: 'List replays: open ones first, then the latest closed',
       scope: 'deliveries:read',
-      query: z.strictObject(pagingParameters),
-      responses: {
-        200: {
-          description: 'A page of replays; a new one is listed after about a second',
-          schema: pageOf(replaySchema),
-        },
-      },
-      problems: [],
-      async handle(ctx, { query: { limit, after } }) {
-        const { account_id } = ctx.state.caller;
-        ctx.body = await renderLedgerPage(ctx, database, 'replays', after, (from) =>
+      page: ['A page of replays; a new one is listed after about a second', replaySchema],
+      read: ({ account_id, query: { limit, after } }) =>
+        ledgerPage(database, 'replays', account_id, after, (from) =>
           replayReader.list(account_id, limit, from),
-        );
-      },
+        ),
     }),
 
-    operation({
-      method: 'get',
-      path: '/replays/:id',
-      id: 'getReplay',
+    operation('get', '/replays/:id', 'getReplay', {
       summary: 'Read how far a replay is',
       scope: 'deliveries:read',
       responses: { 200: { description: 'The replay', schema: replaySchema } },
-      problems: [],
-      async handle(ctx, { params: { id = '' } }) {
-        ctx.body = await find(ctx.state.caller.account_id, id);
-      },
+      handle: ({ account_id, params: { id } }) => find(account_id, id),
     }),
 
-    ...(['pause', 'resume', 'cancel'] as const).map((action) =>
-      operation({
-        method: 'post',
-        path: `/replays/:id/${action}`,
-        id: `${action}Replay`,
-        summary: ACTIONS[action],
+    ...ACTS.map(([action, done, summary]) =>
+      operation('post', `/replays/:id/${action}`, `${action}Replay`, {
+        summary,
         scope: 'deliveries:write',
         body: actBody,
         bodyIsOptional: true,
         responses: { 200: { description: 'The replay after the action', schema: replaySchema } },
         problems: ['replay_state_conflict'],
-        async handle(ctx, { params: { id = '' }, body: { reason } }) {
-          const { account_id, id: by } = ctx.state.caller;
+        async handle({ account_id, params: { id }, body: { reason } }, ctx) {
           const replay = await find(account_id, id);
-          const change = { resource: resourceName('replay', id), action: DONE[action], reason };
+          const change = { resource: resourceName('replay', id), action: done, reason };
           const progress = await recordedAct(database.changes, ctx, change, (name) =>
-            replays.act(action, account_id, id, by, name),
+            replays.act(action, account_id, id, ctx.state.caller.id, name),
           );
           if (!progress)
             throw new Problem(
               'replay_state_conflict',
               `The replay is over: ${(await find(account_id, id)).state}.`,
             );
-          ctx.body = { ...replay, ...progress };
+          return { ...replay, ...progress };
         },
       }),
     ),

@@ -1,20 +1,18 @@
 import { z } from 'zod';
 import { countIn, type NumberRange } from '../../../domain/sequence/ranges.js';
 import { completenessOf, TooManyNumbersError } from '../../../temporal/read/sequence/completeness.js';
-import { invalidRequest } from '../../http/body.js';
 import type { ApiDependencies } from '../../http/context.js';
 import { type Operation, operation } from '../../http/operation.js';
 import { timeSchema } from '../../http/schemas.js';
+import { invalidRequest } from '../../http/validation.js';
 import { timeParameter } from '../deliveries/filters.js';
 
-/** Numbers that one answer tells of, at most. */
-export const MAX_NUMBERS = 100_000;
-/** Ranges of one kind in an answer; more are counted. */
-const MAX_RANGES = 100;
+/** Numbers that one answer tells of, and ranges of one kind in it; more are counted. */
+const MOST = { numbers: 100_000, ranges: 100 };
 
 const range = z.object({ first: z.int(), last: z.int() });
 const ranges = (meaning: string) =>
-  z.array(range).describe(`${meaning}: ranges, both ends included; the first ${MAX_RANGES}`);
+  z.array(range).describe(`${meaning}: ranges, both ends included; the first ${MOST.ranges}`);
 
 const completenessSchema = z
   .object({
@@ -40,10 +38,7 @@ const completenessSchema = z
 /** Whether anything was left out of an account's history. */
 export function sequenceOperations({ database, events }: ApiDependencies): Operation[] {
   return [
-    operation({
-      method: 'get',
-      path: '/sequence',
-      id: 'getSequence',
+    operation('get', '/sequence', 'getSequence', {
       summary: 'Check that no event of a period is missing, by the numbers that events have',
       scope: 'deliveries:read',
       closedToPortal: true,
@@ -52,26 +47,24 @@ export function sequenceOperations({ database, events }: ApiDependencies): Opera
         to: timeParameter.describe('Not included; absent: up to the last number that was given away'),
       }),
       responses: { 200: { description: 'What became of each number', schema: completenessSchema } },
-      problems: [],
-      async handle(ctx, { query: { from, to } }) {
+      async handle({ account_id, query: { from, to } }) {
         if (from && to && to <= from)
           throw invalidRequest([{ parameter: 'to', detail: 'must be later than from' }]);
-        const { account_id } = ctx.state.caller;
         const sources = { client: events.client, archive: database.archive, sequences: database.sequences };
-        const found = await completenessOf(sources, account_id, { from, to }, MAX_NUMBERS).catch(
+        const found = await completenessOf(sources, account_id, { from, to }, MOST.numbers).catch(
           (error: unknown) => {
             if (!(error instanceof TooManyNumbersError)) throw error;
-            const detail = `is too early: the period has more than ${MAX_NUMBERS} events. Ask for shorter ones, which overlap`;
+            const detail = `is too early: the period has more than ${MOST.numbers} events. Ask for shorter ones, which overlap`;
             throw invalidRequest([{ parameter: 'from', detail }]);
           },
         );
         const voids = found.voids.map(({ first, last, at, leaf_index }) => ({ first, last, at, leaf_index }));
-        ctx.body = {
+        return {
           complete: found.missing.length + found.open.length + found.contradicted.length === 0,
           ...found.range,
           event_count: found.events,
           void_count: countIn(found.voids),
-          void: voids.slice(0, MAX_RANGES),
+          void: voids.slice(0, MOST.ranges),
           open_count: countIn(found.open),
           open: some(found.open),
           missing_count: countIn(found.missing),
@@ -85,5 +78,5 @@ export function sequenceOperations({ database, events }: ApiDependencies): Opera
 }
 
 function some(ranges: readonly NumberRange[]): NumberRange[] {
-  return ranges.slice(0, MAX_RANGES);
+  return ranges.slice(0, MOST.ranges);
 }

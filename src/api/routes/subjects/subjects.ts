@@ -1,18 +1,52 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { createdAt } from '../../../domain/basics/id-time.js';
-import { isId, newId } from '../../../domain/basics/ids.js';
+import { newId } from '../../../domain/basics/ids.js';
 import { MAX_SUBJECT_LENGTH } from '../../../domain/event/subject.js';
-import { notFound, Problem } from '../../../domain/http/problem.js';
-import { type Erasure, OPEN_RULES, type OpenRule } from '../../../domain/privacy/erasure.js';
-import { invalidRequest } from '../../http/body.js';
+import { Problem } from '../../../domain/http/problem.js';
+import {
+  ERASURE_STATUSES,
+  type Erasure,
+  OPEN_RULES,
+  type OpenRule,
+} from '../../../domain/privacy/erasure.js';
+import type { PayloadSealer } from '../../../domain/privacy/payload-sealer.js';
 import type { ApiDependencies, Context } from '../../http/context.js';
-import { type Operation, operation, pathTo } from '../../http/operation.js';
+import { found } from '../../http/found.js';
+import { type Operation, operation } from '../../http/operation.js';
 import { originOf, reasonSchema } from '../../http/origin.js';
-import { cutPage, pagingParameters, renderPage } from '../../http/paging.js';
-import { pageOf } from '../../http/schemas.js';
-import { untilErased } from './await-erasure.js';
-import { erasureSchema } from './erasure-view.js';
-import { requireEncrypted } from './require-encrypted.js';
+import { listOperation } from '../../http/paging.js';
+import { timeSchema as time } from '../../http/schemas.js';
+import { invalidRequest } from '../../http/validation.js';
+
+const count = z.int();
+
+/** An erasure's certificate, as the HTTP interface shows it. */
+const erasureSchema = z
+  .object({
+    id: z.string(),
+    status: z
+      .enum(ERASURE_STATUSES)
+      .describe(
+        'waiting: for open deliveries to end; erased: the key is deleted; complete: nothing of the subject is open either',
+      ),
+    open: z.enum(OPEN_RULES),
+    requested_at: time,
+    requested_by: z.string().describe('The API key or OAuth client that asked for it'),
+    erased_at: time.optional().describe('When the key was deleted'),
+    completed_at: time.optional(),
+    reapplied_at: time
+      .optional()
+      .describe('When a restored backup had brought the key back, and it was deleted again'),
+    key: z
+      .object({ id: z.string(), created_at: time })
+      .describe('The data key. Everything that it encrypted names it, and cannot be read without it'),
+    covered: z
+      .object({ events: count, deliveries: count, open_deliveries: count })
+      .describe('What Temporal held of the subject when the erasure was requested'),
+    cancelled_deliveries: count.describe('Open deliveries that were cancelled because of it'),
+  })
+  .meta({ id: 'Erasure' });
 
 const open = z
   .enum(OPEN_RULES)
@@ -33,10 +67,7 @@ const RESPONSES = {
 export function subjectOperations(dependencies: ApiDependencies): Operation[] {
   const { erasures } = dependencies.database;
   return [
-    operation({
-      method: 'post',
-      path: '/subjects/erase',
-      id: 'eraseSubject',
+    operation('post', '/subjects/erase', 'eraseSubject', {
       summary: 'Erase the payloads of all events about a person, for good',
       scope: 'subjects:write',
       closedToPortal: true,
@@ -52,15 +83,11 @@ export function subjectOperations(dependencies: ApiDependencies): Operation[] {
       example: { subject: 'ada@example.com', open: 'cancel', reason: 'request 4711 of 2026-11-21' },
       responses: RESPONSES,
       problems: ['not_found', 'payloads_not_encrypted'],
-      async handle(ctx, { body: { subject, ...request } }) {
-        await erase(dependencies, ctx, subject, request);
-      },
+      location: '/erasures/:id',
+      handle: ({ body: { subject, ...request } }, ctx) => erase(dependencies, ctx, subject, request),
     }),
 
-    operation({
-      method: 'delete',
-      path: '/subjects/:subject',
-      id: 'deleteSubject',
+    operation('delete', '/subjects/:subject', 'deleteSubject', {
       summary:
         'Erase the payloads of all events about a person, for good. The address of a request is logged in many places: POST /subjects/erase is not',
       scope: 'subjects:write',
@@ -68,41 +95,24 @@ export function subjectOperations(dependencies: ApiDependencies): Operation[] {
       query: z.strictObject({ open }),
       responses: RESPONSES,
       problems: ['payloads_not_encrypted'],
-      async handle(ctx, { params: { subject = '' }, query }) {
-        await erase(dependencies, ctx, subject, query);
-      },
+      location: '/erasures/:id',
+      handle: ({ params: { subject }, query }, ctx) => erase(dependencies, ctx, subject, query),
     }),
 
-    operation({
-      method: 'get',
-      path: '/erasures',
-      id: 'listErasures',
+    listOperation('/erasures', 'listErasures', {
       summary: 'List erasures, newest first',
       scope: 'changes:read',
       closedToPortal: true,
-      query: z.strictObject(pagingParameters),
-      responses: { 200: { description: 'A page of certificates', schema: pageOf(erasureSchema) } },
-      problems: [],
-      async handle(ctx, { query: { limit, after } }) {
-        const rows = await erasures.list(ctx.state.caller.account_id, limit + 1, after);
-        ctx.body = renderPage(ctx, cutPage(rows, limit));
-      },
+      page: ['A page of certificates', erasureSchema],
+      read: ({ account_id, query: { limit, after } }) => erasures.list(account_id, limit + 1, after),
     }),
 
-    operation({
-      method: 'get',
-      path: '/erasures/:id',
-      id: 'getErasure',
+    operation('get', '/erasures/:id', 'getErasure', {
       summary: 'Read the certificate of an erasure',
       scope: 'changes:read',
       closedToPortal: true,
       responses: { 200: { description: 'The certificate', schema: erasureSchema } },
-      problems: [],
-      async handle(ctx, { params: { id = '' } }) {
-        const erasure = isId('erasure', id) ? await erasures.get(ctx.state.caller.account_id, id) : undefined;
-        if (!erasure) throw notFound('erasure', id);
-        ctx.body = erasure;
-      },
+      handle: ({ account_id, params: { id } }) => found('erasure', id, () => erasures.get(account_id, id)),
     }),
   ];
 }
@@ -115,7 +125,7 @@ async function erase(
   ctx: Context,
   subject: string,
   { open: asked, reason }: { open: OpenRule; reason?: string | undefined },
-): Promise<void> {
+): Promise<Erasure> {
   const { account_id } = ctx.state.caller;
   requireEncrypted(sealer);
   if (reason?.toLowerCase().includes(subject.toLowerCase()))
@@ -153,6 +163,35 @@ async function erase(
   };
   const erasure = (await untilErased(() => database.erasures.get(account_id, erasure_id), open)) ?? begun;
   ctx.status = erasure.erased_at === undefined ? 202 : 200;
-  ctx.set('location', pathTo(ctx, '/erasures/:id', { id: erasure_id }));
-  ctx.body = erasure;
+  return erasure;
+}
+
+/** How long a request waits for the key to be deleted, and how often it looks. It takes some hundredths of a second. */
+const WAIT = { limitMs: 3_000, pollMs: 50 };
+
+/**
+ * Waits a while for an erasure: until its key is deleted, or it waits for open deliveries.
+ *
+ * @returns it as it is then; `undefined` if it has not begun
+ */
+async function untilErased(
+  read: () => Promise<Erasure | undefined>,
+  open: OpenRule,
+): Promise<Erasure | undefined> {
+  const deadline = Date.now() + WAIT.limitMs;
+  for (;;) {
+    const erasure = await read();
+    const waits = open === 'finish' && erasure && erasure.covered.open_deliveries > 0;
+    if (waits || erasure?.erased_at !== undefined || Date.now() >= deadline) return erasure;
+    await delay(WAIT.pollMs);
+  }
+}
+
+/** Payloads are erased by deleting the keys that they are encrypted with. @throws Problem 409 if they are not encrypted */
+export function requireEncrypted({ encrypts }: PayloadSealer): void {
+  if (!encrypts)
+    throw new Problem(
+      'payloads_not_encrypted',
+      'Nothing was erased. Set HOOKLINE_PAYLOAD_KEYS ("hookline secret-key" makes a key): events that are accepted from then on can be erased.',
+    );
 }

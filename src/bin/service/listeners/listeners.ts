@@ -22,11 +22,10 @@ export async function createListeners(settings: Settings, { database }: Servers,
     import('../../../api/listeners/ticket-holder.js'),
   ]);
   const box = requireSecretBox(settings);
-  const { endpoints, listeners, usedTickets } = database;
+  const { endpoints, listeners } = database;
   let starter: DeliveryStarter | undefined;
   const release = async (endpoint: { account_id: string; endpoint_id: string }) => starter?.release(endpoint);
-  const holderOf = (ticket: Ticket) => ticketHolder({ database, logger }, ticket);
-  const allows = async (ticket: Ticket) => (await holderOf(ticket)) !== undefined;
+  const allows = async (ticket: Ticket) => (await ticketHolder({ database, logger }, ticket)) !== undefined;
   const timings = settings.HOOKLINE_TEST_TIME_SCALE;
   const streams = new ListenerStreams({ listeners, endpoints, allows, release, logger, timings });
   return {
@@ -37,11 +36,10 @@ export async function createListeners(settings: Settings, { database }: Servers,
       return sweepListeners(database, given, logger);
     },
     /** Serves their streams at a server, whose other requests go to the API. */
-    serve(http: HttpServer, api: Pick<Api, 'listener' | 'upgrades'>): RequestListener {
+    serve(http: HttpServer, { listener, limiters, addressOf }: Omit<Api, 'stop'>): RequestListener {
       streams.serveAt(settings.HOOKLINE_INTERNAL_URL ?? internalUrl(settings, http.port));
-      const limits = api.upgrades;
-      http.upgrade(createUpgrade({ streams, endpoints, usedTickets, holderOf, limits, box, logger }));
-      return withRelay(streams, box, api.listener);
+      http.upgrade(createUpgrade({ streams, database, limiters, addressOf, box, logger }));
+      return withRelay(streams, box, listener);
     },
   };
 }

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import type { Context } from '../../../src/api/http/context.js';
+import { exportOperations } from '../../../src/api/routes/exports/exports.js';
+
+describe('the answer of an export', () => {
+  async function answerOf(changes: AsyncIterable<unknown>, events = nothing() as AsyncIterable<unknown>) {
+    const database = { archive: { export: () => events }, changes: { read: () => changes } };
+    const [operation] = exportOperations({ database } as unknown as Parameters<typeof exportOperations>[0]);
+    const ctx = {
+      state: { caller: { scopes: ['changes:read'] } },
+      vary() {},
+      acceptsEncodings: () => 'identity',
+    };
+    const query = { from: new Date(0), to: new Date(), include: 'changes' };
+    const input = { account_id: 'acct_1', query, body: undefined, params: {} };
+    return (await operation?.handle(input, ctx as unknown as Context)) as Readable;
+  }
+
+  it('is no success if nothing can be read', async () => {
+    const failing = {
+      [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('out of reach')) }),
+    };
+    await assert.rejects(answerOf(failing), /out of reach/);
+  });
+
+  it('has everything once, in order', async () => {
+    for (const ids of [[], ['chg_a'], ['chg_a', 'chg_b', 'chg_c']]) {
+      const lines = await answerOf(Readable.from(ids.map(change)));
+      const read = (await lines.toArray()).map((line) => JSON.parse(String(line)).after);
+      assert.deepEqual(read, ids);
+    }
+  });
+
+  it('ends its source when it is given up', async () => {
+    let isEnded = false;
+    async function* source() {
+      try {
+        for (let number = 0; ; number += 1) yield event(`evt_${number}`);
+      } finally {
+        isEnded = true;
+      }
+    }
+    const lines = await answerOf(nothing(), source());
+    for await (const _ of lines) break;
+    await finished(lines).catch(() => {});
+    assert.ok(isEnded);
+  });
+});
+
+async function* nothing() {}
+
+function change(id: string) {
+  return {
+    change: {
+      ...{ id, resource: 'endpoint:ep_1', version: 1, action: 'created', outcome: 'done' },
+      ...{ at: '2026-01-01T00:00:00.000Z', actor: { type: 'operator', id: 'operator' }, changed: [] },
+    },
+    salt: Buffer.alloc(32),
+  };
+}
+
+function event(id: string) {
+  const of = {
+    event_kind: 'purchase',
+    accepted_at: new Date(0),
+    sequence: 1,
+    payload_bytes: 2,
+    payload: '{}',
+  };
+  return { event: { id, ...of }, deliveries: [] };
+}
