@@ -17,12 +17,11 @@ import type { Tracing } from '../../domain/trace/tracing.js';
 import type { Database } from '../../models/database.js';
 import { Registrations } from '../../models/endpoint/registrations.js';
 import { isDatabaseUnavailable } from '../../models/mongo/unavailable.js';
+import { isTemporalUnavailable } from '../../temporal/errors.js';
 import { BacklogReader } from '../../temporal/read/backlog/backlog-reader.js';
 import { EventReader } from '../../temporal/read/event-reader.js';
 import { InstallationReader } from '../../temporal/read/installation/installation-reader.js';
-import { ReplayFinder } from '../../temporal/read/replay/replay-finder.js';
 import { ReplayReader } from '../../temporal/read/replay/replay-reader.js';
-import { isTemporalUnavailable } from '../../temporal/server/unavailable.js';
 import { AccountDeletions } from '../../temporal/write/account/account-deletions.js';
 import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
 import { EndpointWorkflows } from '../../temporal/write/endpoint-workflows.js';
@@ -32,7 +31,7 @@ import { Replays } from '../../temporal/write/replay/replays.js';
 import { requireSecretBox } from '../process/secrets.js';
 import { BacklogMetrics } from './counts/backlog-metrics.js';
 import { metricsPage } from './counts/metrics-page.js';
-import { createLedger } from './ledger.js';
+import { createLedger, ledgerSources } from './ledger.js';
 import { createLogSigners } from './log/signers.js';
 import { Outages } from './outages.js';
 import type { Readiness } from './readiness.js';
@@ -112,7 +111,7 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
       refresh: () => backlogMetrics.refresh(),
       sdkAddress: settings.HOOKLINE_TEMPORAL_METRICS_ADDRESS,
     }),
-    events: new EventReader(client, starter.recentGroups, sealer, database.archive),
+    events: new EventReader(ledgerSources(servers, starter)),
     replays: new Replays({
       client,
       taskQueue: settings.HOOKLINE_TASK_QUEUE,
@@ -124,7 +123,7 @@ export async function createApi(settings: Settings, servers: Servers, parts: Api
     installation: new InstallationReader(client, ledger.deliveries.extras),
     visibility: temporal.visibility,
     replayReader,
-    replayFinder: new ReplayFinder(client, registrations, sealer),
+    replaySources: { client, registrations, sealer },
     registrations,
     logKeys: {
       signing: async () => (await logSigners.signers()).map(({ verifier }) => verifier),

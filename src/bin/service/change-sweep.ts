@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import type { ChangeRepository } from '../../models/change/changes.js';
 import { isDatabaseUnavailable } from '../../models/mongo/unavailable.js';
+import { isTemporalUnavailable } from '../../temporal/errors.js';
 import { ActOutcomes } from '../../temporal/read/acts/act-outcomes.js';
-import { isTemporalUnavailable } from '../../temporal/server/unavailable.js';
 import type { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
 import { createLedger } from './ledger.js';
 import type { Servers } from './servers.js';

@@ -7,7 +7,8 @@ import { EndpointConditions } from '../../domain/endpoint/endpoint-conditions.js
 import type { ReplayItem, ReplayPlan } from '../../domain/replay/replay.js';
 import { Registrations } from '../../models/endpoint/registrations.js';
 import { DeliveryReader } from '../../temporal/read/delivery-reader.js';
-import { ReplayFinder } from '../../temporal/read/replay/replay-finder.js';
+import type { LedgerSources } from '../../temporal/read/locate.js';
+import { findForReplay } from '../../temporal/read/replay/replay-finder.js';
 import type { ReplayCursor } from '../../temporal/read/replay/replay-page.js';
 import { DeliveryControl } from '../../temporal/write/delivery-control.js';
 import { DeliveryStarter } from '../../temporal/write/delivery-starter.js';
@@ -77,25 +78,32 @@ export interface Ledger {
   control: DeliveryControl;
 }
 
-export function createLedger(
-  { database, temporal: { client }, sealer }: Pick<Servers, 'database' | 'temporal' | 'sealer'>,
-  starter: DeliveryStarter,
-): Ledger {
-  const deliveries = new DeliveryReader(client, starter.recentGroups, sealer, database.archive);
-  return { starter, deliveries, control: new DeliveryControl(client, starter, deliveries) };
+type LedgerServers = Pick<Servers, 'database' | 'temporal' | 'sealer'>;
+
+/** What deliveries and events are read from. */
+export function ledgerSources(
+  { database: { archive }, temporal: { client }, sealer }: LedgerServers,
+  { recentGroups }: DeliveryStarter,
+): LedgerSources {
+  return { client, recentGroups, sealer, archive };
+}
+
+export function createLedger(servers: LedgerServers, starter: DeliveryStarter): Ledger {
+  const deliveries = new DeliveryReader(ledgerSources(servers, starter));
+  return { starter, deliveries, control: new DeliveryControl(servers.temporal.client, starter, deliveries) };
 }
 
 /** What replays find and do, for their activities. */
 export function createReplayLedger(
-  { database, temporal: { client }, sealer }: Pick<Servers, 'database' | 'temporal' | 'sealer'>,
+  { database, temporal: { client }, sealer }: LedgerServers,
   { starter, control }: Pick<Ledger, 'starter' | 'control'>,
 ): ReplayLedger {
   const registrations = new Registrations(database);
-  const finder = new ReplayFinder(client, registrations, sealer);
+  const sources = { client, registrations, sealer };
   const acts = new ReplayActs(client, starter, control);
   return {
     async find(plan, cursor) {
-      const { found, ...rest } = await finder.page(plan, cursor as ReplayCursor | undefined);
+      const { found, ...rest } = await findForReplay(sources, plan, cursor as ReplayCursor | undefined);
       const items = found.filter(({ is_gone }) => !is_gone).map(({ item }) => item);
       return { ...rest, items, gone: found.length - items.length };
     },

@@ -48,12 +48,12 @@ export function runWorker(
       accounts: createAccountRemoval(settings, servers, ledger.control),
       archive: database.archive,
       ends: database.ends,
-      closed: new ClosedExecutionFinder(
-        temporal.client,
-        settings.HOOKLINE_TASK_QUEUE,
-        servers.sealer,
-        database.archive,
-      ),
+      closed: new ClosedExecutionFinder({
+        client: temporal.client,
+        taskQueue: settings.HOOKLINE_TASK_QUEUE,
+        sealer: servers.sealer,
+        archive: database.archive,
+      }),
       erasures: createErasures(servers, ledger.control),
       userAgent: USER_AGENT,
     },

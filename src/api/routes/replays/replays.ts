@@ -26,7 +26,7 @@ const DONE = { pause: 'paused', resume: 'resumed', cancel: 'cancelled' } as cons
 
 /** Replays: acts on many deliveries at once. */
 export function replayOperations(dependencies: ApiDependencies): Operation[] {
-  const { database, replays, replayReader, replayFinder } = dependencies;
+  const { database, replays, replayReader, replaySources } = dependencies;
 
   const find = async (accountId: string, id: string) => {
     const replay = isId('replay', id) ? await replayReader.get(accountId, id) : undefined;
@@ -56,7 +56,7 @@ export function replayOperations(dependencies: ApiDependencies): Operation[] {
       async handle(ctx, { body }) {
         const { plan, definition } = await prepare(dependencies, ctx, body);
         if (body.dry_run) {
-          ctx.body = { dry_run: true, ...(await previewReplay(replayFinder, plan)) };
+          ctx.body = { dry_run: true, ...(await previewReplay(replaySources, plan)) };
           return;
         }
         const { account_id, replay_id: id } = plan;

@@ -57,7 +57,11 @@ export function sequenceOperations({ database, events }: ApiDependencies): Opera
         if (from && to && to <= from)
           throw invalidRequest([{ parameter: 'to', detail: 'must be later than from' }]);
         const { account_id } = ctx.state.caller;
-        const sources = { client: events.client, archive: database.archive, sequences: database.sequences };
+        const sources = {
+          client: events.sources.client,
+          archive: database.archive,
+          sequences: database.sequences,
+        };
         const found = await completenessOf(sources, account_id, { from, to }, MAX_NUMBERS).catch(
           (error: unknown) => {
             if (!(error instanceof TooManyNumbersError)) throw error;

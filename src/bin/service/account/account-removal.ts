@@ -6,7 +6,7 @@ import { MAX_REPLAY_RATE, type ReplayItem, type ReplayPlan } from '../../../doma
 import type { Database } from '../../../models/database.js';
 import { Registrations } from '../../../models/endpoint/registrations.js';
 import { DeliveryStateConflictError, ReplayStateConflictError } from '../../../temporal/errors.js';
-import { ReplayFinder } from '../../../temporal/read/replay/replay-finder.js';
+import { findForReplay } from '../../../temporal/read/replay/replay-finder.js';
 import type { ReplayCursor } from '../../../temporal/read/replay/replay-page.js';
 import { ReplayReader } from '../../../temporal/read/replay/replay-reader.js';
 import { AccountDeletions } from '../../../temporal/write/account/account-deletions.js';
@@ -29,7 +29,7 @@ export function createAccountRemoval(
   control: DeliveryControl,
 ): AccountRemoval {
   const taskQueue = settings.HOOKLINE_TASK_QUEUE;
-  const finder = new ReplayFinder(client, new Registrations(database), sealer);
+  const sources = { client, registrations: new Registrations(database), sealer };
   const reader = new ReplayReader(client);
   const replays = new Replays({ client, taskQueue, reader, started: database.startedReplays });
   const deletions = new AccountDeletions(client, taskQueue);
@@ -70,7 +70,8 @@ export function createAccountRemoval(
       const { account_id } = request;
       const account = await database.accounts.get(account_id);
       const plan = openDeliveries(request, account?.created_at ?? new Date(0).toISOString());
-      const page = await finder.page(plan, cursor as ReplayCursor | undefined, { size: PAGE_SIZE });
+      const options = { size: PAGE_SIZE };
+      const page = await findForReplay(sources, plan, cursor as ReplayCursor | undefined, options);
       const limit = pLimit(CANCELS_AT_ONCE);
       const ended = await Promise.all(page.found.map(({ item }) => limit(() => cancel(request, item))));
       return {
