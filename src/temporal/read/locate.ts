@@ -81,14 +81,16 @@ export async function locateEvent(
   if (!isYoung(eventId)) return listed;
   // What is listed as closed is as it is now. Everything else is read again: it may have closed, or not be listed yet.
   const closed = listed.filter(({ status }) => status.name !== 'RUNNING');
-  const others = new Set([
-    ...listed.map(({ workflowId }) => workflowId),
+  const candidates = new Set([
     ...endpointIds
       .slice(0, MAX_CANDIDATES)
       .map((endpoint_id) => deliveryWorkflowId(accountId, { event_id: eventId, endpoint_id })),
     ...recentGroups.findOfEvent(eventId),
   ]);
-  for (const { workflowId } of closed) others.delete(workflowId);
+  for (const { workflowId } of closed) candidates.delete(workflowId);
+  // A delivery that was sent again has a closed run and an open one under one id.
+  const open = listed.filter(({ status }) => status.name === 'RUNNING');
+  const others = new Set([...open.map(({ workflowId }) => workflowId), ...candidates]);
   const read = await Promise.all([...others].map((id) => describeExecution(client, id)));
   return [...closed, ...read.flatMap((execution) => execution ?? [])];
 }
